@@ -1,0 +1,21 @@
+"""The mathematics of constrained inference for sequence models: it states problems and solves nothing."""
+
+from formulations import constraints
+from formulations.constraints import Feature, Rule
+from formulations.labels import Group, LabelSet
+from formulations.rules import RuleError, RuleSet, catalogue, load_rules, parse_rules
+from formulations.trellis import Trellis
+
+__all__ = [
+    "Feature",
+    "Group",
+    "LabelSet",
+    "Rule",
+    "RuleError",
+    "RuleSet",
+    "Trellis",
+    "catalogue",
+    "constraints",
+    "load_rules",
+    "parse_rules",
+]

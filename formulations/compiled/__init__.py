@@ -1,0 +1,1 @@
+"""The compiled form: what every program, search and engine reads."""

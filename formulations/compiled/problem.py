@@ -1,0 +1,205 @@
+"""A trellis with its rules compiled: the one form that programs, searches and reports read."""
+
+import math
+import warnings
+from collections import Counter as Tally
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.lattice import Lattice, StepTable
+from formulations.compiled.machine import Machine
+from formulations.constraints.feature import Feature
+from formulations.constraints.rule import Rule
+from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, Grid, check_total, is_forbidden
+from formulations.rules import RuleSet
+from formulations.trellis import Trellis
+
+Path = NDArray[np.int64]
+
+
+class RuleNotice(UserWarning):
+    """Something about rules that is no error, such as a declared field that the model lacks."""
+
+
+@dataclass(frozen=True)
+class GroundRule:
+    """A rule made concrete for one sequence.
+
+    Parameters
+    ----------
+    name : unique among the rules
+    penalty : grid units a violation; None for a hard rule
+    binary : whether the rule as a whole counts at most once
+    machines : their violations, summed, are the rule's
+    """
+
+    name: str
+    penalty: int | None
+    binary: bool
+    machines: tuple[Machine, ...]
+
+    def violations(self, path: Path) -> int:
+        """Violations of label ids (T,)."""
+        found = sum(machine.violations(path) for machine in self.machines)
+        return min(found, 1) if self.binary else found
+
+    @property
+    def folds(self) -> bool:
+        """Whether the rule is a sum over single steps, so that it can go into the lattice's scores."""
+        if not all(machine.is_local for machine in self.machines):
+            return False
+        once = sum(int(machine.fires_at.sum()) for machine in self.machines) <= 1
+        return self.penalty is None or not self.binary or once
+
+    def as_scores(self) -> list[StepTable]:
+        """What a rule that folds adds to each step's score."""
+        return [m.steps.map(self._price(m.emits[0])) for m in self.machines]
+
+    def _price(self, emits: NDArray[np.int64]) -> NDArray[np.int64]:
+        if self.penalty is None:
+            return np.where(emits > 0, FORBIDDEN, 0)
+        return -self.penalty * emits
+
+    @property
+    def most(self) -> int:
+        """An upper bound on the violations of any labelling."""
+        return 1 if self.binary else sum(machine.most for machine in self.machines)
+
+
+@dataclass(frozen=True)
+class Value:
+    """What a labelling is worth, recomputed from scratch; grid units."""
+
+    model: int
+    features: int
+    penalty: int
+    violations: dict[str, int]
+    feasible: bool
+
+    @property
+    def score(self) -> int:
+        """model + features - penalty, `FORBIDDEN` where a hard rule or a forbidden step is broken."""
+        return self.model + self.features - self.penalty if self.feasible else FORBIDDEN
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Scores and ground rules of one sequence.
+
+    Parameters
+    ----------
+    model : the scores as they came
+    lattice : the scores with features added; after folding, with folded rules too
+    rules : the rules that `lattice` does not hold
+    """
+
+    model: Lattice
+    lattice: Lattice
+    rules: tuple[GroundRule, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(T, K)."""
+        return self.model.shape
+
+    def value(self, path: Path) -> Value:
+        """Score, features, penalty and violations of label ids (T,)."""
+        model, total = self.model.score(path), self.lattice.score(path)
+        violations = {rule.name: rule.violations(path) for rule in self.rules}
+        soft = [rule for rule in self.rules if rule.penalty is not None]
+        kept = not any(violations[rule.name] for rule in self.rules if rule.penalty is None)
+        penalty = sum(rule.penalty * violations[rule.name] for rule in soft if rule.penalty is not None)
+        possible = not is_forbidden(model)
+        return Value(model, total - model if possible else 0, penalty, violations, kept and possible)
+
+    def breaks(self, path: Path) -> list[str]:
+        """Names of the rules that label ids (T,) break."""
+        return [rule.name for rule in self.rules if rule.violations(path)]
+
+    def fold(self, *, soft: bool = True) -> "Problem":
+        """The same problem with rules on single tokens and edges moved into the lattice, exactly.
+
+        With `soft=False` only hard rules move, so that scores stay apart from penalties.
+        """
+        folding = [rule for rule in self.rules if rule.folds and (soft or rule.penalty is None)]
+        if not folding:
+            return self
+        tables = [table for rule in folding for table in rule.as_scores()]
+        kept = tuple(rule for rule in self.rules if rule not in folding)
+        return replace(self, lattice=self.lattice.plus(tables), rules=kept)
+
+
+def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Problem:
+    """Ground rules and features on a trellis.
+
+    Raises
+    ------
+    ValueError
+        for an unknown field, a name given twice, or weights whose total could pass 2^31 nats.
+    """
+    items = list(rules)
+    labels = trellis.labels
+    if isinstance(rules, RuleSet):
+        labels = labels.declaring(rules.fields)
+        absent = rules.absent(trellis.labels)
+        if absent:
+            warnings.warn(f"no label for {', '.join(absent)}: counted as absent", RuleNotice, stacklevel=3)
+    tables, ground = [], []
+    for item, name in zip(items, unique_names(items), strict=True):
+        try:
+            if isinstance(item, Feature):
+                tables.append(item.ground(labels, trellis.tokens))
+            else:
+                machines = tuple(item.statement.ground(labels, trellis.tokens))
+                ground.append(GroundRule(name, item.units, item.distance == "binary", machines))
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+    lattice = trellis.lattice.plus(tables)
+    _check_totals(trellis.lattice, tables, ground)
+    return Problem(trellis.lattice, lattice, tuple(ground))
+
+
+def unique_names(items: Iterable[Rule | Feature]) -> list[str]:
+    """Names of rules: the given ones, which must differ, and numbered ones for statements that repeat."""
+    items = list(items)
+    for position, item in enumerate(items):
+        if not isinstance(item, Rule | Feature):
+            raise ValueError(
+                f"rule {position + 1} is {item!r}; expected a rule such as at_most_runs(...) or a feature"
+            )
+    given = Tally(item.name for item in items if item.name)
+    repeated = [name for name, times in given.items() if times > 1]
+    if repeated:
+        raise ValueError(f"two rules are named {repeated[0]!r}: names must differ")
+    taken: set[str] = set(given)
+    names = []
+    for item in items:
+        name, number = item.title, 2
+        while not item.name and name in taken:
+            name, number = f"{item.title} #{number}", number + 1
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def _check_totals(model: Lattice, tables: list[StepTable], rules: list[GroundRule]) -> None:
+    T, _ = model.shape
+    weights = sum(int(np.abs(t.values).reshape(len(t.values), -1).max(axis=1)[t.index].sum()) for t in tables)
+    penalties = 0
+    for rule in rules:
+        cost = (rule.penalty or 0) * rule.most
+        if cost > LIMIT:
+            raise ValueError(
+                f"rule {rule.name!r}: {rule.most} violations of {(rule.penalty or 0) / UNITS_PER_NAT:g} nats pass 2^31 "
+                f"nats: lower the penalty, or leave it out to make the rule hard (penalty = {math.inf})"
+            )
+        penalties += cost
+    uses = np.bincount(model.step, minlength=len(model.pool)).astype(np.int64)
+    parts: list[tuple[str, Grid, int | Grid]] = [
+        ("node", model.node, np.ones(T, np.int64)),
+        ("edge", model.pool, uses),
+    ]
+    check_total(parts, weights + penalties)

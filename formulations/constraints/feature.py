@@ -1,0 +1,82 @@
+"""Features: signed scores for labels, edges and tokens. No penalties: they are part of the score."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from formulations.compiled.lattice import StepTable
+from formulations.constraints.steps import everywhere, only_at
+from formulations.constraints.tokens import TokenPattern
+from formulations.grid import snap_weight
+from formulations.labels import LabelSet, Selector
+
+
+@dataclass(frozen=True)
+class Feature:
+    """`weight` nats, positive or negative, for each token or step that fits (Stokman 2011, eq. 38, w·θ).
+
+    Staying within a field is a step like any other. Say `label` for a token, or `from_` and `to` for a step;
+    words or a pattern restrict it to matching tokens, for a step to those that it enters.
+
+    Parameters
+    ----------
+    weight : nats
+    label : field, label or group of the token
+    from_, to : fields, labels or groups of the step; one of them alone leaves the other open
+    words, pattern, ignore_case : as in `tag_at`
+    name : shown in messages
+    """
+
+    weight: float
+    label: Selector | None = None
+    from_: Selector | None = None
+    to: Selector | None = None
+    words: tuple[str, ...] = ()
+    pattern: str = ""
+    ignore_case: bool = True
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        for selector in ("label", "from_", "to", "words"):
+            if isinstance(getattr(self, selector), list):
+                object.__setattr__(self, selector, tuple(getattr(self, selector)))
+        step = self.from_ is not None or self.to is not None
+        if (self.label is not None) == step:
+            raise ValueError(f"{self.title}: name either a label, or the from and to of a step")
+        snap_weight(self.weight, f"{self.title}: weight")
+        TokenPattern(self.words, self.pattern, self.ignore_case)
+
+    @property
+    def title(self) -> str:
+        """The given name, or the labels."""
+        parts = [self.label] if self.label is not None else [self.from_ or "any", "→", self.to or "any"]
+        return self.name or f"feature {' '.join(map(str, parts))}"
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> StepTable:
+        """Grid weights of each step."""
+        if self.label is not None:
+            table = labels.field(self.label).member[None, :]
+        else:
+            anything = np.ones(len(labels), bool)
+            before = anything if self.from_ is None else labels.field(self.from_).member
+            after = anything if self.to is None else labels.field(self.to).member
+            table = np.concatenate([[False], before])[:, None] & after[None, :]
+        pattern = TokenPattern(self.words, self.pattern, self.ignore_case)
+        steps = only_at(table, pattern.mask(tokens)) if pattern else everywhere(table, len(tokens))
+        return steps.map(np.array([0, snap_weight(self.weight, "weight")], np.int64))
+
+
+def feature(
+    *,
+    weight: float,
+    label: Selector | None = None,
+    from_: Selector | None = None,
+    to: Selector | None = None,
+    words: Sequence[str] = (),
+    pattern: str = "",
+    ignore_case: bool = True,
+    name: str = "",
+) -> Feature:
+    """A signed weight on label, edge or token predicates; see `Feature`."""
+    return Feature(weight, label, from_, to, tuple(words), pattern, ignore_case, name)

@@ -1,0 +1,132 @@
+"""The score grid: scores, weights and penalties as int64 multiples of 2^-20 nats.
+
+Sums of grid numbers are exact in any order, so that solvers agree to the last bit and proofs need no
+tolerance. `-inf` becomes `FORBIDDEN`, which saturates: adding anything to it leaves it forbidden.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Grid = NDArray[np.int64]
+
+UNITS_PER_NAT = 2**20
+LIMIT = 2**31 * UNITS_PER_NAT
+"""Largest total that input may reach: 2^31 nats, in units."""
+
+FORBIDDEN = -(2**60)
+"""Stands for -inf. Whatever lies below `FORBIDDEN // 2` counts as forbidden."""
+
+
+def snap(values: ArrayLike, what: str = "score") -> Grid:
+    """Round nats to the grid: int64 of the same shape, `FORBIDDEN` for -inf.
+
+    Raises
+    ------
+    ValueError
+        for NaN, +inf and finite numbers beyond 2^31 nats, naming the place.
+    """
+    array = _floats(values, what)
+    bad = np.isnan(array) | (array == np.inf)
+    if bad.any():
+        raise ValueError(f"{_place(what, bad)} is {array[bad][0]}: give a finite number, or -inf to forbid")
+    with np.errstate(invalid="ignore"):
+        units = np.rint(array * UNITS_PER_NAT)
+    large = np.isfinite(array) & (np.abs(units) > LIMIT)
+    if large.any():
+        raise ValueError(
+            f"{_place(what, large)} is {array[large][0]:g}, beyond 2^31 nats: rescale the scores, or use -inf, "
+            "which forbids"
+        )
+    return np.where(np.isneginf(array), FORBIDDEN, np.nan_to_num(units, neginf=0.0)).astype(np.int64)
+
+
+def snap_weight(value: float, what: str, *, allow_inf: bool = False) -> int | None:
+    """Round one weight or penalty to the grid; None stands for infinity, where that is allowed.
+
+    A finite number that rounds to 0 would silently do nothing and is refused.
+    """
+    number = _number(value, what)
+    if allow_inf and number == math.inf:
+        return None
+    units = int(snap(number, what)) if math.isfinite(number) else 0
+    if not math.isfinite(number):
+        raise ValueError(f"{what} is {number}: give a finite number of nats")
+    if units == 0:
+        raise ValueError(
+            f"{what} is {number:g} nats, which is 0 on the score grid of 2^-20 nats: leave it out"
+        )
+    return units
+
+
+def nats(units: int | np.integer[Any]) -> float:
+    """Units as nats, -inf where forbidden."""
+    return -math.inf if is_forbidden(units) else int(units) / UNITS_PER_NAT
+
+
+def is_forbidden(units: Any) -> Any:
+    """Whether grid numbers stand for -inf; element by element."""
+    return units < FORBIDDEN // 2
+
+
+def add(*terms: Grid) -> Grid:
+    """Saturating sum of broadcast grid arrays."""
+    total = np.asarray(terms[0], np.int64)
+    for term in terms[1:]:
+        total = np.maximum(total + term, FORBIDDEN)
+        total = np.where(is_forbidden(total), FORBIDDEN, total)
+    return total
+
+
+def check_total(parts: list[tuple[str, Grid, int | Grid]], extra: int = 0) -> None:
+    """Refuse input whose total could pass 2^31 nats.
+
+    Each part is a name, an array and how often a labelling uses an entry of it: a number for the array as a
+    whole, or one for each first index.
+    """
+    total = extra
+    largest = (0, "")
+    for name, array, times in parts:
+        if array.size == 0:
+            continue
+        size = np.where(is_forbidden(array), 0, np.abs(array))
+        peak = int(size.max())
+        if isinstance(times, int):
+            total += times * peak
+        else:
+            total += int((times * size.reshape(len(size), -1).max(axis=1)).sum())
+        if peak > largest[0]:
+            largest = (peak, f"{name}{_index(size == peak)}")
+    if total > LIMIT:
+        raise ValueError(
+            f"the scores could add up to {total / UNITS_PER_NAT:.4g} nats, more than 2^31; the largest entry is "
+            f"{largest[1]} = {largest[0] / UNITS_PER_NAT:.4g} in size. Rescale the scores; -inf forbids"
+        )
+
+
+def _floats(values: ArrayLike, what: str) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} must hold numbers in rows of equal length: {error}") from None
+
+
+def _number(value: float, what: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} must be a number of nats, not {value!r}") from None
+    if math.isnan(number):
+        raise ValueError(f"{what} is nan: give a number of nats")
+    return number
+
+
+def _index(mask: NDArray[np.bool_]) -> str:
+    where = np.argwhere(mask)
+    return f"[{', '.join(str(i) for i in where[0])}]" if mask.ndim else ""
+
+
+def _place(what: str, mask: NDArray[np.bool_]) -> str:
+    return what + _index(mask)

@@ -1,0 +1,199 @@
+"""Labels, the fields that rules speak of, and the schemes that map one to the other."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations import schemes
+
+Booleans = NDArray[np.bool_]
+
+OUTSIDE = "O"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Named labels or fields that a rule treats as one: "any kind of description tag".
+
+    Parameters
+    ----------
+    name : shown in rule names and messages
+    members : names of fields, labels or other groups
+    complement : the group is every label that is *not* a member
+    """
+
+    name: str
+    members: tuple["str | Group", ...]
+    complement: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Selector = str | Group | Sequence[str]
+
+
+def group(name: str, members: Iterable["str | Group"]) -> Group:
+    """A named group of labels or fields."""
+    return Group(name, tuple(members))
+
+
+def other_than(*members: "str | Group") -> Group:
+    """Every label that belongs to none of the members."""
+    return Group(f"other than {', '.join(map(str, members))}", members, complement=True)
+
+
+@dataclass(frozen=True)
+class Field:
+    """What a rule counts, as two arrays over K labels.
+
+    member : (K,) whether a label belongs to the field
+    begins : (K+1, K) whether a step [previous, next] begins a run; row 0 is START, row k+1 label k
+    """
+
+    name: str
+    member: Booleans = field(repr=False)
+    begins: Booleans = field(repr=False)
+
+
+@dataclass(frozen=True)
+class LabelSet:
+    """K label names, read under a scheme.
+
+    Parameters
+    ----------
+    names : K different, non-empty names
+    scheme : "plain", "bio", "iobes" or "paths"; inferred from the names where not given
+    declared : fields that rules may name although no label carries them; they count as absent
+
+    Raises
+    ------
+    ValueError
+        for no names, a name given twice, an empty name, an unknown scheme or a name that does not fit it.
+    """
+
+    names: tuple[str, ...]
+    scheme: str = ""
+    declared: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        names = tuple(self.names)
+        if not names:
+            raise ValueError("a label set needs at least one label")
+        for position, name in enumerate(names):
+            if not isinstance(name, str) or not name:
+                raise ValueError(f"label {position} is {name!r}: a label is a non-empty text")
+            if name in names[:position]:
+                raise ValueError(f"label {name!r} is given twice: names must differ")
+        object.__setattr__(self, "names", names)
+        scheme = self.scheme or schemes.infer(names)
+        if scheme not in schemes.SCHEMES:
+            raise ValueError(f"no scheme {scheme!r}; there are {', '.join(schemes.SCHEMES)}")
+        object.__setattr__(self, "scheme", scheme)
+        schemes.check(names, scheme)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def declaring(self, fields: Iterable[str]) -> "LabelSet":
+        """The same labels, with more fields that may be absent."""
+        return LabelSet(self.names, self.scheme, self.declared | frozenset(fields))
+
+    def ids(self, labelling: Iterable[object]) -> NDArray[np.int64]:
+        """Label ids (T,) of a labelling given as ids or names."""
+        return np.array([self._id(label, t) for t, label in enumerate(labelling)], np.int64)
+
+    def _id(self, label: object, position: int) -> int:
+        if isinstance(label, str):
+            if label not in self._index:
+                raise ValueError(f"token {position}: no label {label!r}{suggestion(label, self.names)}")
+            return self._index[label]
+        if isinstance(label, int | np.integer) and 0 <= int(label) < len(self):
+            return int(label)
+        raise ValueError(
+            f"token {position}: {label!r} is neither a label name nor an id from 0 to {len(self) - 1}"
+        )
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.names)}
+
+    @cached_property
+    def fields(self) -> dict[str, Field]:
+        """Every field that a label carries, in order of first appearance; `O` among them."""
+        return {
+            name: Field(name, *schemes.field_arrays(self.names, name, self.scheme))
+            for name in schemes.field_names(self.names, self.scheme)
+        }
+
+    @cached_property
+    def each_field(self) -> tuple[Field, ...]:
+        """What "each field" stands for: every field but `O`."""
+        return tuple(f for f in self.fields.values() if f.name != OUTSIDE)
+
+    @cached_property
+    def change(self) -> Booleans:
+        """(K+1, K) steps that begin a run of any field or enter `O`; START changes nothing."""
+        steps = np.any([f.begins for f in self.fields.values()], axis=0)
+        steps[0] = False
+        return steps
+
+    @cached_property
+    def invalid(self) -> tuple[Booleans, Booleans]:
+        """Steps (K+1, K) and last labels (K,) that the scheme itself rules out."""
+        return schemes.invalid(self.names, self.scheme)
+
+    def field(self, selector: "Selector | Group") -> Field:
+        """The field, label or group that a rule names.
+
+        A run of a group is a maximal stretch of its labels, cut where one of its fields begins anew.
+
+        Raises
+        ------
+        ValueError
+            for a name that is neither field nor label nor declared, with the nearest known name.
+        """
+        if isinstance(selector, Group):
+            return self._group(selector)
+        if not isinstance(selector, str):
+            members = tuple(selector)
+            return self._group(Group(" or ".join(map(str, members)), members))
+        if selector in self.fields:
+            return self.fields[selector]
+        K = len(self)
+        member = np.zeros(K, bool)
+        if selector in self._index:
+            member[self._index[selector]] = True
+        elif selector not in self.declared:
+            known = [*self.fields, *self.names, *self.declared]
+            raise ValueError(f'no field "{selector}"{suggestion(selector, known)}')
+        return Field(selector, member, _maximal(member))
+
+    def _group(self, group: Group) -> Field:
+        parts = [self.field(member) for member in group.members]
+        member = np.any([p.member for p in parts], axis=0) if parts else np.zeros(len(self), bool)
+        if group.complement:
+            return Field(group.name, ~member, _maximal(~member))
+        begins = _maximal(member)
+        for part in parts:
+            begins[1:] |= part.begins[1:] & part.member[:, None] & part.member[None, :]
+        return Field(group.name, member, begins)
+
+
+def _maximal(member: Booleans) -> Booleans:
+    """Begins of maximal stretches of member labels, (K+1, K)."""
+    before = np.concatenate([[False], member])
+    return ~before[:, None] & member[None, :]
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """`; did you mean "title"?`, or what there is, or nothing."""
+    options = sorted(set(known))
+    near = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
+    if near:
+        return f'; did you mean "{near[0]}"?'
+    return f"; there are {', '.join(options[:12])}{', …' if len(options) > 12 else ''}" if options else ""

@@ -1,0 +1,156 @@
+"""The programs: one set of columns and rows, and the objectives and extra rows that make each of them."""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.lattice import Lattice
+from formulations.compiled.problem import Problem
+from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
+from formulations.programs.record import UNBOUNDED, IntegerProgram
+from formulations.programs.rows import Columns, Rows
+from formulations.programs.rule_rows import add_rule
+from formulations.programs.shortest_path import add_path
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Formulation:
+    """Path, rules and slacks of a problem, before an objective is chosen.
+
+    Parameters
+    ----------
+    program : rows and boxes, with objective 0
+    score, cost : (n,) what a unit of each column scores, and what it costs in penalties; grid units
+    lattice : the scores that `score` holds
+    """
+
+    program: IntegerProgram
+    score: Integers
+    cost: Integers
+    lattice: Lattice
+
+    def soft(self) -> IntegerProgram:
+        """maximise score - Σ ρ·σ (Stokman 2011, eq. 57)."""
+        return replace(self.program, objective=self.score - self.cost)
+
+    def best_score(self, cost_ceiling: int | None = None) -> IntegerProgram:
+        """maximise score, subject to Σ c·σ <= the ceiling where one is given."""
+        program = replace(self.program, objective=self.score)
+        if cost_ceiling is None:
+            return program
+        at = np.flatnonzero(self.cost)
+        divisor = int(np.gcd.reduce(self.cost[at])) if len(at) else 1
+        return with_row(program, at, self.cost[at] // divisor, upper=cost_ceiling // divisor)
+
+    def least_cost(self, score_floor: int | None) -> IntegerProgram:
+        """maximise -Σ c·σ subject to score >= floor (Fersini et al. 2014, eq. 22-29).
+
+        The floor is written as a budget for losses: what each edge gives away against the best completion of
+        its own start. On paths that is the same row, with small coefficients; an edge whose loss alone passes
+        the budget is boxed to 0.
+        """
+        program = replace(self.program, objective=-self.cost)
+        if score_floor is None:
+            return program
+        best, loss = losses(self.lattice)
+        budget = best - score_floor
+        if budget < 0:
+            return with_row(program, np.zeros(0, np.int64), np.zeros(0, np.int64), lower=1)
+        keeps = loss <= budget
+        upper = program.upper.copy()
+        upper[: len(loss)] *= keeps
+        at = np.flatnonzero(keeps & (loss > 0))
+        return with_row(replace(program, upper=upper), at, loss[at], upper=budget)
+
+
+def formulate(problem: Problem) -> Formulation:
+    """Columns and rows for the lattice and every rule that it does not hold."""
+    columns, rows = Columns(), Rows()
+    add_path(problem.lattice, columns, rows)
+    for rule in problem.rules:
+        add_rule(rule, problem.shape, columns, rows)
+    indptr, indices, data = rows.compressed()
+    T, K = problem.shape
+    program = IntegerProgram(
+        tokens=T,
+        labels=K,
+        objective=np.zeros(columns.count, np.int64),
+        lower=np.concatenate(columns.lower),
+        upper=np.concatenate(columns.upper),
+        indptr=indptr,
+        indices=indices,
+        data=data,
+        row_lower=np.concatenate(rows.lower),
+        row_upper=np.concatenate(rows.upper),
+    )
+    return Formulation(program, np.concatenate(columns.score), np.concatenate(columns.cost), problem.lattice)
+
+
+def with_row(
+    program: IntegerProgram,
+    at: Integers,
+    coefficients: Integers,
+    *,
+    lower: int = -UNBOUNDED,
+    upper: int = UNBOUNDED,
+) -> IntegerProgram:
+    """The program with one row more."""
+    return replace(
+        program,
+        indptr=np.append(program.indptr, program.indptr[-1] + len(at)),
+        indices=np.concatenate([program.indices, at]),
+        data=np.concatenate([program.data, coefficients]),
+        row_lower=np.append(program.row_lower, lower),
+        row_upper=np.append(program.row_upper, upper),
+    )
+
+
+def without(program: IntegerProgram, path: Integers) -> IntegerProgram:
+    """The program with a no-good row: not this labelling, label ids (T,), again."""
+    T, K = program.tokens, program.labels
+    steps = K + np.arange(T - 1) * K * K + path[:-1] * K + path[1:]
+    at = np.concatenate([path[:1], steps])
+    return with_row(program, at, np.ones(T, np.int64), upper=T - 1)
+
+
+def losses(lattice: Lattice) -> tuple[int, Integers]:
+    """The best score, and for each start and step column what taking it gives away against the best completion.
+
+    The losses of a path add up to the best score minus its own. Where no completion exists the loss is
+    `UNBOUNDED`.
+    """
+    T, K = lattice.shape
+    completion = np.zeros((T, K), np.int64)
+    edges = lattice.edge_scores()
+    through = np.empty((T - 1, K, K), np.int64)
+    for t in range(T - 1, 0, -1):
+        through[t - 1] = edges[t - 1] + completion[t]
+        completion[t - 1] = np.maximum(through[t - 1].max(axis=1), FORBIDDEN)
+    first = lattice.node[0] + completion[0]
+    best = int(first.max())
+    if is_forbidden(best):
+        return FORBIDDEN, np.full(K + (T - 1) * K * K, UNBOUNDED)
+    loss = np.concatenate([best - first, (completion[:-1, :, None] - through).reshape(-1)])
+    dead = np.concatenate([is_forbidden(first), is_forbidden(through).reshape(-1)])
+    return best, np.where(dead, UNBOUNDED, loss)
+
+
+def score_floor(best: int, tau: float, bound: str) -> int | None:
+    """The lowest score, in grid units, that two-phase inference accepts; None for no floor.
+
+    "relative": Z* - (1 - τ)·|Z*|, right for both signs of Z*, where Fersini et al. 2014, eq. 23, prints τ·Z*,
+    which lies above the optimum for log-probabilities. It depends on where the scores' zero is. "odds":
+    Z* + log τ, which does not. Both are rounded up to the grid.
+    """
+    if not 0 <= tau <= 1:
+        raise ValueError(f"tau is {tau}; expected a number from 0 to 1")
+    if bound == "relative":
+        return math.ceil(best - (1 - Fraction(tau)) * abs(best))
+    if bound == "odds":
+        return best + math.ceil(math.log(tau) * UNITS_PER_NAT) if tau else None
+    raise ValueError(f"bound is {bound!r}; expected 'relative' or 'odds'")

@@ -1,0 +1,144 @@
+"""One canonical sparse record of an integer program; every solver reads it and nothing else."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+UNBOUNDED = 2**62
+"""Marks a side that a row does not have: `row_upper = UNBOUNDED`, `row_lower = -UNBOUNDED`."""
+
+
+@dataclass(frozen=True)
+class IntegerProgram:
+    """maximise c·x subject to row_lower <= A x <= row_upper, lower <= x <= upper, x integer.
+
+    The general form of Stokman 2011, eq. 49-56. Every column is integer and boxed, every coefficient an
+    integer: the objective counts grid units (2^-20 nats), so an optimum is exact and has no tolerance.
+
+    Columns begin with the edges of the path (Stokman 2011, eq. 53, with indices of its own for `start`):
+    K start edges, then edge (t, i, j) at K + (t-1)·K² + i·K + j for t = 1 … T-1, then K end edges.
+
+    Parameters
+    ----------
+    tokens, labels : T and K
+    objective : (n,) int64, grid units
+    lower, upper : (n,) int64
+    indptr, indices, data : the rows of A, compressed sparse rows; (m+1,), (nnz,), (nnz,) int64
+    row_lower, row_upper : (m,) int64, -UNBOUNDED and UNBOUNDED where a side is absent
+    """
+
+    tokens: int
+    labels: int
+    objective: Integers
+    lower: Integers
+    upper: Integers
+    indptr: Integers
+    indices: Integers
+    data: Integers
+    row_lower: Integers
+    row_upper: Integers
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.objective)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.row_lower)
+
+    @property
+    def n_edges(self) -> int:
+        """Number of path columns, (T-1)·K² + 2K."""
+        return (self.tokens - 1) * self.labels**2 + 2 * self.labels
+
+    @cached_property
+    def row_of_entry(self) -> Integers:
+        """Row index of each stored coefficient, (nnz,)."""
+        return np.repeat(np.arange(self.n_rows), np.diff(self.indptr))
+
+    def activity(self, x: Integers) -> Integers:
+        """A x, (m,) int64, exact."""
+        sums = np.zeros(self.n_rows, np.int64)
+        np.add.at(sums, self.row_of_entry, self.data * x[self.indices])
+        return sums
+
+    def satisfied_by(self, x: Integers) -> bool:
+        """Whether x (n,) int64 lies in its box and keeps every row, in exact arithmetic."""
+        if np.any(x < self.lower) or np.any(x > self.upper):
+            return False
+        activity = self.activity(x)
+        return bool(np.all(activity >= self.row_lower) and np.all(activity <= self.row_upper))
+
+    def value(self, x: Integers) -> int:
+        """c·x in grid units."""
+        return int(self.objective @ x)
+
+    def labelling(self, x: Integers) -> Integers:
+        """Label ids (T,) of the path that x takes."""
+        K, T = self.labels, self.tokens
+        first = np.argmax(x[:K])
+        steps = x[K : K + (T - 1) * K * K].reshape(T - 1, K * K).argmax(axis=1)
+        return np.concatenate([[first], steps % K]).astype(np.int64)
+
+    def canonical(self) -> "IntegerProgram":
+        """The same program with `>=` and `=` rows only (Stokman 2011, section 4.1).
+
+        A row with two different sides becomes two rows; `a·x <= b` becomes `-a·x >= -b`.
+        """
+        equal = self.row_lower == self.row_upper
+        below = (self.row_upper < UNBOUNDED) & ~equal
+        above = self.row_lower > -UNBOUNDED
+        rows = np.concatenate([np.flatnonzero(above), np.flatnonzero(below)])
+        sign = np.concatenate([np.ones(above.sum(), np.int64), -np.ones(below.sum(), np.int64)])
+        entries, indptr = _gather(self.indptr, rows)
+        lower = np.concatenate([self.row_lower[above], -self.row_upper[below]])
+        upper = np.concatenate(
+            [np.where(equal[above], self.row_upper[above], UNBOUNDED), np.full(below.sum(), UNBOUNDED)]
+        )
+        return replace(
+            self,
+            indptr=indptr,
+            indices=self.indices[entries],
+            data=self.data[entries] * np.repeat(sign, np.diff(indptr)),
+            row_lower=lower,
+            row_upper=upper,
+        )
+
+    def standard(self) -> "IntegerProgram":
+        """The same program with `=` rows only: a surplus column for each inequality (section 4.1).
+
+        A surplus column's box is what the row can reach: from 0 to max A x - b over the columns' boxes.
+        """
+        program = self.canonical()
+        open_rows = np.flatnonzero(program.row_upper == UNBOUNDED)
+        reach = np.zeros(program.n_rows, np.int64)
+        at = program.indices
+        best = np.maximum(program.data * program.lower[at], program.data * program.upper[at])
+        np.add.at(reach, program.row_of_entry, best)
+        surplus = np.maximum(reach - program.row_lower, 0)[open_rows]
+        new = program.n_columns + np.arange(len(open_rows))
+        ends = program.indptr[open_rows + 1]
+        indptr = program.indptr.copy()
+        indptr[1:] += np.cumsum(program.row_upper == UNBOUNDED)
+        return replace(
+            program,
+            objective=np.concatenate([program.objective, np.zeros(len(new), np.int64)]),
+            lower=np.concatenate([program.lower, np.zeros(len(new), np.int64)]),
+            upper=np.concatenate([program.upper, surplus]),
+            indptr=indptr,
+            indices=np.insert(program.indices, ends, new),
+            data=np.insert(program.data, ends, -1),
+            row_upper=program.row_lower.copy(),
+        )
+
+
+def _gather(indptr: Integers, rows: Integers) -> tuple[Integers, Integers]:
+    """Entry positions of the named rows, one after the other, and their new indptr."""
+    lengths = np.diff(indptr)[rows]
+    new = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    offsets = np.repeat(indptr[rows] - new[:-1], lengths)
+    return np.arange(new[-1]) + offsets, new

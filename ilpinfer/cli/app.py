@@ -1,0 +1,146 @@
+"""The commands and their options; the work is imported when a command runs."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.exceptions import TyperException
+
+from ilpinfer.cli.failure import Failure
+
+app = typer.Typer(
+    name="ilpinfer",
+    help="Exact, constrained inference for sequence models: scores and rules in, a proved labelling out.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+Input = Annotated[str, typer.Argument(help="token<TAB>label columns, JSON lines, or - for standard input.")]
+Model = Annotated[
+    str | None, typer.Option(help="A model file from `ilpinfer train`; not needed where INPUT has scores.")
+]
+Rules = Annotated[
+    str | None, typer.Option(help="A TOML file, or a name of the catalogue such as `citations`.")
+]
+Scheme = Annotated[
+    str, typer.Option(help="plain, bio, iobes or paths; plain strips prefixes. Inferred if not given.")
+]
+Limit = Annotated[float | None, typer.Option(help="Seconds for each sequence.")]
+Width = Annotated[int, typer.Option(help="Width of a beam.")]
+Threads = Annotated[int, typer.Option(help="Threads of a solver.")]
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Parse and run.
+
+    Raises
+    ------
+    Failure
+        for arguments that cannot be used.
+    """
+    try:
+        code = app(list(arguments) or ["--help"], prog_name="ilpinfer", standalone_mode=False)
+    except TyperException as error:
+        raise Failure(f"{error.format_message()} See ilpinfer {_command(arguments)}-h", 2) from None
+    if code == 130:
+        raise KeyboardInterrupt
+
+
+def _command(arguments: Sequence[str]) -> str:
+    known = {command.name for command in app.registered_commands}
+    return f"{arguments[0]} " if arguments and arguments[0] in known else ""
+
+
+@app.command("demo")
+def _demo(
+    seed: Annotated[int, typer.Option(help="Seed of the generated items.")] = 0,
+    items: Annotated[int, typer.Option(min=1, help="How many items to decode.")] = 100,
+) -> None:
+    """The embedded example, end to end: generated résumé items, a trained HMM, exact beside heuristic."""
+    from ilpinfer.cli.demo import demo
+
+    demo(seed, items)
+
+
+@app.command("train")
+def _train(
+    source: Annotated[str, typer.Argument(metavar="TRAIN", help="token<TAB>label columns or JSON lines.")],
+    output: Annotated[str, typer.Option(help="Where to write the model, a JSON file.")],
+    kind: Annotated[str, typer.Option(help="hmm: first order, counted.")] = "hmm",
+    scheme: Scheme = "",
+    first: Annotated[int | None, typer.Option(min=1, help="Train on the first so many sequences.")] = None,
+) -> None:
+    """Train a model on labelled sequences."""
+    from ilpinfer.cli.training import train
+
+    train(source, kind, output, scheme, first)
+
+
+@app.command("decode")
+def _decode(
+    source: Input,
+    model: Model = None,
+    rules: Rules = None,
+    output: Annotated[str, typer.Option(help="Where to write JSON lines; - is standard output.")] = "-",
+    method: Annotated[str, typer.Option(help="See `ilpinfer methods`.")] = "auto",
+    time_limit: Limit = None,
+    scheme: Scheme = "",
+    top: Annotated[
+        int | None, typer.Option(min=1, help="Write the best so many labellings of each sequence.")
+    ] = None,
+    tau: Annotated[float | None, typer.Option(help="Two-phase inference with this tau, 0 to 1.")] = None,
+    bound: Annotated[str, typer.Option(help="The two-phase floor: relative or odds.")] = "relative",
+    width: Width = 10,
+    threads: Threads = 1,
+) -> None:
+    """Label sequences: one JSON object a line, with score, penalty, violations, bound and proof."""
+    from ilpinfer.cli.decoding import decode
+
+    options: dict[str, Any] = {"width": width, "threads": threads, "top": top, "tau": tau, "bound": bound}
+    decode(source, model, rules, output, method, time_limit, scheme, options)
+
+
+@app.command("compare")
+def _compare(
+    source: Input,
+    output: Annotated[str, typer.Option(help="A folder for results.jsonl, summary.json and report.html.")],
+    model: Model = None,
+    rules: Rules = None,
+    methods: Annotated[
+        str, typer.Option(help="Names, with commas between; cp-sat:10 gives that method 10 seconds.")
+    ] = "auto,viterbi,beam",
+    time_limit: Limit = None,
+    scheme: Scheme = "",
+    first: Annotated[int | None, typer.Option(min=1, help="Compare on the first so many sequences.")] = None,
+    width: Width = 10,
+    threads: Threads = 1,
+) -> None:
+    """Decode with several methods and show what each loses against the proved optimum."""
+    from ilpinfer.cli.comparing import compare
+
+    compare(
+        source, model, rules, methods, output, time_limit, scheme, first, {"width": width, "threads": threads}
+    )
+
+
+@app.command("check")
+def _check(
+    rules: Annotated[str, typer.Argument(help="A TOML file, or a name of the catalogue.")],
+    gold: Annotated[str, typer.Argument(help="Labelled sequences.")],
+    scheme: Scheme = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+) -> None:
+    """How often gold labels break each rule, with examples."""
+    from ilpinfer.cli.checking import check
+
+    check(rules, gold, scheme, as_json)
+
+
+@app.command("methods")
+def _methods(as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False) -> None:
+    """The methods, exact and heuristic."""
+    from ilpinfer.cli.show import show_methods
+
+    show_methods(as_json)

@@ -1,0 +1,47 @@
+"""What commands read: models, rules and scored sequences, with notices on standard error."""
+
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from formulations import RuleSet, load_rules
+from formulations.compiled.problem import RuleNotice
+from formulations.labels import suggestion
+from formulations.schemes import SCHEMES
+from ilpinfer.corpus.sequences import Example, InputError, read
+from ilpinfer.corpus.trellises import Scored, check_rules, score
+from ilpinfer.models.hmm import HMM
+
+
+def prepare(
+    source: str, model: str | None, rules: str | None, scheme: str, first: int | None = None
+) -> tuple[list[Scored], RuleSet, str]:
+    """Scored sequences, rules, and a text that stands for all three; everything is checked before work begins."""
+    check_scheme(scheme)
+    examples = read(source)[:first]
+    rule_set = load_rules(rules) if rules else RuleSet(())
+    scored = score(examples, HMM.load(model) if model else None, scheme)
+    for text in check_rules(scored, rule_set):
+        notice(text)
+    warnings.simplefilter("ignore", RuleNotice)
+    return scored, rule_set, f"{_content(model)}{rule_set}{_contents(examples)}{scheme}"
+
+
+def check_scheme(scheme: str) -> None:
+    """Raise InputError for a scheme that does not exist."""
+    if scheme and scheme not in SCHEMES:
+        raise InputError(f'no scheme "{scheme}"{suggestion(scheme, SCHEMES)}')
+
+
+def notice(text: str) -> None:
+    """Something to know that is no error, on standard error."""
+    print(f"ilpinfer: notice: {text}", file=sys.stderr)
+
+
+def _content(path: str | None) -> str:
+    return Path(path).read_text("utf-8") if path else ""
+
+
+def _contents(examples: list[Example]) -> list[Any]:
+    return [(e.tokens, e.labels, e.scores) for e in examples]

@@ -1,0 +1,1 @@
+"""Sequences: reading, writing and generating them."""

@@ -1,0 +1,84 @@
+"""From examples to trellises: a model's scores, or those that came with the input."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from formulations import RuleSet, Trellis, schemes
+from formulations.compiled.problem import compile_problem
+from formulations.labels import LabelSet
+from ilpinfer.corpus.sequences import Example, InputError
+from ilpinfer.models.hmm import HMM
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A sequence ready to decode.
+
+    Parameters
+    ----------
+    example : as it came
+    trellis : its scores
+    gold : T label names to compare with, or None
+    """
+
+    example: Example
+    trellis: Trellis
+    gold: tuple[str, ...] | None
+
+
+def score(examples: Sequence[Example], model: HMM | None, scheme: str = "") -> list[Scored]:
+    """Trellises of examples; `scheme="plain"` strips prefixes from gold labels and given label names.
+
+    Raises
+    ------
+    InputError
+        where scores are missing and there is no model, or a scheme does not fit.
+    """
+    if model is not None and scheme and scheme != model.labels.scheme:
+        raise InputError(f"the model's labels are {model.labels.scheme}; train it with --scheme {scheme}")
+    scored = []
+    for example in examples:
+        if example.scores is not None:
+            trellis = (stripped(example) if scheme == "plain" else example).trellis(scheme)
+        elif model is None:
+            raise InputError(
+                f"{example.where}: no scores; name a model with --model, or give scores as JSON lines"
+            )
+        else:
+            trellis = model.trellis(example.tokens)
+        gold = example.labels
+        if gold is not None and len(gold) != len(trellis):
+            raise InputError(f"{example.where}: {len(gold)} labels for {len(trellis)} tokens")
+        if gold is not None and trellis.labels.scheme == "plain":
+            gold = strip(gold)
+        scored.append(Scored(example, trellis, gold))
+    return scored
+
+
+def check_rules(scored: Sequence[Scored], rules: RuleSet) -> list[str]:
+    """Notices about rules, once every sequence's labels are known to fit them; InputError where they do not."""
+    absent: dict[str, None] = {}
+    seen: set[LabelSet] = set()
+    for item in scored:
+        if item.trellis.labels not in seen:
+            seen.add(item.trellis.labels)
+            absent.update(dict.fromkeys(rules.absent(item.trellis.labels)))
+            try:
+                compile_problem(item.trellis, rules)
+            except ValueError as error:
+                raise InputError(f"{item.example.where}: {error}") from None
+    return [f"no label for {', '.join(absent)}: counted as absent"] if absent else []
+
+
+def strip(labels: Sequence[str]) -> tuple[str, ...]:
+    """Labels without the prefixes of their scheme."""
+    scheme = schemes.infer(labels)
+    return tuple(schemes.strip(label, scheme) for label in labels)
+
+
+def stripped(example: Example) -> Example:
+    """The example with prefixes taken off the label names of its scores."""
+    assert example.scores is not None
+    names = example.scores["label_names"]
+    plain = None if names is None else strip(names)
+    return Example(example.tokens, example.labels, example.where, {**example.scores, "label_names": plain})

@@ -1,0 +1,36 @@
+"""A time limit that counts everything but warming up."""
+
+import math
+import time
+
+
+class Deadline:
+    """Seconds left of a limit. Time spent warming up is measured apart and moves the end.
+
+    Parameters
+    ----------
+    limit : seconds from now, or None for no limit
+    """
+
+    def __init__(self, limit: float | None = None) -> None:
+        self.began = time.perf_counter()
+        self.limit = math.inf if limit is None else limit
+        self.warm_up = 0.0
+
+    def excuse(self, seconds: float) -> None:
+        """Do not count seconds that went into compiling kernels or starting a solver."""
+        self.warm_up += seconds
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start, warming up left out."""
+        return time.perf_counter() - self.began - self.warm_up
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds left, not below 0; None without a limit."""
+        return None if self.limit == math.inf else max(0.0, self.limit - self.elapsed)
+
+    @property
+    def passed(self) -> bool:
+        return self.elapsed >= self.limit

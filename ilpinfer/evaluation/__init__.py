@@ -1,0 +1,1 @@
+"""Measures, comparisons and reports."""

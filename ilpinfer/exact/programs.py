@@ -1,0 +1,59 @@
+"""Integer programs on solvers, as methods."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.problem import Problem
+from formulations.programs.formulation import formulate, without
+from formulations.programs.record import IntegerProgram
+from ilpinfer import solvers
+from ilpinfer.certificate import Certificate
+from ilpinfer.deadline import Deadline
+from ilpinfer.found import Found, Task
+
+Path = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A solver's answer to a program, in terms of labellings."""
+
+    status: str
+    path: Path | None
+    bound: float
+    certificate: Certificate
+
+
+def solve(solver: str, program: IntegerProgram, deadline: Deadline, threads: int) -> Reply:
+    """Hand a program to a solver; its start-up is excused from the deadline."""
+    answer = solvers.solve(solver, program, time_limit=deadline.remaining, threads=threads)
+    deadline.excuse(answer.warm_up_seconds)
+    path = None if answer.x is None else program.labelling(answer.x)
+    certificate = Certificate("solver", answer.version, answer.settings)
+    return Reply(answer.status, path, answer.bound, certificate)
+
+
+def whole_program(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+    """Every rule as rows, nothing folded, on the solver of that name."""
+    yield from best_of_program(problem, task, name)
+
+
+def best_of_program(problem: Problem, task: Task, solver: str) -> Iterator[Found]:
+    """The best labellings of a problem's program, one after the other by no-good rows."""
+    program = formulate(problem).soft()
+    for _ in range(task.top):
+        reply = solve(solver, program, task.deadline, task.threads)
+        if reply.path is None:
+            yield Found(None, reply.bound, _words(solver, reply), reply.certificate)
+            return
+        value = problem.value(reply.path)
+        bound = float(value.score) if reply.status == "optimal" else reply.bound
+        yield Found(reply.path, max(bound, value.score), _words(solver, reply), reply.certificate)
+        program = without(program, reply.path)
+
+
+def _words(solver: str, reply: Reply) -> str:
+    return f"{solver}: {reply.status}"

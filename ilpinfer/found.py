@@ -1,0 +1,59 @@
+"""What a method hands back, before it is valued and reported."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.problem import Problem
+from formulations.grid import FORBIDDEN
+from ilpinfer.certificate import NONE, Certificate
+from ilpinfer.deadline import Deadline
+
+Path = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Found:
+    """One labelling, or none, with a bound on what is left.
+
+    Parameters
+    ----------
+    path : label ids (T,), or None
+    bound : upper bound, in grid units, on every labelling not found before this one; inf where unknown,
+        `FORBIDDEN` or less where none is left
+    method : what happened, in a few words
+    certificate : what proves the bound
+    """
+
+    path: Path | None
+    bound: float
+    method: str = ""
+    certificate: Certificate = NONE
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether it is proved that no labelling is left."""
+        return self.path is None and self.bound <= FORBIDDEN // 2
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked of a method beyond the problem.
+
+    Parameters
+    ----------
+    deadline : when to stop
+    top : how many labellings, best first
+    threads : for solvers that can use more than one
+    width : of a beam
+    """
+
+    deadline: Deadline
+    top: int = 1
+    threads: int = 1
+    width: int = 10
+
+
+Run = Callable[[Problem, Task], Iterator[Found]]

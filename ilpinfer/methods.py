@@ -1,0 +1,83 @@
+"""The methods by name."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+
+from formulations.compiled.problem import Problem
+from formulations.labels import suggestion
+from ilpinfer.found import Found, Task
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to decode.
+
+    Parameters
+    ----------
+    name : as given to `decode`
+    exact : whether it proves its labelling optimal, given time
+    summary : what it does, in one line
+    runner : `module:function`, imported on first use
+    options : options of its own
+    """
+
+    name: str
+    exact: bool
+    summary: str
+    runner: str
+    options: tuple[str, ...] = ()
+
+    def run(self, problem: Problem, task: Task) -> Iterator[Found]:
+        """Labellings, best first."""
+        module, _, function = self.runner.partition(":")
+        found: Iterator[Found] = getattr(import_module(module), function)(problem, task, self.name)
+        return found
+
+
+_WHOLE = "ilpinfer.exact.programs:whole_program"
+
+_METHODS = (
+    Method(
+        "auto",
+        True,
+        "folds local rules, tries Viterbi, then solves the folded program",
+        "ilpinfer.exact.auto:auto",
+    ),
+    Method("cbc", True, "the whole integer program on CBC, through PuLP", _WHOLE, ("threads",)),
+    Method("cp-sat", True, "the whole integer program on CP-SAT, through OR-tools", _WHOLE, ("threads",)),
+    Method("highs", True, "the whole integer program on HiGHS, through SciPy", _WHOLE, ("threads",)),
+    Method("scip", True, "the whole integer program on SCIP, through OR-tools", _WHOLE, ("threads",)),
+    Method(
+        "viterbi",
+        False,
+        "ignores the rules; exact where none is broken",
+        "ilpinfer.search.runners:plain_viterbi",
+    ),
+    Method(
+        "beam",
+        False,
+        "the best few prefixes at every token",
+        "ilpinfer.search.runners:beam_search",
+        ("width",),
+    ),
+)
+
+
+def methods() -> list[Method]:
+    """Every method, exact ones first."""
+    return list(_METHODS)
+
+
+def method(name: str) -> Method:
+    """The method of that name.
+
+    Raises
+    ------
+    ValueError
+        for an unknown name, with the nearest known one.
+    """
+    for candidate in _METHODS:
+        if candidate.name == name:
+            return candidate
+    raise ValueError(f'no method "{name}"{suggestion(str(name), [m.name for m in _METHODS])}')

@@ -1,0 +1,123 @@
+"""Beam search over labels and machine states, a stretch of tokens at a time."""
+
+import numpy as np
+
+from formulations.grid import FORBIDDEN
+from ilpinfer.kernels import kernel
+from ilpinfer.search.packed import HARD
+
+_DEAD = FORBIDDEN // 2
+
+
+@kernel
+def _read(packed, t, before, label, states, fired, new_states, new_fired):  # type: ignore[no-untyped-def]
+    """Let every machine read one step. What it costs in grid units, HARD where a hard rule breaks."""
+    cost = 0
+    new_fired[:] = fired
+    for m in range(len(packed.rule)):
+        symbol = packed.symbols[packed.table[m, t] + (before + 1) * packed.stride[m] + label]
+        arc = packed.arc[m] + states[m] * packed.width[m] + symbol
+        new_states[m] = packed.next_state[arc]
+        price = _price(packed, m, packed.emits[arc], new_fired)
+        if price == HARD:
+            return HARD
+        cost += price
+    return cost
+
+
+@kernel
+def _price(packed, m, emitted, fired):  # type: ignore[no-untyped-def]
+    rule = packed.rule[m]
+    if emitted == 0:
+        return 0
+    if packed.penalty[rule] == HARD:
+        return HARD
+    if not packed.binary[rule]:
+        return packed.penalty[rule] * emitted
+    if fired[rule]:
+        return 0
+    fired[rule] = True
+    return packed.penalty[rule]
+
+
+@kernel
+def _slot(table, labels, states, fired, label, new_states, new_fired):  # type: ignore[no-untyped-def]
+    """Where in the hash table a label with these states is, or belongs."""
+    hashed = np.uint64(label + 1)
+    for state in new_states:
+        hashed = (hashed ^ np.uint64(state)) * np.uint64(1099511628211)
+    for flag in new_fired:
+        hashed = (hashed ^ np.uint64(flag)) * np.uint64(1099511628211)
+    slot = np.int64((hashed ^ (hashed >> np.uint64(29))) & np.uint64(len(table) - 1))
+    while table[slot] >= 0:
+        h = table[slot]
+        if labels[h] == label and np.all(states[h] == new_states) and np.all(fired[h] == new_fired):
+            return slot
+        slot = (slot + 1) & (len(table) - 1)
+    return slot
+
+
+@kernel
+def advance(node, pool, step, completion, packed, beam, first, last):  # type: ignore[no-untyped-def]
+    """Extend the beam over tokens first … last - 1.
+
+    `beam` holds score (W,), states (W, M), fired (W, R), labels and parents (T, W), size and bound (1,). The
+    bound grows to the best that any hypothesis left out could still have reached.
+    """
+    score, states, fired, labels, parents, size, bound = beam
+    K, W, M, R = node.shape[1], len(score), states.shape[1], fired.shape[1]
+    candidates = np.empty(W * K, np.int64)
+    costs = np.empty(W * K, np.int64)
+    new_score = np.empty(W, np.int64)
+    kept_states, kept_fired = np.empty((W, M), np.int32), np.empty((W, R), np.bool_)
+    new_states, new_fired = np.empty(M, np.int32), np.empty(R, np.bool_)
+    slots = 4
+    while slots < 4 * W:
+        slots *= 2
+    table = np.empty(slots, np.int64)
+    for t in range(first, last):
+        for h in range(size[0]):
+            before = labels[t - 1, h] if t else -1
+            for j in range(K):
+                c = h * K + j
+                value = node[t, j] if t == 0 else max(node[t, j] + pool[step[t - 1], before, j], FORBIDDEN)
+                candidates[c] = FORBIDDEN
+                if value < _DEAD or completion[t, j] < _DEAD:
+                    continue
+                costs[c] = _read(packed, t, before, j, states[h], fired[h], new_states, new_fired)
+                if costs[c] != HARD:
+                    candidates[c] = score[h] + value - costs[c]
+        order = np.argsort(-candidates[: size[0] * K], kind="mergesort")
+        table[:] = -1
+        kept = 0
+        for c in order:
+            if candidates[c] < _DEAD:
+                break
+            h, j = c // K, c % K
+            if kept == W:
+                bound[0] = max(bound[0], candidates[c] + completion[t, j])
+                continue
+            before = labels[t - 1, h] if t else -1
+            _read(packed, t, before, j, states[h], fired[h], new_states, new_fired)
+            slot = _slot(table, labels[t], kept_states, kept_fired, j, new_states, new_fired)
+            if table[slot] >= 0:
+                continue
+            table[slot] = kept
+            labels[t, kept], parents[t, kept], new_score[kept] = j, h, candidates[c]
+            kept_states[kept], kept_fired[kept] = new_states, new_fired
+            kept += 1
+        size[0] = kept
+        score[:kept], states[:kept], fired[:kept] = new_score[:kept], kept_states[:kept], kept_fired[:kept]
+
+
+@kernel
+def finish(packed, beam):  # type: ignore[no-untyped-def]
+    """Charge what machines emit after the last token; hypotheses that break a hard rule become forbidden."""
+    score, states, fired, _, _, size, _ = beam
+    for h in range(size[0]):
+        for m in range(len(packed.rule)):
+            price = _price(packed, m, packed.final[packed.state_at[m] + states[h, m]], fired[h])
+            if price == HARD:
+                score[h] = FORBIDDEN
+                break
+            score[h] -= price

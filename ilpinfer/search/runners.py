@@ -1,0 +1,38 @@
+"""Viterbi and beam search as methods."""
+
+from collections.abc import Iterator
+
+from formulations.compiled.problem import Problem
+from formulations.grid import is_forbidden
+from ilpinfer.certificate import Certificate
+from ilpinfer.exact.viterbi import best_paths
+from ilpinfer.found import Found, Task
+from ilpinfer.search.beam import beam
+from ilpinfer.warming import warm
+
+VITERBI_BOUND = Certificate("exact", "Viterbi score without the rules")
+BEAM_BOUND = Certificate("exact", "best completion of every hypothesis left out")
+
+
+def plain_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+    """The best labellings, the rules ignored; their scores bound those of all labellings that follow."""
+    task.deadline.excuse(warm("viterbi"))
+    found = best_paths(problem.lattice, task.top)
+    for score, path in found:
+        broken = len(problem.breaks(path))
+        yield Found(path, score, f"viterbi: {broken} rules broken" if broken else "viterbi", VITERBI_BOUND)
+    if len(found) < task.top:
+        yield Found(None, float("-inf"), "viterbi: no labelling is possible", VITERBI_BOUND)
+
+
+def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+    """The final hypotheses of a beam search."""
+    task.deadline.excuse(warm("viterbi"))
+    task.deadline.excuse(warm("beam"))
+    paths, bound = beam(problem, max(task.width, task.top), task.deadline)
+    method = f"beam: width {max(task.width, task.top)}"
+    for rank, path in enumerate(paths[: task.top]):
+        yield Found(path, bound if rank == 0 else float("inf"), method, BEAM_BOUND)
+    if not paths:
+        none_left = bound if is_forbidden(bound) else float(bound)
+        yield Found(None, none_left, method, BEAM_BOUND)

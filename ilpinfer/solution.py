@@ -1,0 +1,101 @@
+"""The record that every method returns."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ilpinfer.certificate import NONE, Certificate
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A labelling, what it is worth, and what is proved about it. Scores in nats, times in seconds.
+
+    Parameters
+    ----------
+    status : "optimal" (score = bound), "feasible" (a limit ended the method, or a heuristic has no proof),
+        "infeasible" (no labelling keeps the hard rules) or "unknown" (no labelling that keeps them was found)
+    score : model_score + feature_score - penalty, recomputed from the labelling; -inf without one, and where
+        a hard rule is broken
+    model_score, feature_score, penalty : its parts
+    violations : how often each rule is broken, zeros included
+    bound : proved upper bound on the score of every labelling
+    certificate : what proves the bound
+    method : what produced it and why
+    seconds : wall time, formulation included
+    warm_up_seconds : time to compile or load kernels and solvers, apart
+    reason : why there is no labelling, where that is known
+    """
+
+    status: str
+    score: float
+    model_score: float
+    feature_score: float
+    penalty: float
+    violations: dict[str, int]
+    bound: float
+    method: str
+    certificate: Certificate = NONE
+    seconds: float = 0.0
+    warm_up_seconds: float = 0.0
+    reason: str = ""
+    path: NDArray[np.int64] | None = field(default=None, repr=False)
+    names: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a labelling."""
+        return self.path is not None
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """Label ids (T,).
+
+        Raises
+        ------
+        ValueError
+            if there is no labelling.
+        """
+        if self.path is None:
+            raise ValueError(f"no labelling: {self.status}{f' ({self.reason})' if self.reason else ''}")
+        return self.path
+
+    @property
+    def labels(self) -> list[str]:
+        """Label names, T of them; ValueError if there is no labelling."""
+        return [self.names[k] for k in self.ids]
+
+    @property
+    def gap(self) -> float:
+        """bound - score in nats: 0 when optimal or infeasible, inf when nothing feasible was found."""
+        if self.status in ("optimal", "infeasible"):
+            return 0.0
+        return self.bound - self.score if math.isfinite(self.score) else math.inf
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field as plain values, with None for what is not finite; ready for strict JSON."""
+        return {
+            "status": self.status,
+            "labels": self.labels if self.found else None,
+            "ids": self.ids.tolist() if self.found else None,
+            "score": finite(self.score),
+            "model_score": finite(self.model_score),
+            "feature_score": finite(self.feature_score),
+            "penalty": finite(self.penalty),
+            "violations": self.violations,
+            "bound": finite(self.bound),
+            "gap": finite(self.gap),
+            "certificate": self.certificate.to_dict(),
+            "method": self.method,
+            "seconds": self.seconds,
+            "warm_up_seconds": self.warm_up_seconds,
+            "reason": self.reason,
+        }
+
+
+def finite(number: float) -> float | None:
+    """The number, or None where it is infinite or NaN."""
+    return number if math.isfinite(number) else None

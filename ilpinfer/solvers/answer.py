@@ -1,0 +1,89 @@
+"""What a backend claims, and what is left of the claim after an exact check."""
+
+from dataclasses import dataclass
+from math import floor, inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.programs.record import IntegerProgram, Integers
+
+
+class SolverError(RuntimeError):
+    """A solver could not be started or broke down."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A solver's own words.
+
+    Parameters
+    ----------
+    status : "optimal" | "feasible" | "infeasible" | "unknown"
+    x : (n,) float64 or None
+    objective : claimed value of x, grid units; None without x
+    bound : claimed upper bound on the objective, grid units
+    version : solver, its version, and the package that carries it
+    settings : what the solver was told
+    """
+
+    status: str
+    x: NDArray[np.float64] | None
+    objective: float | None
+    bound: float
+    version: str
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A claim after the check; `x` keeps every row in exact integers.
+
+    Parameters
+    ----------
+    status : "optimal" | "feasible" | "infeasible" | "unknown"
+    x : (n,) int64 or None
+    bound : upper bound on the objective, grid units; inf when none is known, -inf when infeasible
+    version : solver, its version, and the package that carries it
+    settings : what the solver was told
+    seconds : wall time, the hand-over included
+    warm_up_seconds : time to start the solver's process and load its library, not part of `seconds`
+    """
+
+    status: str
+    x: Integers | None
+    bound: float
+    version: str
+    settings: dict[str, Any]
+    seconds: float
+    warm_up_seconds: float
+
+
+def checked(claim: Claim, program: IntegerProgram) -> tuple[str, Integers | None, float]:
+    """Status, x and bound that an exact check of the claim leaves standing."""
+    x = _kept(claim.x, program)
+    if claim.status == "infeasible":
+        return ("infeasible", None, -inf) if x is None else ("feasible", x, inf)
+    slack = max(1.0, 1e-9 * abs(claim.bound)) if np.isfinite(claim.bound) else 0.0
+    bound = _floored(claim.bound) + slack
+    if x is None:
+        return "unknown", None, bound
+    value = program.value(x)
+    if claim.status == "optimal" and claim.objective is not None:
+        tolerance = max(0.5, 1e-9 * abs(value))
+        if abs(claim.objective - value) <= tolerance:
+            return "optimal", x, float(value)
+    return "feasible", x, max(bound, float(value))
+
+
+def _floored(bound: float) -> float:
+    """The bound on the integer grid; no bound for a number that is none."""
+    return float(floor(bound)) if np.isfinite(bound) else inf
+
+
+def _kept(x: NDArray[np.float64] | None, program: IntegerProgram) -> Integers | None:
+    if x is None or len(x) != program.n_columns or not np.all(np.isfinite(x)):
+        return None
+    rounded = np.rint(x).astype(np.int64)
+    return rounded if program.satisfied_by(rounded) else None

@@ -1,0 +1,124 @@
+"""CBC: the program that PuLP carries, fed an MPS file and read by its solution files and its log."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from math import inf
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+from pulp import PULP_CBC_CMD
+
+from formulations.programs.record import IntegerProgram
+from formulations.programs.text import mps
+from ilpinfer.solvers.answer import Claim, SolverError
+
+STATUS = {
+    "Optimal": "optimal",
+    "Infeasible": "infeasible",
+    "Integer infeasible": "infeasible",
+    "Stopped on time": "feasible",
+}
+SETTINGS = {"ratio": "0", "allow": "0", "increment": "1e-9", "preprocess": "off", "timeMode": "elapsed"}
+GRACE = 0.1
+"""Seconds after the deadline before the process group is killed."""
+
+
+def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
+    """Relax with the dual simplex, then branch from its basis: two runs, each in its own process group.
+
+    CBC's time limit counts from the branching only, so that one run could not keep it; and if the second
+    run has to be killed, the relaxation's bound is left.
+    """
+    settings = {**SETTINGS, "threads": str(threads)} if threads > 1 else dict(SETTINGS)
+    with TemporaryDirectory(prefix="ilpinfer-") as folder:
+        Path(folder, "program.mps").write_text(mps(program))
+        log = _run(folder, ["-dualSimplex", "-basisOut", "basis", "-solution", "relaxed"], deadline)
+        relaxed = _read(Path(folder, "relaxed"), program.n_columns)
+        bound = relaxed.value if relaxed.status == "optimal" else inf
+        if deadline < inf:
+            remaining = deadline - time.monotonic()
+            settings["sec"] = f"{max(0.5 * remaining, remaining - 0.3, 0.01):.3f}"
+        basis = ["-basisIn", "basis"] if Path(folder, "basis").exists() else []
+        options = [word for name, value in settings.items() for word in (f"-{name}", value)]
+        started = time.monotonic()
+        if log is not None:
+            log = _run(folder, [*basis, *options, "-solve", "-solution", "branched"], deadline)
+        branched = _read(Path(folder, "branched"), program.n_columns)
+        branching = time.monotonic() - started
+    limited = log is None or "Stopped on" in log or branching > 0.95 * float(settings.get("sec", inf))
+    x = relaxed.x if branched.x is None else branched.x
+    status = branched.status
+    if limited:
+        status = "unknown" if x is None else "feasible"
+    return Claim(status, x, branched.value, min(bound, _bound(log or "")), _version(), settings)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A solution file: its status, the objective that is maximised, and (n,) float64 or None."""
+
+    status: str
+    value: float
+    x: NDArray[np.float64] | None
+
+
+def _run(folder: str, options: list[str], deadline: float) -> str | None:
+    """The log; None when CBC was killed at the deadline."""
+    command = [PULP_CBC_CMD().path, "program.mps", *options]
+    with Path(folder, "log").open("w+b") as log:
+        try:
+            process = subprocess.Popen(
+                command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        except OSError as error:
+            raise SolverError(f"cbc: cannot start {command[0]} ({error}); reinstall pulp") from None
+        try:
+            code = process.wait(None if deadline == inf else max(deadline + GRACE - time.monotonic(), 0.0))
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        if code:
+            raise SolverError(f"cbc: its process ended with code {code}; try again or another solver")
+        log.seek(0)
+        return log.read().decode(errors="replace")
+
+
+def _read(path: Path, n_columns: int) -> Solution:
+    """A missing file, or one that CBC was still writing, is "unknown"."""
+    head, *lines = (path.read_text() if path.exists() else "").splitlines() or [""]
+    status, _, value = head.partition(" - objective value ")
+    if not value:
+        return Solution("unknown", -inf, None)
+    status = STATUS.get(status, "unknown")
+    if status not in ("optimal", "feasible"):
+        return Solution(status, -inf, None)
+    x = np.zeros(n_columns)
+    for line in lines:
+        words = line.removeprefix("**").split()
+        if len(words) == 4:
+            x[int(words[1][1:])] = float(words[2])
+    return Solution(status, -float(value), x)
+
+
+def _bound(log: str) -> float:
+    """Upper bound on the objective: the negative of what CBC calls its lower bound."""
+    found = re.findall(r"^Lower bound: +(\S+)", log, re.M)
+    return -float(found[-1]) if found else inf
+
+
+@cache
+def _version() -> str:
+    log = subprocess.run([PULP_CBC_CMD().path, "-quit"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"^Version: (\S+)", log, re.M)
+    return f"CBC {found[1] if found else '?'} (pulp {version('pulp')})"

@@ -1,0 +1,83 @@
+"""CP-SAT, through OR-tools; every number is handed over as the integer that it is."""
+
+from importlib.metadata import version
+from math import inf
+from typing import Any
+
+import numpy as np
+from ortools.sat.python.cp_model_helper import (
+    CpModelProto,
+    CpSolverStatus,
+    SatParameters,
+    SolveWrapper,
+)
+
+from formulations.programs.record import IntegerProgram
+from ilpinfer.solvers.answer import Claim
+from ilpinfer.solvers.clock import told
+
+STATUS = {
+    CpSolverStatus.OPTIMAL: "optimal",
+    CpSolverStatus.FEASIBLE: "feasible",
+    CpSolverStatus.INFEASIBLE: "infeasible",
+}
+VERSION = f"CP-SAT (ortools {version('ortools')})"
+PARAMETERS = {
+    "cp_model_probing_level": 0,
+    "symmetry_level": 0,
+    "cp_model_presolve": False,
+    "add_lp_constraints_lazily": False,
+    "root_lp_iterations": 100_000,
+}
+
+
+def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
+    """Solve in this process; it cannot be interrupted."""
+    settings: dict[str, Any] = {**PARAMETERS, "num_workers": threads}
+    model = _model(program)
+    if deadline < inf:
+        settings["max_time_in_seconds"] = told(deadline, late=0.03)
+    solver = SolveWrapper()
+    parameters = SatParameters()
+    for name, value in settings.items():
+        setattr(parameters, name, value)
+    solver.set_parameters(parameters)
+    response = solver.solve(model)
+    if response.status == CpSolverStatus.MODEL_INVALID:
+        raise ValueError(f"it refuses the program: {response.solution_info}")
+    status = STATUS.get(response.status, "unknown")
+    found = status in ("optimal", "feasible")
+    proved = -float(response.inner_objective_lower_bound)
+    return Claim(
+        status=status,
+        x=np.array(response.solution, float) if found else None,
+        objective=response.objective_value if found else None,
+        bound=proved if found or proved != 0 else inf,  # 0 also stands for "not set"
+        version=VERSION,
+        settings=settings,
+    )
+
+
+def _model(program: IntegerProgram) -> CpModelProto:
+    model = CpModelProto()
+    for lower, upper in zip(program.lower.tolist(), program.upper.tolist(), strict=True):
+        variable = model.variables.add()
+        variable.domain.append(lower)
+        variable.domain.append(upper)
+    objective = np.flatnonzero(program.objective)
+    model.objective.vars.extend(objective.tolist())
+    model.objective.coeffs.extend((-program.objective[objective]).tolist())
+    model.objective.scaling_factor = -1.0
+    rows = zip(
+        np.split(program.indices, program.indptr[1:-1]),
+        np.split(program.data, program.indptr[1:-1]),
+        program.row_lower.tolist(),
+        program.row_upper.tolist(),
+        strict=True,
+    )
+    for columns, weights, lower, upper in rows:
+        linear = model.constraints.add().linear
+        linear.vars.extend(columns.tolist())
+        linear.coeffs.extend(weights.tolist())
+        linear.domain.extend([lower, upper])
+    return model

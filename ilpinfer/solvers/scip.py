@@ -1,0 +1,66 @@
+"""SCIP, through OR-tools' model builder."""
+
+from importlib.metadata import version
+from math import inf
+from typing import Any
+
+import numpy as np
+from ortools.linear_solver.python.model_builder_helper import (
+    ModelBuilderHelper,
+    ModelSolverHelper,
+    SolveStatus,
+)
+from scipy.sparse import csr_matrix
+
+from formulations.programs.record import UNBOUNDED, IntegerProgram
+from ilpinfer.solvers.answer import Claim
+from ilpinfer.solvers.clock import told
+
+STATUS = {
+    SolveStatus.OPTIMAL: "optimal",
+    SolveStatus.FEASIBLE: "feasible",
+    SolveStatus.INFEASIBLE: "infeasible",
+}
+VERSION = f"SCIP 10.0 (ortools {version('ortools')})"
+PARAMETERS = {"limits/gap": "0", "limits/absgap": "0"}
+
+
+def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
+    """Solve in this process, on one thread; it cannot be interrupted."""
+    settings: dict[str, Any] = dict(PARAMETERS)
+    solver = ModelSolverHelper("scip")
+    solver.set_solver_specific_parameters("".join(f"{name} = {value}\n" for name, value in settings.items()))
+    model = _model(program)
+    if deadline < inf:
+        settings["time_limit"] = told(deadline, late=0.2)
+        solver.set_time_limit_in_seconds(settings["time_limit"])
+    solver.solve(model)
+    if solver.status() == SolveStatus.MODEL_INVALID:
+        raise ValueError(f"it refuses the program: {solver.status_string()}")
+    found = solver.has_solution()
+    return Claim(
+        status=STATUS.get(solver.status(), "unknown"),
+        x=np.asarray(solver.variable_values()) if found else None,
+        objective=solver.objective_value() if found else None,
+        bound=solver.best_objective_bound() if found else inf,  # without a solution it says 0
+        version=VERSION,
+        settings=settings,
+    )
+
+
+def _model(program: IntegerProgram) -> ModelBuilderHelper:
+    entries = program.data.astype(float), program.indices, program.indptr
+    parts: list[Any] = [
+        program.lower.astype(float),
+        program.upper.astype(float),
+        program.objective.astype(float),
+        np.where(program.row_lower == -UNBOUNDED, -inf, program.row_lower),
+        np.where(program.row_upper == UNBOUNDED, inf, program.row_upper),
+        csr_matrix(entries, (program.n_rows, program.n_columns)),
+    ]
+    model = ModelBuilderHelper()
+    model.fill_model_from_sparse_data(*parts)
+    for column in range(program.n_columns):
+        model.set_var_integrality(column, True)
+    model.set_maximize(True)
+    return model

@@ -1,0 +1,240 @@
+"""Two-phase inference: first the best score, then the least violation near it."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from formulations import Feature, Rule, Trellis
+from formulations.compiled.problem import Problem, Value, compile_problem
+from formulations.grid import nats
+from formulations.programs.formulation import Formulation, formulate, score_floor, without
+from formulations.programs.record import IntegerProgram
+from ilpinfer.certificate import NONE, Certificate
+from ilpinfer.deadline import Deadline
+from ilpinfer.decoding import deadline_for, nats_of_bound, natural
+from ilpinfer.diagnosis import blame
+from ilpinfer.exact.auto import FASTEST, FOLDED_BOUND
+from ilpinfer.exact.programs import Path, Reply, solve
+from ilpinfer.solution import Solution, finite
+from ilpinfer.solvers import SOLVERS
+from ilpinfer.warming import warm
+
+
+@dataclass(frozen=True)
+class TwoPhaseSolution(Solution):
+    """A solution with the two phases' own figures.
+
+    Parameters
+    ----------
+    best_score : Z*, the best model_score + feature_score among labellings that keep the hard rules, nats
+    floor : the lowest such score that was accepted, nats, on the grid; -inf for none
+    cost_bound : proved lower bound on the penalty of every labelling at or above the floor, nats
+    """
+
+    best_score: float = -math.inf
+    floor: float = -math.inf
+    cost_bound: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field as plain values, with None for what is not finite."""
+        own = {name: finite(getattr(self, name)) for name in ("best_score", "floor", "cost_bound")}
+        return {**super().to_dict(), **own}
+
+
+def decode_two_phase(
+    trellis: Trellis,
+    rules: Iterable[Rule | Feature],
+    tau: float = 0.9,
+    bound: str = "relative",
+    *,
+    method: str = "auto",
+    time_limit: float | None = None,
+    top: int | None = None,
+    threads: int = 1,
+) -> Any:
+    """The least violation cost among labellings with a score near the best, and among those the best score.
+
+    minimise Σ c·σ subject to score >= floor (Fersini et al. 2014, eq. 22-29), then maximise the score at that
+    cost. The score that the floor speaks of is model_score + feature_score; Z*, its best, obeys the hard rules.
+
+    Parameters
+    ----------
+    tau : from 0 to 1; 1 accepts optimal scores only
+    bound : "relative", floor Z* - (1 - tau)·|Z*|, or "odds", floor Z* + log tau; rounded up to the grid
+    method : "auto", "cbc", "cp-sat", "highs" or "scip"
+    time_limit, top, threads : as in `decode`
+
+    Returns
+    -------
+    TwoPhaseSolution, or a list of them where `top` is a number: least cost first, then best score
+    """
+    score_floor(0, tau, bound)
+    if method not in ("auto", *SOLVERS):
+        raise ValueError(
+            f"two-phase inference needs an exact method: auto, {', '.join(SOLVERS)}; not {method!r}"
+        )
+    wanted = 1 if top is None else natural(top, "top")
+    rules = list(rules) if not hasattr(rules, "fields") else rules
+    deadline = deadline_for(time_limit)
+    problem = compile_problem(trellis, rules)
+    search = _Search(problem, method, deadline, natural(threads, "threads"))
+    solutions = search.run(trellis, tau, bound, wanted)
+    if top is not None:
+        return [s for s in solutions if s.found]
+    if solutions[0].status == "infeasible":
+        return replace(solutions[0], reason=blame(problem, deadline))
+    return solutions[0]
+
+
+@dataclass
+class _Search:
+    """The programs of both phases over one problem."""
+
+    problem: Problem
+    method: str
+    deadline: Deadline
+    threads: int
+
+    def __post_init__(self) -> None:
+        self.solver = FASTEST if self.method == "auto" else self.method
+        self.base = self.problem.fold(soft=False) if self.method == "auto" else self.problem
+        self._formulation: Formulation | None = None
+
+    @property
+    def formulation(self) -> Formulation:
+        """Built on first use."""
+        if self._formulation is None:
+            self._formulation = formulate(self.base)
+        return self._formulation
+
+    def run(self, trellis: Trellis, tau: float, bound: str, top: int) -> list[TwoPhaseSolution]:
+        """Labellings by cost, then score; at least one entry."""
+        first, words = self._best()
+        if first.path is None:
+            return [self._report(trellis, first, words)]
+        best = int(max(first.bound, self._score(first.path)))
+        proved = first.status == "optimal"
+        floor = score_floor(self._score(first.path), tau, bound)
+        found: list[TwoPhaseSolution] = []
+        excluded: list[Path] = []
+        common = {
+            "best_score": nats(self._score(first.path)),
+            "floor": -math.inf if floor is None else nats(floor),
+        }
+        for _ in range(top):
+            reply, cost_bound = self._least_cost(first, floor, best, excluded)
+            if reply.path is None:
+                break
+            found.append(self._finish(trellis, reply, cost_bound, best, proved, words, excluded, common))
+            excluded.append(found[-1].ids)
+        return found or [self._report(trellis, replace(first, path=None, status="unknown"), words, **common)]
+
+    def _best(self) -> tuple[Reply, str]:
+        """Z* and a labelling that has it: by Viterbi where that keeps the hard rules, else by a program."""
+        if self.method == "auto":
+            from ilpinfer.exact.viterbi import best_paths
+
+            self.deadline.excuse(warm("viterbi"))
+            found = best_paths(self.base.lattice, 1)
+            if not found:
+                return Reply("infeasible", None, -math.inf, FOLDED_BOUND), "auto: no labelling is possible"
+            score, path = found[0]
+            if self.problem.value(path).feasible:
+                return Reply("optimal", path, score, FOLDED_BOUND), "auto: viterbi, then "
+        reply = solve(self.solver, self.formulation.best_score(), self.deadline, self.threads)
+        return reply, "auto: " if self.method == "auto" else ""
+
+    def _least_cost(
+        self, first: Reply, floor: int | None, best: int, excluded: list[Path]
+    ) -> tuple[Reply, int]:
+        """A labelling of least cost at or above the floor, and a lower bound on that cost; grid units."""
+        if first.path is not None and not excluded and self._value(first.path).penalty == 0:
+            return replace(first, status="optimal", bound=0), 0
+        program = self.formulation.least_cost(floor)
+        reply = self._until(
+            program, excluded, lambda value: floor is None or value.model + value.features >= floor
+        )
+        cost_bound = 0 if math.isinf(reply.bound) else max(0, -math.floor(reply.bound))
+        if reply.path is None and first.path is not None and not excluded and reply.status != "infeasible":
+            reply = replace(reply, path=first.path, status="feasible")
+        return reply, cost_bound
+
+    def _finish(
+        self,
+        trellis: Trellis,
+        least: Reply,
+        cost_bound: int,
+        best: int,
+        proved: bool,
+        words: str,
+        excluded: list[Path],
+        common: dict[str, Any],
+    ) -> TwoPhaseSolution:
+        """The best score at the least cost."""
+        assert least.path is not None
+        cost = self._value(least.path).penalty
+        least_proved = least.status == "optimal"
+        cost_bound = cost if least_proved else min(cost_bound, cost)
+        if self._score(least.path) == best:
+            reply = replace(least, status="optimal", bound=best)
+        else:
+            program = self.formulation.best_score(cost_ceiling=cost)
+            reply = self._until(program, excluded, lambda value: value.penalty <= cost)
+        if reply.path is None or self._score(reply.path) < self._score(least.path):
+            reply = replace(reply, path=least.path, status="feasible")
+        all_proved = proved and least_proved and reply.status == "optimal"
+        limit = min(float(best), reply.bound) if least_proved else float(best)
+        final = replace(reply, status="optimal" if all_proved else "feasible", bound=limit - cost_bound)
+        return self._report(trellis, final, words + self.solver, cost_bound=nats(cost_bound), **common)
+
+    def _until(
+        self, program: IntegerProgram, excluded: list[Path], accepts: Callable[[Value], bool]
+    ) -> Reply:
+        """Solve, with a no-good row for every answer that a tolerance let through, until one is accepted."""
+        for path in excluded:
+            program = without(program, path)
+        while True:
+            reply = solve(self.solver, program, self.deadline, self.threads)
+            if reply.path is None:
+                return reply
+            value = self._value(reply.path)
+            if value.feasible and accepts(value):
+                return reply
+            program = without(program, reply.path)
+
+    def _value(self, path: Path) -> Value:
+        return self.problem.value(path)
+
+    def _score(self, path: Path) -> int:
+        value = self._value(path)
+        return value.model + value.features
+
+    def _report(self, trellis: Trellis, reply: Reply, method: str, **own: Any) -> TwoPhaseSolution:
+        certificate: Certificate = reply.certificate if reply.status != "unknown" else NONE
+        common: dict[str, Any] = {
+            "method": f"two-phase: {method}",
+            "certificate": certificate,
+            "seconds": self.deadline.elapsed,
+            "warm_up_seconds": self.deadline.warm_up,
+            "names": trellis.labels.names,
+            **own,
+        }
+        if reply.path is None:
+            infeasible = reply.status == "infeasible"
+            bound = -math.inf if infeasible else nats_of_bound(reply.bound)
+            status = "infeasible" if infeasible else "unknown"
+            return TwoPhaseSolution(status, -math.inf, -math.inf, 0.0, 0.0, {}, bound, **common)
+        value = self._value(reply.path)
+        bound = value.score if reply.status == "optimal" else max(reply.bound, value.score)
+        return TwoPhaseSolution(
+            reply.status,
+            nats(value.score),
+            nats(value.model),
+            nats(value.features),
+            nats(value.penalty),
+            value.violations,
+            nats_of_bound(bound),
+            path=reply.path,
+            **common,
+        )

@@ -1,0 +1,261 @@
+"""Brute-force oracles for constrained sequence labelling, written from the meanings, without the library.
+
+Everything is enumerated and counted with Python integers. Scores and penalties are integers in units
+of 2**-20 nats; None stands for a forbidden labelling. A labelling is a tuple of ids, `names` the list of its
+label names; T >= 1 throughout. Violations are counts: the binary distance is min(1, count).
+"""
+
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from typing import Any
+
+UNITS_PER_NAT = 2**20
+PREFIXES = {"bio": "BI", "iobes": "BIES", "paths": "BI"}
+
+Labelling = tuple[int, ...]
+Names = Sequence[str]
+Group = str | Collection[str]  # the name of one field, or several names
+Matches = Callable[[Any], bool]  # a test of a token
+Units = Callable[[Labelling], int | None]
+
+
+def snap(x: float) -> int | None:
+    """Nats to grid units, half to even (x * 2**20 is exact); None for -inf; nan and +inf raise."""
+    x = float(x)
+    return None if x == -math.inf else round(x * UNITS_PER_NAT)
+
+
+def labellings(T: int, K: int) -> Iterator[Labelling]:
+    """All K**T tuples of ids, ascending."""
+    return product(range(K), repeat=T)
+
+
+def _sum_units(numbers: list[float]) -> int | None:
+    """The sum of the numbers, each snapped on its own; None if one of them is forbidden."""
+    units = [snap(x) for x in numbers]
+    return None if None in units else sum(units)
+
+
+def score_units(labelling: Labelling, start: Any, edges: Any) -> int | None:
+    """Score of a labelling on a dense trellis: start[y0] + sum of edges[t-1][y(t-1)][y(t)]."""
+    assert len(labelling) == 1 + (0 if edges is None else len(edges))
+    steps = zip(labelling, labelling[1:])
+    return _sum_units([start[labelling[0]]] + [edges[t][i][j] for t, (i, j) in enumerate(steps)])
+
+
+def score_units_factored(
+    labelling: Labelling, emissions: Any, transitions: Any, start: Any = None, end: Any = None
+) -> int | None:
+    """Score from emissions (T, K), transitions [from][to], start, end (K,); each number is snapped apart."""
+    assert len(labelling) == len(emissions)
+    numbers = [emissions[t][j] for t, j in enumerate(labelling)]
+    numbers += [transitions[i][j] for i, j in zip(labelling, labelling[1:])]
+    numbers += [] if start is None else [start[labelling[0]]]
+    numbers += [] if end is None else [end[labelling[-1]]]
+    return _sum_units(numbers)
+
+
+def fields_of(label: str, scheme: str) -> list[tuple[str, str]]:
+    """The (field name, prefix) pairs of a label, outermost first; O and plain labels have the prefix ""."""
+    if scheme == "plain" or label == "O":
+        return [(label, "")]
+    levels = label.split("/") if scheme == "paths" else [label]
+    fields: list[tuple[str, str]] = []
+    for level in levels:
+        prefix, dash, name = level.partition("-")
+        if not (dash and name and prefix in tuple(PREFIXES[scheme])):
+            raise ValueError(f"{label!r} is not a label of the scheme {scheme}")
+        fields.append((f"{fields[-1][0]}/{name}" if fields else name, prefix))
+    return fields
+
+
+@cache
+def _prefixes(label: str | None, scheme: str) -> dict[str, str]:
+    """{field name: prefix} of a label; None is the place before the first token and has no fields."""
+    return {} if label is None else dict(fields_of(label, scheme))
+
+
+def _begins(previous: str | None, label: str, field: str, scheme: str) -> bool:
+    """True if a run of this one field begins at `label` when `previous` stands before it."""
+    before, now = _prefixes(previous, scheme), _prefixes(label, scheme)
+    if field not in now or field not in before:
+        return field in now
+    if scheme in ("plain", "bio"):
+        return now[field] == "B"  # never in plain, whose prefix is ""
+    if scheme == "iobes":
+        return now[field] in ("B", "S") or before[field] in ("E", "S")
+    parent = field.rpartition("/")[0]
+    return now[field] == "B" or (parent != "" and _begins(previous, label, parent, scheme))
+
+
+def _steps(names: Names) -> list[tuple[str | None, str]]:
+    """(label before t, label at t) for each t; None before the first."""
+    return list(zip([None, *names[:-1]], names))
+
+
+def _group(A: Group) -> frozenset[str]:
+    """A field name or a collection of them as a set."""
+    return frozenset([A]) if isinstance(A, str) else frozenset(A)
+
+
+def _in(label: str | None, A: Group, scheme: str) -> bool:
+    """True if the label belongs to some field of A."""
+    return any(field in _prefixes(label, scheme) for field in _group(A))
+
+
+def tokens_of(names: Names, A: Group, scheme: str) -> list[int]:
+    """Positions whose label belongs to the field, or to any field of the group."""
+    return [t for t, name in enumerate(names) if _in(name, A, scheme)]
+
+
+def run_starts(names: Names, A: Group, scheme: str) -> list[int]:
+    """Positions where a run of the field or group begins: it is entered, or a field in it begins anew."""
+
+    def starts(i: str | None, j: str) -> bool:
+        anew = any(_in(i, field, scheme) and _begins(i, j, field, scheme) for field in _group(A))
+        return anew or (_in(j, A, scheme) and not _in(i, A, scheme))
+
+    return [t for t, (i, j) in enumerate(_steps(names)) if starts(i, j)]
+
+
+def changes(names: Names, scheme: str) -> list[int]:
+    """Positions t >= 1 whose step from t-1 begins a run of any field, or enters O from something else."""
+
+    def changed(i: str | None, j: str) -> bool:
+        return any(_begins(i, j, field, scheme) for field in _prefixes(j, scheme)) or (j == "O" and i != "O")
+
+    return [t for t, (i, j) in enumerate(_steps(names)) if t >= 1 and changed(i, j)]
+
+
+def at_most_runs(names: Names, tokens: Sequence, A: Group, n: int, scheme: str) -> int:
+    """Runs of A beyond n."""
+    return max(0, len(run_starts(names, A, scheme)) - n)
+
+
+def at_least_runs(names: Names, tokens: Sequence, A: Group, n: int, scheme: str) -> int:
+    """Runs of A missing to n."""
+    return max(0, n - len(run_starts(names, A, scheme)))
+
+
+def at_most_tokens(names: Names, tokens: Sequence, A: Group, n: int, scheme: str) -> int:
+    """Tokens of A beyond n."""
+    return max(0, len(tokens_of(names, A, scheme)) - n)
+
+
+def at_least_tokens(names: Names, tokens: Sequence, A: Group, n: int, scheme: str) -> int:
+    """Tokens of A missing to n."""
+    return max(0, n - len(tokens_of(names, A, scheme)))
+
+
+def forbidden_transition(names: Names, tokens: Sequence, A: Group, B: Group, scheme: str) -> int:
+    """Steps from a token of A to a token of B."""
+    return sum(_in(i, A, scheme) and _in(j, B, scheme) for i, j in zip(names, names[1:]))
+
+
+def starts_with(names: Names, tokens: Sequence, A: Group, scheme: str) -> int:
+    """1 if the first token is not in A."""
+    return int(not _in(names[0], A, scheme))
+
+
+def ends_with(names: Names, tokens: Sequence, A: Group, scheme: str) -> int:
+    """1 if the last token is not in A."""
+    return int(not _in(names[-1], A, scheme))
+
+
+def token_has_label(names: Names, tokens: Sequence, matches: Matches, A: Group, scheme: str) -> int:
+    """Matching tokens outside A."""
+    pairs = zip(names, tokens, strict=True)
+    return sum(bool(matches(token)) and not _in(name, A, scheme) for name, token in pairs)
+
+
+def label_only_at(names: Names, tokens: Sequence, matches: Matches, A: Group, scheme: str) -> int:
+    """Tokens in A that do not match."""
+    return sum(not matches(tokens[t]) for t in tokens_of(names, A, scheme))
+
+
+def changes_only_after(names: Names, tokens: Sequence, matches: Matches, scheme: str) -> int:
+    """Changes at t whose token t-1 does not match."""
+    return sum(not matches(tokens[t - 1]) for t in changes(names, scheme))
+
+
+def requires_present(names: Names, tokens: Sequence, A: Group, B: Group, scheme: str) -> int:
+    """1 if A occurs and B does not."""
+    return int(bool(tokens_of(names, A, scheme)) and not tokens_of(names, B, scheme))
+
+
+def requires_before(names: Names, tokens: Sequence, A: Group, B: Group, scheme: str) -> int:
+    """Runs of B that begin with no token of A anywhere before."""
+    return sum(not tokens_of(names[:t], A, scheme) for t in run_starts(names, B, scheme))
+
+
+def valid_scheme(names: Names, tokens: Sequence, scheme: str) -> int:
+    """Invalid positions (bio, paths) or invalid junctions, both ends included (iobes); 0 for plain."""
+    if scheme == "plain":
+        return 0
+    if scheme == "iobes":
+        return sum(not _valid_junction(i, j) for i, j in zip([None, *names], [*names, None]))
+    return sum(not _valid_after(previous, name, scheme) for previous, name in _steps(names))
+
+
+def _valid_junction(previous: str | None, label: str | None) -> bool:
+    """IOBES: an open x (B-x, I-x) goes on with I-x or E-x, nothing else does; None is START or END."""
+    inside = None if label is None or label[:2] not in ("I-", "E-") else label[2:]
+    is_open = None if previous is None or previous[:2] not in ("B-", "I-") else previous[2:]
+    return inside == is_open
+
+
+def _valid_after(previous: str | None, label: str, scheme: str) -> bool:
+    """BIO at every level: I needs the same path just before it, and no level above it with B."""
+    parent_begins = False
+    for field, prefix in fields_of(label, scheme):
+        if prefix == "I" and (parent_begins or field not in _prefixes(previous, scheme)):
+            return False
+        parent_begins = parent_begins or prefix == "B"
+    return True
+
+
+def top(T: int, K: int, score_fn: Units, penalty_fn: Units, k: int | None) -> list[tuple[int, Labelling]]:
+    """The k best (total, labelling), total = score - penalty, descending, then ids ascending; None: all."""
+    tried = ((score_fn(y), penalty_fn(y), y) for y in labellings(T, K))
+    found = [(score - penalty, y) for score, penalty, y in tried if score is not None and penalty is not None]
+    return sorted(found, key=lambda pair: (-pair[0], pair[1]))[:k]
+
+
+def best(T: int, K: int, score_fn: Units, penalty_fn: Units) -> tuple[int | None, set[Labelling]]:
+    """The best total and all labellings that reach it, or (None, set())."""
+    found = top(T, K, score_fn, penalty_fn, None)
+    return (found[0][0], {y for total, y in found if total == found[0][0]}) if found else (None, set())
+
+
+def score_floor(Z: int, tau: float | Fraction, bound: str) -> int | None:
+    """Least score allowed in the second phase, rounded up to the grid; None: no floor (odds with tau = 0)."""
+    assert 0 <= tau <= 1
+    if bound == "relative":
+        return math.ceil(Z - (1 - Fraction(tau)) * abs(Z))
+    if bound == "odds":
+        return None if tau == 0 else Z + math.ceil(math.log(tau) * UNITS_PER_NAT)
+    raise ValueError(f"unknown bound {bound!r}")
+
+
+def two_phase(
+    T: int,
+    K: int,
+    score_fn: Units,
+    hard_ok: Callable[[Labelling], bool],
+    cost_fn: Callable[[Labelling], int],
+    tau: float | Fraction,
+    bound: str,
+) -> tuple | None:
+    """(Z, floor, least cost, best score at that cost, optimal labellings); hard rules hold in both phases."""
+    scores = {y: s for y in labellings(T, K) if hard_ok(y) and (s := score_fn(y)) is not None}
+    if not scores:
+        return None
+    Z = max(scores.values())
+    floor = score_floor(Z, tau, bound)
+    costs = {y: cost_fn(y) for y, score in scores.items() if floor is None or score >= floor}
+    cost = min(costs.values())
+    score = max(scores[y] for y in costs if costs[y] == cost)
+    return Z, floor, cost, score, {y for y in costs if costs[y] == cost and scores[y] == score}

@@ -1,0 +1,51 @@
+"""The synthetic résumé items: deterministic, well formed, and as often against the rule as intended."""
+
+import hashlib
+from itertools import groupby
+
+import pytest
+
+from ilpinfer.corpus.resumes import DESCRIPTION, LABELS, MAX_LENGTH, MIN_LENGTH, Item, items
+
+
+@pytest.fixture(scope="module")
+def many() -> list[Item]:
+    return items(2000)
+
+
+def runs(item: Item) -> int:
+    return sum(label == DESCRIPTION for label, _ in groupby(item.labels))
+
+
+def test_same_seed_gives_same_items(many: list[Item]) -> None:
+    assert items(50) == many[:50]
+    assert items(50, seed=1) == items(50, seed=1) != many[:50]
+    assert items(0) == []
+
+
+def test_items_are_pinned() -> None:
+    text = "\n".join(" ".join(item.tokens) + "\t" + " ".join(item.labels) for item in items(100, seed=7))
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "b47ebed638186687"
+
+
+def test_lengths_lie_in_range_and_spread(many: list[Item]) -> None:
+    lengths = sorted(len(item.tokens) for item in many)
+    assert MIN_LENGTH <= lengths[0] < 20
+    assert 200 < lengths[-1] <= MAX_LENGTH
+    assert 40 <= lengths[len(lengths) // 2] <= 60
+
+
+def test_every_token_is_one_word_with_one_label(many: list[Item]) -> None:
+    for item in many:
+        assert len(item.tokens) == len(item.labels)
+        assert all(token.split() == [token] for token in item.tokens)
+        assert not any("<" in token or ">" in token for token in item.tokens)
+
+
+def test_labels_are_the_five(many: list[Item]) -> None:
+    assert {label for item in many for label in item.labels} == set(LABELS)
+
+
+def test_at_most_one_run_of_description_holds_mostly_but_not_always(many: list[Item]) -> None:
+    assert 0.01 <= sum(runs(item) > 1 for item in many) / len(many) <= 0.06
+    assert 0 < sum(runs(item) == 0 for item in many) / len(many) <= 0.10
