@@ -4,13 +4,14 @@ import math
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import TEMPLATES, Rule
-from formulations.labels import Group, LabelSet, suggestion
+from formulations.labels import Group, LabelSet, Selector, suggestion
+
+CATALOGUE = Path(__file__).parent / "catalogue"
 
 
 class RuleError(ValueError):
@@ -45,8 +46,7 @@ class RuleSet:
 
 def catalogue() -> list[str]:
     """Names of the rule sets that come with the package."""
-    folder = resources.files("formulations") / "catalogue"
-    return sorted(entry.name[:-5] for entry in folder.iterdir() if entry.name.endswith(".toml"))
+    return sorted(path.stem for path in CATALOGUE.glob("*.toml"))
 
 
 def load_rules(source: str | Path) -> RuleSet:
@@ -58,8 +58,7 @@ def load_rules(source: str | Path) -> RuleSet:
         where the file is missing, is not TOML, or names an unknown template, parameter or field.
     """
     if str(source) in catalogue():
-        text = (resources.files("formulations") / "catalogue" / f"{source}.toml").read_text("utf-8")
-        return parse_rules(text, str(source))
+        return parse_rules((CATALOGUE / f"{source}.toml").read_text("utf-8"), str(source))
     path = Path(source)
     try:
         return parse_rules(path.read_text("utf-8"), str(source))
@@ -133,7 +132,7 @@ def _parameters(
     missing = [name for name, f in known.items() if f.default is MISSING and name not in table]
     if missing:
         raise ValueError(f"{missing[0]} is missing")
-    selectors = {name for name, f in known.items() if "Selector" in str(f.type)}
+    selectors = {name for name, f in known.items() if f.type in (Selector, Selector | None)}
     found = {}
     for name in known.keys() & (table.keys() - other):
         value = table[name]

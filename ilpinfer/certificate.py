@@ -26,3 +26,6 @@ class Certificate:
 
 
 NONE = Certificate("none")
+VITERBI_BOUND = Certificate("exact", "Viterbi score without the rules")
+FOLDED_BOUND = Certificate("exact", "Viterbi score with local rules folded in")
+BEAM_BOUND = Certificate("exact", "best completion of every hypothesis left out")

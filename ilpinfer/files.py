@@ -26,7 +26,9 @@ def write_whole(path: str | Path, text: str) -> None:
 
 
 def part_of(path: str | Path) -> Path:
-    """Where a file grows until it is whole."""
+    """Where a file grows until it is whole; OutputError for a folder."""
+    if Path(path).is_dir():
+        raise OutputError(f"{path}: is a folder; name a file")
     return Path(path).with_name(Path(path).name + ".part")
 
 
@@ -53,8 +55,6 @@ class Journal:
         self.path, self.job = Path(path), job
         self.part = part_of(path)
         self.rows: list[dict[str, Any]] = []
-        if self.path.is_dir():
-            raise OutputError(f"{path}: is a folder; name a file")
         with _clear(path):
             self.part.parent.mkdir(parents=True, exist_ok=True)
             self._recover()

@@ -1,5 +1,6 @@
 """The methods by name."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -30,8 +31,11 @@ class Method:
 
     def run(self, problem: Problem, task: Task) -> Iterator[Found]:
         """Labellings, best first."""
+        began = time.perf_counter()
         module, _, function = self.runner.partition(":")
-        found: Iterator[Found] = getattr(import_module(module), function)(problem, task, self.name)
+        runner = getattr(import_module(module), function)
+        task.deadline.excuse(time.perf_counter() - began)
+        found: Iterator[Found] = runner(problem, task, self.name)
         return found
 
 

@@ -10,12 +10,11 @@ from formulations.compiled.problem import Problem, Value, compile_problem
 from formulations.grid import nats
 from formulations.programs.formulation import Formulation, formulate, score_floor, without
 from formulations.programs.record import IntegerProgram
-from ilpinfer.certificate import NONE, Certificate
+from ilpinfer.certificate import FOLDED_BOUND, NONE, Certificate
 from ilpinfer.deadline import Deadline
 from ilpinfer.decoding import deadline_for, nats_of_bound, natural
 from ilpinfer.diagnosis import blame
-from ilpinfer.exact.auto import FASTEST, FOLDED_BOUND
-from ilpinfer.exact.programs import Path, Reply, solve
+from ilpinfer.exact.programs import FASTEST, Path, Reply, solve
 from ilpinfer.solution import Solution, finite
 from ilpinfer.solvers import SOLVERS
 from ilpinfer.warming import warm

@@ -45,7 +45,7 @@ def test_fields_of():
     assert o.fields_of("S-x", "iobes") == [("x", "S")] and o.fields_of("O", "iobes") == [("O", "")]
     assert o.fields_of("I-venue/B-publisher", "paths") == [("venue", "I"), ("venue/publisher", "B")]
     for label, scheme in (("S-x", "bio"), ("x", "bio"), ("BI-x", "bio"), ("B-x/y", "paths")):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=r".+"):
             o.fields_of(label, scheme)
 
 

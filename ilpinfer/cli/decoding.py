@@ -41,7 +41,7 @@ def decode(
         job = digest(__version__, content, method, time_limit, options)
         infeasible = _to_file(output, job, scored, rule_set, solve)
     if infeasible:
-        more = f" (and {len(infeasible) - 1} sequences more)" if len(infeasible) > 1 else ""
+        more = f" (and {len(infeasible) - 1} more)" if len(infeasible) > 1 else ""
         raise Failure(infeasible[0] + more, 2)
 
 

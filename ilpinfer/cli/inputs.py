@@ -22,9 +22,9 @@ def prepare(
     examples = read(source)[:first]
     rule_set = load_rules(rules) if rules else RuleSet(())
     scored = score(examples, HMM.load(model) if model else None, scheme)
+    warnings.simplefilter("ignore", RuleNotice)
     for text in check_rules(scored, rule_set):
         notice(text)
-    warnings.simplefilter("ignore", RuleNotice)
     return scored, rule_set, f"{_content(model)}{rule_set}{_contents(examples)}{scheme}"
 
 

@@ -4,16 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from formulations.compiled.problem import Problem
-from ilpinfer.certificate import Certificate
-from ilpinfer.exact.programs import best_of_program
+from ilpinfer.certificate import FOLDED_BOUND
+from ilpinfer.exact.programs import FASTEST, best_of_program
 from ilpinfer.exact.viterbi import best_paths
 from ilpinfer.found import Found, Path, Task
 from ilpinfer.warming import warm
-
-FASTEST = "highs"
-"""The solver measured fastest on folded programs: `python -m benchmarks.solvers`."""
-
-FOLDED_BOUND = Certificate("exact", "Viterbi score with local rules folded in")
 
 
 def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:

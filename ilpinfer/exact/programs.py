@@ -16,6 +16,9 @@ from ilpinfer.found import Found, Task
 
 Path = NDArray[np.int64]
 
+FASTEST = "highs"
+"""The solver measured fastest on folded programs: `python -m benchmarks.solvers`."""
+
 
 @dataclass(frozen=True)
 class Reply:

@@ -4,14 +4,11 @@ from collections.abc import Iterator
 
 from formulations.compiled.problem import Problem
 from formulations.grid import is_forbidden
-from ilpinfer.certificate import Certificate
+from ilpinfer.certificate import BEAM_BOUND, VITERBI_BOUND
 from ilpinfer.exact.viterbi import best_paths
 from ilpinfer.found import Found, Task
 from ilpinfer.search.beam import beam
 from ilpinfer.warming import warm
-
-VITERBI_BOUND = Certificate("exact", "Viterbi score without the rules")
-BEAM_BOUND = Certificate("exact", "best completion of every hypothesis left out")
 
 
 def plain_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Found]:

@@ -46,11 +46,9 @@ def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
         if deadline < inf:
             remaining = deadline - time.monotonic()
             settings["sec"] = f"{max(0.5 * remaining, remaining - 0.3, 0.01):.3f}"
-        basis = ["-basisIn", "basis"] if Path(folder, "basis").exists() else []
-        options = [word for name, value in settings.items() for word in (f"-{name}", value)]
         started = time.monotonic()
         if log is not None:
-            log = _run(folder, [*basis, *options, "-solve", "-solution", "branched"], deadline)
+            log = _branch(folder, settings, deadline)
         branched = _read(Path(folder, "branched"), program.n_columns)
         branching = time.monotonic() - started
     limited = log is None or "Stopped on" in log or branching > 0.95 * float(settings.get("sec", inf))
@@ -59,6 +57,18 @@ def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
     if limited:
         status = "unknown" if x is None else "feasible"
     return Claim(status, x, branched.value, min(bound, _bound(log or "")), _version(), settings)
+
+
+def _branch(folder: str, settings: dict[str, str], deadline: float) -> str | None:
+    basis = ["-basisIn", "basis"] if Path(folder, "basis").exists() else []
+    options = [word for name, value in settings.items() for word in (f"-{name}", value)]
+    try:
+        return _run(folder, [*basis, *options, "-solve", "-solution", "branched"], deadline)
+    except SolverError:  # CBC 2.10.3 crashes on a few infeasible programs unless it preprocesses them
+        if settings["preprocess"] == "on":
+            raise
+        settings["preprocess"] = "on"
+        return _branch(folder, settings, deadline)
 
 
 @dataclass(frozen=True)
@@ -72,7 +82,7 @@ class Solution:
 
 def _run(folder: str, options: list[str], deadline: float) -> str | None:
     """The log; None when CBC was killed at the deadline."""
-    command = [PULP_CBC_CMD().path, "program.mps", *options]
+    command = [PULP_CBC_CMD.pulp_cbc_path, "program.mps", *options]
     with Path(folder, "log").open("w+b") as log:
         try:
             process = subprocess.Popen(
@@ -119,6 +129,8 @@ def _bound(log: str) -> float:
 
 @cache
 def _version() -> str:
-    log = subprocess.run([PULP_CBC_CMD().path, "-quit"], capture_output=True, text=True, check=False).stdout
+    log = subprocess.run(
+        [PULP_CBC_CMD.pulp_cbc_path, "-quit"], capture_output=True, text=True, check=False
+    ).stdout
     found = re.search(r"^Version: (\S+)", log, re.M)
     return f"CBC {found[1] if found else '?'} (pulp {version('pulp')})"

@@ -1,0 +1,359 @@
+"""The command line: golden output, exit codes, one clear line for bad input, nothing half written."""
+
+import io
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from ilpinfer.cli import main
+
+GOLDEN = Path(__file__).parent / "golden"
+
+TRAIN = """\
+Ada\tB-author
+Lovelace\tI-author
+.\tI-author
+Notes\tB-title
+on\tI-title
+engines\tI-title
+.\tI-title
+1843\tB-date
+.\tI-date
+
+Grace\tB-author
+Hopper\tI-author
+.\tI-author
+Compilers\tB-title
+.\tI-title
+pp\tB-pages
+1\tI-pages
+.\tI-pages
+1952\tB-date
+.\tI-date
+"""
+SCORES = {
+    "emissions": [[0, -1], [-1, 0], [0, -1], [-3, None]],
+    "transitions": [[0, -0.5], [-0.5, 0]],
+    "label_names": ["title", "O"],
+    "tokens": ["a", "b", "c", "d"],
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a corpus, a model and scores, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    Path("train.tsv").write_text(TRAIN)
+    Path("scores.jsonl").write_text(json.dumps(SCORES) + "\n")
+    Path("rules.toml").write_text(
+        'fields = ["title"]\n[[rule]]\nname = "one title"\ntemplate = "at_most_runs"\nfield = "title"\npenalty = 2.5\n'
+    )
+    assert main(["train", "train.tsv", "--output", "hmm.json"]) == 0
+    return tmp_path
+
+
+def run(arguments: list[str], capsys, stdin: str | None = None, monkeypatch=None) -> tuple[int, str, str]:
+    capsys.readouterr()
+    if stdin is not None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+    code = main(arguments)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def strict(text: str) -> list[dict]:
+    def refuse(constant: str):
+        raise AssertionError(f"{constant} is not JSON")
+
+    return [json.loads(line, parse_constant=refuse) for line in text.splitlines()]
+
+
+def masked(text: str) -> str:
+    """Output without what differs from run to run."""
+    text = re.sub(r'("(?:warm_up_)?seconds": )[-+.e\d]+', r"\1…", text)
+    text = re.sub(r'("job": ")[0-9a-f]+', r"\1…", text)
+    text = re.sub(r'("source": ")(HiGHS|CBC|SCIP|CP-SAT)[^"]*', r"\1\2 …", text)
+    return re.sub(r" +\d+\.\d\d +\d+\.\d\d\n", "  … …\n", text)
+
+
+def golden(name: str, text: str) -> None:
+    path = GOLDEN / name
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(masked(text))
+    assert masked(text) == path.read_text()
+
+
+def test_decode_prints_one_object_a_sequence(folder, capsys):
+    code, out, err = run(["decode", "scores.jsonl", "--rules", "rules.toml"], capsys)
+    assert (code, err) == (0, "")
+    golden("decode.jsonl", out)
+
+
+@pytest.mark.parametrize("method", ["highs", "cbc", "scip", "cp-sat", "viterbi", "beam"])
+def test_standard_output_is_strict_json_for_every_method(folder, capfd, monkeypatch, method):
+    impossible = {**SCORES, "emissions": [[0, 0]] * 4, "transitions": [[None, None], [None, None]]}
+    text = json.dumps(SCORES) + "\n" + json.dumps(impossible) + "\n"
+    arguments = ["decode", "-", "--method", method, "--rules", "rules.toml"]
+    code, out, err = run(arguments, capfd, text, monkeypatch)
+    rows = strict(out)
+    assert [row["status"] for row in rows][1] == "infeasible"
+    assert (code, err.count("\n")) == (2, 1)
+    assert "standard input, line 2: infeasible: the scores themselves forbid every labelling" in err
+    assert rows[1]["score"] is rows[1]["labels"] is None
+
+
+def test_decode_writes_a_file_whole_and_resumes(folder, capsys):
+    Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
+    arguments = ["decode", "in.jsonl", "--rules", "rules.toml", "--output", "out/x.jsonl"]
+    assert run(arguments, capsys)[0] == 0
+    whole = Path("out/x.jsonl").read_text()
+    assert not Path("out/x.jsonl.part").exists()
+    first, second, _ = whole.splitlines(keepends=True)
+    Path("out/x.jsonl").unlink()
+    Path("out/x.jsonl.part").write_text(first + second.replace('"penalty": 0.0', '"penalty": 7.0') + '{"torn')
+    assert run(arguments, capsys)[0] == 0
+    resumed = Path("out/x.jsonl").read_text().splitlines()
+    assert len(resumed) == 3 and '"penalty": 7.0' in resumed[1], "rows that were there are kept as they were"
+    Path("out/x.jsonl.part").write_text(first)
+    code, _, err = run([*arguments, "--method", "viterbi"], capsys)
+    assert code == 2 and "belongs to another run; delete it, or choose another output" in err
+
+
+def test_train_and_decode_columns_with_the_catalogue(folder, capsys):
+    code, out, err = run(["decode", "train.tsv", "--model", "hmm.json", "--rules", "citations"], capsys)
+    assert code == 0
+    assert err.startswith("ilpinfer: notice: no label for booktitle, editor, institution")
+    assert err.count("\n") == 1
+    rows = strict(out)
+    assert [row["sequence"] for row in rows] == [0, 1]
+    assert all(row["status"] == "optimal" for row in rows)
+    assert rows[0]["labels"][0] == "B-author"
+
+
+def test_top_and_two_phase(folder, capsys):
+    code, out, _ = run(["decode", "scores.jsonl", "--rules", "rules.toml", "--top", "3"], capsys)
+    assert code == 0
+    assert [row["rank"] for row in strict(out)] == [1, 2, 3]
+    code, out, _ = run(["decode", "scores.jsonl", "--rules", "rules.toml", "--tau", "0.5"], capsys)
+    assert code == 0
+    row = strict(out)[0]
+    assert row["penalty"] == 0.0 and row["floor"] <= row["model_score"] <= row["best_score"]
+
+
+def test_scheme_plain_strips_prefixes(folder, capsys):
+    assert main(["train", "train.tsv", "--output", "plain.json", "--scheme", "plain"]) == 0
+    code, out, _ = run(["decode", "train.tsv", "--model", "plain.json"], capsys)
+    assert code == 0
+    assert strict(out)[0]["labels"][:2] == ["author", "author"]
+    code, _, err = run(["decode", "train.tsv", "--model", "hmm.json", "--scheme", "plain"], capsys)
+    assert code == 2 and "the model's labels are bio; train it with --scheme plain" in err
+    code, _, _ = run(
+        ["compare", "train.tsv", "--model", "plain.json", "--methods", "viterbi", "--output", "d"], capsys
+    )
+    assert code == 0
+    assert json.loads(Path("d/summary.json").read_text())["methods"][0]["accuracy"] > 0.8
+
+
+def test_compare_shows_and_writes_the_comparison(folder, capsys):
+    arguments = ["compare", "train.tsv", "--model", "hmm.json", "--rules", "citations", "--output", "out"]
+    code, out, _ = run([*arguments, "--methods", "auto,cbc:30,highs,viterbi,beam"], capsys)
+    assert code == 0
+    golden("compare.txt", out)
+    rows = strict(Path("out/results.jsonl").read_text())
+    assert [(row["sequence"], row["method"]) for row in rows[:3]] == [(0, "auto"), (0, "cbc"), (0, "highs")]
+    summary = json.loads(Path("out/summary.json").read_text())
+    assert [line["method"] for line in summary["methods"]] == ["auto", "cbc", "highs", "viterbi", "beam"]
+    assert summary["limits"]["cbc"]["time_limit"] == 30.0
+    page = Path("out/report.html").read_text()
+    assert "<svg" in page and "http-equiv" not in page and "src=" not in page
+    assert sorted(os.listdir("out")) == ["report.html", "results.jsonl", "summary.json"]
+
+
+def test_methods_that_disagree_are_an_error_that_names_the_sequence(folder, capsys, monkeypatch):
+    from ilpinfer.evaluation import comparison
+
+    honest = comparison.row_of
+
+    def lying(sequence, method, solution, gold, scheme):
+        row = honest(sequence, method, solution, gold, scheme)
+        return {**row, "bound": row["bound"] - 2.0**-20} if (sequence, method) == (1, "highs") else row
+
+    monkeypatch.setattr("ilpinfer.cli.comparing.row_of", lying)
+    arguments = ["compare", "train.tsv", "--model", "hmm.json", "--methods", "auto,highs", "--output", "out"]
+    code, _, err = run(arguments, capsys)
+    assert code == 1
+    assert err.startswith("ilpinfer: sequence 1 (train.tsv, line 11): ")
+    assert "but highs claims that none is above" in err
+    assert not Path("out/results.jsonl").exists()
+
+
+def test_check_counts_breaches_in_gold(folder, capsys):
+    code, out, err = run(["check", "citations", "train.tsv"], capsys)
+    assert code == 0 and "counted as absent" in err
+    golden("check.txt", out)
+    code, out, _ = run(["check", "citations", "train.tsv", "--json"], capsys)
+    assert [row["violations"] for row in json.loads(out)] == [0] * 11
+
+
+def test_methods_are_listed(folder, capsys):
+    golden("methods.txt", run(["methods"], capsys)[1])
+    names = [m["name"] for m in json.loads(run(["methods", "--json"], capsys)[1])]
+    assert names == ["auto", "cbc", "cp-sat", "highs", "scip", "viterbi", "beam"]
+
+
+@pytest.mark.parametrize("command", ["demo", "train", "decode", "compare", "check", "methods", None])
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_everywhere(capsys, command, flag):
+    code, out, err = run([command, flag] if command else [flag], capsys)
+    assert (code, err) == (0, "")
+    assert out.startswith("Usage: ilpinfer")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_demo_runs(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(["demo"], capsys)
+    assert (code, err) == (0, "")
+    assert out.count("proved optimum") >= 3 and "reaches" in out
+    assert os.listdir() == []
+
+
+GOOD = "a\tB-title\nb\tI-title\n"
+BAD_INPUT = [
+    # file, content, arguments, message
+    ("x.tsv", b"", [], "x.tsv: empty; expected token<TAB>label lines or JSON lines"),
+    ("x.tsv", b"\n \n", [], "x.tsv: empty"),
+    ("x.tsv", b"a\tB-title\nb I-title\n", [], "x.tsv, line 2: 'b I-title' has no tab; expected token<TAB>label"),
+    ("x.tsv", b"a\tB-title\tz\n", [], "x.tsv, line 1: 'a\\tB-title\\tz' has 2 tabs"),
+    ("x.tsv", b"\tB-title\n", [], "x.tsv, line 1: '\\tB-title' has an empty token"),
+    ("x.tsv", b"a\t\n", [], "has an empty label"),
+    ("x.tsv", b"a\tB-title\n\xff\tO\n", [], "x.tsv, line 2: byte 0xff is not UTF-8"),
+    ("x.jsonl", b'{"tokens": []}\n', [], "x.jsonl, line 1: an empty sequence"),
+    ("x.jsonl", b'{"tokens": ["a"]\n', [], "x.jsonl, line 1: not JSON"),
+    ("x.jsonl", b'{"tokens": ["a"], "labels": ["O", "O"]}\n', [], "2 labels for 1 tokens"),
+    ("x.jsonl", b'{"start": [0, NaN], "edges": []}\n', [], "x.jsonl, line 1: start[1] is nan: give a finite number, or -inf"),
+    ("x.jsonl", b'{"start": [0, Infinity], "edges": []}\n', [], "start[1] is inf"),
+    ("x.jsonl", b'{"start": [0, 1]}\n', [], "x.jsonl, line 1: has start; expected start and edges, or emissions and"),
+    ("x.jsonl", b'{"start": [0, 1], "edges": [[[1]]]}\n', [], "edges has shape (1, 1, 1); expected (T-1, 2, 2)"),
+    ("x.jsonl", b'{"emissions": [], "transitions": [[0]]}\n', [], "emissions has shape (0,); expected (T, K)"),
+    ("x.jsonl", b'{"start": [0], "edges": [], "label_names": ["a", "b"]}\n', [], "2 labels are named, but the scores have 1"),
+    ("x.jsonl", b'{"start": [0, 1], "edges": [], "tokens": ["a", "b"]}\n', [], "2 tokens are given, but the scores cover 1"),
+    ("x.jsonl", b'{"tokens": ["a"]}\n', ["--no-model"], "x.jsonl, line 1: no scores; name a model with --model"),
+    ("x.tsv", GOOD.encode(), ["--rules", "citation"], 'citation: no such rule file, and no catalogue entry of that name; did you mean "citations"?'),
+    ("x.tsv", GOOD.encode(), ["--method", "hgihs"], 'no method "hgihs"; did you mean "highs"?'),
+    ("x.tsv", GOOD.encode(), ["--scheme", "bilou"], 'no scheme "bilou"'),
+    ("x.tsv", GOOD.encode(), ["--time-limit", "-1"], "time_limit is -1.0; expected seconds above 0"),
+    ("x.tsv", GOOD.encode(), ["--time-limit", "soon"], "See ilpinfer decode -h"),
+    ("x.tsv", GOOD.encode(), ["--tau", "2"], "tau is 2.0; expected a number from 0 to 1"),
+    ("x.tsv", GOOD.encode(), ["--bogus"], "bogus"),
+    ("x.tsv", GOOD.encode(), ["--model", "nowhere.json"], "nowhere.json: the model cannot be read"),
+    ("x.tsv", GOOD.encode(), ["--output", "."], "is a folder; name a file"),
+    ("x.tsv", GOOD.encode(), ["--output", "train.tsv/x"], "cannot be written"),
+    ("y.tsv", None, [], "y.tsv: cannot be read: No such file or directory"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "arguments", "message"), BAD_INPUT)
+def test_bad_input_is_one_clear_line(folder, capsys, name, content, arguments, message):
+    if content is not None:
+        Path(name).write_bytes(content)
+    before = sorted(os.listdir())
+    model = [] if "--no-model" in arguments or "--model" in arguments else ["--model", "hmm.json"]
+    arguments = [a for a in arguments if a != "--no-model"]
+    code, out, err = run(["decode", name, *model, *arguments], capsys)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1 and err.startswith("ilpinfer: ")
+    assert sorted(os.listdir()) == before
+
+
+BAD_RULES = [
+    ("[[rule]\n", "rules.toml: not TOML: "),
+    ('field = ["a"]\n', 'rules.toml: nothing is called "field"; did you mean "fields"?'),
+    ("[rule]\n", "write each rule as a table of its own, [[rule]]"),
+    ('[[rule]]\nfield = "a"\n', "rule 1: no template; there are at_least_runs"),
+    ('[[rule]]\ntemplate = "at_most_run"\n', 'no template "at_most_run"; did you mean "at_most_runs"?'),
+    ('[[rule]]\ntemplate = "at_most_runs"\nfeild = "a"\n', 'nothing is called "feild"; did you mean "field"?'),
+    ('[[rule]]\ntemplate = "at_most_runs"\n', "field is missing"),
+    ('fields = ["title"]\n[[rule]]\nname = "one"\ntemplate = "at_most_runs"\nfield = "titel"\n', 'rules.toml, rule 1 ("one"): no field "titel"; did you mean "title"?'),
+    ('fields = ["title"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "title"\npenalty = -2\n', "penalty is -2: a penalty is positive"),
+    ('fields = ["title"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "title"\npenalty = "soft"\n', "penalty is 'soft'; expected nats, or hard"),
+    ('fields = ["title"]\n[groups]\nall = ["titles"]\n', "group 'all': no field \"titles\"; did you mean \"title\"?"),
+    ('fields = "title"\n', "fields is 'title'; expected a list of names"),
+    ('fields = ["title"]\n[[feature]]\nlabel = "title"\n', "feature 1: weight is missing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_RULES)
+def test_bad_rule_files_are_one_clear_line(folder, capsys, text, message):
+    Path("rules.toml").write_text(text)
+    code, out, err = run(["decode", "train.tsv", "--model", "hmm.json", "--rules", "rules.toml"], capsys)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_an_infeasible_sequence_is_named_with_its_rule_and_written(folder, capsys):
+    Path("rules.toml").write_text(
+        'fields = ["title"]\n[[rule]]\nname = "nine"\ntemplate = "at_least_tokens"\nfield = "title"\nn = 9\n'
+    )
+    Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 2)
+    code, _, err = run(["decode", "in.jsonl", "--rules", "rules.toml", "--output", "x.jsonl"], capsys)
+    assert code == 2
+    assert err == (
+        'ilpinfer: in.jsonl, line 1: infeasible: rule "nine" alone leaves no labelling; make it soft, or allow what '
+        "it asks for (and 1 more)\n"
+    )
+    assert [row["status"] for row in strict(Path("x.jsonl").read_text())] == ["infeasible"] * 2
+
+
+def test_unlabelled_columns_and_byte_order_marks(folder, capsys):
+    Path("x.tsv").write_bytes(b"\xef\xbb\xbfAda\r\n.\r\n\r\n{\r\n")
+    code, out, _ = run(["decode", "x.tsv", "--model", "hmm.json"], capsys)
+    assert code == 0
+    assert [row["tokens"] for row in strict(out)] == [["Ada", "."], ["{"]]
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may write anywhere")
+def test_a_folder_that_may_not_be_written(folder, capsys):
+    Path("locked").mkdir(mode=0o500)
+    code, _, err = run(["train", "train.tsv", "--output", "locked/hmm.json"], capsys)
+    assert code == 2 and "cannot be written: Permission denied" in err
+
+
+def test_a_rule_file_may_name_groups_and_complements(folder, capsys):
+    Path("rules.toml").write_text(
+        """
+fields = ["author", "title", "date"]
+[groups]
+names = ["author", "title"]
+[[rule]]
+template = "at_most_runs"
+field = "names"
+n = 0
+penalty = 0.5
+[[rule]]
+template = "forbidden_transition"
+from = { not = ["names"] }
+to = ["author", "date"]
+penalty = 0.25
+distance = "binary"
+[[feature]]
+from = "names"
+to = "names"
+weight = 0.125
+reason = "names go on"
+"""
+    )
+    code, out, _ = run(["decode", "train.tsv", "--model", "hmm.json", "--rules", "rules.toml"], capsys)
+    assert code == 0
+    row = strict(out)[0]
+    assert row["violations"] == {
+        "at_most_runs(names, 0)": 1,
+        "forbidden_transition(other than names, author or date)": 1,
+    }
+    assert (row["penalty"], row["feature_score"]) == (0.75, 6 * 0.125)

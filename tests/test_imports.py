@@ -1,0 +1,56 @@
+"""The direction of imports, and what a bare `import ilpinfer` costs."""
+
+import ast
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+HEAVY = {"numba", "ortools", "scipy", "pulp", "matplotlib", "rich", "typer", "jinja2"}
+
+
+def imported(package: str) -> dict[str, set[str]]:
+    """Top-level names that each module of a package imports, anywhere in it."""
+    found = {}
+    for path in (ROOT / package).rglob("*.py"):
+        names = set()
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                names.add((node.module or "").split(".")[0])
+        found[str(path.relative_to(ROOT))] = names
+    assert found
+    return found
+
+
+def test_formulations_needs_numpy_and_the_standard_library_only():
+    allowed = set(sys.stdlib_module_names) | {"numpy", "formulations"}
+    assert {
+        module: names - allowed for module, names in imported("formulations").items() if names - allowed
+    } == {}
+
+
+@pytest.mark.parametrize("package", ["formulations", "ilpinfer"])
+def test_nothing_imports_the_benchmarks(package):
+    assert [module for module, names in imported(package).items() if "benchmarks" in names] == []
+
+
+def fresh(code: str) -> str:
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    return run.stdout.strip()
+
+
+def test_importing_loads_nothing_heavy():
+    loaded = fresh("import sys, ilpinfer; print(*{name.split('.')[0] for name in sys.modules})")
+    assert set(loaded.split()) & HEAVY == set()
+
+
+def test_importing_takes_little_more_than_numpy():
+    code = (
+        "import time, numpy; began = time.perf_counter(); import ilpinfer; print(time.perf_counter() - began)"
+    )
+    assert statistics.median(float(fresh(code)) for _ in range(7)) < 0.1

@@ -1,0 +1,105 @@
+"""An interrupt in mid-run: exit code 130 within a second, no child, no temporary file."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+def processes_of(session: int) -> list[str]:
+    """Command lines of living processes that descend from a process."""
+    parents, commands = {}, {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+                commands[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")
+            except OSError:
+                continue
+            state, parent = stat.rpartition(")")[2].split()[:2]
+            if state != "Z":
+                parents[int(entry.name)] = int(parent)
+    family = {session}
+    for _ in range(5):
+        family |= {child for child, parent in parents.items() if parent in family}
+    return [commands[child] for child in family - {session} if child in parents]
+
+
+def hard_input(T: int = 150, K: int = 26) -> str:
+    rng = np.random.default_rng(0)
+    names = [f"{prefix}-{field}" for field in "abcdefghijklm" for prefix in "BI"][:K]
+    edges = np.round(rng.normal(size=(T - 1, K, K)), 3).tolist()
+    record = {"start": [0.0] * K, "edges": edges, "label_names": names, "tokens": ["x"] * T}
+    return (json.dumps(record) + "\n") * 40
+
+
+RULES = """
+fields = ["a", "b"]
+[[rule]]
+template = "at_most_runs"
+field = "each field"
+penalty = 3.0
+[[rule]]
+template = "at_most_tokens"
+field = "a"
+n = 0
+penalty = 0.01
+distance = "binary"
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc to find children")
+@pytest.mark.parametrize("method", ["auto", "cbc", "cp-sat", "highs", "scip", "viterbi", "beam"])
+def test_an_interrupt_ends_everything_within_a_second(method, tmp_path):
+    (tmp_path / "in.jsonl").write_text(hard_input())
+    (tmp_path / "rules.toml").write_text(RULES)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    more = ["--width", "20000"] if method == "beam" else []
+    output = "out.jsonl"
+    run = subprocess.Popen(
+        [sys.executable, "-m", "ilpinfer", "decode", "in.jsonl", "--rules", "rules.toml", "--method", method]
+        + ["--output", output, *more],
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(scratch), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    part = tmp_path / f"{output}.part"
+    give_up = time.monotonic() + 60
+    while not part.exists() and time.monotonic() < give_up and run.poll() is None:
+        time.sleep(0.01)
+    time.sleep(0.0 if method == "viterbi" else 1.5)
+    assert run.poll() is None, run.communicate()
+    children = processes_of(run.pid)
+    if method in ("cbc", "cp-sat", "highs", "scip"):
+        assert children
+    run.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    out, err = run.communicate(timeout=20)
+    assert time.monotonic() - began < 1.0
+    assert (run.returncode, out, err) == (130, "", "ilpinfer: interrupted\n")
+    alive = [c for c in children if any(c == now for now in map(command, living()))]
+    assert alive == []
+    assert list(scratch.iterdir()) == []
+    rows = part.read_text().splitlines() if part.exists() else []
+    assert all(json.loads(row)["status"] for row in rows)
+    assert not (tmp_path / output).exists()
+
+
+def living() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def command(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return ""

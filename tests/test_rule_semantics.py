@@ -1,0 +1,149 @@
+"""What each rule counts, case by case, by the plain checker and by the compiled machines."""
+
+import numpy as np
+import pytest
+
+from formulations import LabelSet, Trellis
+from formulations import constraints as C
+from formulations.compiled.problem import compile_problem
+
+PLAIN = LabelSet(("A", "B", "C", "O"), "plain")
+BIO = LabelSet(("B-x", "I-x", "B-y", "I-y", "O"))
+IOBES = LabelSet(("B-x", "I-x", "E-x", "S-x", "S-y", "O"))
+PATHS = LabelSet(("B-v", "I-v", "B-v/B-p", "I-v/B-p", "I-v/I-p", "I-v/B-q", "B-v/I-p", "O"))
+
+TABLE = [
+    # runs, plain
+    (PLAIN, C.at_most_runs("A", 1), "A B A", 1),
+    (PLAIN, C.at_most_runs("A", 1), "A A A", 0),
+    (PLAIN, C.at_most_runs("A", 1), "B O B", 0),
+    (PLAIN, C.at_most_runs("A", 0), "A B A B A", 3),
+    (PLAIN, C.at_most_runs("A", 2), "A B A B A", 1),
+    (PLAIN, C.at_most_runs("O", 1), "O A O", 1),
+    (PLAIN, C.at_most_runs(C.EACH_FIELD, 1), "A B A O A B O", 3),
+    (PLAIN, C.at_most_runs(C.EACH_FIELD, 1, distance="binary"), "A B A O A B O", 1),
+    (PLAIN, C.at_most_runs(["A", "B"], 1), "A B A", 0),
+    (PLAIN, C.at_most_runs(["A", "B"], 1), "A O B", 1),
+    (PLAIN, C.at_most_runs(C.other_than("A", "O"), 1), "B C A B", 1),
+    (PLAIN, C.at_least_runs("A", 2), "A A B", 1),
+    (PLAIN, C.at_least_runs("A", 2), "B B", 2),
+    (PLAIN, C.at_least_runs("A", 5, distance="binary"), "B B", 1),
+    (PLAIN, C.at_least_runs("A", 1), "B C A", 0),
+    (PLAIN, C.at_least_runs(C.EACH_FIELD, 1), "A A", 2),
+    # tokens
+    (PLAIN, C.at_most_tokens("A", 1), "A A B A", 2),
+    (PLAIN, C.at_most_tokens("A", 7), "A A", 0),
+    (PLAIN, C.at_least_tokens("A", 2), "B A", 1),
+    (PLAIN, C.at_least_tokens("A", 3), "A", 2),
+    # single tokens and edges
+    (PLAIN, C.forbidden_transition("A", "B"), "A B B A B", 2),
+    (PLAIN, C.forbidden_transition("A", "A"), "A A A", 2),
+    (PLAIN, C.starts_with("A"), "B A", 1),
+    (PLAIN, C.starts_with(["A", "B"]), "B A", 0),
+    (PLAIN, C.ends_with("A"), "A B", 1),
+    (PLAIN, C.ends_with("A"), "A", 0),
+    # order and presence
+    (PLAIN, C.requires_present("A", "B"), "A A C", 1),
+    (PLAIN, C.requires_present("A", "B"), "A C B", 0),
+    (PLAIN, C.requires_present("A", "B"), "B B", 0),
+    (PLAIN, C.requires_present("A", "B"), "C C", 0),
+    (PLAIN, C.requires_before("A", "B"), "B A B C B", 1),
+    (PLAIN, C.requires_before("A", "B"), "B C B A", 2),
+    (PLAIN, C.requires_before("A", "B"), "A B", 0),
+    (PLAIN, C.requires_before("A", "B"), "A A", 0),
+    (PLAIN, C.requires_before("A", "A"), "A B A", 1),
+    # BIO: a B cuts a run; an I without a start begins one
+    (BIO, C.at_most_runs("x", 1), "B-x I-x B-x", 1),
+    (BIO, C.at_most_runs("x", 1), "I-x I-x", 0),
+    (BIO, C.at_most_runs("x", 0), "I-x I-x", 1),
+    (BIO, C.at_most_runs("x", 0), "B-y I-x", 1),
+    (BIO, C.at_most_runs("x", 1), "I-x O I-x", 1),
+    (BIO, C.at_most_runs(["x", "y"], 1), "B-x B-y", 0),
+    (BIO, C.at_most_runs(["x", "y"], 1), "B-x B-x", 1),
+    (BIO, C.at_most_runs("B-x", 1), "B-x I-x B-x", 1),
+    (BIO, C.at_most_tokens("x", 1), "B-x I-x I-y", 1),
+    (BIO, C.valid_scheme(), "I-x B-x I-y O I-y", 3),
+    (BIO, C.valid_scheme(), "B-x I-x B-x O", 0),
+    # IOBES: E and S close a run
+    (IOBES, C.at_most_runs("x", 1), "S-x S-x", 1),
+    (IOBES, C.at_most_runs("x", 1), "B-x I-x E-x", 0),
+    (IOBES, C.at_most_runs("x", 1), "B-x E-x I-x", 1),
+    (IOBES, C.valid_scheme(), "B-x O", 1),
+    (IOBES, C.valid_scheme(), "B-x", 1),
+    (IOBES, C.valid_scheme(), "I-x", 2),
+    (IOBES, C.valid_scheme(), "B-x I-x E-x S-y", 0),
+    (IOBES, C.valid_scheme(), "B-x S-y E-x", 2),
+    # paths: every prefix path is a field
+    (PATHS, C.at_most_runs("v", 1), "B-v/B-p I-v/I-p I-v/B-q", 0),
+    (PATHS, C.at_most_runs("v/p", 1), "B-v/B-p I-v/I-p I-v/B-p", 1),
+    (PATHS, C.at_most_runs("v", 1), "B-v/B-p B-v", 1),
+    (PATHS, C.at_most_runs("v/p", 1), "I-v/I-p B-v/I-p", 1),
+    (PATHS, C.at_most_tokens("v", 1), "B-v/B-p I-v/I-p O", 1),
+    (PATHS, C.valid_scheme(), "I-v B-v/I-p I-v/I-p", 2),
+    # changes: any run that begins, or O entered; token 0 changes nothing
+    (PLAIN, C.changes_only_after(words=["."]), "A B B O", 2),
+    (BIO, C.changes_only_after(words=["."]), "B-x I-x B-x", 1),
+    (BIO, C.changes_only_after(words=["."]), "O O B-x I-x O", 2),
+    (PATHS, C.changes_only_after(words=["."]), "B-v/B-p I-v/I-p I-v", 0),
+    (PATHS, C.changes_only_after(words=["."]), "B-v/B-p I-v/B-q O", 2),
+]
+
+
+@pytest.mark.parametrize(("labels", "rule", "labelling", "expected"), TABLE)
+def test_what_a_rule_counts(labels, rule, labelling, expected):
+    names = labelling.split()
+    tokens = ["word"] * len(names)
+    K = len(labels)
+    trellis = Trellis(np.zeros(K), np.zeros((len(names) - 1, K, K)), labels=labels, tokens=tokens)
+    assert rule.violations(names, tokens, labels) == expected
+    compiled = compile_problem(trellis, [rule]).value(trellis.ids(names))
+    assert list(compiled.violations.values()) == [expected]
+
+
+def test_words_patterns_and_punctuation():
+    names, tokens = ["A", "A", "B", "B", "A"], ["Pages", "1999", ",", "x", "--"]
+    assert C.tag_at("B", words=["pages", "x"]).violations(names, tokens, PLAIN) == 1
+    assert C.tag_at("B", words=["pages"], ignore_case=False).violations(names, tokens, PLAIN) == 0
+    assert C.tag_at("A", pattern=r"(19|20)\d\d").violations(names, tokens, PLAIN) == 0
+    assert C.tag_at("B", pattern=r"\d").violations(names, tokens, PLAIN) == 0, "the whole token has to match"
+    assert C.changes_only_after().violations(["A", "A", "A", "B", "B"], tokens, PLAIN) == 0
+    assert C.changes_only_after().violations(["A", "B", "B", "B", "A"], tokens, PLAIN) == 2
+
+
+def test_the_worked_example_of_changes_without_punctuation():
+    labels = LabelSet(("author", "date"))
+    names, tokens = ["author", "author", "date", "date"], ["a", "b", "c", "d"]
+    assert C.changes_only_after().violations(names, tokens, labels) == 1
+    assert C.changes_only_after(distance="binary").violations(names, tokens, labels) == 1
+
+
+def test_a_declared_field_that_is_absent():
+    labels = PLAIN.declaring(["note"])
+    assert C.at_most_runs("note", 0).violations(["A", "B"], None, labels) == 0
+    assert C.at_least_runs("note", 1).violations(["A", "B"], None, labels) == 1
+    assert C.requires_before("note", "A").violations(["A", "B"], None, labels) == 1
+    assert C.tag_at(["note", "A"], words=["x"]).violations(["A", "B"], ["x", "x"], labels) == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "scheme"),
+    [
+        (("B-x", "I-x", "O"), "bio"),
+        (("I-x", "O"), "bio"),
+        (("B-x", "E-x", "O"), "iobes"),
+        (("S-x",), "iobes"),
+        (("I-v/B-p", "O"), "paths"),
+        (("title", "O"), "plain"),
+        (("O",), "plain"),
+        (("B-x", "title"), "plain"),
+    ],
+)
+def test_schemes_are_inferred(names, scheme):
+    assert LabelSet(names).scheme == scheme
+    assert LabelSet(names, "plain").scheme == "plain"
+
+
+def test_each_field_leaves_o_out_and_paths_have_every_prefix():
+    assert [f.name for f in BIO.each_field] == ["x", "y"]
+    assert [f.name for f in PATHS.each_field] == ["v", "v/p", "v/q"]
+    assert "O" in BIO.fields
