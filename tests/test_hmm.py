@@ -28,8 +28,18 @@ def test_probabilities_add_up():
 
 def test_seen_words_weigh_more_and_unseen_ones_follow_their_class():
     hmm = HMM.train(PAIRS)
-    assert ilpinfer.decode(hmm.trellis(["Ada", "wrote", "code", "1952"])).labels == ["author", "O", "title", "date"]
-    assert ilpinfer.decode(hmm.trellis(["Edsger", "wrote", "proofs", "1968"])).labels == ["author", "O", "title", "date"]
+    assert ilpinfer.decode(hmm.trellis(["Ada", "wrote", "code", "1952"])).labels == [
+        "author",
+        "O",
+        "title",
+        "date",
+    ]
+    assert ilpinfer.decode(hmm.trellis(["Edsger", "wrote", "proofs", "1968"])).labels == [
+        "author",
+        "O",
+        "title",
+        "date",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +129,9 @@ def test_rules_repair_references_and_exact_beats_the_beam():
     for tokens, _ in labelled(read(CORA / "dev.tsv"))[:25]:
         trellis = hmm.trellis(tokens)
         with pytest.warns(UserWarning, match="no label for note: counted as absent"):
-            exact, viterbi, beam = (ilpinfer.decode(trellis, rules, method=m) for m in ("auto", "viterbi", "beam"))
+            exact, viterbi, beam = (
+                ilpinfer.decode(trellis, rules, method=m) for m in ("auto", "viterbi", "beam")
+            )
         broken += any(viterbi.violations.values())
         assert exact.status == "optimal"
         assert viterbi.score <= exact.score <= viterbi.bound

@@ -63,9 +63,9 @@ def test_an_interrupt_ends_everything_within_a_second(method, tmp_path):
     scratch.mkdir()
     more = ["--width", "20000"] if method == "beam" else []
     output = "out.jsonl"
+    arguments = ["decode", "in.jsonl", "--rules", "rules.toml", "--method", method, "--output", output, *more]
     run = subprocess.Popen(
-        [sys.executable, "-m", "ilpinfer", "decode", "in.jsonl", "--rules", "rules.toml", "--method", method]
-        + ["--output", output, *more],
+        [sys.executable, "-m", "ilpinfer", *arguments],
         cwd=tmp_path,
         env={**os.environ, "TMPDIR": str(scratch), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         stdout=subprocess.PIPE,

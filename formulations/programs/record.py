@@ -136,6 +136,12 @@ class IntegerProgram:
         )
 
 
+def stable_order(keys: Integers) -> Integers:
+    """`argsort(kind="stable")` of small keys >= 0; sorting keys and places as one number is several times faster."""
+    n = max(len(keys), 1)
+    return np.sort(keys * n + np.arange(len(keys))) % n
+
+
 def _gather(indptr: Integers, rows: Integers) -> tuple[Integers, Integers]:
     """Entry positions of the named rows, one after the other, and their new indptr."""
     lengths = np.diff(indptr)[rows]

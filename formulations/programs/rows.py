@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.programs.record import UNBOUNDED
+from formulations.programs.record import UNBOUNDED, stable_order
 
 Integers = NDArray[np.int64]
 
@@ -61,6 +61,6 @@ class Rows:
         row, column, value = (
             np.concatenate(part).astype(np.int64) for part in (self.row, self.column, self.value)
         )
-        order = np.argsort(row, kind="stable")
+        order = stable_order(row)
         indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=self.count))])
         return indptr.astype(np.int64), column[order], value[order]

@@ -1,10 +1,12 @@
 """Integer programs as MPS and LP text, whole arrays at a time: c0 … are the columns, r0 … the rows."""
 
+from functools import lru_cache
 from itertools import chain, repeat
 
 import numpy as np
+from numpy.typing import NDArray
 
-from formulations.programs.record import UNBOUNDED, IntegerProgram, Integers
+from formulations.programs.record import UNBOUNDED, IntegerProgram, Integers, stable_order
 
 
 def mps(program: IntegerProgram) -> str:
@@ -57,12 +59,14 @@ def _columns(program: IntegerProgram) -> list[str]:
     kept = _sided(program)[program.row_of_entry]
     columns = np.concatenate([np.arange(program.n_columns), program.indices[kept]])
     rows = np.concatenate([np.zeros(program.n_columns, np.int64), program.row_of_entry[kept] + 1])
-    values = np.concatenate([-program.objective, program.data[kept]])
-    order = np.argsort(columns, kind="stable")
-    column_names = np.array([f" c{column} " for column in range(program.n_columns)], object)
+    order = stable_order(columns)
+    column_names = _each(" c{} ", program.n_columns)
     row_names = np.array(["obj ", *(f"r{row} " for row in range(program.n_rows))], object)
-    distinct, which = np.unique(values, return_inverse=True)
-    value_names = np.array([f"{value}\n" for value in distinct.tolist()], object)
+    distinct = np.unique(program.data[kept])
+    own = [f"{value}\n" for value in (-program.objective).tolist()]
+    value_names = np.array(own + [f"{value}\n" for value in distinct.tolist()], object)
+    which = program.n_columns + np.searchsorted(distinct, program.data[kept])
+    which = np.concatenate([np.arange(program.n_columns), which])
     pieces = np.empty((len(order), 3), object)
     pieces[:, 0] = column_names[columns[order]]
     pieces[:, 1] = row_names[rows[order]]
@@ -86,12 +90,24 @@ def _sides(program: IntegerProgram) -> list[str]:
 
 
 def _bounds(program: IntegerProgram) -> list[str]:
-    everywhere = np.arange(program.n_columns)
-    below = np.flatnonzero(program.lower)
+    binary = (program.lower == 0) & (program.upper == 1)
+    below, other = np.flatnonzero(program.lower), np.flatnonzero(~binary)
     return [
+        *_each(" BV BND c{}\n", program.n_columns)[binary],
         *_interleaved(_numbered(" LO BND c", below), program.lower[below]),
-        *_interleaved(_numbered(" UP BND c", everywhere), program.upper),
+        *_interleaved(_numbered(" UP BND c", other), program.upper[other]),
     ]
+
+
+def _each(pattern: str, count: int) -> NDArray[np.object_]:
+    """The pattern filled with 0 … count - 1."""
+    return _filled(pattern, 1 << max(count - 1, 0).bit_length())[:count]
+
+
+@lru_cache(maxsize=4)
+def _filled(pattern: str, count: int) -> NDArray[np.object_]:
+    """Texts that are the same for every program: made once for each power of two."""
+    return np.array([pattern.format(number) for number in range(count)], object)
 
 
 def _interleaved(starts: list[str], values: Integers) -> list[str]:

@@ -1,6 +1,7 @@
 """CP-SAT, through OR-tools; every number is handed over as the integer that it is."""
 
 from importlib.metadata import version
+from itertools import pairwise
 from math import inf
 from typing import Any
 
@@ -60,24 +61,21 @@ def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
 
 def _model(program: IntegerProgram) -> CpModelProto:
     model = CpModelProto()
-    for lower, upper in zip(program.lower.tolist(), program.upper.tolist(), strict=True):
-        variable = model.variables.add()
-        variable.domain.append(lower)
-        variable.domain.append(upper)
+    boxes = list(zip(program.lower.tolist(), program.upper.tolist(), strict=True))
+    shelf = CpModelProto()
+    kinds = {box: shelf.variables.add() for box in set(boxes)}
+    for box, variable in kinds.items():
+        variable.domain.extend(box)
+    model.variables.extend([kinds[box] for box in boxes])
     objective = np.flatnonzero(program.objective)
     model.objective.vars.extend(objective.tolist())
     model.objective.coeffs.extend((-program.objective[objective]).tolist())
     model.objective.scaling_factor = -1.0
-    rows = zip(
-        np.split(program.indices, program.indptr[1:-1]),
-        np.split(program.data, program.indptr[1:-1]),
-        program.row_lower.tolist(),
-        program.row_upper.tolist(),
-        strict=True,
-    )
-    for columns, weights, lower, upper in rows:
+    columns, weights, ends = program.indices.tolist(), program.data.tolist(), program.indptr.tolist()
+    rows = zip(pairwise(ends), program.row_lower.tolist(), program.row_upper.tolist(), strict=True)
+    for (first, last), lower, upper in rows:
         linear = model.constraints.add().linear
-        linear.vars.extend(columns.tolist())
-        linear.coeffs.extend(weights.tolist())
+        linear.vars.extend(columns[first:last])
+        linear.coeffs.extend(weights[first:last])
         linear.domain.extend([lower, upper])
     return model

@@ -21,7 +21,7 @@ VERSION = (
 
 def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
     """Solve in this process; it cannot be interrupted."""
-    options: dict[str, float] = {"mip_rel_gap": 0.0}
+    options: dict[str, float] = {"mip_rel_gap": 0.0, "presolve": False}
     shape = (program.n_rows, program.n_columns)
     matrix = csr_matrix((program.data.astype(float), program.indices, program.indptr), shape)
     lower = np.where(program.row_lower == -UNBOUNDED, -inf, program.row_lower)

@@ -1,0 +1,1 @@
+"""The studies behind every figure that README quotes; `python -m benchmarks.NAME`."""
