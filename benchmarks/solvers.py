@@ -14,6 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.machine import header
 from benchmarks.synthetic import label_set, reference
 from formulations import Trellis, load_rules
 from formulations.compiled.problem import Problem, RuleNotice, compile_problem
@@ -109,6 +110,7 @@ def main(arguments: list[str]) -> None:
     """Run both studies."""
     warnings.simplefilter("ignore", RuleNotice)
     console = Console(width=110)
+    console.print(header())
     shares(console)
     if arguments:
         count = int(arguments[2]) if len(arguments) > 2 else 100

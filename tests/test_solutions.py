@@ -104,7 +104,7 @@ def test_a_time_limit_is_kept_and_nothing_false_is_said(method):
     ilpinfer.decode(trellis(), rules[:0], method=method)
     beam = ilpinfer.decode(scores, rules, method="beam", width=500)
     solution = ilpinfer.decode(scores, rules, method=method, time_limit=0.5)
-    assert solution.seconds < 0.5 + 0.4
+    assert solution.seconds < 0.5 + 0.6
     assert solution.status in ("optimal", "feasible", "unknown")
     assert solution.bound >= beam.score
     if solution.status == "optimal":

@@ -214,7 +214,7 @@ def test_time_limit(name: str, limit: float, big: tuple[IntegerProgram, int]) ->
     started = time.monotonic()
     answer = solve(name, program, time_limit=limit)
     wall = time.monotonic() - started
-    assert answer.seconds <= limit + 0.3
+    assert answer.seconds <= limit + 0.5
     assert abs(wall - answer.seconds - answer.warm_up_seconds) < 0.05
     assert answer.status in ("feasible", "unknown")
     assert answer.bound >= reached

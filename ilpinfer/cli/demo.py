@@ -105,13 +105,15 @@ def _what_changed(item: resumes.Item, before: Solution, after: Solution, trellis
 
 
 def _lines(tokens: Sequence[str], labels: Sequence[str], width: int) -> list[Text]:
-    """Tokens in the colour of their label, broken into lines."""
+    """Tokens in the colour of their label, each run headed by its label, broken into lines."""
     lines = [Text()]
-    for token, label in zip(tokens, labels, strict=True):
+    for t, (token, label) in enumerate(zip(tokens, labels, strict=True)):
+        begins = t == 0 or labels[t - 1] != label
+        head = f"{label}: " if begins else ""
         word = "↵" if token == resumes.NEWLINE else token
-        if len(lines[-1]) + len(word) + 1 > width:
+        if len(lines[-1]) + len(head) + len(word) + 1 > width:
             lines.append(Text())
-        lines[-1].append(word, COLOURS[label]).append(" ")
+        lines[-1].append(head, f"reverse {COLOURS[label]}").append(word, COLOURS[label]).append(" ")
     return lines
 
 

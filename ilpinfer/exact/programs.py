@@ -1,16 +1,16 @@
 """Integer programs on solvers, as methods."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled.problem import Problem
-from formulations.programs.formulation import formulate, without
+from formulations.programs.formulation import formulate, losses, without
 from formulations.programs.record import IntegerProgram
 from ilpinfer import solvers
-from ilpinfer.certificate import Certificate
+from ilpinfer.certificate import VITERBI_BOUND, Certificate
 from ilpinfer.deadline import Deadline
 from ilpinfer.found import Found, Task
 
@@ -49,6 +49,8 @@ def best_of_program(problem: Problem, task: Task, solver: str) -> Iterator[Found
     program = formulate(problem).soft()
     for _ in range(task.top):
         reply = solve(solver, program, task.deadline, task.threads)
+        if reply.status in ("feasible", "unknown"):
+            reply = _relaxed(reply, problem)
         if reply.path is None:
             yield Found(None, reply.bound, _words(solver, reply), reply.certificate)
             return
@@ -56,6 +58,12 @@ def best_of_program(problem: Problem, task: Task, solver: str) -> Iterator[Found
         bound = float(value.score) if reply.status == "optimal" else reply.bound
         yield Found(reply.path, max(bound, value.score), _words(solver, reply), reply.certificate)
         program = without(program, reply.path)
+
+
+def _relaxed(reply: Reply, problem: Problem) -> Reply:
+    """The reply with the bound of the scores alone, where that is the lower one: solvers begin far above it."""
+    best, _ = losses(problem.lattice)
+    return replace(reply, bound=best, certificate=VITERBI_BOUND) if best < reply.bound else reply
 
 
 def _words(solver: str, reply: Reply) -> str:

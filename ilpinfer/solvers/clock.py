@@ -4,6 +4,6 @@ import time
 
 
 def told(deadline: float, late: float) -> float:
-    """Seconds to tell a solver that stops up to `late` seconds after its limit; at least 4/5 of the rest."""
+    """Seconds to tell a solver that stops up to `late` seconds after its limit; at least 7/10 of the rest."""
     remaining = deadline - time.monotonic()
-    return max(remaining - min(late, 0.2 * remaining), 0.01)
+    return max(remaining - min(late, 0.3 * remaining), 0.01)

@@ -27,7 +27,7 @@ def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
     lower = np.where(program.row_lower == -UNBOUNDED, -inf, program.row_lower)
     upper = np.where(program.row_upper == UNBOUNDED, inf, program.row_upper)
     if deadline < inf:
-        options["time_limit"] = told(deadline, late=0.2)
+        options["time_limit"] = told(deadline, late=0.35)
     result = milp(
         -program.objective.astype(float),
         integrality=np.ones(program.n_columns),

@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 from formulations.programs.record import IntegerProgram
 from ilpinfer.solvers.answer import Claim, SolverError
 
-GRACE = 0.1
+GRACE = 0.25
 """Seconds after the deadline before the process is killed."""
 START_LIMIT = 120.0
 """Seconds for a process to load its solver."""

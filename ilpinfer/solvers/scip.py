@@ -39,7 +39,7 @@ def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
     solver.set_solver_specific_parameters("".join(f"{name} = {value}\n" for name, value in settings.items()))
     model = _model(program)
     if deadline < inf:
-        settings["time_limit"] = told(deadline, late=0.2)
+        settings["time_limit"] = told(deadline, late=0.3)
         solver.set_time_limit_in_seconds(settings["time_limit"])
     solver.solve(model)
     if solver.status() == SolveStatus.MODEL_INVALID:

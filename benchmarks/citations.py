@@ -1,0 +1,55 @@
+"""What Viterbi and beam search lose on tagged references: `python -m benchmarks.citations TRAIN.tsv TEST.tsv`.
+
+HMMs of the first 5, 20 and all training references decode the test references under the catalogue's citation
+rules (Chang et al. 2007, Table 1), with gold labels for accuracy. Add method names to compare others.
+"""
+
+import sys
+import warnings
+
+from rich.console import Console
+
+import ilpinfer
+from benchmarks.machine import header
+from formulations import load_rules
+from formulations.compiled.problem import RuleNotice
+from ilpinfer.cli.show import show_comparison
+from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.evaluation.comparison import check_agreement, row_of, summarise
+from ilpinfer.models.hmm import HMM
+
+SIZES = (5, 20, None)
+
+
+def main(train: str, test: str, methods: list[str]) -> None:
+    """A table for each size of training data."""
+    warnings.simplefilter("ignore", RuleNotice)
+    console, rules = Console(width=140), load_rules("citations")
+    console.print(header())
+    training, references = labelled(read(train)), labelled(read(test))
+    for method in methods:
+        ilpinfer.decode(HMM.train(training[:5]).trellis(references[0][0]), rules, method=method)
+    for size in SIZES:
+        hmm = HMM.train(training[:size])
+        rows = []
+        for number, (tokens, gold) in enumerate(references):
+            trellis = hmm.trellis(tokens)
+            found = {method: ilpinfer.decode(trellis, rules, method=method) for method in methods}
+            rows += [row_of(number, method, s, gold, hmm.labels.scheme) for method, s in found.items()]
+            check_agreement(rows[-len(methods) :], f"reference {number}")
+        broken = sum(any(row["violations"].values()) for row in rows if row["method"] == "viterbi")
+        console.print(
+            f"\nHMM of {size or len(training)} references: {broken} of {len(references)} Viterbi labellings break a rule"
+        )
+        summary = summarise(rows)
+        show_comparison(summary)
+        first = summary[0]
+        for line in summary[1:]:
+            ratio = line.median_ms / first.median_ms
+            console.print(
+                f"{line.method} takes {ratio:.2f} times the median of {first.method}; it misses {line.missed} optima"
+            )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3:] or ["auto", "viterbi", "beam"])
