@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from formulations.compiled import machine
 from formulations.compiled.machine import Machine
@@ -12,7 +13,24 @@ from formulations.labels import LabelSet, Selector
 
 
 @dataclass(frozen=True)
-class AtMostRuns(Template):
+class _Counting(Template):
+    field: Selector
+    n: int = 1
+    _runs: ClassVar[bool]
+    _at_most: ClassVar[bool]
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        steps = begins if self._runs else members
+        build = machine.at_most if self._at_most else machine.at_least
+        return [build(steps(f, len(tokens)), self.n) for f in expand(labels, self.field)]
+
+    def count(self, reading: Reading) -> int:
+        found = reading.run_starts if self._runs else reading.positions
+        sign = 1 if self._at_most else -1
+        return sum(max(0, sign * (len(found(f)) - self.n)) for f in reading.each(self.field))
+
+
+class AtMostRuns(_Counting):
     """At most n runs of a field. Each run more is a violation.
 
     Parameters
@@ -21,21 +39,10 @@ class AtMostRuns(Template):
     n : runs allowed
     """
 
-    field: Selector
-    n: int = 1
-
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        return [machine.at_most(begins(f, len(tokens)), self.n) for f in expand(labels, self.field)]
-
-    def count(self, reading: Reading) -> int:
-        return sum(max(0, len(reading.run_starts(f)) - self.n) for f in reading.each(self.field))
+    _runs, _at_most = True, True
 
 
-at_most_runs = template("at_most_runs", AtMostRuns)
-
-
-@dataclass(frozen=True)
-class AtLeastRuns(Template):
+class AtLeastRuns(_Counting):
     """At least n runs of a field. Each run missing is a violation.
 
     Parameters
@@ -44,21 +51,10 @@ class AtLeastRuns(Template):
     n : runs required
     """
 
-    field: Selector
-    n: int = 1
-
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        return [machine.at_least(begins(f, len(tokens)), self.n) for f in expand(labels, self.field)]
-
-    def count(self, reading: Reading) -> int:
-        return sum(max(0, self.n - len(reading.run_starts(f))) for f in reading.each(self.field))
+    _runs, _at_most = True, False
 
 
-at_least_runs = template("at_least_runs", AtLeastRuns)
-
-
-@dataclass(frozen=True)
-class AtMostTokens(Template):
+class AtMostTokens(_Counting):
     """At most n tokens of a field. Each token more is a violation.
 
     Parameters
@@ -67,21 +63,10 @@ class AtMostTokens(Template):
     n : tokens allowed
     """
 
-    field: Selector
-    n: int
-
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        return [machine.at_most(members(f, len(tokens)), self.n) for f in expand(labels, self.field)]
-
-    def count(self, reading: Reading) -> int:
-        return sum(max(0, len(reading.positions(f)) - self.n) for f in reading.each(self.field))
+    _runs, _at_most = False, True
 
 
-at_most_tokens = template("at_most_tokens", AtMostTokens)
-
-
-@dataclass(frozen=True)
-class AtLeastTokens(Template):
+class AtLeastTokens(_Counting):
     """At least n tokens of a field. Each token missing is a violation.
 
     Parameters
@@ -90,14 +75,10 @@ class AtLeastTokens(Template):
     n : tokens required
     """
 
-    field: Selector
-    n: int
-
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        return [machine.at_least(members(f, len(tokens)), self.n) for f in expand(labels, self.field)]
-
-    def count(self, reading: Reading) -> int:
-        return sum(max(0, self.n - len(reading.positions(f))) for f in reading.each(self.field))
+    _runs, _at_most = False, False
 
 
+at_most_runs = template("at_most_runs", AtMostRuns)
+at_least_runs = template("at_least_runs", AtLeastRuns)
+at_most_tokens = template("at_most_tokens", AtMostTokens)
 at_least_tokens = template("at_least_tokens", AtLeastTokens)

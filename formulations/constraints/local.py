@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -43,7 +44,19 @@ forbidden_transition = template("forbidden_transition", ForbiddenTransition)
 
 
 @dataclass(frozen=True)
-class StartsWith(Template):
+class _Ending(Template):
+    field: Selector
+    _token: ClassVar[int]
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        where = np.arange(len(tokens)) == self._token % len(tokens)
+        return [machine.local(only_at(~labels.field(self.field).member[None, :], where))]
+
+    def count(self, reading: Reading) -> int:
+        return int(not reading.has(self._token % len(reading.names), self.field))
+
+
+class StartsWith(_Ending):
     """The first token belongs to the field; one violation if it does not.
 
     Parameters
@@ -51,21 +64,10 @@ class StartsWith(Template):
     field : field, label or group
     """
 
-    field: Selector
-
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        where = np.arange(len(tokens)) == 0
-        return [machine.local(only_at(~labels.field(self.field).member[None, :], where))]
-
-    def count(self, reading: Reading) -> int:
-        return int(not reading.has(0, self.field))
+    _token = 0
 
 
-starts_with = template("starts_with", StartsWith)
-
-
-@dataclass(frozen=True)
-class EndsWith(Template):
+class EndsWith(_Ending):
     """The last token belongs to the field; one violation if it does not.
 
     Parameters
@@ -73,16 +75,10 @@ class EndsWith(Template):
     field : field, label or group
     """
 
-    field: Selector
-
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        where = np.arange(len(tokens)) == len(tokens) - 1
-        return [machine.local(only_at(~labels.field(self.field).member[None, :], where))]
-
-    def count(self, reading: Reading) -> int:
-        return int(not reading.has(len(reading.names) - 1, self.field))
+    _token = -1
 
 
+starts_with = template("starts_with", StartsWith)
 ends_with = template("ends_with", EndsWith)
 
 
