@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, overload
 
 from formulations import Feature, Rule, Trellis
 from formulations.compiled.problem import Problem, Value, compile_problem
@@ -41,6 +41,34 @@ class TwoPhaseSolution(Solution):
         return {**super().to_dict(), **own}
 
 
+@overload
+def decode_two_phase(
+    trellis: Trellis,
+    rules: Iterable[Rule | Feature],
+    tau: float = 0.9,
+    bound: str = "relative",
+    *,
+    method: str = "auto",
+    time_limit: float | None = None,
+    top: None = None,
+    threads: int = 1,
+) -> TwoPhaseSolution: ...
+
+
+@overload
+def decode_two_phase(
+    trellis: Trellis,
+    rules: Iterable[Rule | Feature],
+    tau: float = 0.9,
+    bound: str = "relative",
+    *,
+    method: str = "auto",
+    time_limit: float | None = None,
+    top: int,
+    threads: int = 1,
+) -> list[TwoPhaseSolution]: ...
+
+
 def decode_two_phase(
     trellis: Trellis,
     rules: Iterable[Rule | Feature],
@@ -51,7 +79,7 @@ def decode_two_phase(
     time_limit: float | None = None,
     top: int | None = None,
     threads: int = 1,
-) -> Any:
+) -> TwoPhaseSolution | list[TwoPhaseSolution]:
     """The least violation cost among labellings with a score near the best, and among those the best score.
 
     minimise Σ c·σ subject to score >= floor (Fersini et al. 2014, eq. 22-29), then maximise the score at that
@@ -154,7 +182,8 @@ class _Search:
         reply = self._until(
             program, excluded, lambda value: floor is None or value.model + value.features >= floor
         )
-        cost_bound = 0 if math.isinf(reply.bound) else max(0, -math.floor(reply.bound))
+        step = math.gcd(*(rule.penalty or 0 for rule in self.problem.rules)) or 1
+        cost_bound = 0 if math.isinf(reply.bound) else max(0, -step * math.floor(reply.bound / step))
         if reply.path is None and first.path is not None and not excluded and reply.status != "infeasible":
             reply = replace(reply, path=first.path, status="feasible")
         return reply, cost_bound

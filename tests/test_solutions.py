@@ -146,3 +146,15 @@ print(solution.status, solution.labels, solution.score, solution.violations, sol
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.stderr == ""
     assert run.stdout.startswith("optimal [")
+
+
+@pytest.mark.parametrize("limit", [1e-6, 0.3, 1.0])
+def test_two_phase_under_a_limit_says_nothing_false(limit):
+    scores, rules = hard_case()
+    solution = ilpinfer.decode_two_phase(scores, rules, 0.5, time_limit=limit)
+    assert solution.seconds < limit + 0.6
+    assert solution.status in ("optimal", "feasible", "unknown")
+    if solution.found:
+        assert solution.model_score >= solution.floor
+        assert solution.cost_bound <= solution.penalty
+        assert solution.bound >= solution.score

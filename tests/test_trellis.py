@@ -5,7 +5,7 @@ import math
 import numpy as np
 import oracles
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ilpinfer
@@ -17,6 +17,7 @@ from formulations.grid import FORBIDDEN, add, snap
 SCORES = st.one_of(st.floats(-1e4, 1e4), st.just(-math.inf))
 
 
+@settings(deadline=None)
 @given(st.data(), st.integers(1, 4), st.integers(1, 3))
 def test_scores_are_sums_on_the_grid(data, T, K):
     draw = lambda *shape: np.array(  # noqa: E731
