@@ -12,6 +12,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from ilpinfer.cli.app import run
     from ilpinfer.cli.failure import Failure
 
+    # A job that a shell put into the background starts with interrupts ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _terminate)
     try:
         run(sys.argv[1:] if arguments is None else list(arguments))
