@@ -1,7 +1,6 @@
 """Rule sets and their files: TOML, by path or by the name of a catalogue entry."""
 
 import math
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
@@ -73,6 +72,8 @@ def load_rules(source: str | Path) -> RuleSet:
 
 def parse_rules(text: str, source: str = "rules") -> RuleSet:
     """Read rules from TOML text; `source` names them in messages."""
+    import tomllib
+
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
