@@ -127,6 +127,12 @@ def cases(draw: st.DrawFn, labels: LabelSet, penalties: st.SearchStrategy[float]
         ),
         lambda: Case(C.valid_scheme(**how), lambda y, x: oracles.valid_scheme(y, x, scheme)),
         lambda: Case(
+            C.exactly_runs(A, n, **how), lambda y, x: abs(len(oracles.run_starts(y, A, scheme)) - n)
+        ),
+        lambda: Case(
+            C.exactly_tokens(A, n, **how), lambda y, x: abs(len(oracles.tokens_of(y, A, scheme)) - n)
+        ),
+        lambda: Case(
             C.at_most_runs(C.EACH_FIELD, n, **how),
             lambda y, x: sum(oracles.at_most_runs(y, x, f.name, n, scheme) for f in labels.each_field),
         ),

@@ -13,10 +13,15 @@ Table = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Counter:
-    """A machine that only counts symbol 1: at most or at least n of them, excess or shortfall emitted."""
+    """A machine that only counts symbol 1: at least `low` and at most `high` of them; None for no such side."""
 
-    at_most: bool
-    n: int
+    low: int | None
+    high: int | None
+
+    def violations(self, count: int) -> int:
+        """Excess or shortfall."""
+        missing = 0 if self.low is None else self.low - count
+        return max(0, missing, 0 if self.high is None else count - self.high)
 
 
 @dataclass(frozen=True)
@@ -72,8 +77,7 @@ class Machine:
         """Violations of label ids (T,)."""
         symbols = self.steps.along(path)
         if self.counter:
-            over = int(symbols.sum()) - self.counter.n
-            return max(0, over if self.counter.at_most else -over)
+            return self.counter.violations(int(symbols.sum()))
         if self.is_local:
             return int(self.emits[0, symbols].sum())
         state, total = 0, 0
@@ -88,19 +92,16 @@ def local(steps: StepTable) -> Machine:
     return Machine(steps, np.zeros((1, 2), np.int64), np.array([[0, 1]]), np.zeros(1, np.int64))
 
 
-def at_most(steps: StepTable, n: int) -> Machine:
-    """Symbol 1 at most n times; each one more is a violation."""
-    n = min(n, len(steps.index))
-    states = np.arange(n + 1)
-    next_state = np.stack([states, np.minimum(states + 1, n)], axis=1)
-    emits = np.zeros((n + 1, 2), np.int64)
-    emits[n, 1] = 1
-    return Machine(steps, next_state, emits, np.zeros(n + 1, np.int64), Counter(True, n))
+def counting(steps: StepTable, counter: Counter) -> Machine:
+    """Each symbol 1 too many is a violation when it is read, each one missing at the end.
 
-
-def at_least(steps: StepTable, n: int) -> Machine:
-    """Symbol 1 at least n times; each one missing at the end is a violation."""
-    top = min(n, len(steps.index))
+    States count up to where nothing changes any more, and no further than there are tokens.
+    """
+    low, high = counter.low, counter.high
+    top = min(max(low or 0, high or 0), len(steps.index))
     states = np.arange(top + 1)
     next_state = np.stack([states, np.minimum(states + 1, top)], axis=1)
-    return Machine(steps, next_state, np.zeros((top + 1, 2), np.int64), n - states, Counter(False, n))
+    emits = np.zeros((top + 1, 2), np.int64)
+    emits[top, 1] = high is not None and top == high
+    final = np.array([counter.violations(count) for count in states.tolist()])
+    return Machine(steps, next_state, emits, final, counter)

@@ -1,6 +1,13 @@
 """Rules and features. `from formulations import constraints as C`, then `C.at_most_runs("title", 1)`."""
 
-from formulations.constraints.counting import at_least_runs, at_least_tokens, at_most_runs, at_most_tokens
+from formulations.constraints.counting import (
+    at_least_runs,
+    at_least_tokens,
+    at_most_runs,
+    at_most_tokens,
+    exactly_runs,
+    exactly_tokens,
+)
 from formulations.constraints.feature import Feature, feature
 from formulations.constraints.local import (
     changes_only_after,
@@ -29,6 +36,8 @@ __all__ = [
     "at_most_tokens",
     "changes_only_after",
     "ends_with",
+    "exactly_runs",
+    "exactly_tokens",
     "feature",
     "forbidden_transition",
     "group",

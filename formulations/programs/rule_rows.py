@@ -25,8 +25,15 @@ def add_rule(rule: GroundRule, shape: tuple[int, int], columns: Columns, rows: R
         slack = shared
         if not rule.binary and not hard:
             slack = columns.add(np.array([machine.most]), cost=rule.penalty or 0)[0]
-        if machine.counter and (machine.counter.n or not machine.counter.at_most):
-            _count(machine, machine.counter, shape, slack, rule.binary and not hard, rows)
+        if machine.counter and machine.counter != Counter(None, 0):
+            _count(
+                machine.counter,
+                on_edges(machine.steps, shape),
+                shape[0],
+                slack,
+                rule.binary and not hard,
+                rows,
+            )
             continue
         row_of, at, amount = (
             _local(machine, shape) if machine.states == 1 else _flow(machine, shape, columns, rows)
@@ -50,19 +57,20 @@ def tokens_of_edges(shape: tuple[int, int]) -> Integers:
 
 
 def _count(
-    machine: Machine, counter: Counter, shape: tuple[int, int], slack: int | None, once: bool, rows: Rows
+    counter: Counter, counted: Integers, length: int, slack: int | None, once: bool, rows: Rows
 ) -> None:
-    """Σ counted <= n + σ or Σ counted >= n - σ; where the rule counts once, σ has the largest excess for weight."""
-    at = np.flatnonzero(on_edges(machine.steps, shape))
-    if counter.at_most:
-        if shape[0] <= counter.n:
-            return
-        row, weight = rows.add(1, upper=counter.n), -(shape[0] - counter.n) if once else -1
-    else:
-        row, weight = rows.add(1, lower=counter.n), counter.n if once else 1
-    rows.put(row, at)
-    if slack is not None:
-        rows.put(row, slack, weight)
+    """low <= Σ counted <= high, each side relaxed by σ; where the rule counts once, σ weighs the largest excess."""
+    at = np.flatnonzero(counted)
+    if counter.high is not None and counter.high < length:
+        row = rows.add(1, upper=counter.high)
+        rows.put(row, at)
+        if slack is not None:
+            rows.put(row, slack, counter.high - length if once else -1)
+    if counter.low:
+        row = rows.add(1, lower=counter.low)
+        rows.put(row, at)
+        if slack is not None:
+            rows.put(row, slack, counter.low if once else 1)
 
 
 def _local(machine: Machine, shape: tuple[int, int]) -> tuple[Integers, Integers, Integers]:
