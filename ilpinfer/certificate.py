@@ -28,4 +28,5 @@ class Certificate:
 NONE = Certificate("none")
 VITERBI_BOUND = Certificate("exact", "Viterbi score without the rules")
 FOLDED_BOUND = Certificate("exact", "Viterbi score with local rules folded in")
+LABEL_BOUND = Certificate("exact", "every prefix that could reach the score was followed")
 BEAM_BOUND = Certificate("exact", "best completion of every hypothesis left out")

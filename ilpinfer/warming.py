@@ -36,9 +36,9 @@ def _viterbi() -> None:
 def _beam() -> None:
     from formulations.compiled.problem import compile_problem
     from ilpinfer.deadline import Deadline
-    from ilpinfer.search.beam import beam
+    from ilpinfer.search.beam import search
 
-    beam(compile_problem(_example(), [C.at_most_runs("0", 1)]), 2, Deadline())
+    search(compile_problem(_example(), [C.at_most_runs("0", 1)]), 2, Deadline())
 
 
 def _example() -> Trellis:

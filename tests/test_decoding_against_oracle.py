@@ -67,6 +67,8 @@ def check_optimum(instance: Instance, cases: list[Case], method: str) -> None:
     assert solution.status == "optimal"
     assert units(solution.score) == units(solution.bound) == expected
     assert tuple(solution.ids.tolist()) in labellings
+    if method == "auto":
+        assert tuple(solution.ids.tolist()) == min(labellings), "equal scores are ordered by label ids"
     parts = solution.model_score + solution.feature_score - solution.penalty
     assert solution.score == parts
 
@@ -155,6 +157,8 @@ def test_the_best_few_under_rules(method, problem, top):
     found = ilpinfer.decode(instance.trellis, rules(cases), method=method, top=top)
     assert [units(s.score) for s in found] == [score for score, _ in expected]
     assert len({tuple(s.ids.tolist()) for s in found}) == len(found)
+    if method == "auto":
+        assert [tuple(s.ids.tolist()) for s in found] == [labelling for _, labelling in expected]
     assert all(s.status == "optimal" for s in found)
 
 

@@ -1,4 +1,6 @@
-"""Beam search: the best few prefixes at every token, violations seen so far included."""
+"""Beam search over labels and rule states, and label setting, which is beam search that may leave nothing out."""
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,23 +17,52 @@ Path = NDArray[np.int64]
 _WORK_PER_CALL = 5_000_000
 
 
-def beam(problem: Problem, width: int, deadline: Deadline) -> tuple[list[Path], int]:
-    """Final hypotheses, best first, and a bound in grid units on the score of every labelling.
+@dataclass(frozen=True)
+class Beam:
+    """What a search has found.
 
-    Prefixes are ranked by score minus the penalties of the violations that they have shown so far, as in Chang
-    et al. 2007, section 7; a prefix that breaks a hard rule is dropped. Two prefixes with the same label and
-    the same rule states have the same future, and the worse one is dropped: a width that holds them all makes
-    the search exact. The bound is the best that anything left out could have reached with no more violations.
-
-    Past the deadline there is no labelling, and the bound is that of Viterbi.
+    Parameters
+    ----------
+    paths : final hypotheses, best first, equal scores by label ids
+    scores : theirs, in grid units
+    left_out : the best that any prefix left out for want of width could still have reached; `FORBIDDEN` for none
+    bound : upper bound on the score of every labelling that reaches the floor
     """
-    folded = problem.fold()
+
+    paths: list[Path]
+    scores: list[int]
+    left_out: int
+    bound: int
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing left out comes near the best labelling, so that it is the first optimum by label ids."""
+        return bool(self.paths) and self.left_out < self.scores[0]
+
+
+def search(
+    folded: Problem, width: int, deadline: Deadline, *, guided: bool = False, floor: int = FORBIDDEN
+) -> Beam:
+    """The best `width` prefixes at every token, violations seen so far included (Chang et al. 2007, section 7).
+
+    A prefix that breaks a hard rule is dropped. Two prefixes with the same label and the same rule states have
+    the same future, and the worse one is dropped: a width that holds all others makes the search exact.
+
+    Parameters
+    ----------
+    folded : a problem whose local rules are in its lattice
+    width : how many prefixes are kept
+    guided : rank prefixes by the best that could follow, too, and not by what they have alone
+    floor : grid units; prefixes that cannot reach it are dropped, and do not count against the bound
+
+    Past the deadline nothing is found, and the bound is that of Viterbi.
+    """
     lattice, packed = folded.lattice, pack(folded)
     completion = completions(lattice)
     best = int(np.max(lattice.node[0] + completion[0]))
     if is_forbidden(best):
-        return [], FORBIDDEN
-    T, K = problem.shape
+        return Beam([], [], FORBIDDEN, FORBIDDEN)
+    T, K = folded.shape
     M, R = len(packed.rule), len(folded.rules)
     state = (
         np.zeros(width, np.int64),
@@ -42,25 +73,19 @@ def beam(problem: Problem, width: int, deadline: Deadline) -> tuple[list[Path], 
         np.ones(1, np.int64),
         np.full(1, FORBIDDEN),
     )
+    scores = lattice.node, lattice.pool, lattice.step, completion
     stretch = max(1, _WORK_PER_CALL // (width * K * (M + 1)))
     for first in range(0, T, stretch):
         if deadline.passed:
-            return [], best
-        kernels.advance(
-            lattice.node,
-            lattice.pool,
-            lattice.step,
-            completion,
-            packed,
-            state,
-            first,
-            min(first + stretch, T),
-        )
+            return Beam([], [], best, best)
+        kernels.advance(*scores, packed, state, floor, guided, first, min(first + stretch, T))
     kernels.finish(packed, state)
-    score, _, _, labels, parents, size, left_out = state
+    score, _, _, labels, parents, size, left = state
     order = [h for h in np.argsort(-score[: size[0]], kind="stable") if not is_forbidden(score[h])]
-    bound = max([int(left_out[0]), *(int(score[h]) for h in order[:1])])
-    return [_backtrack(labels, parents, h) for h in order], min(best, bound)
+    left_out = int(left[0])
+    bound = max([left_out, *(int(score[h]) for h in order[:1])])
+    paths = [_backtrack(labels, parents, h) for h in order]
+    return Beam(paths, [int(score[h]) for h in order], left_out, min(best, bound))
 
 
 def _backtrack(labels: NDArray[np.int32], parents: NDArray[np.int32], h: int) -> Path:

@@ -58,17 +58,19 @@ def _slot(table, labels, states, fired, label, new_states, new_fired):  # type: 
 
 
 @kernel
-def advance(node, pool, step, completion, packed, beam, first, last):  # type: ignore[no-untyped-def]
+def advance(node, pool, step, completion, packed, beam, floor, guided, first, last):  # type: ignore[no-untyped-def]
     """Extend the beam over tokens first … last - 1.
 
-    `beam` holds score (W,), states (W, M), fired (W, R), labels and parents (T, W), size and bound (1,). The
-    bound grows to the best that any hypothesis left out could still have reached.
+    `beam` holds score (W,), states (W, M), fired (W, R), labels and parents (T, W), size and left_out (1,).
+    Prefixes that cannot reach `floor` are dropped. The best W are kept, `guided` by what could follow or by what
+    they have; `left_out` grows to the best that any other could still have reached. Prefixes are stored in the
+    order of their label ids, so that of equal ones the first by label ids stays.
     """
-    score, states, fired, labels, parents, size, bound = beam
+    score, states, fired, labels, parents, size, left_out = beam
     K, W, M, R = node.shape[1], len(score), states.shape[1], fired.shape[1]
-    candidates = np.empty(W * K, np.int64)
-    costs = np.empty(W * K, np.int64)
-    new_score = np.empty(W, np.int64)
+    worth, key = np.empty(W * K, np.int64), np.empty(W * K, np.int64)
+    chosen = np.empty(W, np.int64)
+    kept_label = np.empty(W, np.int32)
     kept_states, kept_fired = np.empty((W, M), np.int32), np.empty((W, R), np.bool_)
     new_states, new_fired = np.empty(M, np.int32), np.empty(R, np.bool_)
     slots = 4
@@ -80,34 +82,41 @@ def advance(node, pool, step, completion, packed, beam, first, last):  # type: i
             before = labels[t - 1, h] if t else -1
             for j in range(K):
                 c = h * K + j
+                key[c] = FORBIDDEN
                 value = node[t, j] if t == 0 else max(node[t, j] + pool[step[t - 1], before, j], FORBIDDEN)
-                candidates[c] = FORBIDDEN
-                if value < _DEAD or completion[t, j] < _DEAD:
+                if value < _DEAD or completion[t, j] < _DEAD or score[h] + value + completion[t, j] < floor:
                     continue
-                costs[c] = _read(packed, t, before, j, states[h], fired[h], new_states, new_fired)
-                if costs[c] != HARD:
-                    candidates[c] = score[h] + value - costs[c]
-        order = np.argsort(-candidates[: size[0] * K], kind="mergesort")
+                cost = _read(packed, t, before, j, states[h], fired[h], new_states, new_fired)
+                worth[c] = score[h] + value - cost
+                if cost != HARD and worth[c] + completion[t, j] >= floor:
+                    key[c] = worth[c] + (completion[t, j] if guided else 0)
+        order = np.argsort(-key[: size[0] * K], kind="mergesort")
         table[:] = -1
         kept = 0
         for c in order:
-            if candidates[c] < _DEAD:
+            if key[c] < _DEAD:
                 break
             h, j = c // K, c % K
             if kept == W:
-                bound[0] = max(bound[0], candidates[c] + completion[t, j])
+                left_out[0] = max(left_out[0], worth[c] + completion[t, j])
                 continue
             before = labels[t - 1, h] if t else -1
-            _read(packed, t, before, j, states[h], fired[h], new_states, new_fired)
-            slot = _slot(table, labels[t], kept_states, kept_fired, j, new_states, new_fired)
-            if table[slot] >= 0:
-                continue
-            table[slot] = kept
-            labels[t, kept], parents[t, kept], new_score[kept] = j, h, candidates[c]
-            kept_states[kept], kept_fired[kept] = new_states, new_fired
-            kept += 1
+            _read(packed, t, before, j, states[h], fired[h], kept_states[kept], kept_fired[kept])
+            slot = _slot(table, kept_label, kept_states, kept_fired, j, kept_states[kept], kept_fired[kept])
+            if table[slot] < 0:
+                table[slot], chosen[kept], kept_label[kept] = kept, c, j
+                kept += 1
+        by_ids = np.argsort(chosen[:kept])
         size[0] = kept
-        score[:kept], states[:kept], fired[:kept] = new_score[:kept], kept_states[:kept], kept_fired[:kept]
+        for place in range(kept):
+            source = by_ids[place]
+            c = chosen[source]
+            labels[t, place], parents[t, place] = c % K, c // K
+        for place in range(kept):
+            key[place] = worth[chosen[by_ids[place]]]
+        for place in range(kept):
+            source = by_ids[place]
+            score[place], states[place], fired[place] = key[place], kept_states[source], kept_fired[source]
 
 
 @kernel

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 from formulations.compiled.problem import Problem
-from formulations.grid import is_forbidden
 from ilpinfer.certificate import BEAM_BOUND, VITERBI_BOUND
 from ilpinfer.exact.viterbi import best_paths
 from ilpinfer.found import Found, Task
-from ilpinfer.search.beam import beam
+from ilpinfer.search.beam import search
 from ilpinfer.warming import warm
 
 
@@ -26,10 +25,10 @@ def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The final hypotheses of a beam search."""
     task.deadline.excuse(warm("viterbi"))
     task.deadline.excuse(warm("beam"))
-    paths, bound = beam(problem, max(task.width, task.top), task.deadline)
-    method = f"beam: width {max(task.width, task.top)}"
-    for rank, path in enumerate(paths[: task.top]):
-        yield Found(path, bound if rank == 0 else float("inf"), method, BEAM_BOUND)
-    if not paths:
-        none_left = bound if is_forbidden(bound) else float(bound)
-        yield Found(None, none_left, method, BEAM_BOUND)
+    width = max(task.width, task.top)
+    found = search(problem.fold(), width, task.deadline)
+    method = f"beam: width {width}"
+    for path in found.paths[: task.top]:
+        yield Found(path, found.bound, method, BEAM_BOUND)
+    if not found.paths:
+        yield Found(None, found.bound, method, BEAM_BOUND)
