@@ -96,7 +96,7 @@ def check_total(parts: list[tuple[str, Grid, int | Grid]], extra: int = 0) -> No
         if isinstance(times, int):
             total += times * peak
         else:
-            total += int((times * size.reshape(len(size), -1).max(axis=1)).sum())
+            total += sum((times.astype(object) * size.reshape(len(size), -1).max(axis=1)).tolist())
         if peak > largest[0]:
             largest = (peak, f"{name}{_index(size == peak)}")
     if total > LIMIT:
@@ -108,9 +108,23 @@ def check_total(parts: list[tuple[str, Grid, int | Grid]], extra: int = 0) -> No
 
 def _floats(values: ArrayLike, what: str) -> NDArray[np.float64]:
     try:
-        return np.asarray(values, dtype=np.float64)
+        array = np.asarray(values)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{what} must hold numbers in rows of equal length: {error}") from None
+    if array.dtype.kind in "iuf":
+        return array.astype(np.float64)
+    if array.size == 0:
+        return np.zeros(array.shape)
+    if array.dtype.kind == "O":
+        try:
+            return np.array([float(x) for x in array.reshape(-1)]).reshape(array.shape)
+        except (TypeError, ValueError):
+            pass
+        except OverflowError:
+            raise ValueError(
+                f"{what} holds a number beyond 2^31 nats: rescale the scores; -inf forbids"
+            ) from None
+    raise ValueError(f"{what} must hold numbers, not {array.reshape(-1).tolist()[0]!r}")
 
 
 def _number(value: float, what: str) -> float:
@@ -118,6 +132,8 @@ def _number(value: float, what: str) -> float:
         number = float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{what} must be a number of nats, not {value!r}") from None
+    except OverflowError:
+        raise ValueError(f"{what} is beyond 2^31 nats: leave it out to make a rule hard") from None
     if math.isnan(number):
         raise ValueError(f"{what} is nan: give a number of nats")
     return number

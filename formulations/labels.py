@@ -13,6 +13,8 @@ from formulations import schemes
 Booleans = NDArray[np.bool_]
 
 OUTSIDE = "O"
+EACH_FIELD = "each field"
+"""In place of a field: one ground rule for every field but `O`."""
 
 
 @dataclass(frozen=True)
@@ -164,8 +166,9 @@ class LabelSet:
             return self._group(Group(" or ".join(map(str, members)), members))
         if selector in self.fields:
             return self.fields[selector]
-        K = len(self)
-        member = np.zeros(K, bool)
+        if selector == EACH_FIELD:
+            raise ValueError(f'"{EACH_FIELD}" does not fit here: name a field, or a list of them')
+        member = np.zeros(len(self), bool)
         if selector in self._index:
             member[self._index[selector]] = True
         elif selector not in self.declared:
@@ -174,8 +177,10 @@ class LabelSet:
         return Field(selector, member, _maximal(member))
 
     def _group(self, group: Group) -> Field:
+        if not group.members:
+            raise ValueError("a group without a member: name at least one field")
         parts = [self.field(member) for member in group.members]
-        member = np.any([p.member for p in parts], axis=0) if parts else np.zeros(len(self), bool)
+        member = np.any([p.member for p in parts], axis=0)
         if group.complement:
             return Field(group.name, ~member, _maximal(~member))
         begins = _maximal(member)

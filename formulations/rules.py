@@ -8,7 +8,7 @@ from typing import Any
 
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import TEMPLATES, Rule
-from formulations.labels import Group, LabelSet, Selector, suggestion
+from formulations.labels import EACH_FIELD, OUTSIDE, Group, LabelSet, Selector, suggestion
 
 CATALOGUE = Path(__file__).parent / "catalogue"
 
@@ -60,7 +60,9 @@ def load_rules(source: str | Path) -> RuleSet:
         return parse_rules((CATALOGUE / f"{source}.toml").read_text("utf-8"), str(source))
     path = Path(source)
     try:
-        return parse_rules(path.read_text("utf-8"), str(source))
+        if not str(source):
+            raise FileNotFoundError
+        return parse_rules(path.read_text("utf-8-sig"), str(source))
     except FileNotFoundError:
         hint = suggestion(str(source), catalogue())
         raise RuleError(f"{source}: no such rule file, and no catalogue entry of that name{hint}") from None
@@ -99,7 +101,7 @@ def _rule(table: Mapping[str, Any], declared: tuple[str, ...], groups: Mapping[s
     if "template" not in table:
         raise ValueError(f"no template; there are {', '.join(sorted(TEMPLATES))}")
     template = table["template"]
-    if template not in TEMPLATES:
+    if not isinstance(template, str) or template not in TEMPLATES:
         raise ValueError(f'no template "{template}"{suggestion(str(template), TEMPLATES)}')
     statement = TEMPLATES[template]
     parameters = _parameters(
@@ -143,7 +145,7 @@ def _parameters(
 
 def _selector(value: Any, what: str, declared: tuple[str, ...], groups: Mapping[str, Group]) -> Any:
     """A field, a list of them, or a group, each of them declared."""
-    if isinstance(value, list):
+    if isinstance(value, list) and value:
         return tuple(_selector(v, what, declared, groups) for v in value)
     if isinstance(value, dict) and value.keys() == {"not"}:
         members = value["not"] if isinstance(value["not"], list) else [value["not"]]
@@ -153,7 +155,7 @@ def _selector(value: Any, what: str, declared: tuple[str, ...], groups: Mapping[
         raise ValueError(f"{what} is {value!r}; expected a field, a list of fields, or {{ not = [...] }}")
     if value in groups:
         return groups[value]
-    if value not in (*declared, "O", "each field"):
+    if value not in (*declared, OUTSIDE, EACH_FIELD):
         raise ValueError(f'no field "{value}"{suggestion(value, [*declared, *groups])}')
     return value
 
@@ -166,6 +168,8 @@ def _groups(table: Any, declared: tuple[str, ...], source: str) -> dict[str, Gro
         where = f"{source}, group {name!r}"
         if name in declared:
             raise RuleError(f"{where}: a field has that name already")
+        if members == []:
+            raise RuleError(f"{where}: without a member; name at least one field")
         try:
             groups[name] = Group(
                 name, tuple(_selector(m, "member", declared, groups) for m in _texts(members, where))
@@ -182,8 +186,10 @@ def _texts(value: Any, where: str) -> tuple[str, ...]:
 
 
 def _number(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{what} is {value!r}; expected nats{', or hard' if what == 'penalty' else ''}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 2**31:
+        raise ValueError(
+            f"{what} is {value!r}; expected nats up to 2^31{', or hard' if what == 'penalty' else ''}"
+        )
     return float(value)
 
 

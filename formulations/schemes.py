@@ -16,8 +16,9 @@ OUTSIDE = "O"
 def infer(names: Sequence[str]) -> str:
     """The scheme that fits the names: paths if a level separator is seen, IOBES if E- or S- is, BIO, plain."""
     inside = [name for name in names if name != OUTSIDE]
-    if inside and all(_fits(name, "paths") for name in inside):
-        return "paths" if any("/" in name for name in inside) else "bio"
+    if inside and all(_fits(name, "bio") for name in inside):
+        nested = all(_fits(name, "paths") for name in inside) and any("/" in name for name in inside)
+        return "paths" if nested else "bio"
     if inside and all(_fits(name, "iobes") for name in inside):
         return "iobes"
     return "plain"

@@ -54,7 +54,7 @@ class Trellis:
         if first.ndim != 1 or not first.size:
             raise ValueError(f"start has shape {first.shape}; expected (K,), one score for each label")
         K = len(first)
-        if pool.size == 0:
+        if pool.shape == (0,):
             pool = pool.reshape(0, K, K)
         if pool.ndim != 3 or pool.shape[1:] != (K, K):
             raise ValueError(

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from numbers import Integral, Real
 from typing import Any, overload
 
 from formulations import Feature, Rule, Trellis
@@ -16,6 +17,11 @@ from ilpinfer.methods import method as method_named
 from ilpinfer.solution import Solution
 
 Rules = Iterable[Rule | Feature]
+
+LONGEST = 1e6
+"""Seconds; a longer limit is none."""
+MOST = {"top": 10_000, "threads": 1024, "width": 1_000_000}
+"""The largest values of options that are whole numbers."""
 
 
 @overload
@@ -133,23 +139,24 @@ def nats_of_bound(units: float) -> float:
 
 
 def deadline_for(time_limit: float | None) -> Deadline:
-    """A deadline from now.
+    """A deadline from now; none for a limit beyond LONGEST.
 
     Raises
     ------
     ValueError
         unless the limit is a positive number of seconds, or None.
     """
-    if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit > 0):
+    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
         raise ValueError(f"time_limit is {time_limit!r}; expected seconds above 0, or None for no limit")
-    return Deadline(time_limit)
+    return Deadline(None if time_limit is None or time_limit > LONGEST else float(time_limit))
 
 
 def natural(value: Any, name: str) -> int:
-    """The value, which must be a whole number from 1."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} is {value!r}; expected a whole number from 1")
-    return value
+    """The value, which must be a whole number from 1 to what the option can bear."""
+    most = MOST[name]
+    if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= int(value) <= most:
+        raise ValueError(f"{name} is {value!r}; expected a whole number from 1 to {most}")
+    return int(value)
 
 
 def checked(options: dict[str, Any]) -> dict[str, int]:

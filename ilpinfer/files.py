@@ -67,7 +67,7 @@ class Journal:
         data = self.part.read_bytes()
         whole = data[: data.rfind(b"\n") + 1]
         try:
-            self.rows = [json.loads(line) for line in whole.decode().splitlines()]
+            self.rows = [json.loads(line) for line in whole.decode().split("\n")[:-1]]
             same = all(row.get("job") == self.job for row in self.rows)
         except (ValueError, AttributeError):
             same = False
@@ -81,9 +81,20 @@ class Journal:
         lines = [
             json.dumps({**row, "job": self.job}, ensure_ascii=False, allow_nan=False) + "\n" for row in rows
         ]
-        self._stream.write("".join(lines))
-        self._stream.flush()
+        with _clear(self.path):
+            self._stream.write("".join(lines))
+            self._stream.flush()
         self.rows += rows
+
+    def forget(self, count: int) -> None:
+        """Take back the last rows, which turned out to be incomplete."""
+        if not count:
+            return
+        lines = self.part.read_text("utf-8").split("\n")[:-1]
+        self._stream.close()
+        self.part.write_text("".join(f"{line}\n" for line in lines[:-count]), "utf-8")
+        self._stream = self.part.open("a", encoding="utf-8")
+        del self.rows[-count:]
 
     def __enter__(self) -> "Journal":
         return self

@@ -7,6 +7,9 @@ from numba import njit
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile for plain arrays: cached on disk, and free of the interpreter lock while it runs."""
-    compiled: Callable[..., Any] = njit(cache=True, nogil=True)(function)
+    """Compile for plain arrays: cached on disk where that can be written, and free of the interpreter lock while it runs."""
+    try:
+        compiled: Callable[..., Any] = njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # nowhere to write
+        compiled = njit(nogil=True)(function)
     return compiled

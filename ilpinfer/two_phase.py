@@ -184,8 +184,8 @@ class _Search:
         )
         step = math.gcd(*(rule.penalty or 0 for rule in self.problem.rules)) or 1
         cost_bound = 0 if math.isinf(reply.bound) else max(0, -step * math.floor(reply.bound / step))
-        if reply.path is None and first.path is not None and not excluded and reply.status != "infeasible":
-            reply = replace(reply, path=first.path, status="feasible")
+        if first.path is not None and not excluded and reply.status != "infeasible":
+            reply = self._better(reply, first.path)
         return reply, cost_bound
 
     def _finish(
@@ -209,12 +209,20 @@ class _Search:
         else:
             program = self.formulation.best_score(cost_ceiling=cost)
             reply = self._until(program, excluded, lambda value: value.penalty <= cost)
-        if reply.path is None or self._score(reply.path) < self._score(least.path):
-            reply = replace(reply, path=least.path, status="feasible")
+        reply = self._better(reply, least.path)
         all_proved = proved and least_proved and reply.status == "optimal"
         limit = min(float(best), reply.bound) if least_proved else float(best)
         final = replace(reply, status="optimal" if all_proved else "feasible", bound=limit - cost_bound)
         return self._report(trellis, final, words + self.solver, cost_bound=nats(cost_bound), **common)
+
+    def _better(self, reply: Reply, incumbent: Path) -> Reply:
+        """The reply, with the incumbent in place of a labelling that costs more, or as much for a lower score."""
+        if reply.path is not None and self._order(reply.path) <= self._order(incumbent):
+            return reply
+        return replace(reply, path=incumbent, status="feasible")
+
+    def _order(self, path: Path) -> tuple[int, int]:
+        return self._value(path).penalty, -self._score(path)
 
     def _until(
         self, program: IntegerProgram, excluded: list[Path], accepts: Callable[[Value], bool]

@@ -8,14 +8,25 @@ from formulations import Trellis
 from formulations import constraints as C
 
 _warm: set[str] = set()
+_busy = False
+
+
+def busy() -> bool:
+    """Whether kernels are being compiled or loaded, where Python swallows a KeyboardInterrupt."""
+    return _busy
 
 
 def warm(stage: str) -> float:
     """Compile or load the kernels of a stage, "viterbi" or "beam"; seconds it took, 0 the second time."""
+    global _busy
     if stage in _warm:
         return 0.0
     began = time.perf_counter()
-    _STAGES[stage]()
+    _busy = True
+    try:
+        _STAGES[stage]()
+    finally:
+        _busy = False
     _warm.add(stage)
     return time.perf_counter() - began
 

@@ -132,6 +132,7 @@ def test_a_declared_field_that_is_absent():
         (("I-x", "O"), "bio"),
         (("B-x", "E-x", "O"), "iobes"),
         (("S-x",), "iobes"),
+        (("B-N/A", "I-N/A", "O"), "bio"),
         (("I-v/B-p", "O"), "paths"),
         (("title", "O"), "plain"),
         (("O",), "plain"),

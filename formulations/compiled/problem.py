@@ -140,6 +140,8 @@ def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Proble
     ValueError
         for an unknown field, a name given twice, or weights whose total could pass 2^31 nats.
     """
+    if isinstance(rules, str | Rule | Feature):
+        raise ValueError(f"rules is {rules!r}; expected a list of rules, or a rule set from load_rules")
     items = list(rules)
     labels = trellis.labels
     if isinstance(rules, RuleSet):

@@ -18,10 +18,9 @@ from formulations.constraints.local import (
     valid_scheme,
 )
 from formulations.constraints.order import requires_before, requires_present
-from formulations.constraints.reading import EACH_FIELD
 from formulations.constraints.rule import TEMPLATES, Rule
 from formulations.constraints.tokens import PUNCTUATION
-from formulations.labels import Group, group, other_than
+from formulations.labels import EACH_FIELD, Group, group, other_than
 
 __all__ = [
     "EACH_FIELD",

@@ -41,6 +41,10 @@ class Feature:
         for selector in ("label", "from_", "to", "words"):
             if isinstance(getattr(self, selector), list):
                 object.__setattr__(self, selector, tuple(getattr(self, selector)))
+        if not isinstance(self.name, str):
+            raise ValueError(f"name is {self.name!r}; expected a text")
+        if not isinstance(self.ignore_case, bool):
+            raise ValueError(f"ignore_case is {self.ignore_case!r}; expected true or false")
         step = self.from_ is not None or self.to is not None
         if (self.label is not None) == step:
             raise ValueError(f"{self.title}: name either a label, or the from and to of a step")

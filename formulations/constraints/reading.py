@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from formulations import schemes
-from formulations.labels import OUTSIDE, Group, LabelSet, Selector
-
-EACH_FIELD = "each field"
-"""In place of a field: one ground rule for every field but `O`."""
+from formulations.labels import EACH_FIELD, OUTSIDE, Group, LabelSet, Selector
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
+from numbers import Integral, Real
 from typing import Any
 
 from formulations.compiled.machine import Machine
@@ -22,10 +23,10 @@ class Template(ABC):
             value = getattr(self, parameter.name)
             if isinstance(value, list):
                 object.__setattr__(self, parameter.name, tuple(value))
-            elif parameter.type is int and (
-                not isinstance(value, int) or isinstance(value, bool) or value < 0
-            ):
-                raise ValueError(f"{parameter.name} is {value!r}; expected a whole number from 0")
+            elif parameter.type is int:
+                object.__setattr__(self, parameter.name, whole(value, parameter.name))
+            elif parameter.type is bool and not isinstance(value, bool):
+                raise ValueError(f"{parameter.name} is {value!r}; expected true or false")
 
     @abstractmethod
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
@@ -54,13 +55,14 @@ class Rule:
     name: str = ""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ValueError(f"name is {self.name!r}; expected a text")
         where = f"rule {self.title!r}: penalty"
-        if not isinstance(self.penalty, int | float) or isinstance(self.penalty, bool):
+        if not isinstance(self.penalty, Real) or isinstance(self.penalty, bool):
             raise ValueError(f"{where} is {self.penalty!r}: give nats, or inf for a hard rule")
         if self.penalty <= 0:
-            raise ValueError(
-                f"{where} is {self.penalty:g}: a penalty is positive; to reward something, use a feature"
-            )
+            shown = f"{self.penalty:g}" if isinstance(self.penalty, float) else str(self.penalty)
+            raise ValueError(f"{where} is {shown}: a penalty is positive; to reward something, use a feature")
         snap_weight(self.penalty, where, allow_inf=True)
         if self.distance not in DISTANCES:
             raise ValueError(
@@ -92,6 +94,13 @@ class Rule:
         words = [""] * len(labelling) if tokens is None else tokens
         found = self.statement.count(Reading(labelling, words, view))
         return min(found, 1) if self.distance == "binary" else found
+
+
+def whole(value: Any, what: str) -> int:
+    """The value, which has to be a whole number from 0 to 2^31."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or not 0 <= int(value) <= 2**31:
+        raise ValueError(f"{what} is {value!r}; expected a whole number from 0 to 2^31")
+    return int(value)
 
 
 def sentence(statement: Any) -> str:

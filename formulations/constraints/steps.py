@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled.lattice import StepTable
-from formulations.constraints.reading import EACH_FIELD
-from formulations.labels import Field, LabelSet, Selector
+from formulations.labels import EACH_FIELD, Field, LabelSet, Selector
 
 Booleans = NDArray[np.bool_]
 

@@ -1,6 +1,7 @@
 """Predicates on tokens: a list of words, a regular expression, or both."""
 
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,8 +39,10 @@ class TokenPattern:
         if not isinstance(self.pattern, str):
             raise ValueError(f"pattern is {self.pattern!r}; expected a regular expression as text")
         try:
-            re.compile(self.pattern)
-        except re.error as error:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", FutureWarning)
+                re.compile(self.pattern)
+        except (re.error, OverflowError, FutureWarning) as error:
             raise ValueError(f"pattern {self.pattern!r} is not a regular expression: {error}") from None
 
     def __bool__(self) -> bool:

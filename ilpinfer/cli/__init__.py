@@ -1,5 +1,6 @@
 """The command line. Exit codes: 0 done, 1 the work found a failure, 2 bad input, 130 interrupted."""
 
+import io
 import os
 import signal
 import sys
@@ -9,29 +10,43 @@ from types import FrameType
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; whatever goes wrong is one line on standard error."""
+    # A job that a shell put into the background starts with interrupts ignored.
+    signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGTERM, _terminate)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
     from ilpinfer.cli.app import run
     from ilpinfer.cli.failure import Failure
 
-    # A job that a shell put into the background starts with interrupts ignored.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, _terminate)
     try:
         run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
     except KeyboardInterrupt:
         print("ilpinfer: interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
     except Failure as failure:
         print(f"ilpinfer: {failure}", file=sys.stderr)
         return failure.code
     except (ValueError, RuntimeError, OSError) as error:
-        message = " ".join(str(error).split())
-        print(f"ilpinfer: {message}", file=sys.stderr)
+        print(f"ilpinfer: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    except Exception as error:
+        if os.environ.get("ILPINFER_TRACEBACK"):
+            raise
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        print(f"ilpinfer: {what}; with ILPINFER_TRACEBACK=1 it says where", file=sys.stderr)
         return 2
     return 0
+
+
+def _interrupt(_: int, __: FrameType | None) -> None:
+    """Raise KeyboardInterrupt; leave at once where that would be swallowed."""
+    from ilpinfer import warming
+
+    if warming.busy():
+        os.write(2, b"ilpinfer: interrupted\n")
+        os._exit(130)
+    raise KeyboardInterrupt
 
 
 def _terminate(_: int, __: FrameType | None) -> None:

@@ -17,7 +17,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Input = Annotated[str, typer.Argument(help="token<TAB>label columns, JSON lines, or - for standard input.")]
+Input = Annotated[
+    str, typer.Argument(metavar="INPUT", help="token<TAB>label columns, JSON lines, or - for standard input.")
+]
 Model = Annotated[
     str | None, typer.Option(help="A model file from `ilpinfer train`; not needed where INPUT has scores.")
 ]
@@ -28,8 +30,8 @@ Scheme = Annotated[
     str, typer.Option(help="plain, bio, iobes or paths; plain strips prefixes. Inferred if not given.")
 ]
 Limit = Annotated[float | None, typer.Option(help="Seconds for each sequence.")]
-Width = Annotated[int, typer.Option(help="Width of a beam.")]
-Threads = Annotated[int, typer.Option(help="Threads of a solver.")]
+Width = Annotated[int, typer.Option(min=1, help="Width of a beam.")]
+Threads = Annotated[int, typer.Option(min=1, help="Threads of a solver.")]
 
 
 def run(arguments: Sequence[str]) -> None:

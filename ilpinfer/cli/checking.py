@@ -22,7 +22,9 @@ def check(rules: str, gold: str, scheme: str, as_json: bool) -> None:
     examples = read(gold)
     pairs = labelled(examples)
     if scheme == "plain":
-        pairs = [(tokens, strip(labels)) for tokens, labels in pairs]
+        pairs = list(
+            zip((tokens for tokens, _ in pairs), strip([labels for _, labels in pairs]), strict=True)
+        )
     names = tuple(sorted({label for _, labels in pairs for label in labels}))
     label_set = LabelSet(names, scheme).declaring(rule_set.fields)
     absent = rule_set.absent(label_set)

@@ -40,9 +40,8 @@ def compare(
         Journal(results, digest(__version__, content, plan)) as journal,
         progress("comparing", len(scored) * len(names), len(journal.rows)) as advance,
     ):
-        for number in range(len(journal.rows) // len(names), len(scored)):
-            item = scored[number]
-            rows = journal.rows[number * len(names) :]
+        for number, item in enumerate(scored):
+            rows = journal.rows[number * len(names) : (number + 1) * len(names)]
             for name in names[len(rows) :]:
                 solution = decode(item.trellis, rule_set, method=name, **plan[name])
                 rows = [*rows, row_of(number, name, solution, item.gold, item.trellis.labels.scheme)]
@@ -53,20 +52,23 @@ def compare(
             except Disagreement as disagreement:
                 raise Failure(f"{disagreement}; the rows are in {journal.part}", 1) from None
         rows = journal.rows
-    summary = summarise(rows)
-    about: Row = {
-        "source": source,
-        "rules": rules,
-        "sequences": len(scored),
-        "version": __version__,
-        "limits": plan,
-    }
-    write_whole(
-        Path(output, "summary.json"),
-        json.dumps({**about, "methods": [asdict(s) for s in summary]}, indent=2) + "\n",
-    )
-    write_whole(Path(output, "report.html"), report(about, summary, rows))
+        summary = summarise(rows)
+        about: Row = {
+            "source": source,
+            "rules": rules,
+            "sequences": len(scored),
+            "version": __version__,
+            "limits": plan,
+        }
+        record = {**about, "methods": [asdict(line) for line in summary]}
+        write_whole(Path(output, "summary.json"), json.dumps(record, indent=2) + "\n")
+        write_whole(Path(output, "report.html"), report(about, summary, rows))
     show_comparison(summary)
+    impossible = {row["sequence"]: row["reason"] for row in rows if row["status"] == "infeasible"}
+    if impossible:
+        number, reason = next(iter(impossible.items()))
+        more = f" (and {len(impossible) - 1} more)" if len(impossible) > 1 else ""
+        raise Failure(f"{scored[number].example.where}: infeasible: {reason}{more}", 2)
 
 
 def _plan(methods: str, time_limit: float | None, options: Row) -> dict[str, Row]:

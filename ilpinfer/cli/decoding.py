@@ -47,6 +47,8 @@ def decode(
 
 def _to_file(output: str, job: str, scored: list[Scored], rules: RuleSet, solve: "Solve") -> list[str]:
     with Journal(output, job) as journal:
+        last = [row for row in journal.rows if row["sequence"] == journal.rows[-1]["sequence"]]
+        journal.forget(len(last) if last and len(last) < last[-1].get("ranks", 1) else 0)
         earlier = [message for row in journal.rows for message in _complaint(row, scored)]
         begin = 1 + max((row["sequence"] for row in journal.rows), default=-1)
         with progress("decoding", len(scored), begin) as advance:
@@ -75,7 +77,7 @@ def _decode_all(
         solutions = solve(item.trellis, rules)
         rows = [{"sequence": number, "tokens": list(item.trellis.tokens), **s.to_dict()} for s in solutions]
         if len(rows) > 1:
-            rows = [{**row, "rank": rank} for rank, row in enumerate(rows, 1)]
+            rows = [{**row, "rank": rank, "ranks": len(rows)} for rank, row in enumerate(rows, 1)]
         write(rows)
         messages += [message for row in rows for message in _complaint(row, scored)]
     return messages

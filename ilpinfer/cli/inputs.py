@@ -20,7 +20,7 @@ def prepare(
     """Scored sequences, rules, and a text that stands for all three; everything is checked before work begins."""
     check_scheme(scheme)
     examples = read(source)[:first]
-    rule_set = load_rules(rules) if rules else RuleSet(())
+    rule_set = RuleSet(()) if rules is None else load_rules(rules)
     scored = score(examples, HMM.load(model) if model else None, scheme)
     warnings.simplefilter("ignore", RuleNotice)
     for text in check_rules(scored, rule_set):

@@ -25,51 +25,52 @@ def show_methods(as_json: bool) -> None:
 
 
 def show_comparison(summary: Sequence[Summary]) -> None:
-    """One line a method."""
-    has_gold = any(line.accuracy is not None for line in summary)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("method", "kind"):
-        table.add_column(name)
-    for name in HEADINGS[: None if has_gold else -4] + ([] if has_gold else HEADINGS[-2:]):
-        table.add_column(name, justify="right")
-    for line in summary:
-        cells = cells_of(line)
-        if not has_gold:
-            del cells[-4:-2]
-        table.add_row(line.method, line.kind, *cells)
-    console().print(table)
-
-
-HEADINGS = [
-    "proved",
-    "reaches\noptimum",
-    "missed",
-    "mean gap\nnats",
-    "largest\nnats",
-    "none",
-    "viola-\ntions",
-    "token\naccuracy",
-    "field\nF1",
-    "median\nms",
-    "90 %\nms",
-]
-
-
-def cells_of(line: Summary) -> list[str]:
-    """What stands under HEADINGS."""
-    return [
-        f"{line.proved:.1%}",
-        "-" if line.reaches is None else f"{line.reaches:.1%}",
-        str(line.missed),
-        "-" if line.mean_gap is None else f"{line.mean_gap:.4f}",
-        "-" if line.largest_gap is None else f"{line.largest_gap:.3f}",
-        str(line.unusable),
-        str(line.violations),
-        "-" if line.accuracy is None else f"{line.accuracy:.2%}",
-        "-" if line.f1 is None else f"{line.f1:.2%}",
-        f"{line.median_ms:.2f}",
-        f"{line.p90_ms:.2f}",
+    """One line a method, in 80 columns if need be."""
+    screen = console()
+    narrow = screen.width < 100
+    columns = [
+        ("proved\n%", [_percent(line.proved) for line in summary]),
+        ("optimum\n%", [_percent(line.reaches) for line in summary]),
+        ("mean\ngap", [_fixed(line.mean_gap) for line in summary]),
+        ("largest\ngap", [_fixed(line.largest_gap) for line in summary]),
+        ("viola-\ntions", [str(line.violations) for line in summary]),
+        ("median\nms", [_milliseconds(line.median_ms) for line in summary]),
+        ("90 %\nms", [_milliseconds(line.p90_ms) for line in summary]),
     ]
+    if any(line.accuracy is not None for line in summary):
+        columns[5:5] = [
+            ("token\nacc. %", [_percent(line.accuracy, 2) for line in summary]),
+            ("field\nF1 %", [_percent(line.f1, 2) for line in summary]),
+        ]
+    if any(line.unusable for line in summary):
+        columns.insert(5, ("none", [str(line.unusable) for line in summary]))
+    if not narrow:
+        columns.insert(2, ("missed", [str(line.missed) for line in summary]))
+    table = Table(box=None, pad_edge=False, padding=(0, 1 if narrow else 2, 0, 0), header_style="bold")
+    table.add_column("method")
+    table.add_column("kind")
+    for heading, _ in columns:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row, line in enumerate(summary):
+        kind = "heur." if narrow and line.kind == "heuristic" else line.kind
+        table.add_row(line.method, kind, *(cells[row] for _, cells in columns))
+    screen.print(table)
+    broken = ", ".join(f"{line.method} {line.breaking}" for line in summary)
+    screen.print(
+        f"gaps: nats below the proved optimum; labellings of {summary[0].sequences} that break a rule: {broken}"
+    )
+
+
+def _percent(share: float | None, digits: int = 1) -> str:
+    return "-" if share is None else f"{100 * share:.{digits}f}"
+
+
+def _fixed(number: float | None) -> str:
+    return "-" if number is None else f"{number:.3f}"
+
+
+def _milliseconds(number: float) -> str:
+    return f"{number:.2f}" if number < 100 else f"{number:.0f}"
 
 
 def console() -> Console:

@@ -18,7 +18,9 @@ def train(source: str, kind: str, output: str, scheme: str, first: int | None) -
     check_scheme(scheme)
     pairs = labelled(read(source)[:first])
     if scheme == "plain":
-        pairs = [(tokens, strip(labels)) for tokens, labels in pairs]
+        pairs = list(
+            zip((tokens for tokens, _ in pairs), strip([labels for _, labels in pairs]), strict=True)
+        )
     model = HMM.train(pairs, scheme=scheme)
     model.save(output)
     tokens = sum(len(labels) for _, labels in pairs)

@@ -126,8 +126,10 @@ def _json_lines(lines: list[str], name: str) -> Iterator[Example]:
         where = f"{name}, line {number}"
         try:
             record = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except json.JSONDecodeError as error:
             raise InputError(f"{where}: not JSON: {error}") from None
+        except (ValueError, RecursionError):
+            raise InputError(f"{where}: a number is too long, or lists are nested too deeply") from None
         if not isinstance(record, dict):
             raise InputError(f"{where}: expected a JSON object")
         yield _example(record, where)

@@ -36,6 +36,7 @@ def score(examples: Sequence[Example], model: HMM | None, scheme: str = "") -> l
     """
     if model is not None and scheme and scheme != model.labels.scheme:
         raise InputError(f"the model's labels are {model.labels.scheme}; train it with --scheme {scheme}")
+    gold_scheme = schemes.infer([label for example in examples for label in set(example.labels or ())])
     scored = []
     for example in examples:
         if example.scores is not None:
@@ -49,8 +50,14 @@ def score(examples: Sequence[Example], model: HMM | None, scheme: str = "") -> l
         gold = example.labels
         if gold is not None and len(gold) != len(trellis):
             raise InputError(f"{example.where}: {len(gold)} labels for {len(trellis)} tokens")
-        if gold is not None and trellis.labels.scheme == "plain":
-            gold = strip(gold)
+        known = trellis.labels
+        if gold is not None and known.scheme == "plain" and not set(gold) <= set(known.names):
+            gold = tuple(schemes.strip(label, gold_scheme) for label in gold)
+        if gold is not None:
+            try:
+                schemes.check(gold, known.scheme)
+            except ValueError as error:
+                raise InputError(f"{example.where}: gold {error}") from None
         scored.append(Scored(example, trellis, gold))
     return scored
 
@@ -70,15 +77,15 @@ def check_rules(scored: Sequence[Scored], rules: RuleSet) -> list[str]:
     return [f"no label for {', '.join(absent)}: counted as absent"] if absent else []
 
 
-def strip(labels: Sequence[str]) -> tuple[str, ...]:
-    """Labels without the prefixes of their scheme."""
-    scheme = schemes.infer(labels)
-    return tuple(schemes.strip(label, scheme) for label in labels)
+def strip(labellings: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Labellings without the prefixes of their scheme, which is inferred from all of them."""
+    scheme = schemes.infer([label for labels in labellings for label in set(labels)])
+    return [tuple(schemes.strip(label, scheme) for label in labels) for labels in labellings]
 
 
 def stripped(example: Example) -> Example:
     """The example with prefixes taken off the label names of its scores."""
     assert example.scores is not None
     names = example.scores["label_names"]
-    plain = None if names is None else strip(names)
+    plain = None if names is None else strip([names])[0]
     return Example(example.tokens, example.labels, example.where, {**example.scores, "label_names": plain})

@@ -56,13 +56,14 @@ class Summary:
     method : its name
     kind : "exact" or "heuristic"
     sequences : how many were decoded
-    proved : share proved optimal
+    proved : share proved optimal, or proved to have no labelling
     optimum_known : how many sequences have an optimum proved by any method
     reaches : share of those on which the method's score is that optimum
     missed : sequences on which it is not
     mean_gap, largest_gap : nats below that optimum, over labellings that keep the hard rules; None without any
     unusable : sequences without a labelling that keeps the hard rules
     violations : sum over rules and sequences
+    breaking : sequences with any
     accuracy, f1 : of tokens and of fields, where gold is known, else None
     median_ms, p90_ms : milliseconds a sequence
     """
@@ -78,6 +79,7 @@ class Summary:
     largest_gap: float | None
     unusable: int
     violations: int
+    breaking: int
     accuracy: float | None
     f1: float | None
     median_ms: float
@@ -102,7 +104,7 @@ def _line(name: str, rows: list[Row], optima: dict[int, float]) -> Summary:
         method=name,
         kind="exact" if method_named(name).exact else "heuristic",
         sequences=len(rows),
-        proved=sum(row["status"] == "optimal" for row in rows) / len(rows),
+        proved=sum(row["status"] in ("optimal", "infeasible") for row in rows) / len(rows),
         optimum_known=len(known),
         reaches=reached / len(known) if known else None,
         missed=len(known) - reached,
@@ -110,6 +112,7 @@ def _line(name: str, rows: list[Row], optima: dict[int, float]) -> Summary:
         largest_gap=max(gaps) if gaps else None,
         unusable=sum(row["score"] is None for row in rows),
         violations=sum(sum(row["violations"].values()) for row in rows),
+        breaking=sum(any(row["violations"].values()) for row in rows),
         accuracy=counts.accuracy if gold else None,
         f1=counts.f1 if gold else None,
         median_ms=float(np.median(milliseconds)),

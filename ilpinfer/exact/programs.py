@@ -46,6 +46,9 @@ def whole_program(problem: Problem, task: Task, name: str) -> Iterator[Found]:
 
 def best_of_program(problem: Problem, task: Task, solver: str) -> Iterator[Found]:
     """The best labellings of a problem's program, one after the other by no-good rows."""
+    if task.deadline.passed:
+        yield Found(None, losses(problem.lattice)[0], f"{solver}: no time left", VITERBI_BOUND)
+        return
     program = formulate(problem).soft()
     for _ in range(task.top):
         reply = solve(solver, program, task.deadline, task.threads)

@@ -40,6 +40,8 @@ def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None
     started = time.monotonic()
     claim, warm_up = _claim(name, program, time_limit, threads)
     status, x, bound = checked(claim, program)
+    if status == "unknown" and time_limit is None:
+        raise SolverError(f"{name}: gave up without a labelling or a reason; try another solver")
     seconds = time.monotonic() - started - warm_up
     return Answer(status, x, bound, claim.version, claim.settings, seconds, warm_up)
 

@@ -34,7 +34,15 @@ PARAMETERS = {
 
 def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
     """Solve in this process, on one thread; it cannot be interrupted."""
-    settings: dict[str, Any] = dict(PARAMETERS)
+    claim = _solve(program, deadline, PARAMETERS)
+    if claim.status == "unknown" and deadline == inf:  # SCIP stopped with an invalid status
+        exact = {name: value for name, value in PARAMETERS.items() if name.startswith("limits")}
+        return _solve(program, deadline, exact)
+    return claim
+
+
+def _solve(program: IntegerProgram, deadline: float, parameters: dict[str, str]) -> Claim:
+    settings: dict[str, Any] = dict(parameters)
     solver = ModelSolverHelper("scip")
     solver.set_solver_specific_parameters("".join(f"{name} = {value}\n" for name, value in settings.items()))
     model = _model(program)
