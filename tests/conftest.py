@@ -2,4 +2,6 @@
 
 import signal
 
+from command_line import folder  # noqa: F401
+
 signal.signal(signal.SIGINT, signal.default_int_handler)
