@@ -217,9 +217,12 @@ class _Search:
 
     def _better(self, reply: Reply, incumbent: Path) -> Reply:
         """The reply, with the incumbent in place of a labelling that costs more, or as much for a lower score."""
-        if reply.path is not None and self._order(reply.path) <= self._order(incumbent):
+        if reply.path is None:
+            return replace(reply, path=incumbent, status="feasible")
+        if self._order(reply.path) <= self._order(incumbent):
             return reply
-        return replace(reply, path=incumbent, status="feasible")
+        same = self._value(reply.path).penalty == self._value(incumbent).penalty
+        return replace(reply, path=incumbent, status=reply.status if same else "feasible")
 
     def _order(self, path: Path) -> tuple[int, int]:
         return self._value(path).penalty, -self._score(path)

@@ -25,18 +25,27 @@ class Worker:
         self.name = name
         self.errors = TemporaryFile()  # noqa: SIM115
         self.pipe, theirs = Pipe()
+        self.lifeline, its = Pipe()
         path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-        command = [sys.executable, "-m", "ilpinfer.solvers.worker", name, str(theirs.fileno())]
+        command = [
+            sys.executable,
+            "-m",
+            "ilpinfer.solvers.worker",
+            name,
+            str(theirs.fileno()),
+            str(its.fileno()),
+        ]
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self.errors,
-            pass_fds=[theirs.fileno()],
+            pass_fds=[theirs.fileno(), its.fileno()],
             env={**os.environ, "PYTHONPATH": path},
             start_new_session=True,
         )
         theirs.close()
+        its.close()
 
     def start(self) -> None:
         """Wait until the solver is loaded."""
@@ -69,6 +78,7 @@ class Worker:
 
     def close(self) -> None:
         self.pipe.close()
+        self.lifeline.close()
         self.errors.close()
 
     @property

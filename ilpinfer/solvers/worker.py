@@ -1,11 +1,9 @@
-"""A solver's own process: `python -m ilpinfer.solvers.worker NAME FD`, one request after the other."""
+"""A solver's own process: `python -m ilpinfer.solvers.worker NAME FD LIFELINE`, one request after the other."""
 
-import contextlib
 import os
 import select
 import sys
 import time
-from collections.abc import Iterator
 from importlib import import_module
 from math import inf
 from multiprocessing.connection import Connection
@@ -17,8 +15,9 @@ from ilpinfer.solvers import SOLVERS
 from ilpinfer.solvers.answer import Claim
 
 
-def main(name: str, descriptor: int) -> None:
+def main(name: str, descriptor: int, lifeline: int) -> None:
     """Say the solver's version, then answer each (program, seconds, threads): a Claim, or an error text."""
+    _end_with_parent(lifeline)
     pipe = Connection(descriptor)
     backend = import_module(SOLVERS[name])
     backend.solve(_smallest(), inf, 1)
@@ -31,11 +30,10 @@ def main(name: str, descriptor: int) -> None:
         except (EOFError, ConnectionError):
             return
         answer: Claim | str
-        with _ended_with_parent(descriptor):
-            try:
-                answer = backend.solve(program, started + seconds, threads)
-            except Exception as error:
-                answer = f"{type(error).__name__}: {error}"
+        try:
+            answer = backend.solve(program, started + seconds, threads)
+        except Exception as error:
+            answer = f"{type(error).__name__}: {error}"
         pipe.send(answer)
 
 
@@ -46,23 +44,20 @@ def _smallest() -> IntegerProgram:
     return IntegerProgram(1, 1, both, 0 * both, both, *entries, one, one, one)
 
 
-@contextlib.contextmanager
-def _ended_with_parent(descriptor: int) -> Iterator[None]:
-    """The kernel ends this process (SIGIO) when the parent's end closes, whatever the solver is doing."""
+def _end_with_parent(lifeline: int) -> None:
+    """Let the kernel end this process (SIGIO) when the parent's end closes, whatever a solver is doing.
+
+    Nothing is ever sent on this line: data on it would end the process, too.
+    """
     import fcntl
 
-    flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
-    fcntl.fcntl(descriptor, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(descriptor, fcntl.F_SETFL, flags | os.O_ASYNC)
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
     watch = select.poll()
-    watch.register(descriptor, 0)
+    watch.register(lifeline, 0)
     if watch.poll(0):
         sys.exit()
-    try:
-        yield
-    finally:
-        fcntl.fcntl(descriptor, fcntl.F_SETFL, flags)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
