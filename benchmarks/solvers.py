@@ -109,7 +109,7 @@ def corpus(train: str, test: str, count: int) -> list[Trellis]:
 def main(arguments: list[str]) -> None:
     """Run both studies."""
     warnings.simplefilter("ignore", RuleNotice)
-    console = Console(width=110)
+    console = Console(width=160)
     console.print(header())
     shares(console)
     if arguments:

@@ -10,7 +10,7 @@ from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from formulations.compiled.problem import compile_problem
 from formulations.programs.formulation import formulate, losses, score_floor, without
-from formulations.programs.record import UNBOUNDED
+from formulations.programs.record import UNBOUNDED, stable_order
 
 
 def trellis(T: int, K: int, seed: int = 0, **options) -> Trellis:
@@ -187,3 +187,9 @@ def test_two_phase_with_hard_rules_and_the_best_few():
     assert ilpinfer.decode_two_phase(scores, [C.at_least_runs("a", 9)], 0.5, top=2) == []
     with pytest.raises(ValueError, match="needs an exact method"):
         ilpinfer.decode_two_phase(scores, rules, method="beam")
+
+
+@pytest.mark.parametrize("largest", [1, 5, 70_000, 2**32 - 1])
+def test_the_radix_order_is_the_stable_one(largest):
+    keys = np.random.default_rng(0).integers(0, largest, 20_000)
+    assert np.array_equal(stable_order(keys), np.argsort(keys, kind="stable"))

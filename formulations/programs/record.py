@@ -137,9 +137,12 @@ class IntegerProgram:
 
 
 def stable_order(keys: Integers) -> Integers:
-    """`argsort(kind="stable")` of small keys >= 0; sorting keys and places as one number is several times faster."""
-    n = max(len(keys), 1)
-    return np.sort(keys * n + np.arange(len(keys))) % n
+    """`argsort(kind="stable")` of keys from 0 to 2^32 - 1, which numpy sorts by radix 16 bits at a time."""
+    order = np.argsort(keys.astype(np.uint16), kind="stable")
+    high = keys >> 16
+    if high.any():
+        order = order[np.argsort(high[order].astype(np.uint16), kind="stable")]
+    return order
 
 
 def _gather(indptr: Integers, rows: Integers) -> tuple[Integers, Integers]:
