@@ -45,7 +45,7 @@ _METHODS = (
     Method(
         "auto",
         True,
-        "folds local rules, tries Viterbi, then solves the folded program",
+        "folds local rules; Viterbi; label setting; then the folded program",
         "ilpinfer.exact.auto:auto",
     ),
     Method("cbc", True, "the whole integer program on CBC, through PuLP", _WHOLE, ("threads",)),
