@@ -1,7 +1,5 @@
 """`python -m ilpinfer`."""
 
-import sys
+from ilpinfer.cli import entry
 
-from ilpinfer.cli import main
-
-sys.exit(main())
+entry()

@@ -1,6 +1,7 @@
 """The command line: golden output, exit codes, files that appear whole."""
 
 import json
+import math
 import os
 import re
 from pathlib import Path
@@ -283,3 +284,13 @@ def test_a_resumed_run_keeps_odd_tokens_and_drops_incomplete_ranks(folder, capsy
     Path("x.jsonl.part").write_text("\n".join(lines[:5]) + "\n")
     assert run(arguments, capsys)[0] == 0
     assert masked(Path("x.jsonl").read_text()) == masked(whole)
+
+
+def test_the_catalogue_holds_what_its_sources_say(folder, capsys):
+    from formulations import Feature, catalogue, load_rules
+
+    assert catalogue() == ["citations", "resume"]
+    citations, resume = load_rules("citations"), load_rules("resume")
+    assert len(citations) == 11 and {rule.penalty for rule in citations} == {-math.log(1e-4)}
+    assert [item.penalty for item in resume if not isinstance(item, Feature)] == [1.3]
+    assert [item.weight for item in resume if isinstance(item, Feature)] == [-0.9, 0.01, 0.05]

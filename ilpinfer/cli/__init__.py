@@ -1,11 +1,13 @@
 """The command line. Exit codes: 0 done, 1 the work found a failure, 2 bad input, 130 interrupted."""
 
+import atexit
 import io
 import os
 import signal
 import sys
 from collections.abc import Sequence
 from types import FrameType
+from typing import NoReturn
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,6 +39,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"ilpinfer: {what}; with ILPINFER_TRACEBACK=1 it says where", file=sys.stderr)
         return 2
     return 0
+
+
+def entry() -> NoReturn:
+    """Run the command of this process, and end it with the command's exit code.
+
+    An interrupt that hits code run by `exec`, as imports do, makes CPython end with the signal although the
+    interrupt was dealt with; leaving by `_exit`, once everything is cleaned up, keeps the code.
+    """
+    code = main()
+    if code == 130:
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _interrupt(_: int, __: FrameType | None) -> None:

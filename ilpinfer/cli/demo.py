@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from formulations import RuleSet, Trellis
-from formulations import constraints as C
+from formulations import Trellis, load_rules
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import console, show_comparison
 from ilpinfer.corpus import resumes
@@ -26,28 +25,13 @@ COLOURS = {
     "ignore": "dim",
 }
 
-RULES = RuleSet(
-    (
-        C.at_most_runs("description", 1, penalty=1.3, name="at most one description"),
-        C.feature(
-            from_="description",
-            to=C.other_than("description", "ignore"),
-            weight=-0.9,
-            name="description into a field",
-        ),
-        C.feature(from_="description", to="description", weight=0.01, name="description goes on"),
-        C.feature(from_="job title", to="job title", weight=0.05, name="job title goes on"),
-    )
-)
-"""Stokman 2011, section 5.3: one rule, ρ = 1.3, and three features."""
-
 
 def demo(seed: int, count: int) -> None:
     """Generate items, train, decode with exact and heuristic methods, and show what the rule changed."""
     screen = console()
     training = [(item.tokens, item.labels) for item in resumes.items(TRAINING, seed)]
     items = resumes.items(count, seed + 1)
-    model = HMM.train(training)
+    model, rules = HMM.train(training), load_rules("resume")
     screen.print(
         f"{count} résumé items of {min(len(i.tokens) for i in items)} to {max(len(i.tokens) for i in items)} tokens, "
         f"an HMM trained on {TRAINING} others, and the model of Stokman 2011, section 5.3: at most one run of "
@@ -57,7 +41,7 @@ def demo(seed: int, count: int) -> None:
     pairs: list[tuple[resumes.Item, Solution, Solution]] = []
     with progress("decoding", count) as advance:
         for number, item in enumerate(items):
-            found = {method: decode(model.trellis(item.tokens), RULES, method=method) for method in METHODS}
+            found = {method: decode(model.trellis(item.tokens), rules, method=method) for method in METHODS}
             scheme = model.labels.scheme
             rows += [row_of(number, method, s, item.labels, scheme) for method, s in found.items()]
             check_agreement(rows[-len(METHODS) :], f"item {number}")
