@@ -150,7 +150,7 @@ class _Search:
             "floor": -math.inf if floor is None else nats(floor),
         }
         for _ in range(top):
-            reply, cost_bound = self._least_cost(first, floor, best, excluded)
+            reply, cost_bound = self._least_cost(first, floor, excluded)
             if reply.path is None:
                 break
             found.append(self._finish(trellis, reply, cost_bound, best, proved, words, excluded, common))
@@ -172,9 +172,7 @@ class _Search:
         reply = solve(self.solver, self.formulation.best_score(), self.deadline, self.threads)
         return reply, "auto: " if self.method == "auto" else ""
 
-    def _least_cost(
-        self, first: Reply, floor: int | None, best: int, excluded: list[Path]
-    ) -> tuple[Reply, int]:
+    def _least_cost(self, first: Reply, floor: int | None, excluded: list[Path]) -> tuple[Reply, int]:
         """A labelling of least cost at or above the floor, and a lower bound on that cost; grid units."""
         if first.path is not None and not excluded and self._value(first.path).penalty == 0:
             return replace(first, status="optimal", bound=0), 0
@@ -209,7 +207,8 @@ class _Search:
         else:
             program = self.formulation.best_score(cost_ceiling=cost)
             reply = self._until(program, excluded, lambda value: value.penalty <= cost)
-        reply = self._better(reply, least.path)
+        if reply.path is None or self._score(reply.path) < self._score(least.path):
+            reply = replace(reply, path=least.path, status="feasible")
         all_proved = proved and least_proved and reply.status == "optimal"
         limit = min(float(best), reply.bound) if least_proved else float(best)
         final = replace(reply, status="optimal" if all_proved else "feasible", bound=limit - cost_bound)
