@@ -3,7 +3,7 @@
 from formulations import constraints
 from formulations.constraints import Feature, Rule
 from formulations.labels import Group, LabelSet
-from formulations.rules import RuleError, RuleSet, catalogue, load_rules, parse_rules
+from formulations.rules import RuleError, RuleSet, catalogue, dump_rules, load_rules, parse_rules
 from formulations.trellis import Trellis
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Trellis",
     "catalogue",
     "constraints",
+    "dump_rules",
     "load_rules",
     "parse_rules",
 ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import oracles
+import template_oracles as more
 from hypothesis import strategies as st
 
 from formulations import LabelSet, Rule, Trellis
@@ -22,7 +23,7 @@ LABEL_SETS = [
     ("paths", ("B-v", "I-v", "I-v/B-p", "I-v/I-p")),
     ("paths", ("B-v/B-p", "I-v/B-q", "I-v/I-q", "O")),
 ]
-TOKENS = (".", "word", "pp", "1999")
+TOKENS = (".", "word", "pp", "1999", "2000", "2000.1")
 UNIT = 2.0**-20
 
 
@@ -91,15 +92,21 @@ def cases(draw: st.DrawFn, labels: LabelSet, penalties: st.SearchStrategy[float]
     """Any template on any fields, hard or soft, by either distance."""
     scheme = labels.scheme
     A, B = draw(_selectors(labels)), draw(_selectors(labels))
-    n = draw(st.integers(0, 3))
+    n, m = draw(st.integers(0, 3)), draw(st.integers(1, 4))
     how = {"penalty": draw(penalties), "distance": draw(st.sampled_from(("count", "binary")))}
-    word = draw(st.sampled_from(TOKENS))
+    word, other = draw(st.sampled_from(TOKENS)), draw(st.sampled_from(TOKENS))
+    position, flag = draw(st.integers(-4, 4)), draw(st.booleans())
+    low, high = sorted((n, draw(st.integers(0, 3))))
+    every = tuple(f.name for f in labels.each_field)
 
     def matches(token: str) -> bool:
         return token == word
 
     def punctuation(token: str) -> bool:
         return token == "."
+
+    def matches_other(token: str) -> bool:
+        return token == other
 
     options: list[Callable[[], Case]] = [
         lambda: Case(C.at_most_runs(A, n, **how), lambda y, x: oracles.at_most_runs(y, x, A, n, scheme)),
@@ -136,8 +143,107 @@ def cases(draw: st.DrawFn, labels: LabelSet, penalties: st.SearchStrategy[float]
             C.at_most_runs(C.EACH_FIELD, n, **how),
             lambda y, x: sum(oracles.at_most_runs(y, x, f.name, n, scheme) for f in labels.each_field),
         ),
+        lambda: Case(
+            C.should_not_precede(position, A, B, **how),
+            lambda y, x: more.should_not_precede(y, x, position, A, B, scheme),
+        ),
+        lambda: Case(
+            C.should_be_tagged(position, A, **how),
+            lambda y, x: more.should_be_tagged(y, x, position, A, scheme),
+        ),
+        lambda: Case(
+            C.tag_at(A, words=[word], previous=C.tokens([other]), **how),
+            lambda y, x: more.tag_at(y, x, matches, A, scheme, previous=matches_other),
+        ),
+        lambda: Case(
+            C.tag_at(A, unless=[word], following=other, **how),
+            lambda y, x: more.tag_at(y, x, lambda t: t != word, A, scheme, following=matches_other),
+        ),
+        lambda: Case(
+            C.contains_only(A, words=[word], **how), lambda y, x: more.contains_only(y, x, A, matches, scheme)
+        ),
+        lambda: Case(
+            C.tag_phrases(A, [f"{word} {other}", "word"], longer_than=n % 2, **how),
+            lambda y, x: more.tag_phrases(y, x, A, [f"{word} {other}", "word"], scheme, longer_than=n % 2),
+        ),
+        lambda: Case(
+            C.tag_sequence(A, [C.tokens([word]), other], **how),
+            lambda y, x: more.tag_sequence(y, x, A, [matches, matches_other], scheme),
+        ),
+        lambda: Case(
+            C.right_before(A, words=[word], **how), lambda y, x: more.right_before(y, x, A, matches, scheme)
+        ),
+        lambda: Case(
+            C.directly_after(A, B, at_start=flag, **how),
+            lambda y, x: more.directly_after(y, x, A, B, scheme, at_start=flag),
+        ),
+        lambda: Case(
+            C.changes_never_after(words=[word], **how),
+            lambda y, x: more.changes_never_after(y, x, matches, scheme),
+        ),
+        lambda: Case(C.adjacency(A, B, **how), lambda y, x: more.adjacency(y, x, A, B, scheme)),
+        lambda: Case(
+            C.between_runs(A, low, high, **how), lambda y, x: more.between_runs(y, x, A, low, high, scheme)
+        ),
+        lambda: Case(
+            C.between_tokens(A, low, high, **how),
+            lambda y, x: more.between_tokens(y, x, A, low, high, scheme),
+        ),
+        lambda: Case(
+            C.at_most_in_window(A, n, m, **how), lambda y, x: more.at_most_in_window(y, x, A, n, m, scheme)
+        ),
+        lambda: Case(C.min_run_length(A, n, **how), lambda y, x: more.min_run_length(y, x, A, n, scheme)),
+        lambda: Case(C.max_run_length(A, n, **how), lambda y, x: more.max_run_length(y, x, A, n, scheme)),
+        lambda: Case(
+            C.all_different(C.EACH_FIELD, words=[word], **how),
+            lambda y, x: more.all_different(y, x, every, matches, scheme),
+        ),
+        lambda: Case(C.tag_implies_tag(A, B, **how), lambda y, x: more.tag_implies_tag(y, x, A, B, scheme)),
+        lambda: Case(C.never_together(A, B, **how), lambda y, x: more.never_together(y, x, A, B, scheme)),
+        lambda: Case(C.precedence(A, B, **how), lambda y, x: more.precedence(y, x, A, B, scheme)),
+        lambda: Case(
+            C.presence_precedence(A, B, **how), lambda y, x: more.presence_precedence(y, x, A, B, scheme)
+        ),
+        lambda: Case(C.inside(A, B, **how), lambda y, x: more.inside(y, x, A, B, scheme)),
+        lambda: Case(C.begin_end(A, B, **how), lambda y, x: more.begin_end(y, x, A, B, scheme)),
+        lambda: Case(
+            C.state_change(A, B, words=[word], both=flag, **how),
+            lambda y, x: more.state_change(y, x, A, B, matches, scheme, both=flag),
+        ),
+        lambda: Case(C.max_gap(A, B, n, **how), lambda y, x: more.max_gap(y, x, A, B, n, scheme)),
+        lambda: Case(C.alternation(A, B, **how), lambda y, x: more.alternation(y, x, A, B, scheme)),
+        lambda: Case(C.numbers_continue(A, **how), lambda y, x: more.numbers_continue(y, x, A, scheme)),
+        lambda: _regex_case(draw(_expressions(labels)), "runs" if flag else "tokens", how, scheme),
+        lambda: Case(
+            C.at_most_runs("X", n, scope="each label", **how),
+            lambda y, x: sum(oracles.at_most_runs(y, x, f, n, scheme) for f in every),
+        ),
+        lambda: Case(
+            C.never_together("X", "Y", scope="each pair", **how),
+            lambda y, x: sum(more.never_together(y, x, f, g, scheme) for f in every for g in every if f != g),
+        ),
     ]
     return draw(st.sampled_from(options))()
+
+
+def _expressions(labels: LabelSet) -> st.SearchStrategy[str]:
+    names = st.sampled_from([f"'{name}'" for name in labels.fields])
+    letters = st.one_of(names, names.map(lambda name: f"!{name}"), st.just("."))
+    return st.recursive(
+        letters,
+        lambda inner: st.one_of(
+            st.tuples(inner, inner).map(" ".join),
+            st.tuples(inner, inner).map(lambda two: f"({two[0]} | {two[1]})"),
+            st.tuples(inner, st.sampled_from(("*", "+", "?", "{2}", "{1,2}"))).map(
+                lambda p: f"({p[0]}){p[1]}"
+            ),
+        ),
+        max_leaves=5,
+    )
+
+
+def _regex_case(regex: str, over: str, how: dict, scheme: str) -> Case:
+    return Case(C.matches(regex, over, **how), lambda y, x: more.label_regex(y, x, regex, over, scheme))
 
 
 @st.composite

@@ -138,7 +138,7 @@ def test_labellings_are_checked():
         (lambda: [C.at_most_runs("title", penalty=math.nan)], "is nan"),
         (lambda: [C.at_most_runs("title", penalty="2")], "give nats, or inf for a hard rule"),
         (lambda: [C.at_most_runs("title", -1)], "n is -1; expected a whole number from 0"),
-        (lambda: [C.at_most_runs("title", distance="hamming")], "no distance 'hamming'; there are count, binary"),
+        (lambda: [C.at_most_runs("title", distance="jaccard")], "no distance 'jaccard'; there are count, binary, hamming"),
         (lambda: [C.tag_at("title")], "tag_at names no token: give words or a pattern"),
         (lambda: [C.tag_at("title", words="pp")], "words is the text 'pp'; expected a list"),
         (lambda: [C.tag_at("title", pattern="(")], "is not a regular expression"),

@@ -1,7 +1,9 @@
 """A ground rule as a small automaton that reads a labelling from left to right and emits violations."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,18 +12,12 @@ from formulations.compiled.lattice import StepTable
 
 Table = NDArray[np.int64]
 
+MOST_STATES = 50_000
+"""The largest machine that is built; what needs more is left to rows and to whole labellings."""
 
-@dataclass(frozen=True)
-class Counter:
-    """A machine that only counts symbol 1: at least `low` and at most `high` of them; None for no such side."""
 
-    low: int | None
-    high: int | None
-
-    def violations(self, count: int) -> int:
-        """Excess or shortfall."""
-        missing = 0 if self.low is None else self.low - count
-        return max(0, missing, 0 if self.high is None else count - self.high)
+class TooManyStates(ValueError):
+    """A rule whose machine would pass `MOST_STATES`."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +30,23 @@ class Machine:
     next_state : (Q, S)
     emits : (Q, S) violations emitted on reading a symbol
     final : (Q,) violations emitted after the last token
-    counter : set where the machine is a pure counter, which becomes a single row of a program
+    backward : where that is smaller, a machine that reads from right to left and emits as much in all
     """
 
     steps: StepTable
     next_state: Table
     emits: Table
     final: Table
-    counter: Counter | None = None
+    backward: "Machine | None" = None
 
     @property
     def states(self) -> int:
         return len(self.final)
+
+    @property
+    def machines(self) -> tuple["Machine", ...]:
+        """Itself: a machine is the part of a rule that needs no translation."""
+        return (self,)
 
     @property
     def is_local(self) -> bool:
@@ -54,11 +55,36 @@ class Machine:
 
     @cached_property
     def floor(self) -> Table:
-        """(Q,) least violations that can still follow, whatever the remaining labels are."""
-        least = self.final.copy()
-        for _ in range(self.states):
-            least = np.minimum(least, (self.emits + least[self.next_state]).min(axis=1))
-        return least
+        """(Q,) least violations that can still follow, whatever the remaining labels are and how many."""
+        least = self.final
+        while True:
+            lower = np.minimum(least, (self.emits + least[self.next_state]).min(axis=1))
+            if np.array_equal(lower, least):
+                return least
+            least = lower
+
+    @cached_property
+    def reachable(self) -> NDArray[np.bool_]:
+        """(Q,) states that some sequence of symbols leads to."""
+        seen = np.zeros(self.states, bool)
+        seen[0], front = True, np.zeros(1, np.int64)
+        while len(front):
+            after = np.unique(self.next_state[front])
+            front = after[~seen[after]]
+            seen[front] = True
+        return seen
+
+    @cached_property
+    def early(self) -> "Machine":
+        """The same totals, every violation emitted as soon as it cannot be avoided any more.
+
+        What a prefix has emitted is then the best bound on what it will cost that a state can give.
+        """
+        rise = self.floor - self.floor[0]
+        if not rise.any():
+            return self
+        emits = self.emits + rise[self.next_state] - rise[:, None]
+        return replace(self, emits=emits, final=self.final - rise)
 
     @cached_property
     def fires_at(self) -> NDArray[np.bool_]:
@@ -76,8 +102,6 @@ class Machine:
     def violations(self, path: NDArray[np.int64]) -> int:
         """Violations of label ids (T,)."""
         symbols = self.steps.along(path)
-        if self.counter:
-            return self.counter.violations(int(symbols.sum()))
         if self.is_local:
             return int(self.emits[0, symbols].sum())
         state, total = 0, 0
@@ -88,20 +112,38 @@ class Machine:
 
 
 def local(steps: StepTable) -> Machine:
-    """One state; symbol 1 is a violation."""
-    return Machine(steps, np.zeros((1, 2), np.int64), np.array([[0, 1]]), np.zeros(1, np.int64))
+    """One state; symbol n is n violations."""
+    symbols = int(steps.values.max(initial=0)) + 1
+    return Machine(steps, np.zeros((1, symbols), np.int64), np.arange(symbols)[None], np.zeros(1, np.int64))
 
 
-def counting(steps: StepTable, counter: Counter) -> Machine:
-    """Each symbol 1 too many is a violation when it is read, each one missing at the end.
+State = TypeVar("State", bound=Hashable)
 
-    States count up to where nothing changes any more, and no further than there are tokens.
+
+def automaton(
+    steps: StepTable,
+    start: State,
+    read: Callable[[State, int], tuple[State, int]],
+    final: Callable[[State], int] = lambda state: 0,
+    symbols: Sequence[int] | None = None,
+) -> Machine:
+    """A machine from the states that `read(state, symbol) -> (state, violations)` leads to.
+
+    Raises
+    ------
+    TooManyStates
+        where there are more than `MOST_STATES`.
     """
-    low, high = counter.low, counter.high
-    top = min(max(low or 0, high or 0), len(steps.index))
-    states = np.arange(top + 1)
-    next_state = np.stack([states, np.minimum(states + 1, top)], axis=1)
-    emits = np.zeros((top + 1, 2), np.int64)
-    emits[top, 1] = high is not None and top == high
-    final = np.array([counter.violations(count) for count in states.tolist()])
-    return Machine(steps, next_state, emits, final, counter)
+    symbols = range(int(steps.values.max(initial=0)) + 1) if symbols is None else symbols
+    number, order, arcs = {start: 0}, [start], []
+    for state in order:
+        for symbol in symbols:
+            after, emitted = read(state, symbol)
+            if after not in number:
+                number[after] = len(order)
+                order.append(after)
+            arcs.append((number[after], emitted))
+        if len(order) > MOST_STATES:
+            raise TooManyStates(f"more than {MOST_STATES} states")
+    table = np.array(arcs, np.int64).reshape(len(order), len(symbols), 2)
+    return Machine(steps, table[:, :, 0], table[:, :, 1], np.array([final(s) for s in order], np.int64))

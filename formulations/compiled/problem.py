@@ -5,6 +5,7 @@ import warnings
 from collections import Counter as Tally
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,11 @@ from numpy.typing import NDArray
 from formulations.compiled.lattice import Lattice, StepTable
 from formulations.compiled.machine import Machine
 from formulations.constraints.feature import Feature
+from formulations.constraints.priority import Priorities, silenced
 from formulations.constraints.rule import Rule
+from formulations.constraints.template import Part
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, Grid, check_total, is_forbidden
+from formulations.labels import LabelSet
 from formulations.rules import RuleSet
 from formulations.trellis import Trellis
 
@@ -33,23 +37,37 @@ class GroundRule:
     name : unique among the rules
     penalty : grid units a violation; None for a hard rule
     binary : whether the rule as a whole counts at most once
-    machines : their violations, summed, are the rule's
+    parts : their violations, summed, are the rule's
+    forced : whether searches evaluate it on prefixes even where that loses solutions
+    overruled : tokens at which an earlier rule has priority, so that this one does not count there
     """
 
     name: str
     penalty: int | None
     binary: bool
-    machines: tuple[Machine, ...]
+    parts: tuple[Part, ...]
+    forced: bool = False
+    overruled: tuple[int, ...] = ()
+
+    @cached_property
+    def machines(self) -> tuple[Machine, ...]:
+        """Machines of all parts that have one small enough."""
+        return tuple(machine for part in self.parts for machine in part.machines or ())
+
+    @cached_property
+    def unseen(self) -> tuple[Part, ...]:
+        """Parts without a machine: searches see them on whole labellings only."""
+        return tuple(part for part in self.parts if part.machines is None)
 
     def violations(self, path: Path) -> int:
         """Violations of label ids (T,)."""
-        found = sum(machine.violations(path) for machine in self.machines)
+        found = sum(part.violations(path) for part in self.parts)
         return min(found, 1) if self.binary else found
 
     @property
     def folds(self) -> bool:
         """Whether the rule is a sum over single steps, so that it can go into the lattice's scores."""
-        if not all(machine.is_local for machine in self.machines):
+        if not all(part.is_local for part in self.parts):
             return False
         once = sum(int(machine.fires_at.sum()) for machine in self.machines) <= 1
         return self.penalty is None or not self.binary or once
@@ -66,7 +84,7 @@ class GroundRule:
     @property
     def most(self) -> int:
         """An upper bound on the violations of any labelling."""
-        return 1 if self.binary else sum(machine.most for machine in self.machines)
+        return 1 if self.binary else sum(part.most for part in self.parts)
 
 
 @dataclass(frozen=True)
@@ -150,18 +168,29 @@ def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Proble
         if absent:
             warnings.warn(f"no label for {', '.join(absent)}: counted as absent", RuleNotice, stacklevel=3)
     tables, ground = [], []
+    priorities = Priorities(labels)
     for item, name in zip(items, unique_names(items), strict=True):
         try:
             if isinstance(item, Feature):
                 tables.append(item.ground(labels, trellis.tokens))
             else:
-                machines = tuple(item.statement.ground(labels, trellis.tokens))
-                ground.append(GroundRule(name, item.units, item.distance == "binary", machines))
+                ground.append(_ground(item, name, labels, trellis.tokens, priorities))
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
     lattice = trellis.lattice.plus(tables)
     _check_totals(trellis.lattice, tables, ground)
     return Problem(trellis.lattice, lattice, tuple(ground))
+
+
+def _ground(
+    rule: Rule, name: str, labels: LabelSet, tokens: tuple[str, ...], priorities: Priorities
+) -> GroundRule:
+    overruled = priorities.overruled(rule, name, tokens)
+    parts = rule.ground(labels, tokens)
+    if overruled:
+        parts = tuple(silenced(part, overruled) for part in parts)
+    binary, forced = rule.distance == "binary", rule.partial == "forced"
+    return GroundRule(name, rule.units, binary, parts, forced, tuple(overruled))
 
 
 def unique_names(items: Iterable[Rule | Feature]) -> list[str]:

@@ -1,49 +1,131 @@
-"""Rules and features. `from formulations import constraints as C`, then `C.at_most_runs("title", 1)`."""
+"""Rules and features. `from formulations import constraints as C`, then `C.at_most_runs("title", 1)`.
 
-from formulations.constraints.counting import (
-    at_least_runs,
-    at_least_tokens,
-    at_most_runs,
-    at_most_tokens,
-    exactly_runs,
-    exactly_tokens,
+There is a function for every template. Templates of one's own are classes registered by `@C.template("name")`, whose
+rules `C.maker("name")` makes, or formulas with parameters, from `C.define`.
+"""
+
+from formulations.constraints import (  # noqa: F401 - registers the templates
+    counting,
+    formulas,
+    lengths,
+    lexical,
+    local,
+    numbering,
+    order,
+    presence,
+    scheme,
 )
+from formulations.constraints.defining import define
 from formulations.constraints.feature import Feature, feature
-from formulations.constraints.local import (
-    changes_only_after,
-    ends_with,
-    forbidden_transition,
-    starts_with,
-    tag_at,
-    valid_scheme,
-)
-from formulations.constraints.order import requires_before, requires_present
-from formulations.constraints.rule import TEMPLATES, Rule
-from formulations.constraints.tokens import PUNCTUATION
+from formulations.constraints.rule import Rule, maker
+from formulations.constraints.template import TEMPLATES, Part, Template, Trial, template
+from formulations.constraints.tokens import PUNCTUATION, TOKEN_CLASSES, TokenPattern, tokens
 from formulations.labels import EACH_FIELD, Group, group, other_than
+
+adjacency = maker("adjacency")
+all_different = maker("all_different")
+alternation = maker("alternation")
+at_least_runs = maker("at_least_runs")
+at_least_tokens = maker("at_least_tokens")
+at_most_in_window = maker("at_most_in_window")
+at_most_runs = maker("at_most_runs")
+at_most_tokens = maker("at_most_tokens")
+begin_end = maker("begin_end")
+between_runs = maker("between_runs")
+between_tokens = maker("between_tokens")
+changes_never_after = maker("changes_never_after")
+changes_only_after = maker("changes_only_after")
+contains_only = maker("contains_only")
+directly_after = maker("directly_after")
+ends_with = maker("ends_with")
+exactly_runs = maker("exactly_runs")
+exactly_tokens = maker("exactly_tokens")
+forbidden_transition = maker("forbidden_transition")
+inside = maker("inside")
+linear = maker("linear")
+logic = maker("logic")
+matches = maker("matches")
+max_gap = maker("max_gap")
+max_run_length = maker("max_run_length")
+min_run_length = maker("min_run_length")
+never_together = maker("never_together")
+numbers_continue = maker("numbers_continue")
+precedence = maker("precedence")
+presence_precedence = maker("presence_precedence")
+requires_before = maker("requires_before")
+requires_present = maker("requires_present")
+right_before = maker("right_before")
+sequence_implies_sequence = maker("sequence_implies_sequence")
+should_be_tagged = maker("should_be_tagged")
+should_not_precede = maker("should_not_precede")
+starts_with = maker("starts_with")
+state_change = maker("state_change")
+tag_at = maker("tag_at")
+tag_implies_tag = maker("tag_implies_tag")
+tag_phrases = maker("tag_phrases")
+tag_sequence = maker("tag_sequence")
+valid_scheme = maker("valid_scheme")
 
 __all__ = [
     "EACH_FIELD",
     "PUNCTUATION",
     "TEMPLATES",
+    "TOKEN_CLASSES",
     "Feature",
     "Group",
+    "Part",
     "Rule",
+    "Template",
+    "TokenPattern",
+    "Trial",
+    "adjacency",
+    "all_different",
+    "alternation",
     "at_least_runs",
     "at_least_tokens",
+    "at_most_in_window",
     "at_most_runs",
     "at_most_tokens",
+    "begin_end",
+    "between_runs",
+    "between_tokens",
+    "changes_never_after",
     "changes_only_after",
+    "contains_only",
+    "define",
+    "directly_after",
     "ends_with",
     "exactly_runs",
     "exactly_tokens",
     "feature",
     "forbidden_transition",
     "group",
+    "inside",
+    "linear",
+    "logic",
+    "maker",
+    "matches",
+    "max_gap",
+    "max_run_length",
+    "min_run_length",
+    "never_together",
+    "numbers_continue",
     "other_than",
+    "precedence",
+    "presence_precedence",
     "requires_before",
     "requires_present",
+    "right_before",
+    "sequence_implies_sequence",
+    "should_be_tagged",
+    "should_not_precede",
     "starts_with",
+    "state_change",
     "tag_at",
+    "tag_implies_tag",
+    "tag_phrases",
+    "tag_sequence",
+    "template",
+    "tokens",
     "valid_scheme",
 ]

@@ -1,43 +1,83 @@
 """How many runs or tokens a field may or must have (Stokman 2011, section 5.3; Chang et al. 2007, Table 1)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
-from formulations.compiled.machine import Counter, Machine, counting
+import numpy as np
+
+from formulations.compiled.lattice import StepTable
+from formulations.compiled.sums import bounded
+from formulations.constraints.matching import Matching
 from formulations.constraints.reading import Reading
-from formulations.constraints.rule import Template, template
-from formulations.constraints.steps import begins, expand, members
-from formulations.labels import LabelSet, Selector
+from formulations.constraints.steps import begins, members, only_at
+from formulations.constraints.template import Part, Template, Trial, template
+from formulations.labels import EACH_FIELD, Field, LabelSet, Selector
 
 
-@dataclass(frozen=True)
 class _Counting(Template):
+    """Between `_low` and `_high` runs or tokens; None for an open side."""
+
     field: Selector
-    n: int = 1
-    _runs: ClassVar[bool]
-    _at_least: ClassVar[bool]
-    _at_most: ClassVar[bool]
+    _of_runs: ClassVar[bool]
+    _low: int | None
+    _high: int | None
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
+        steps = begins if self._of_runs else members
+        return [bounded(steps(labels.field(self.field), len(tokens)), self._low, self._high)]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        found = (reading.run_starts if self._of_runs else reading.positions)(self.field)
+        missing = max(0, (self._low or 0) - len(found))
+        extra = [] if self._high is None else found[self._high :]
+        if found or self._low:
+            yield Trial(tuple(extra or found), missing + len(extra))
+
+
+class _AtMost(_Counting):
+    n: int
+    _low = None
 
     @property
-    def _counter(self) -> Counter:
-        return Counter(self.n if self._at_least else None, self.n if self._at_most else None)
-
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        steps = begins if self._runs else members
-        return [counting(steps(f, len(tokens)), self._counter) for f in expand(labels, self.field)]
-
-    def count(self, reading: Reading) -> int:
-        found = reading.run_starts if self._runs else reading.positions
-        return sum(self._away(len(found(field))) for field in reading.each(self.field))
-
-    def _away(self, found: int) -> int:
-        if found < self.n:
-            return self.n - found if self._at_least else 0
-        return found - self.n if self._at_most else 0
+    def _high(self) -> int:
+        return self.n
 
 
-class AtMostRuns(_Counting):
+class _AtLeast(_Counting):
+    n: int
+    _high = None
+
+    @property
+    def _low(self) -> int:
+        return self.n
+
+
+class _Exactly(_AtMost):
+    @property
+    def _low(self) -> int:
+        return self.n
+
+
+class _Between(_Counting):
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.low > self.high:
+            raise ValueError(f"low is {self.low} and high is {self.high}: nothing lies between them")
+
+    @property
+    def _low(self) -> int:
+        return self.low
+
+    @property
+    def _high(self) -> int:
+        return self.high
+
+
+@template("at_most_runs")
+class AtMostRuns(_AtMost):
     """At most n runs of a field. Each run more is a violation.
 
     Parameters
@@ -46,10 +86,13 @@ class AtMostRuns(_Counting):
     n : runs allowed
     """
 
-    _runs, _at_least, _at_most = True, False, True
+    field: Selector
+    n: int = 1
+    _of_runs = True
 
 
-class AtLeastRuns(_Counting):
+@template("at_least_runs")
+class AtLeastRuns(_AtLeast):
     """At least n runs of a field. Each run missing is a violation.
 
     Parameters
@@ -58,10 +101,13 @@ class AtLeastRuns(_Counting):
     n : runs required
     """
 
-    _runs, _at_least, _at_most = True, True, False
+    field: Selector
+    n: int = 1
+    _of_runs = True
 
 
-class ExactlyRuns(_Counting):
+@template("exactly_runs")
+class ExactlyRuns(_Exactly):
     """Exactly n runs of a field. Each run more, or missing, is a violation.
 
     Parameters
@@ -70,10 +116,29 @@ class ExactlyRuns(_Counting):
     n : runs required
     """
 
-    _runs, _at_least, _at_most = True, True, True
+    field: Selector
+    n: int = 1
+    _of_runs = True
 
 
-class AtMostTokens(_Counting):
+@template("between_runs")
+class BetweenRuns(_Between):
+    """From low to high runs of a field. Each run more, or missing, is a violation.
+
+    Parameters
+    ----------
+    field : a field, label, group, or "each field" for every field by itself
+    low, high : runs required and allowed
+    """
+
+    field: Selector
+    low: int
+    high: int
+    _of_runs = True
+
+
+@template("at_most_tokens")
+class AtMostTokens(_AtMost):
     """At most n tokens of a field. Each token more is a violation.
 
     Parameters
@@ -82,10 +147,13 @@ class AtMostTokens(_Counting):
     n : tokens allowed
     """
 
-    _runs, _at_least, _at_most = False, False, True
+    field: Selector
+    n: int = 1
+    _of_runs = False
 
 
-class AtLeastTokens(_Counting):
+@template("at_least_tokens")
+class AtLeastTokens(_AtLeast):
     """At least n tokens of a field. Each token missing is a violation.
 
     Parameters
@@ -94,10 +162,13 @@ class AtLeastTokens(_Counting):
     n : tokens required
     """
 
-    _runs, _at_least, _at_most = False, True, False
+    field: Selector
+    n: int = 1
+    _of_runs = False
 
 
-class ExactlyTokens(_Counting):
+@template("exactly_tokens")
+class ExactlyTokens(_Exactly):
     """Exactly n tokens of a field. Each token more, or missing, is a violation.
 
     Parameters
@@ -106,12 +177,89 @@ class ExactlyTokens(_Counting):
     n : tokens required
     """
 
-    _runs, _at_least, _at_most = False, True, True
+    field: Selector
+    n: int = 1
+    _of_runs = False
 
 
-at_most_runs = template("at_most_runs", AtMostRuns)
-at_least_runs = template("at_least_runs", AtLeastRuns)
-exactly_runs = template("exactly_runs", ExactlyRuns)
-at_most_tokens = template("at_most_tokens", AtMostTokens)
-at_least_tokens = template("at_least_tokens", AtLeastTokens)
-exactly_tokens = template("exactly_tokens", ExactlyTokens)
+@template("between_tokens")
+class BetweenTokens(_Between):
+    """From low to high tokens of a field. Each token more, or missing, is a violation.
+
+    Parameters
+    ----------
+    field : a field, label, group, or "each field" for every field by itself
+    low, high : tokens required and allowed
+    """
+
+    field: Selector
+    low: int
+    high: int
+    _of_runs = False
+
+
+@template("at_most_in_window")
+class AtMostInWindow(Template):
+    """At most n tokens of a field in any stretch of `width` tokens. Each token more, of each stretch, is a violation.
+
+    A sequence shorter than the window is one stretch.
+
+    Parameters
+    ----------
+    field : field, label or group
+    n : tokens allowed in a window
+    width : tokens of a window, at least 1
+    """
+
+    field: Selector
+    n: int
+    width: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.width < 1:
+            raise ValueError("width is 0: a window holds at least one token")
+
+    def _windows(self, length: int) -> Iterable[range]:
+        return (range(t, min(t + self.width, length)) for t in range(max(1, length - self.width + 1)))
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
+        member, T = labels.field(self.field).member[None, :], len(tokens)
+        values = np.stack([np.zeros_like(member), member]).astype(np.int64)
+        for window in self._windows(T):
+            if len(window) > self.n:
+                where = np.zeros(T, np.int64)
+                where[window.start : window.stop] = 1
+                yield bounded(StepTable(values, where), None, self.n)
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        for window in self._windows(len(reading)):
+            found = [t for t in window if reading.has(t, self.field)]
+            if found:
+                yield Trial(tuple(found), max(0, len(found) - self.n))
+
+
+@template("all_different")
+class AllDifferent(Matching):
+    """Matching tokens belong to different fields. Each matching token of a field beyond its first is a violation.
+
+    Parameters
+    ----------
+    field : a field, label or group, or a list of them, each by itself; every field but `O` where not given
+    """
+
+    field: Selector = EACH_FIELD
+
+    def _fields(self) -> Sequence[Selector]:
+        return self.field if isinstance(self.field, tuple) else (self.field,)
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
+        matching = self.pattern_of_tokens.mask(tokens)
+        fields: list[Field] = [labels.field(field) for field in self._fields()]
+        return [bounded(only_at(f.member[None, :], matching), None, 1) for f in fields]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        for field in self._fields():
+            found = [t for t in reading.positions(field) if self.pattern_of_tokens.matches(reading.tokens[t])]
+            if found:
+                yield Trial(tuple(found[1:] or found), len(found) - 1)

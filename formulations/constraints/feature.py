@@ -26,6 +26,7 @@ class Feature:
     from_, to : fields, labels or groups of the step; one of them alone leaves the other open
     words, pattern, ignore_case : as in `tag_at`
     name : shown in messages
+    reason : why the feature is there
     """
 
     weight: float
@@ -36,13 +37,15 @@ class Feature:
     pattern: str = ""
     ignore_case: bool = True
     name: str = ""
+    reason: str = ""
 
     def __post_init__(self) -> None:
         for selector in ("label", "from_", "to", "words"):
             if isinstance(getattr(self, selector), list):
                 object.__setattr__(self, selector, tuple(getattr(self, selector)))
-        if not isinstance(self.name, str):
-            raise ValueError(f"name is {self.name!r}; expected a text")
+        for text in ("name", "reason"):
+            if not isinstance(getattr(self, text), str):
+                raise ValueError(f"{text} is {getattr(self, text)!r}; expected a text")
         if not isinstance(self.ignore_case, bool):
             raise ValueError(f"ignore_case is {self.ignore_case!r}; expected true or false")
         step = self.from_ is not None or self.to is not None
@@ -81,6 +84,7 @@ def feature(
     pattern: str = "",
     ignore_case: bool = True,
     name: str = "",
+    reason: str = "",
 ) -> Feature:
     """A signed weight on label, edge or token predicates; see `Feature`."""
-    return Feature(weight, label, from_, to, tuple(words), pattern, ignore_case, name)
+    return Feature(weight, label, from_, to, tuple(words), pattern, ignore_case, name, reason)

@@ -1,21 +1,20 @@
-"""Rules that look at one token or one edge; they fold into the trellis."""
+"""Rules that look at one token or one step; they fold into the trellis."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
 
-from formulations.compiled import machine
-from formulations.compiled.machine import Machine
+from formulations.compiled.machine import Machine, local
+from formulations.constraints.matching import Matching
 from formulations.constraints.reading import Reading
-from formulations.constraints.rule import Template, template
-from formulations.constraints.steps import everywhere, only_at
-from formulations.constraints.tokens import PUNCTUATION, TokenPattern
+from formulations.constraints.steps import between, everywhere, only_at
+from formulations.constraints.template import Position, Template, Trial, template
+from formulations.constraints.tokens import TokenPattern
 from formulations.labels import LabelSet, Selector
 
 
-@dataclass(frozen=True)
+@template("forbidden_transition")
 class ForbiddenTransition(Template):
     """No token of one field directly before a token of another. Each such step is a violation.
 
@@ -30,32 +29,84 @@ class ForbiddenTransition(Template):
     to: Selector
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        before = np.concatenate([[False], labels.field(self.from_).member])
-        step = before[:, None] & labels.field(self.to).member[None, :]
-        return [machine.local(everywhere(step, len(tokens)))]
+        step = between(labels.field(self.from_).member, labels.field(self.to).member)
+        return [local(everywhere(step, len(tokens)))]
 
-    def count(self, reading: Reading) -> int:
-        return sum(
-            reading.has(t - 1, self.from_) and reading.has(t, self.to) for t in range(1, len(reading.names))
-        )
-
-
-forbidden_transition = template("forbidden_transition", ForbiddenTransition)
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        for t in range(1, len(reading)):
+            if reading.has(t - 1, self.from_):
+                yield Trial((t - 1, t), int(reading.has(t, self.to)))
 
 
-@dataclass(frozen=True)
-class _Ending(Template):
-    field: Selector
-    _token: ClassVar[int]
+@template("should_not_precede")
+class ShouldNotPrecede(Template):
+    """At one token: the token before it does not belong to one field while it belongs to another; at most one violation.
+
+    Stokman 2011, Tables 2-4, row 1. A position outside the sequence binds nothing.
+
+    Parameters
+    ----------
+    position : the later token; negative numbers count from the end, -1 is the last
+    first, second : field, label or group of the earlier and of the later token
+    """
+
+    position: Position
+    first: Selector
+    second: Selector
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        where = np.arange(len(tokens)) == self._token % len(tokens)
-        return [machine.local(only_at(~labels.field(self.field).member[None, :], where))]
+        step = between(labels.field(self.first).member, labels.field(self.second).member)
+        return [local(only_at(step, _is_token(self.position, len(tokens))))]
 
-    def count(self, reading: Reading) -> int:
-        return int(not reading.has(self._token % len(reading.names), self.field))
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        t = reading.at(self.position)
+        if t and reading.has(t - 1, self.first):
+            yield Trial((t - 1, t), int(reading.has(t, self.second)))
 
 
+@template("should_be_tagged")
+class ShouldBeTagged(Template):
+    """One token belongs to the field; one violation if it does not.
+
+    Stokman 2011, Tables 2-4, row 2. A position outside the sequence binds nothing.
+
+    Parameters
+    ----------
+    position : the token; negative numbers count from the end, -1 is the last
+    field : field, label or group
+    """
+
+    position: Position
+    field: Selector
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        outside = ~labels.field(self.field).member[None, :]
+        return [local(only_at(outside, _is_token(self.position, len(tokens))))]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        t = reading.at(self.position)
+        if t is not None:
+            yield Trial((t,), int(not reading.has(t, self.field)))
+
+    def demands(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
+        t = self.position + len(tokens) * (self.position < 0)
+        return {t: self.field} if 0 <= t < len(tokens) else {}
+
+
+class _Ending(Template):
+    field: Selector
+    _position: ClassVar[int]
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        outside = ~labels.field(self.field).member[None, :]
+        return [local(only_at(outside, _is_token(self._position, len(tokens))))]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        t = reading.at(self._position) or 0
+        yield Trial((t,), int(not reading.has(t, self.field)))
+
+
+@template("starts_with")
 class StartsWith(_Ending):
     """The first token belongs to the field; one violation if it does not.
 
@@ -64,9 +115,11 @@ class StartsWith(_Ending):
     field : field, label or group
     """
 
-    _token = 0
+    field: Selector
+    _position = 0
 
 
+@template("ends_with")
 class EndsWith(_Ending):
     """The last token belongs to the field; one violation if it does not.
 
@@ -75,137 +128,95 @@ class EndsWith(_Ending):
     field : field, label or group
     """
 
-    _token = -1
+    field: Selector
+    _position = -1
 
 
-starts_with = template("starts_with", StartsWith)
-ends_with = template("ends_with", EndsWith)
+@template("adjacency")
+class Adjacency(Template):
+    """Every token of a field, but the last of the sequence, is followed at once by a token of another.
 
-
-@dataclass(frozen=True)
-class TagAt(Template):
-    """Every matching token belongs to the field. Each matching token outside it is a violation.
-
-    Chang et al. 2007, Table 1, rules 4-11: words that are known to lie in a field.
+    Each token of the field without such a neighbour is a violation. Fersini et al. 2014, section 3.1, eq. 17, as
+    A@t <= B@(t+1) + σ_t for t <= n-2: as printed, with eq. 13, it forbids A everywhere.
 
     Parameters
     ----------
-    field : field, label or group
-    words : tokens that match as wholes
-    pattern : regular expression that must match the whole token
-    ignore_case : for both
+    field : field, label or group that asks for the other
+    next : field, label or group of the token after it
     """
 
     field: Selector
-    words: tuple[str, ...] = ()
-    pattern: str = ""
-    ignore_case: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self._tokens:
-            raise ValueError("tag_at names no token: give words or a pattern")
-
-    @property
-    def _tokens(self) -> TokenPattern:
-        return TokenPattern(self.words, self.pattern, self.ignore_case)
+    next: Selector
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        outside = ~labels.field(self.field).member[None, :]
-        return [machine.local(only_at(outside, self._tokens.mask(tokens)))]
+        step = between(labels.field(self.field).member, ~labels.field(self.next).member)
+        return [local(everywhere(step, len(tokens)))]
 
-    def count(self, reading: Reading) -> int:
-        matching = [t for t, token in enumerate(reading.tokens) if self._tokens.matches(token)]
-        return sum(not reading.has(t, self.field) for t in matching)
-
-
-tag_at = template("tag_at", TagAt)
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        for t in reading.positions(self.field):
+            if t < len(reading) - 1:
+                yield Trial((t, t + 1), int(not reading.has(t + 1, self.next)))
 
 
-@dataclass(frozen=True)
-class ChangesOnlyAfter(Template):
-    """Fields change only after a matching token, punctuation if not said otherwise.
-
-    A change at token t, a step that begins any run or enters `O`, is a violation where token t-1 does not
-    match. Chang et al. 2007, Table 1, rule 2.
+@template("directly_after")
+class DirectlyAfter(Template):
+    """Runs of a field begin directly after certain others only. Each run that begins elsewhere is a violation.
 
     Parameters
     ----------
-    words : tokens that match as wholes
-    pattern : regular expression that must match the whole token
-    ignore_case : for both
+    field : field, label or group whose runs are checked
+    allowed : field, label or group of the token before a run
+    at_start : whether a run may begin the sequence
     """
 
-    words: tuple[str, ...] = ()
-    pattern: str = ""
-    ignore_case: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self._tokens:
-            object.__setattr__(self, "pattern", PUNCTUATION)
-
-    @property
-    def _tokens(self) -> TokenPattern:
-        return TokenPattern(self.words, self.pattern, self.ignore_case)
+    field: Selector
+    allowed: Selector
+    at_start: bool = True
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        after = np.concatenate([[False], ~self._tokens.mask(tokens)[:-1]])
-        return [machine.local(only_at(labels.change, after))]
+        step = labels.field(self.field).begins.copy()
+        step[1:] &= ~labels.field(self.allowed).member[:, None]
+        step[0] &= not self.at_start
+        return [local(everywhere(step, len(tokens)))]
 
-    def count(self, reading: Reading) -> int:
-        return sum(not self._tokens.matches(reading.tokens[t - 1]) for t in reading.changes())
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        for t in reading.run_starts(self.field):
+            held = reading.has(t - 1, self.allowed) if t else self.at_start
+            yield Trial((t - 1, t) if t else (t,), int(not held))
 
 
-changes_only_after = template("changes_only_after", ChangesOnlyAfter)
+@template("changes_only_after")
+class ChangesOnlyAfter(Matching):
+    """Fields change only after a matching token, punctuation if not said otherwise.
 
-
-@dataclass(frozen=True)
-class ValidScheme(Template):
-    """The labelling keeps its own scheme. Each invalid step, and an entity left open at the end, is one violation.
-
-    BIO: I-x only after B-x or I-x. IOBES: an entity that B opens goes on with I and closes with E. Paths: BIO at
-    every level, and where a level begins anew, so do those below it. Plain: nothing to keep.
+    A change at token t, a step that begins any run or enters `O`, is a violation where token t-1 does not
+    match. Chang et al. 2007, Table 1, rules (a) 2 and (b) 1.
     """
 
+    _usual = TokenPattern(token_class="punctuation")
+    _breaks_where = False
+
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        step, last = labels.invalid
-        at_end = np.arange(len(tokens)) == len(tokens) - 1
-        return [machine.local(everywhere(step, len(tokens))), machine.local(only_at(last[None, :], at_end))]
+        after = np.concatenate([[False], self.pattern_of_tokens.mask(tokens)[:-1] == self._breaks_where])
+        after[0] = False
+        return [local(only_at(labels.change, after))]
 
-    def count(self, reading: Reading) -> int:
-        scheme = reading.labels.scheme
-        if scheme == "plain":
-            return 0
-        broken = _broken_entities if scheme == "iobes" else _broken_levels
-        return broken([_levels(name, scheme) for name in reading.names])
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        for t in reading.changes():
+            broken = self.pattern_of_tokens.matches(reading.tokens[t - 1]) == self._breaks_where
+            yield Trial((t - 1, t), int(broken))
 
 
-valid_scheme = template("valid_scheme", ValidScheme)
+@template("changes_never_after")
+class ChangesNeverAfter(ChangesOnlyAfter):
+    """Fields do not change after a matching token. Each change right after one is a violation.
+
+    Chang et al. 2007, Figure 1: fields do not end with words such as "the".
+    """
+
+    _usual = None
+    _breaks_where = True
 
 
-def _levels(name: str, scheme: str) -> list[tuple[str, str]]:
-    """(prefix, path) of each level, read anew from the name."""
-    if name == "O":
-        return []
-    parts = name.split("/") if scheme == "paths" else [name]
-    return [(part[0], "/".join(p[2:] for p in parts[: i + 1])) for i, part in enumerate(parts)]
-
-
-def _broken_levels(labelling: list[list[tuple[str, str]]]) -> int:
-    broken, before = 0, set[str]()
-    for label in labelling:
-        prefixes = "".join(prefix for prefix, _ in label)
-        orphan = any(prefix == "I" and path not in before for prefix, path in label)
-        broken += orphan or "BI" in prefixes
-        before = {path for _, path in label}
-    return broken
-
-
-def _broken_entities(labelling: list[list[tuple[str, str]]]) -> int:
-    broken, entity = 0, ""
-    for label in [*labelling, []]:
-        prefix, field = label[0] if label else ("O", "")
-        broken += entity != (field if prefix in "IE" else "")
-        entity = field if prefix in "BI" else ""
-    return broken
+def _is_token(position: int, length: int) -> np.ndarray:
+    return np.arange(length) == (position + length if position < 0 else position)

@@ -1,55 +1,25 @@
-"""Rules about which fields occur together and in what order; they need an automaton of a few states."""
+"""Rules about the order of fields. Three that are often run together differ: every A is followed by some B
+(`precedence`), no B stands before any A (`presence_precedence`), each B has an earlier A (`requires_before`)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from formulations.compiled.lattice import StepTable
-from formulations.compiled.machine import Machine
+from formulations.compiled.machine import Machine, automaton
+from formulations.constraints.matching import Matching
 from formulations.constraints.reading import Reading
-from formulations.constraints.rule import Template, template
+from formulations.constraints.steps import bits, everywhere
+from formulations.constraints.template import Template, Trial, template
 from formulations.labels import LabelSet, Selector
 
 
-@dataclass(frozen=True)
-class RequiresPresent(Template):
-    """Where one field is present, so is another; one violation if it is not.
-
-    Stokman 2011, Table 4, TagImpliesTag, read as presence.
-
-    Parameters
-    ----------
-    field : the field that asks for the other
-    required : the field that must then be present, anywhere
-    """
-
-    field: Selector
-    required: Selector
-
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        asking, given = labels.field(self.field).member, labels.field(self.required).member
-        symbols = np.where(given, 2, asking.astype(np.int64))
-        steps = StepTable(symbols[None, None, :], np.zeros(len(tokens), np.int64))
-        nothing, asked, settled = range(3)
-        next_state = np.array(
-            [[nothing, asked, settled], [asked, asked, settled], [settled, settled, settled]]
-        )
-        return [Machine(steps, next_state, np.zeros((3, 3), np.int64), np.array([0, 1, 0]))]
-
-    def count(self, reading: Reading) -> int:
-        return int(bool(reading.positions(self.field)) and not reading.positions(self.required))
-
-
-requires_present = template("requires_present", RequiresPresent)
-
-
-@dataclass(frozen=True)
+@template("requires_before")
 class RequiresBefore(Template):
     """Each run of a field has a token of another somewhere before it. Each run without one is a violation.
 
-    `requires_before("author", "title")`: an author before a title. Of the order rules that Fersini et al. 2014,
-    section 3.1, run together, this is "each B has an earlier A", as in Stokman 2011, section 5.3.
+    `requires_before("author", "title")`: an author before a title. Stokman 2011, section 5.3.
 
     Parameters
     ----------
@@ -61,16 +31,200 @@ class RequiresBefore(Template):
     field: Selector
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        begins, seen = labels.field(self.field).begins, labels.field(self.earlier).member
-        symbols = begins.astype(np.int64) + 2 * seen[None, :]
-        steps = StepTable(symbols[None], np.zeros(len(tokens), np.int64))
-        next_state = np.array([[0, 0, 1, 1], [1, 1, 1, 1]])
-        emits = np.array([[0, 1, 0, 1], [0, 0, 0, 0]])
-        return [Machine(steps, next_state, emits, np.zeros(2, np.int64))]
+        steps = everywhere(_begins_and(labels, self.field, self.earlier), len(tokens))
+        yield automaton(steps, 0, lambda seen, now: (seen | now >> 1, now & 1 & ~seen))
 
-    def count(self, reading: Reading) -> int:
-        first = min(reading.positions(self.earlier), default=len(reading.names))
-        return sum(start <= first for start in reading.run_starts(self.field))
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        first = min(reading.positions(self.earlier), default=len(reading))
+        for start in reading.run_starts(self.field):
+            yield Trial((start,), int(start <= first))
 
 
-requires_before = template("requires_before", RequiresBefore)
+@template("precedence")
+class Precedence(Template):
+    """Each run of a field is followed by a token of another, at once or later. Each run without one is a violation.
+
+    Fersini et al. 2014, section 3.1, eq. 18, with z >= 1: as printed, z = 0 would do.
+
+    Parameters
+    ----------
+    field : the field whose runs are checked
+    later : the field that must follow
+    """
+
+    field: Selector
+    later: Selector
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        steps = everywhere(_begins_and(labels, self.field, self.later), len(tokens))
+        yield replace(_waiting(steps, emit_on_seen=False), backward=_seen_later(steps, broken_if=0))
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        last = max(reading.positions(self.later), default=-1)
+        for start in reading.run_starts(self.field):
+            yield Trial((start,), int(start >= last))
+
+
+@template("presence_precedence")
+class PresencePrecedence(Template):
+    """No run of one field stands before any token of another. Each run that does is a violation.
+
+    Fersini et al. 2014, section 3.1, eq. 21: where A appears, B does not appear before it; A@t + B@z <= 1 + σ for
+    all z < t, token 0 included, which the printed sum misses.
+
+    Parameters
+    ----------
+    field : A, the field that must not be preceded
+    other : B, the field whose runs are checked
+    """
+
+    field: Selector
+    other: Selector
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        steps = everywhere(_begins_and(labels, self.other, self.field), len(tokens))
+        yield replace(_waiting(steps, emit_on_seen=True), backward=_seen_later(steps, broken_if=1))
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        last = max(reading.positions(self.field), default=-1)
+        for start in reading.run_starts(self.other):
+            yield Trial((start,), int(start < last))
+
+
+@template("inside")
+class Inside(Template):
+    """Each run of a field stands within the span of another: after one of its tokens and before another one.
+
+    Each run that does not is a violation.
+
+    Parameters
+    ----------
+    field : the field whose runs are checked
+    span : the field whose first and last token enclose them
+    """
+
+    field: Selector
+    span: Selector
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        steps = everywhere(_begins_and(labels, self.field, self.span), len(tokens))
+
+        def read(state: int, symbol: int) -> tuple[int, int]:
+            """State -1: no span yet; otherwise how many runs wait for the next token of the span."""
+            begins, span = symbol & 1, symbol >> 1
+            if state < 0:
+                return (0 if span else -1), begins
+            return min((0 if span else state) + begins, len(tokens)), 0
+
+        yield automaton(steps, -1, read, lambda state: max(state, 0))
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        span = reading.positions(self.span)
+        for start in reading.run_starts(self.field):
+            yield Trial((start,), int(not (span and span[0] < start < span[-1])))
+
+
+@template("state_change")
+class StateChange(Matching):
+    """Around a delimiter: where one field stands before it, another stands after it.
+
+    A delimiter is a matching token with a token on either side; each one after the first field but not before
+    the second is a violation. Fersini et al. 2014, section 3.1, eq. 19, in the form that can hold for several
+    pairs of fields: A@(t-1) <= B@(t+1) + σ_t, where x_t is the delimiter.
+
+    Parameters
+    ----------
+    before, after : field, label or group of the token before and after the delimiter
+    both : as printed, every delimiter needs the one before it and the other after it
+    """
+
+    before: Selector
+    after: Selector
+    both: bool = False
+
+    def _delimiters(self, tokens: Sequence[str]) -> list[int]:
+        return [t for t in range(1, len(tokens) - 1) if self.pattern_of_tokens.matches(tokens[t])]
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        before, after = labels.field(self.before).member, labels.field(self.after).member
+        held = np.concatenate([[False], before])[:, None]
+        everything = np.ones((len(labels) + 1, len(labels)), bool)
+        wrong, asks = ~held & everything & self.both, (held | self.both) & everything
+        index = np.zeros(len(tokens), np.int64)
+        index[self._delimiters(tokens)] = 1
+        plain = bits(after[None, :] & everything, np.zeros_like(asks), np.zeros_like(wrong))
+        delimiter = bits(after[None, :] & everything, asks, wrong)
+        steps = StepTable(np.stack([plain, delimiter]), index)
+
+        def read(state: int, symbol: int) -> tuple[int, int]:
+            """State 1: the token just read asks for the second field; 2: it is broken already."""
+            emitted = int(state == 1 and not symbol & 1) + int(state == 2)
+            return (2 if symbol & 4 else 1 if symbol & 2 else 0), emitted
+
+        yield automaton(steps, 0, read, symbols=range(8))
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        for t in self._delimiters(reading.tokens):
+            before, after = reading.has(t - 1, self.before), reading.has(t + 1, self.after)
+            if self.both or before:
+                yield Trial((t - 1, t, t + 1), int(not (before and after)))
+
+
+@template("alternation")
+class Alternation(Template):
+    """Runs of two fields take turns. Each run that follows one of its own kind is a violation.
+
+    Parameters
+    ----------
+    field, other : field, label or group
+    """
+
+    field: Selector
+    other: Selector
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        steps = everywhere(
+            bits(labels.field(self.field).begins, labels.field(self.other).begins), len(tokens)
+        )
+
+        def read(kind: int, symbol: int) -> tuple[int, int]:
+            """State: which of the two began last, 1 or 2; 0 for none."""
+            broken = 0
+            for begun in (1, 2):
+                if symbol & begun:
+                    kind, broken = begun, broken + (kind == begun)
+            return kind, broken
+
+        yield automaton(steps, 0, read, symbols=range(4))
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        runs = [(t, i) for i, f in enumerate((self.field, self.other)) for t in reading.run_starts(f)]
+        before = None
+        for t, kind in sorted(runs):
+            yield Trial((t,), int(kind == before))
+            before = kind
+
+
+def _begins_and(labels: LabelSet, field: Selector, seen: Selector) -> np.ndarray:
+    """Symbols: 1 where a run of one field begins, plus 2 where the token belongs to the other."""
+    return bits(labels.field(field).begins, np.tile(labels.field(seen).member, (len(labels) + 1, 1)))
+
+
+def _waiting(steps: StepTable, *, emit_on_seen: bool) -> Machine:
+    """States count the runs that no token of the other field has followed yet; emitted when one does, or at the end."""
+    most = len(steps.index)
+    waiting = np.arange(most + 1)
+    more = np.minimum(waiting + 1, most)
+    next_state = np.stack([waiting, more, np.zeros_like(waiting), np.ones_like(waiting)], axis=1)
+    emits = np.zeros(next_state.shape, np.int64)
+    if emit_on_seen:
+        emits[:, 2:] = waiting[:, None]
+    return Machine(steps, next_state, emits, np.zeros_like(waiting) if emit_on_seen else waiting)
+
+
+def _seen_later(steps: StepTable, *, broken_if: int) -> Machine:
+    """From right to left: has the other field been seen? A run is broken if so, or if not."""
+    next_state = np.array([[0, 0, 1, 1], [1, 1, 1, 1]])
+    emits = np.zeros((2, 4), np.int64)
+    emits[broken_if, [1, 3]] = 1
+    return Machine(steps, next_state, emits, np.zeros(2, np.int64))

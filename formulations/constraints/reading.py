@@ -5,9 +5,10 @@ The plain checker rests on this alone, so that it can hold the compiled form to 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from formulations import schemes
-from formulations.labels import EACH_FIELD, OUTSIDE, Group, LabelSet, Selector
+from formulations.labels import OUTSIDE, Group, LabelSet, Selector
 
 
 @dataclass(frozen=True)
@@ -18,11 +19,22 @@ class Reading:
     tokens: Sequence[str]
     labels: LabelSet
 
-    def each(self, selector: Selector) -> list[Selector]:
-        """The selectors that one selector stands for: every field in place of EACH_FIELD."""
-        if selector == EACH_FIELD:
-            return [f for f in schemes.field_names(self.labels.names, self.labels.scheme) if f != OUTSIDE]
-        return [selector]
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """Every field but `O`: what "each field" stands for."""
+        return tuple(f for f in self._all_fields if f != OUTSIDE)
+
+    @cached_property
+    def _all_fields(self) -> tuple[str, ...]:
+        return tuple(schemes.field_names(self.labels.names, self.labels.scheme))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def at(self, position: int) -> int | None:
+        """The token that a position names, negative ones counting from the end; None outside the sequence."""
+        token = position + len(self) if position < 0 else position
+        return token if 0 <= token < len(self) else None
 
     def has(self, t: int, selector: Selector) -> bool:
         """Whether token t belongs to the field, label or group."""
@@ -42,13 +54,26 @@ class Reading:
         """First tokens of the runs of the field."""
         return [t for t in range(len(self.names)) if self._starts(t, selector)]
 
+    def runs(self, selector: Selector) -> list[tuple[int, int]]:
+        """(first, last) token of each run of the field."""
+        found: list[tuple[int, int]] = []
+        for t in range(len(self)):
+            if self._starts(t, selector):
+                found.append((t, t))
+            elif self.has(t, selector):
+                found[-1] = (found[-1][0], t)
+        return found
+
     def changes(self) -> list[int]:
         """Tokens t >= 1 at which a run of any field begins or `O` is entered."""
-        fields = schemes.field_names(self.labels.names, self.labels.scheme)
-        return [t for t in range(1, len(self.names)) if any(self._starts(t, f) for f in fields)]
+        return [t for t in range(1, len(self)) if any(self._starts(t, f) for f in self._all_fields)]
+
+    def begins(self, t: int, selector: Selector) -> bool:
+        """Whether a run of the field begins at token t."""
+        return self._starts(t, selector)
 
     def _is_field(self, name: str) -> bool:
-        return name in schemes.field_names(self.labels.names, self.labels.scheme)
+        return name in self._all_fields
 
     def _starts(self, t: int, selector: Selector) -> bool:
         if not self.has(t, selector):

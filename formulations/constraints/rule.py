@@ -1,40 +1,24 @@
 """A rule: a template with its parameters, how much a violation costs, and how violations are counted."""
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
-from numbers import Integral, Real
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+from numbers import Real
 from typing import Any
 
-from formulations.compiled.machine import Machine
+from formulations.compiled.hamming import distance as fewest_relabelled
+from formulations.compiled.hamming import relabelled
+from formulations.compiled.machine import MOST_STATES, Machine, TooManyStates
 from formulations.constraints.reading import Reading
+from formulations.constraints.template import TEMPLATES, Part, Template, Trial, each_field
 from formulations.grid import snap_weight
-from formulations.labels import Group, LabelSet
+from formulations.labels import LabelSet, suggestion
 
-DISTANCES = ("count", "binary")
-
-
-class Template(ABC):
-    """What a rule says, in both of its meanings. Subclasses are frozen dataclasses of parameters."""
-
-    def __post_init__(self) -> None:
-        for parameter in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, parameter.name)
-            if isinstance(value, list):
-                object.__setattr__(self, parameter.name, tuple(value))
-            elif parameter.type is int:
-                object.__setattr__(self, parameter.name, whole(value, parameter.name))
-            elif parameter.type is bool and not isinstance(value, bool):
-                raise ValueError(f"{parameter.name} is {value!r}; expected true or false")
-
-    @abstractmethod
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        """The machines whose violations, summed, are the rule's."""
-
-    @abstractmethod
-    def count(self, reading: Reading) -> int:
-        """Violations of a whole labelling, in plain Python: the meaning that all else is tested against."""
+DISTANCES = ("count", "binary", "hamming")
+SCOPES = {"": (), "each label": ("X",), "each pair": ("X", "Y")}
+"""What a rule is repeated for, and the placeholders that stand for it."""
+PARTIAL = ("", "forced")
 
 
 @dataclass(frozen=True)
@@ -45,18 +29,27 @@ class Rule:
     ----------
     statement : the template with its parameters
     penalty : nats a violation, positive; inf makes the rule hard
-    distance : "count" for the template's own count, "binary" for one if there is any
+    distance : "count" for the template's own count, "binary" for one if there is any, "hamming" for the fewest
+        tokens to relabel until the rule holds
     name : shown in `violations`; made from the statement where not given
+    scope : "each label" repeats the rule for every field X but `O`, "each pair" for every two different ones X, Y
+    partial : "forced" lets searches evaluate it on prefixes even where that loses solutions (Stokman 2011,
+        section 4.1, where rules are marked by hand); decided from the rule's form where not given
+    reason : why the rule is there
     """
 
     statement: Template
     penalty: float = math.inf
     distance: str = "count"
     name: str = ""
+    scope: str = ""
+    partial: str = ""
+    reason: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str):
-            raise ValueError(f"name is {self.name!r}; expected a text")
+        for text in ("name", "reason"):
+            if not isinstance(getattr(self, text), str):
+                raise ValueError(f"{text} is {getattr(self, text)!r}; expected a text")
         where = f"rule {self.title!r}: penalty"
         if not isinstance(self.penalty, Real) or isinstance(self.penalty, bool):
             raise ValueError(f"{where} is {self.penalty!r}: give nats, or inf for a hard rule")
@@ -64,15 +57,24 @@ class Rule:
             shown = f"{self.penalty:g}" if isinstance(self.penalty, float) else str(self.penalty)
             raise ValueError(f"{where} is {shown}: a penalty is positive; to reward something, use a feature")
         snap_weight(self.penalty, where, allow_inf=True)
-        if self.distance not in DISTANCES:
+        self._one_of("distance", DISTANCES)
+        self._one_of("scope", SCOPES)
+        self._one_of("partial", PARTIAL)
+
+    def _one_of(self, what: str, known: Iterable[str]) -> None:
+        value = getattr(self, what)
+        if value not in known:
+            options = [option for option in known if option]
             raise ValueError(
-                f"rule {self.title!r}: no distance {self.distance!r}; there are {', '.join(DISTANCES)}"
+                f"rule {self.title!r}: no {what} {value!r}{suggestion(str(value), options)}"
+                if len(options) == 1
+                else f"rule {self.title!r}: no {what} {value!r}; there are {', '.join(options)}"
             )
 
     @property
     def title(self) -> str:
         """The given name, or the statement."""
-        return self.name or sentence(self.statement)
+        return self.name or self.statement.sentence() + (f" for {self.scope}" if self.scope else "")
 
     @property
     def hard(self) -> bool:
@@ -83,6 +85,60 @@ class Rule:
         """The penalty on the score grid; None for a hard rule."""
         return snap_weight(self.penalty, "penalty", allow_inf=True)
 
+    def statements(self, names: Sequence[str]) -> list[Template]:
+        """The statement for each of what it is repeated for, given the names of the fields but `O`."""
+        places = SCOPES[self.scope]
+        taken = [place for place in places if place in names]
+        if taken:
+            raise ValueError(
+                f"scope {self.scope!r} uses {taken[0]!r} as a placeholder, but a field is named so"
+            )
+        chosen = permutations(names, len(places))
+        scoped = [self.statement.bind(dict(zip(places, c, strict=True))) for c in chosen if places]
+        return [each for s in (scoped if places else [self.statement]) for each in each_field(s, names)]
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> tuple[Part, ...]:
+        """The parts whose violations, summed, are the rule's on these tokens.
+
+        Raises
+        ------
+        ValueError
+            for an unknown field, and for distance "hamming" where a rule has no small machine.
+        """
+        names = [field.name for field in labels.each_field]
+        parts = tuple(part for s in self.statements(names) for part in s.ground(labels, tokens))
+        if self.distance != "hamming" or not parts:
+            return parts
+        try:
+            return (relabelled(self._regular(parts), len(labels), len(tokens)),)
+        except TooManyStates:
+            raise ValueError(
+                f'distance "hamming" would need more than {MOST_STATES} states for {len(tokens)} tokens: use "count", '
+                "or one rule for each field"
+            ) from None
+
+    def _regular(self, parts: Iterable[Part]) -> list[Machine]:
+        found = [part.machines for part in parts]
+        if None in found:
+            raise ValueError(
+                'distance "hamming" is for rules that have a small machine, which this one has not: use "count"'
+            )
+        return [machine for machines in found for machine in machines or ()]
+
+    def trials(self, reading: Reading) -> list[Trial]:
+        """Where the rule applies in a labelling, by the plain checker, and how much it is broken there."""
+        found = [t for s in self.statements(reading.fields) for t in s.trials(reading)]
+        if self.distance != "hamming":
+            return found
+        amount, changed = self._relabelling(reading)
+        return [Trial(tuple(changed), amount)] if found or amount else []
+
+    def _relabelling(self, reading: Reading) -> tuple[int, list[int]]:
+        labels = reading.labels
+        plain = replace(self, distance="count")
+        machines = self._regular(plain.ground(labels, reading.tokens))
+        return fewest_relabelled(machines, labels.ids(reading.names), len(labels)) if machines else (0, [])
+
     def violations(
         self, labelling: Sequence[str], tokens: Sequence[str] | None = None, labels: LabelSet | None = None
     ) -> int:
@@ -92,55 +148,35 @@ class Rule:
         """
         view = labels or LabelSet(tuple(dict.fromkeys(labelling)))
         words = [""] * len(labelling) if tokens is None else tokens
-        found = self.statement.count(Reading(labelling, words, view))
+        found = sum(trial.amount for trial in self.trials(Reading(labelling, words, view)))
         return min(found, 1) if self.distance == "binary" else found
 
 
-def whole(value: Any, what: str) -> int:
-    """The value, which has to be a whole number from 0 to 2^31."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or not 0 <= int(value) <= 2**31:
-        raise ValueError(f"{what} is {value!r}; expected a whole number from 0 to 2^31")
-    return int(value)
-
-
-def sentence(statement: Any) -> str:
-    """`at_most_runs(title, 1)`."""
-    values = [getattr(statement, f.name) for f in fields(statement)]
-    shown = ", ".join(_shown(v) for v in values if v not in ("", (), None))
-    return f"{TEMPLATE_NAMES.get(type(statement), type(statement).__name__)}({shown})"
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, tuple | list):
-        return " or ".join(map(str, value))
-    return value.name if isinstance(value, Group) else str(value)
-
-
-TEMPLATES: dict[str, type[Any]] = {}
-TEMPLATE_NAMES: dict[type[Any], str] = {}
-
-
-def template(name: str, statement: type[Any]) -> Callable[..., Rule]:
-    """Register a template class under a name, and return the function that makes rules of it.
-
-    The function takes the template's parameters, then `penalty`, `distance` and `name` by keyword.
-    """
-    TEMPLATES[name] = statement
-    TEMPLATE_NAMES[statement] = name
-    rule_name = name
+def maker(name: str) -> Callable[..., Rule]:
+    """The function that makes rules of a template: its parameters, then those of `Rule` by keyword."""
+    statement = TEMPLATES[name]
 
     def make(
-        *arguments: Any, penalty: float = math.inf, distance: str = "count", name: str = "", **parameters: Any
+        *arguments: Any,
+        penalty: float = math.inf,
+        distance: str = "count",
+        name: str = "",
+        scope: str = "",
+        partial: str = "",
+        reason: str = "",
+        **parameters: Any,
     ) -> Rule:
-        return Rule(_stated(rule_name, statement, arguments, parameters), penalty, distance, name)
+        return Rule(stated(statement, arguments, parameters), penalty, distance, name, scope, partial, reason)
 
-    make.__name__ = make.__qualname__ = rule_name
+    make.__name__ = make.__qualname__ = name
     make.__module__ = statement.__module__
     make.__doc__ = statement.__doc__
     return make
 
 
-def _stated(name: str, statement: type[Any], arguments: tuple[Any, ...], parameters: dict[str, Any]) -> Any:
+def stated(statement: type[Template], arguments: Sequence[Any], parameters: Mapping[str, Any]) -> Template:
+    """The statement, with errors that name the template."""
+    name = statement.rule_name
     try:
         return statement(*arguments, **parameters)
     except TypeError as error:

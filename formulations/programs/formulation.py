@@ -13,6 +13,7 @@ from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from formulations.programs.rows import Columns, Rows
 from formulations.programs.rule_rows import add_rule
+from formulations.programs.shared import Shared
 from formulations.programs.shortest_path import add_path
 
 Integers = NDArray[np.int64]
@@ -72,8 +73,10 @@ def formulate(problem: Problem) -> Formulation:
     """Columns and rows for the lattice and every rule that it does not hold."""
     columns, rows = Columns(), Rows()
     add_path(problem.lattice, columns, rows)
+    shared = Shared(problem.shape, columns, rows)
+    shared.expect(problem.rules)
     for rule in problem.rules:
-        add_rule(rule, problem.shape, columns, rows)
+        add_rule(rule, shared)
     indptr, indices, data = rows.compressed()
     T, K = problem.shape
     program = IntegerProgram(

@@ -11,12 +11,13 @@ from typing import NoReturn
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; whatever goes wrong is one line on standard error."""
+    """Run one command; whatever goes wrong is one line on standard error, with the place in a rule file below it."""
     # A job that a shell put into the background starts with interrupts ignored.
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _terminate)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
+    from formulations.rules import RuleError
     from ilpinfer.cli.app import run
     from ilpinfer.cli.failure import Failure
 
@@ -29,6 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Failure as failure:
         print(f"ilpinfer: {failure}", file=sys.stderr)
         return failure.code
+    except RuleError as error:
+        excerpt = [f"  {line}" for line in error.excerpt.splitlines()]
+        print("\n".join([f"ilpinfer: {error.message}", *excerpt]), file=sys.stderr)
+        return 2
     except (ValueError, RuntimeError, OSError) as error:
         print(f"ilpinfer: {' '.join(str(error).split())}", file=sys.stderr)
         return 2

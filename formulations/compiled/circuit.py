@@ -1,0 +1,277 @@
+"""Gates over literals about single steps: what a formula says of one sequence, when it has no small machine.
+
+Nodes are shared wherever they are equal, and negations stand at literals only, so that one polarity suffices
+(Plaisted and Greenbaum 1986) and a program needs one column for each gate at most.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.lattice import StepTable
+from formulations.compiled.machine import Machine, TooManyStates, local
+from formulations.compiled.unroll import unroll
+
+Booleans = NDArray[np.bool_]
+
+FALSE, TRUE = 0, 1
+LITERAL, AND, OR = range(3)
+
+
+class Gates:
+    """Nodes by number: 0 is false, 1 is true, and children have lower numbers than their gates.
+
+    A literal is a token and the number of a table (K, K), or (1, K) where the previous label does not matter:
+    true where the step into the token is.
+    """
+
+    def __init__(self, labels: int) -> None:
+        self.labels = labels
+        self.nodes: list[tuple[int, int, int]] = [(-1, 0, 0), (-1, 1, 1)]
+        self.first, self.last = [2**31, 2**31], [-1, -1]
+        self.tables: list[Booleans] = []
+        self._number: dict[tuple[int, int, int], int] = {}
+        self._table: dict[bytes, int] = {}
+
+    def table(self, table: Booleans) -> int:
+        """The number of a table (K, K) or (1, K)."""
+        if len(table) > 1 and (table == table[0]).all():
+            table = table[:1]
+        key = table.tobytes()
+        if key not in self._table:
+            self._table[key] = len(self.tables)
+            self.tables.append(table)
+        return self._table[key]
+
+    def literal(self, token: int, table: int) -> int:
+        """True where the step into the token is in the table."""
+        values = self.tables[table]
+        if token == 0 and len(values) > 1:
+            raise ValueError("token 0 has no previous label")
+        if not values.any():
+            return FALSE
+        return TRUE if values.all() else self._node(LITERAL, token, table, token, token)
+
+    def both(self, a: int, b: int) -> int:
+        """a and b."""
+        if a == FALSE or b == FALSE:
+            return FALSE
+        if a in (TRUE, b):
+            return b
+        return a if b == TRUE else self._gate(AND, a, b)
+
+    def either(self, a: int, b: int) -> int:
+        """a or b."""
+        if a == TRUE or b == TRUE:
+            return TRUE
+        if a in (FALSE, b):
+            return b
+        return a if b == FALSE else self._gate(OR, a, b)
+
+    def _gate(self, kind: int, a: int, b: int) -> int:
+        first, last = min(self.first[a], self.first[b]), max(self.last[a], self.last[b])
+        return self._node(kind, *((a, b) if a < b else (b, a)), first, last)
+
+    def _node(self, kind: int, a: int, b: int, first: int, last: int) -> int:
+        key = (kind, a, b)
+        found = self._number.get(key)
+        if found is None:
+            found = self._number[key] = len(self.nodes)
+            self.nodes.append(key)
+            self.first.append(first)
+            self.last.append(last)
+        return found
+
+    def below(self, roots: Iterable[int]) -> list[int]:
+        """The roots and all that they rest on, children first."""
+        seen: set[int] = set()
+        stack = list(roots)
+        while stack:
+            node = stack.pop()
+            if node > TRUE and node not in seen:
+                seen.add(node)
+                kind, a, b = self.nodes[node]
+                if kind != LITERAL:
+                    stack += (a, b)
+        return sorted(seen)
+
+    def is_local(self, node: int) -> bool:
+        """Whether the node looks at one step only."""
+        first, last = self.first[node], self.last[node]
+        if last - first > 1:
+            return False
+        inner = (self.nodes[n] for n in self.below([node]))
+        return last <= first or all(
+            kind != LITERAL or token == last or len(self.tables[table]) == 1 for kind, token, table in inner
+        )
+
+    def truth(self, node: int, token: int) -> Booleans:
+        """(K, K), or (1, K) at token 0: where a node that looks only at the step into the token is true."""
+        shape = (self.labels if token else 1, self.labels)
+        found: dict[int, Booleans] = {FALSE: np.zeros((1, 1), bool), TRUE: np.ones((1, 1), bool)}
+        for n in self.below([node]):
+            kind, a, b = self.nodes[n]
+            if kind == LITERAL:
+                found[n] = self.tables[b] if a == token else self.tables[b].T
+            else:
+                found[n] = found[a] & found[b] if kind == AND else found[a] | found[b]
+        return np.broadcast_to(found[node], shape)
+
+    def after(self, node: int, token: int, symbol: frozenset[int], known: dict[int, int]) -> int:
+        """What is left of a node once the step into the token is known to lie in the symbol's tables."""
+        if self.first[node] > token:
+            return node
+        stack = [node]
+        while stack:
+            n = stack[-1]
+            if n in known or self.first[n] > token:
+                stack.pop()
+                continue
+            kind, a, b = self.nodes[n]
+            if kind == LITERAL:
+                known[n] = TRUE if b in symbol else FALSE
+                continue
+            waiting = [c for c in (a, b) if self.first[c] <= token and c not in known]
+            if waiting:
+                stack += waiting
+                continue
+            join = self.both if kind == AND else self.either
+            known[n] = join(known.get(a, a), known.get(b, b))
+        return known.get(node, node)
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """Groundings that each have to hold; one that does not is a violation.
+
+    Parameters
+    ----------
+    gates : nodes; shared with other circuits of the same sequence, or not
+    roots : a node for each grounding
+    length : T
+    """
+
+    gates: Gates
+    roots: tuple[int, ...]
+    length: int
+
+    is_local = False
+
+    @property
+    def most(self) -> int:
+        """An upper bound on the violations of any labelling."""
+        return len(self.roots)
+
+    def violations(self, path: NDArray[np.int64]) -> int:
+        """Violations of label ids (T,)."""
+        gates, true = self.gates, {FALSE: False, TRUE: True}
+        for node in gates.below(self.roots):
+            kind, a, b = gates.nodes[node]
+            if kind == LITERAL:
+                table = gates.tables[b]
+                true[node] = bool(table[path[a - 1] if len(table) > 1 else 0, path[a]])
+            else:
+                true[node] = (true[a] and true[b]) if kind == AND else (true[a] or true[b])
+        return sum(not true[root] for root in self.roots)
+
+    @cached_property
+    def machines(self) -> tuple[Machine, ...] | None:
+        """One machine for all groundings, or one for each; None where that takes too many states."""
+        try:
+            return (self._machine(self.roots),)
+        except TooManyStates:
+            pass
+        try:
+            return tuple(self._machine((root,)) for root in self.roots)
+        except TooManyStates:
+            return None
+
+    def _machine(self, roots: Sequence[int]) -> Machine:
+        """States are what is left of the groundings that have begun and are not decided."""
+        gates, starts = self.gates, _by_first_token(self.gates, roots)
+        tables: list[set[int]] = [set() for _ in range(self.length)]
+        for node in gates.below(roots):
+            kind, token, table = gates.nodes[node]
+            if kind == LITERAL:
+                tables[token].add(table)
+        steps, symbols = _symbols(gates, [tuple(sorted(t)) for t in tables])
+        known: dict[tuple[int, int], dict[int, int]] = {}
+
+        def read(token: int, state: tuple[tuple[int, int], ...], symbol: int) -> tuple[tuple, int]:
+            cache = known.setdefault((token, symbol), {})
+            left: Counter[int] = Counter()
+            for node, times in (*state, *starts.get(token, ())):
+                left[gates.after(node, token, symbols[token][symbol], cache)] += times
+            broken = left.pop(FALSE, 0)
+            left.pop(TRUE, None)
+            return tuple(sorted(left.items())), broken
+
+        certain = sum(root == FALSE for root in roots)
+        return unroll(steps, (), read, [range(len(s)) for s in symbols], certain=certain)
+
+
+def _by_first_token(gates: Gates, roots: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
+    starts: dict[int, list[tuple[int, int]]] = {}
+    for root, times in Counter(roots).items():
+        if root > TRUE:
+            starts.setdefault(gates.first[root], []).append((root, times))
+    return starts
+
+
+def _symbols(gates: Gates, tables: list[tuple[int, ...]]) -> tuple[StepTable, list[list[frozenset[int]]]]:
+    """The step's symbol at each token, and for each symbol which tables it lies in."""
+    K = gates.labels
+    kinds: dict[tuple[bool, tuple[int, ...]], tuple[int, list[frozenset[int]]]] = {}
+    values, index, symbols = [], [], []
+    for token, used in enumerate(tables):
+        key = (token == 0, used)
+        if key not in kinds:
+            stack = [np.broadcast_to(gates.tables[u], (1 if token == 0 else K, K)) for u in used]
+            flat = np.array(stack, bool).reshape(len(used), -1)
+            patterns, which = np.unique(flat, axis=1, return_inverse=True)
+            table = np.zeros((K + 1, K), np.int64)
+            table[0 if token == 0 else slice(1, None)] = which.reshape(-1, K)
+            kinds[key] = len(values), [frozenset(np.array(used)[p].tolist()) for p in patterns.T]
+            values.append(table)
+        index.append(kinds[key][0])
+        symbols.append(kinds[key][1])
+    return StepTable(np.array(values), np.array(index, np.int64)), symbols
+
+
+def parts_of(gates: Gates, roots: Sequence[int], length: int) -> list[Machine | Circuit]:
+    """Groundings, those that look at one step taken together as a local machine."""
+    rest = [root for root in roots if root != TRUE and not (root > TRUE and gates.is_local(root))]
+    broken: dict[int, NDArray[np.int64]] = {}
+    for root, times in Counter(roots).items():
+        if root > TRUE and gates.is_local(root):
+            token = gates.last[root]
+            table = broken.setdefault(token, np.zeros((gates.labels if token else 1, gates.labels), np.int64))
+            table += times * ~gates.truth(root, token)
+    parts: list[Machine | Circuit] = []
+    if broken:
+        parts.append(local(by_token(broken, gates.labels, length)))
+    if rest:
+        parts.append(Circuit(gates, tuple(rest), length))
+    return parts
+
+
+def by_token(tables: dict[int, NDArray[np.int64]], labels: int, length: int) -> StepTable:
+    """A step table from tables (K, K), or (1, K) at token 0, of some tokens; 0 at the others."""
+    pool: dict[bytes, int] = {}
+    values, index = [], np.zeros(length, np.int64)
+    flat = all(len(t) == 1 or (t == t[0]).all() for t in tables.values())
+    for token in range(length):
+        found = tables.get(token)
+        table = np.zeros((1 if flat else labels + 1, labels), np.int64)
+        if found is not None:
+            table[0 if flat or token == 0 else slice(1, None)] = found[0] if flat else found
+        key = table.tobytes()
+        if key not in pool:
+            pool[key] = len(values)
+            values.append(table)
+        index[token] = pool[key]
+    return StepTable(np.array(values), index)

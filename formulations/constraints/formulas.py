@@ -1,0 +1,373 @@
+"""Rules written as text: inequalities over counts, first-order formulas, regular expressions over labels."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.circuit import Gates, by_token, parts_of
+from formulations.compiled.lattice import StepTable
+from formulations.compiled.machine import Machine
+from formulations.compiled.sums import bounded
+from formulations.constraints.reading import Reading
+from formulations.constraints.steps import members
+from formulations.constraints.template import Part, Template, Trial, bound, template
+from formulations.labels import Group, LabelSet, Selector, suggestion
+from formulations.language import ast, meaning
+from formulations.language.grounding import Grounder
+from formulations.language.syntax import FormulaError, NamedFormula, names_in, read_formula, read_inequality
+
+Arguments = tuple[tuple[str, Selector], ...]
+
+
+class Text(Template):
+    """A rule written as text about fields.
+
+    Parameters
+    ----------
+    text : see `Linear` and `Logic`
+    groups : groups that the text may name
+    named : formulas that the text may call
+    arguments : names that stand for something else
+    """
+
+    text: str
+    groups: tuple[Group, ...] = ()
+    named: tuple[NamedFormula, ...] = ()
+    arguments: Arguments = ()
+
+    def read(self, known: LabelSet | None = None) -> Any:
+        """The text's records; where labels are given, every name must be one of them.
+
+        Raises
+        ------
+        FormulaError
+            for a text that cannot be used.
+        """
+        return _read(self.form, self.text, self.groups, self.named, self.arguments, known)
+
+    def words(self) -> list[str]:
+        """The names of fields, labels and groups that the text mentions."""
+        return names_in(self.form, self.text, {f.name: f for f in self.named}, dict(self.arguments))
+
+    def bind(self, names: Mapping[str, Selector]) -> Template:
+        groups = tuple(bound(group, names) for group in self.groups)
+        given = tuple((name, bound(value, names)) for name, value in self.arguments)
+        return replace(self, groups=groups, arguments=(*given, *names.items()))  # type: ignore[type-var]
+
+    def selectors(self) -> list[Selector]:
+        return [*self.groups, *(value for _, value in self.arguments)]
+
+    def sentence(self) -> str:
+        """The text, on one line."""
+        given = ", ".join(f"{name} = {value}" for name, value in self.arguments)
+        return " ".join(self.text.split()) + (f" with {given}" if given else "")
+
+
+@lru_cache(maxsize=4096)
+def _read(
+    form: str,
+    text: str,
+    groups: tuple[Group, ...],
+    named: tuple[NamedFormula, ...],
+    arguments: Arguments,
+    known: LabelSet | None,
+) -> Any:
+    by_name = {group.name: group for group in groups}
+
+    def resolve(word: str) -> Selector:
+        found: Selector = by_name.get(word, word)
+        if known is not None:
+            known.field(found)
+        return found
+
+    if form == "linear":
+        return read_inequality(text, resolve, dict(arguments))
+    return read_formula(text, resolve, {f.name: f for f in named}, dict(arguments))
+
+
+@template("linear")
+class Linear(Text):
+    """An inequality over counts: `2*runs(title) - tokens(note) <= 3`. Each unit of excess or shortfall is a violation.
+
+    Terms are `runs(F)`, `tokens(F)`, `changes()`, `steps(F, G)` from one field to another, `at(F, 3)` for one
+    token (negative from the end), and `count(t: …)`, the tokens that a formula about t and t-1 is true of; each
+    with an integer coefficient. Relations are <=, <, >=, > and =; for = the difference counts, whichever its
+    sign (Stokman 2011, eq. 56, where it could reward). Table 2 of the same is written so.
+
+    Parameters
+    ----------
+    text : the inequality
+    groups : groups that it may name
+    """
+
+    text: str
+    groups: tuple[Group, ...] = ()
+    named: tuple[NamedFormula, ...] = ()
+    arguments: Arguments = ()
+    form: ClassVar[str] = "linear"
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
+        inequality: ast.Inequality = self.read(labels)
+        K, T = len(labels), len(tokens)
+        grounder = Grounder(labels, tokens, Gates(K))
+        uniform = all(isinstance(t.formula, _UNIFORM) for t in inequality.terms)
+        total: dict[int, NDArray[np.int64]] = {}
+        for token in range(min(T, 2) if uniform else T):
+            table = np.zeros((K if token else 1, K), np.int64)
+            for term in inequality.terms:
+                table += term.times * self._truth(grounder, term, token)
+            total[token] = table
+        if uniform and T > 2:
+            steps = by_token(total, K, 2)
+            index = np.concatenate([steps.index[:1], np.full(T - 1, steps.index[1])])
+            return [bounded(StepTable(steps.values, index), inequality.low, inequality.high)]
+        return [bounded(by_token(total, K, T), inequality.low, inequality.high)]
+
+    def _truth(self, grounder: Grounder, term: ast.Term, token: int) -> NDArray[np.bool_]:
+        gates = grounder.gates
+        node = grounder.node(term.formula, {term.variable: token})
+        if node > 1 and (
+            gates.last[node] > token or gates.first[node] < token - 1 or not gates.is_local(node)
+        ):
+            raise ValueError(
+                f"count(…) in {self.text!r} looks beyond tokens t and t-1 at token {token}: state it as a logic rule"
+            )
+        return gates.truth(node, token)
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        inequality: ast.Inequality = self.read(reading.labels)
+        total, where = 0, set[int]()
+        for term in inequality.terms:
+            found = [
+                t for t in range(len(reading)) if meaning.holds(term.formula, reading, {term.variable: t})
+            ]
+            total += term.times * len(found)
+            where.update(found)
+        low, high = inequality.low, inequality.high
+        away = max(0, 0 if low is None else low - total, 0 if high is None else total - high)
+        yield Trial(tuple(sorted(where)), away)
+
+
+_UNIFORM = (ast.Member, ast.Begins, ast.Change, ast.Edge)
+
+
+@template("logic")
+class Logic(Text):
+    """A first-order formula: `forall t: title(t) -> exists s < t: author(s)`. Each failing grounding is a violation.
+
+    Groundings are those of the outermost "forall" as it is written; any other formula counts 0 or 1. Compiled
+    into gates that are shared, with one polarity each, so that a program grows linearly with the ground formula
+    (conjunctive normal form, which Stokman 2011, section 4.1.1, tried, may grow exponentially).
+
+    Parameters
+    ----------
+    text : the formula
+    groups : groups that it may name
+    named : formulas that it may call
+    """
+
+    text: str
+    groups: tuple[Group, ...] = ()
+    named: tuple[NamedFormula, ...] = ()
+    arguments: Arguments = ()
+    form: ClassVar[str] = "logic"
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
+        gates = Gates(len(labels))
+        roots = Grounder(labels, tokens, gates).groundings(self.read(labels))
+        return parts_of(gates, roots, len(tokens))
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        for environment, formula in meaning.groundings(self.read(reading.labels), reading):
+            if _vacuous(formula, reading, environment):
+                continue
+            places = {value for value in environment.values() if isinstance(value, int)}
+            broken = not meaning.holds(formula, reading, environment)
+            yield Trial(tuple(sorted(places)), int(broken))
+
+
+def _vacuous(formula: ast.Formula, reading: Reading, environment: ast.Environment) -> bool:
+    """Whether a formula "if … then …" holds because its premise does not."""
+    match formula:
+        case ast.Or(ast.Not(premise), _):
+            return not meaning.holds(premise, reading, environment)
+    return False
+
+
+@dataclass(frozen=True)
+class Defined(Template):
+    """A template that users have defined as a named formula, with arguments for its parameters.
+
+    Parameters
+    ----------
+    formula : name, parameters and text
+    values : a field, label or group for each parameter
+    groups, named : as in `Logic`
+    kind : "logic" or "linear"
+    """
+
+    formula: NamedFormula
+    values: tuple[Selector, ...]
+    groups: tuple[Group, ...] = ()
+    named: tuple[NamedFormula, ...] = ()
+    kind: str = "logic"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(self.values))
+        if len(self.values) != len(self.formula.parameters):
+            wanted = ", ".join(self.formula.parameters)
+            raise ValueError(f"{len(self.values)} arguments; expected {self.formula.name}({wanted})")
+
+    @property
+    def form(self) -> str:  # type: ignore[override]
+        return self.kind
+
+    @property
+    def rule_name(self) -> str:  # type: ignore[override]
+        return self.formula.name
+
+    @property
+    def statement(self) -> Text:
+        """The formula with its arguments."""
+        made = Linear if self.kind == "linear" else Logic
+        arguments = tuple(zip(self.formula.parameters, self.values, strict=True))
+        return made(self.formula.text, self.groups, self.named, arguments)
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
+        return self.statement.ground(labels, tokens)
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        return self.statement.trials(reading)
+
+    def bind(self, names: Mapping[str, Selector]) -> Template:
+        return replace(self, values=tuple(bound(value, names) for value in self.values))
+
+    def selectors(self) -> list[Selector]:
+        return [*self.values, *self.groups]
+
+    def sentence(self) -> str:
+        return f"{self.formula.name}({', '.join(map(str, self.values))})"
+
+
+@template("matches")
+class Matches(Template):
+    """The fields, token by token or run by run, match a regular expression; one violation if they do not.
+
+    `matches("author+ title+ (journal | booktitle)* O*")`. Names follow each other; `.` is any, `!author` any other,
+    and `|`, `*`, `+`, `?`, `{2,3}` and parentheses are as usual.
+
+    Parameters
+    ----------
+    regex : over fields, labels and groups; quoted where they are not plain words
+    over : "tokens", a name for each token, or "runs", a name for token 0 and for each token at which a change happens
+    groups : groups that it may name
+    """
+
+    regex: str
+    over: str = "tokens"
+    groups: tuple[Group, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.over not in ("tokens", "runs"):
+            raise ValueError(f"over is {self.over!r}{suggestion(self.over, ('tokens', 'runs'))}")
+        self._expression()
+
+    def _expression(self) -> Any:
+        from formulations.language.regular import LabelRegexError, parse
+
+        try:
+            return parse(self.regex)
+        except LabelRegexError as error:
+            raise FormulaError(error.message, self.regex, error.offset) from None
+
+    def _names(self) -> dict[str, Selector]:
+        from formulations.language.regular import names
+
+        by_name = {group.name: group for group in self.groups}
+        return {name: by_name.get(name, name) for name, _ in names(self._expression())}
+
+    def check(self, labels: LabelSet) -> None:
+        """Raise FormulaError where a name is none of the labels'."""
+        from formulations.language.regular import names
+
+        places = dict(names(self._expression()))
+        for name, selector in self._names().items():
+            try:
+                labels.field(selector)
+            except ValueError as error:
+                raise FormulaError(str(error), self.regex, places[name]) from None
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
+        symbols, next_state, accepting = _automaton(self, labels)
+        steps = members(labels.each_field[0] if labels.each_field else labels.field("O"), len(tokens))
+        index = steps.index
+        if self.over == "tokens":
+            steps = StepTable(symbols[None, None, :], index)
+        else:
+            stays = np.arange(len(next_state))[:, None]
+            next_state = np.concatenate([next_state, stays], axis=1)
+            begins = np.concatenate([np.ones((1, len(labels)), bool), labels.change[1:]])
+            steps = StepTable(np.where(begins, symbols[None, :], next_state.shape[1] - 1)[None], index)
+        return [Machine(steps, next_state, np.zeros_like(next_state), (~accepting).astype(np.int64))]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        kept = range(len(reading)) if self.over == "tokens" else [0, *reading.changes()]
+        pattern, letters = _as_characters(self, reading)
+        import re
+
+        word = "".join(letters[reading.names[t]] for t in kept)
+        yield Trial((), int(re.fullmatch(pattern, word) is None))
+
+    def bind(self, names: Mapping[str, Selector]) -> Template:
+        given = tuple(Group(name, (value,)) for name, value in names.items() if name in self._names())
+        return replace(self, groups=(*(bound(g, names) for g in self.groups), *given))
+
+    def selectors(self) -> list[Selector]:
+        return [*self._names().values()]
+
+
+@lru_cache(maxsize=256)
+def _automaton(
+    statement: Matches, labels: LabelSet
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """The symbol of each label (K,), and the automaton over symbols."""
+    from formulations.language.regular import automaton
+
+    statement.check(labels)
+    names = statement._names()
+    rows = np.array([labels.field(s).member for s in names.values()], bool).reshape(len(names), len(labels))
+    patterns, symbols = np.unique(rows, axis=1, return_inverse=True)
+    letters = {name: np.flatnonzero(row).tolist() for name, row in zip(names, patterns, strict=True)}
+    found = automaton(statement._expression(), letters, patterns.shape[1])
+    return symbols.reshape(-1).astype(np.int64), found.next_state, found.accepting
+
+
+def _as_characters(statement: Matches, reading: Reading) -> tuple[str, dict[str, str]]:
+    """The expression in Python's own syntax, and a character for each label."""
+    from formulations.language.regular import Join, Letter
+
+    labels = reading.labels.names
+    letters = {name: chr(0x100 + i) for i, name in enumerate(labels)}
+    view = Reading(labels, [""] * len(labels), reading.labels)
+    selectors, stack = statement._names(), list[str]()
+    for step in statement._expression().steps:
+        if isinstance(step, Letter):
+            inside = [
+                letters[name]
+                for i, name in enumerate(labels)
+                if step.name is None or view.has(i, selectors[step.name]) != step.negated
+            ]
+            stack.append(f"[{''.join(inside)}]" if inside else "(?!)")
+        elif isinstance(step, Join):
+            parts = stack[len(stack) - step.operands :]
+            del stack[len(stack) - step.operands :]
+            stack.append(f"(?:{('|' if step.union else '').join(parts)})")
+        else:
+            most = "" if step.high is None else step.high
+            stack.append(f"(?:{stack.pop()}){{{step.low},{most}}}")
+    return stack.pop(), letters

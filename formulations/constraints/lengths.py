@@ -1,0 +1,123 @@
+"""How long runs are, and how far apart."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from formulations.compiled.machine import Machine, automaton
+from formulations.constraints.reading import Reading
+from formulations.constraints.steps import bits, everywhere
+from formulations.constraints.template import Template, Trial, template
+from formulations.labels import LabelSet, Selector
+
+
+def _begins_and_stays(labels: LabelSet, field: Selector) -> np.ndarray:
+    """Symbols: 2 where a run begins, 1 where it goes on, 0 outside."""
+    found = labels.field(field)
+    member = np.tile(found.member, (len(labels) + 1, 1))
+    return bits(member & ~found.begins, found.begins)
+
+
+@template("min_run_length")
+class MinRunLength(Template):
+    """Runs of a field have at least n tokens. Each token that a run lacks is a violation.
+
+    Chang et al. 2007, Table 1, rule (b) 2.
+
+    Parameters
+    ----------
+    field : a field, label, group, or "each field" for every field by itself
+    n : tokens required
+    """
+
+    field: Selector
+    n: int
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        steps, n = everywhere(_begins_and_stays(labels, self.field), len(tokens)), self.n
+
+        def missing(length: int) -> int:
+            return n - length if length else 0
+
+        def read(length: int, symbol: int) -> tuple[int, int]:
+            """State: tokens of a run that is still too short; 0 for none."""
+            if symbol == 1:
+                now, emitted = min(length + 1, len(tokens)) if length else 0, 0
+            else:
+                now, emitted = symbol >> 1, missing(length)
+            return (now if now < n else 0), emitted
+
+        yield automaton(steps, 0, read, missing, range(3))
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        for first, last in reading.runs(self.field):
+            yield Trial((first, last), max(0, self.n - (last - first + 1)))
+
+
+@template("max_run_length")
+class MaxRunLength(Template):
+    """Runs of a field have at most n tokens. Each token that a run has beyond them is a violation.
+
+    Parameters
+    ----------
+    field : a field, label, group, or "each field" for every field by itself
+    n : tokens allowed
+    """
+
+    field: Selector
+    n: int
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        steps = everywhere(_begins_and_stays(labels, self.field), len(tokens))
+        top = min(self.n, len(tokens))
+
+        def read(length: int, symbol: int) -> tuple[int, int]:
+            """State: tokens of the run so far, up to n."""
+            now = 0 if symbol == 0 else 1 if symbol == 2 else length + 1
+            return min(now, top), int(now > self.n)
+
+        yield automaton(steps, 0, read, symbols=range(3))
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        for first, last in reading.runs(self.field):
+            yield Trial((first, last), max(0, last - first + 1 - self.n))
+
+
+@template("max_gap")
+class MaxGap(Template):
+    """Between the last token of one field and a run of another lie at most n tokens.
+
+    Each run of the other field that begins further away is a violation; one with no token of the first field before it
+    is not bound.
+
+    Parameters
+    ----------
+    field : the field that comes first
+    other : the field whose runs are checked
+    n : tokens allowed between them
+    """
+
+    field: Selector
+    other: Selector
+    n: int
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        member = np.tile(labels.field(self.field).member, (len(labels) + 1, 1))
+        steps = everywhere(bits(labels.field(self.other).begins, member), len(tokens))
+        far = min(self.n, len(tokens)) + 1
+
+        def read(gap: int, symbol: int) -> tuple[int, int]:
+            """State: tokens since the last one of the first field; -1 for none yet."""
+            emitted = int(bool(symbol & 1) and gap > self.n)
+            if symbol & 2:
+                return 0, emitted
+            return (min(gap + 1, far) if gap >= 0 else -1), emitted
+
+        yield automaton(steps, -1, read, symbols=range(4))
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        first = reading.positions(self.field)
+        for start in reading.run_starts(self.other):
+            earlier = [t for t in first if t < start]
+            if earlier:
+                yield Trial((earlier[-1], start), int(start - earlier[-1] - 1 > self.n))

@@ -1,0 +1,222 @@
+"""Rules that tie matching tokens to a field (Liao et al. 2009, section 3.1; Chang et al. 2007, Table 1)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from formulations.compiled.machine import Machine, local
+from formulations.constraints.matching import Matching
+from formulations.constraints.reading import Reading
+from formulations.constraints.steps import choose, only_at
+from formulations.constraints.template import Template, Trial, template
+from formulations.constraints.tokens import TokenPattern, as_pattern, word_list
+from formulations.labels import LabelSet, Selector
+
+
+@template("tag_at")
+class TagAt(Matching):
+    """Every matching token belongs to the field. Each matching token outside it is a violation.
+
+    Chang et al. 2007, Table 1, rules 4-11: words that are known to lie in a field.
+
+    Parameters
+    ----------
+    field : field, label or group
+    previous, following : what the token before and after must match, a `tokens(...)`; one that does not exist
+        does not match
+    """
+
+    field: Selector
+    previous: TokenPattern | None = None
+    following: TokenPattern | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("previous", "following"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, as_pattern(getattr(self, name), name))
+
+    def _where(self, tokens: Sequence[str]) -> list[int]:
+        return [
+            t
+            for t, token in enumerate(tokens)
+            if self.pattern_of_tokens.matches(token)
+            and (self.previous is None or (t > 0 and self.previous.matches(tokens[t - 1])))
+            and (self.following is None or (t + 1 < len(tokens) and self.following.matches(tokens[t + 1])))
+        ]
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        return [local(only_at(~labels.field(self.field).member[None, :], _mask(self._where(tokens), tokens)))]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        for t in self._where(reading.tokens):
+            yield Trial((t,), int(not reading.has(t, self.field)))
+
+    def demands(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
+        return dict.fromkeys(self._where(tokens), self.field)
+
+
+@template("contains_only")
+class ContainsOnly(Matching):
+    """A field holds matching tokens only. Each other token in it is a violation.
+
+    Parameters
+    ----------
+    field : field, label or group
+    """
+
+    field: Selector
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        others = ~self.pattern_of_tokens.mask(tokens)
+        return [local(only_at(labels.field(self.field).member[None, :], others))]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        for t in reading.positions(self.field):
+            yield Trial((t,), int(not self.pattern_of_tokens.matches(reading.tokens[t])))
+
+
+@template("right_before")
+class RightBefore(Matching):
+    """The token before each matching token belongs to the field. Each such token outside it is a violation.
+
+    A company before every ticker symbol (Liao et al. 2009, section 1). A match at token 0 binds nothing.
+
+    Parameters
+    ----------
+    field : field, label or group
+    """
+
+    field: Selector
+
+    def _where(self, tokens: Sequence[str]) -> list[int]:
+        return [t - 1 for t in range(1, len(tokens)) if self.pattern_of_tokens.matches(tokens[t])]
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        return [local(only_at(~labels.field(self.field).member[None, :], _mask(self._where(tokens), tokens)))]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        for t in self._where(reading.tokens):
+            yield Trial((t, t + 1), int(not reading.has(t, self.field)))
+
+    def demands(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
+        return dict.fromkeys(self._where(tokens), self.field)
+
+
+class _Stretches(Template):
+    """Stretches of tokens that lie in one run of a field."""
+
+    field: Selector
+
+    def _stretches(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
+        """(first, last) token of each stretch."""
+        raise NotImplementedError
+
+    def _covered(self, tokens: Sequence[str]) -> tuple[set[int], set[int]]:
+        """Tokens of any stretch, and those that are not its first."""
+        covered, inner = set[int](), set[int]()
+        for first, last in self._stretches(tokens):
+            covered.update(range(first, last + 1))
+            inner.update(range(first + 1, last + 1))
+        return covered, inner
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        field = labels.field(self.field)
+        outside = np.broadcast_to(~field.member, field.begins.shape)
+        restarts = field.begins & np.concatenate([[False], field.member])[:, None]
+        index = np.zeros(len(tokens), np.int64)
+        for step, where in enumerate(self._covered(tokens), 1):
+            index[list(where)] = step
+        return [local(choose([np.zeros_like(outside), outside, outside | restarts], index))]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        covered, inner = self._covered(reading.tokens)
+        for t in sorted(covered):
+            restarts = t in inner and reading.has(t - 1, self.field) and reading.begins(t, self.field)
+            yield Trial((t,), int(not reading.has(t, self.field) or restarts))
+
+    def demands(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
+        return dict.fromkeys(sorted(self._covered(tokens)[0]), self.field)
+
+
+@template("tag_phrases")
+class TagPhrases(_Stretches):
+    """Wherever a listed phrase occurs, its tokens lie in one run of the field.
+
+    Each token of an occurrence outside the field is a violation, and each that begins another run within it.
+    Names that must be found (Liao et al. 2009, section 3.1, rules 1 and 3).
+
+    Parameters
+    ----------
+    field : field, label or group
+    phrases : texts, split into tokens at white space
+    longer_than : only phrases of more tokens count
+    ignore_case : compare without regard to case
+    """
+
+    field: Selector
+    phrases: tuple[str, ...]
+    longer_than: int = 0
+    ignore_case: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "phrases", word_list(self.phrases, "phrases"))
+        if not any(phrase.split() for phrase in self.phrases):
+            raise ValueError("phrases is empty: name at least one phrase")
+
+    @cached_property
+    def _by_first(self) -> dict[str, set[tuple[str, ...]]]:
+        found: dict[str, set[tuple[str, ...]]] = {}
+        for phrase in self.phrases:
+            words = tuple(self._cased(word) for word in phrase.split())
+            if len(words) > self.longer_than:
+                found.setdefault(words[0], set()).add(words)
+        return found
+
+    def _cased(self, token: str) -> str:
+        return token.lower() if self.ignore_case else token
+
+    def _stretches(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
+        cased = tuple(map(self._cased, tokens))
+        for t, token in enumerate(cased):
+            for words in self._by_first.get(token, ()):
+                if cased[t : t + len(words)] == words:
+                    yield t, t + len(words) - 1
+
+
+@template("tag_sequence")
+class TagSequence(_Stretches):
+    """Wherever tokens match a sequence of patterns, they lie in one run of the field.
+
+    Violations are counted as for `tag_phrases`. A capitalised word before `Inc` (Liao et al. 2009, section 3.1,
+    rule 2): `tag_sequence("company", [tokens(token_class="capitalised"), tokens(["Inc", "Ltd"])])`.
+
+    Parameters
+    ----------
+    field : field, label or group
+    sequence : a pattern for each token
+    """
+
+    field: Selector
+    sequence: tuple[TokenPattern, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        patterns = tuple(as_pattern(p, f"sequence[{i}]") for i, p in enumerate(self.sequence))
+        if not patterns:
+            raise ValueError("sequence is empty: give a pattern for each token")
+        object.__setattr__(self, "sequence", patterns)
+
+    def _stretches(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
+        width = len(self.sequence)
+        for t in range(len(tokens) - width + 1):
+            if all(p.matches(token) for p, token in zip(self.sequence, tokens[t : t + width], strict=True)):
+                yield t, t + width - 1
+
+
+def _mask(where: Iterable[int], tokens: Sequence[str]) -> np.ndarray:
+    mask = np.zeros(len(tokens), bool)
+    mask[list(where)] = True
+    return mask

@@ -1,0 +1,45 @@
+"""Parameters that templates about tokens share."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from formulations.constraints.template import Template
+from formulations.constraints.tokens import TokenPattern
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matching(Template):
+    """A template about the tokens that match.
+
+    Parameters
+    ----------
+    words : tokens that match as wholes
+    pattern : regular expression that must match the whole token
+    ignore_case : for both
+    token_class : punctuation, number, year, newline, capitalised, uppercase, lowercase or numbering
+    unless : words that do not match after all; alone, every word but these matches
+    """
+
+    words: tuple[str, ...] = ()
+    pattern: str = ""
+    ignore_case: bool = True
+    token_class: str = ""
+    unless: tuple[str, ...] = ()
+    _usual: ClassVar[TokenPattern | None] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self._given and self._usual is None:
+            raise ValueError(
+                f"{self.rule_name} names no token: give words or a pattern, a token_class, or unless"
+            )
+
+    @property
+    def _given(self) -> TokenPattern:
+        return TokenPattern(self.words, self.pattern, self.ignore_case, self.token_class, self.unless)
+
+    @cached_property
+    def pattern_of_tokens(self) -> TokenPattern:
+        """The predicate that the parameters make."""
+        return self._given or self._usual or TokenPattern()

@@ -1,0 +1,126 @@
+"""Rules about which fields occur together; a machine of a few states each."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from formulations.compiled.machine import Machine, automaton
+from formulations.constraints.reading import Reading
+from formulations.constraints.steps import bits, choose, everywhere
+from formulations.constraints.template import Template, Trial, template
+from formulations.labels import LabelSet, Selector
+
+
+@template("requires_present")
+class RequiresPresent(Template):
+    """Where one field is present, so is another; one violation if it is not.
+
+    Stokman 2011, Tables 2-4, row 3: A@t <= Σ_z B@z for every t, which the printed sums do not say.
+
+    Parameters
+    ----------
+    field : the field that asks for the other
+    required : the field that must then be present, anywhere
+    """
+
+    field: Selector
+    required: Selector
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        asking, given = labels.field(self.field).member, labels.field(self.required).member
+        steps = everywhere(bits(asking, given)[None, :], len(tokens))
+        yield automaton(
+            steps, 0, lambda seen, now: (2 if (seen | now) & 2 else seen | now, 0), lambda q: q == 1
+        )
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        asking = reading.positions(self.field)
+        if asking:
+            yield Trial(tuple(asking), int(not reading.positions(self.required)))
+
+
+@template("tag_implies_tag")
+class TagImpliesTag(RequiresPresent):
+    """The presence of one tag implies that of another; one violation if it is missing.
+
+    Stokman 2011, Table 4, row 3; the same as `requires_present`.
+
+    Parameters
+    ----------
+    field : the tag that asks for the other
+    required : the tag that must then be present, anywhere
+    """
+
+    field: Selector
+    required: Selector
+
+
+@template("sequence_implies_sequence")
+class SequenceImpliesSequence(RequiresPresent):
+    """The presence of a sequence of one tag implies that of a sequence of another; one violation if it is missing.
+
+    Stokman 2011, Table 4, row 4. The linear form of Table 2 compares counts; meant is presence, as in Table 3, so
+    that this is the same as `tag_implies_tag`.
+
+    Parameters
+    ----------
+    field : the field whose sequence asks for the other
+    required : the field of which there must then be a sequence, anywhere
+    """
+
+    field: Selector
+    required: Selector
+
+
+@template("never_together")
+class NeverTogether(Template):
+    """Two fields are not both present; one violation if they are.
+
+    Parameters
+    ----------
+    field, other : field, label or group
+    """
+
+    field: Selector
+    other: Selector
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        one, two = labels.field(self.field).member, labels.field(self.other).member
+        steps = everywhere(bits(one, two)[None, :], len(tokens))
+        yield automaton(steps, 0, lambda seen, now: (seen | now, int((seen | now) == 3 != seen)))
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        one, two = reading.positions(self.field), reading.positions(self.other)
+        if one or two:
+            yield Trial(tuple(sorted({*one, *two})), int(bool(one and two)))
+
+
+@template("begin_end")
+class BeginEnd(Template):
+    """If the first token belongs to one field, the last belongs to another; one violation if it does not.
+
+    Fersini et al. 2014, section 3.1, eq. 20: A@0 <= B@(n-1) + σ.
+
+    Parameters
+    ----------
+    first : field, label or group of the first token
+    last : field, label or group that the last token then has
+    """
+
+    first: Selector
+    last: Selector
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        first, last = labels.field(self.first).member, labels.field(self.last).member
+        at_start, later = bits(first, last)[None, :], bits(np.zeros_like(first), last)[None, :]
+        steps = choose([at_start, later], (np.arange(len(tokens)) > 0).astype(np.int64))
+
+        def read(state: tuple[int, int], symbol: int) -> tuple[tuple[int, int], int]:
+            return (state[0] | symbol & 1, symbol >> 1), 0
+
+        yield automaton(steps, (0, 0), read, lambda q: q == (1, 0), range(4))
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        end = len(reading) - 1
+        if reading.has(0, self.first):
+            yield Trial((0, end), int(not reading.has(end, self.last)))

@@ -1,0 +1,63 @@
+"""The rule that a labelling keeps its own scheme."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from formulations.compiled.machine import Machine, local
+from formulations.constraints.reading import Reading
+from formulations.constraints.steps import everywhere, only_at
+from formulations.constraints.template import Template, Trial, template
+from formulations.labels import LabelSet
+
+
+@template("valid_scheme")
+class ValidScheme(Template):
+    """The labelling keeps its own scheme. Each invalid step, and an entity left open at the end, is one violation.
+
+    BIO: I-x only after B-x or I-x. IOBES: an entity that B opens goes on with I and closes with E. Paths: BIO at
+    every level, and where a level begins anew, so do those below it. Plain: nothing to keep.
+    """
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        step, last = labels.invalid
+        at_end = np.arange(len(tokens)) == len(tokens) - 1
+        return [local(everywhere(step, len(tokens))), local(only_at(last[None, :], at_end))]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        scheme = reading.labels.scheme
+        if scheme == "plain":
+            return
+        broken = _broken_entities if scheme == "iobes" else _broken_levels
+        where = broken([_levels(name, scheme) for name in reading.names])
+        for t in range(len(reading) + (scheme == "iobes")):
+            yield Trial((min(t, len(reading) - 1),), int(t in where))
+
+
+def _levels(name: str, scheme: str) -> list[tuple[str, str]]:
+    """(prefix, path) of each level, read anew from the name."""
+    if name == "O":
+        return []
+    parts = name.split("/") if scheme == "paths" else [name]
+    return [(part[0], "/".join(p[2:] for p in parts[: i + 1])) for i, part in enumerate(parts)]
+
+
+def _broken_levels(labelling: list[list[tuple[str, str]]]) -> set[int]:
+    broken, before = set[int](), set[str]()
+    for t, label in enumerate(labelling):
+        prefixes = "".join(prefix for prefix, _ in label)
+        orphan = any(prefix == "I" and path not in before for prefix, path in label)
+        if orphan or "BI" in prefixes:
+            broken.add(t)
+        before = {path for _, path in label}
+    return broken
+
+
+def _broken_entities(labelling: list[list[tuple[str, str]]]) -> set[int]:
+    broken, entity = set[int](), ""
+    for t, label in enumerate([*labelling, []]):
+        prefix, field = label[0] if label else ("O", "")
+        if entity != (field if prefix in "IE" else ""):
+            broken.add(t)
+        entity = field if prefix in "BI" else ""
+    return broken

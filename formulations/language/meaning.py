@@ -1,0 +1,98 @@
+"""What a formula says, read off a labelling in plain Python: the meaning that compiled formulas are tested against."""
+
+from collections.abc import Iterator
+
+from formulations import schemes
+from formulations.constraints.reading import Reading
+from formulations.language import ast
+from formulations.language.ast import Environment, Formula, Value
+
+
+def holds(formula: Formula, reading: Reading, environment: Environment) -> bool:
+    """Whether a formula is true of a labelling; atoms about tokens outside the sequence are false."""
+    T = len(reading)
+
+    def token(position: ast.Position) -> int | None:
+        t = position.at(environment, T)
+        return t if 0 <= t < T else None
+
+    match formula:
+        case ast.Constant(value):
+            return value
+        case ast.Not(inner):
+            return not holds(inner, reading, environment)
+        case ast.And(left, right):
+            return holds(left, reading, environment) and holds(right, reading, environment)
+        case ast.Or(left, right):
+            return holds(left, reading, environment) or holds(right, reading, environment)
+        case ast.Iff(left, right):
+            return holds(left, reading, environment) == holds(right, reading, environment)
+        case ast.Quantified(universal, _, inner, _):
+            found = (holds(inner, reading, each) for each in values(formula, reading, environment))
+            return all(found) if universal else any(found)
+        case ast.Compare(relation, left, right):
+            a, b = left.at(environment, T), right.at(environment, T)
+            return a < b if relation == "<" else a <= b if relation == "<=" else a == b
+        case ast.SameName(left, right):
+            return left.of(environment) == right.of(environment)
+        case ast.Member(field, at):
+            t = token(at)
+            return t is not None and reading.has(t, field.of(environment))
+        case ast.Begins(field, at):
+            t = token(at)
+            return t is not None and reading.begins(t, field.of(environment))
+        case ast.Ends(field, at):
+            t = token(at)
+            return t is not None and any(last == t for _, last in reading.runs(field.of(environment)))
+        case ast.Change(at):
+            return token(at) in reading.changes()
+        case ast.Edge(before, after, at):
+            t = token(at)
+            return bool(t) and (
+                reading.has(t - 1, before.of(environment)) and reading.has(t, after.of(environment))
+            )
+        case ast.Same(what, left, right):
+            s, t = token(left), token(right)
+            return s is not None and t is not None and _same(what, s, t, reading)
+        case ast.TokenIs(pattern, at):
+            t = token(at)
+            return t is not None and pattern.matches(reading.tokens[t])
+        case ast.SameToken(left, right):
+            s, t = token(left), token(right)
+            return s is not None and t is not None and reading.tokens[s] == reading.tokens[t]
+    raise TypeError(f"{type(formula).__name__} is no formula")
+
+
+def _same(what: str, s: int, t: int, reading: Reading) -> bool:
+    names = reading.names
+    if what == "label":
+        return names[s] == names[t]
+    if what == "edge":
+        return s > 0 and t > 0 and names[s - 1 : s + 1] == names[t - 1 : t + 1]
+    return schemes.strip(names[s], reading.labels.scheme) == schemes.strip(names[t], reading.labels.scheme)
+
+
+def values(formula: ast.Quantified, reading: Reading, environment: Environment) -> Iterator[dict[str, Value]]:
+    """The environment with the formula's variable at each of its values."""
+    binder = formula.binder
+    chosen: list[Value]
+    if isinstance(binder, ast.PositionBinder):
+        low, high = (bound.at(environment, len(reading)) for bound in (binder.low, binder.high))
+        excluded = binder.unequal.at(environment, len(reading)) if binder.unequal else None
+        chosen = [t for t in range(max(low, 0), min(high, len(reading) - 1) + 1) if t != excluded]
+    elif binder.domain == "fields":
+        chosen = list(reading.fields)
+    elif binder.domain == "labels":
+        chosen = list(reading.labels.names)
+    else:
+        chosen = list(binder.domain)
+    return ({**environment, binder.name: value} for value in chosen)
+
+
+def groundings(formula: Formula, reading: Reading) -> Iterator[tuple[dict[str, Value], Formula]]:
+    """The groundings of the outermost "for all", as it was written; the formula itself where there is none."""
+    front: list[tuple[dict[str, Value], Formula]] = [({}, formula)]
+    if isinstance(formula, ast.Quantified) and formula.universal:
+        while front and isinstance(now := front[0][1], ast.Quantified) and now.block == formula.block:
+            front = [(each, now.inner) for env, _ in front for each in values(now, reading, env)]
+    return iter(front)

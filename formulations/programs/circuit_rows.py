@@ -1,0 +1,108 @@
+"""Rows of a circuit: a column for each gate that is not at the top, and a row for each of its inputs.
+
+Gates are used in one polarity, so that z <= inputs suffices: z may be 1 only where its gate is true.
+"""
+
+from collections import Counter
+
+import numpy as np
+
+from formulations.compiled.circuit import AND, FALSE, LITERAL, TRUE, Circuit
+from formulations.programs.shared import Shared
+
+
+def add_circuit(circuit: Circuit, penalty: int | None, once: int | None, program: Shared) -> None:
+    """Every grounding holds, or its σ is 1; `once` is the σ of a rule that counts at most once."""
+    writer = _Writer(circuit, program)
+    for root, times in Counter(circuit.roots).items():
+        slack = once
+        if penalty is not None and slack is None:
+            slack = int(program.columns.add(np.ones(1, np.int64), cost=penalty * times)[0])
+        writer.require(root, slack)
+    writer.finish()
+
+
+class _Writer:
+    """Coefficients of a circuit's rows, gathered as lists."""
+
+    def __init__(self, circuit: Circuit, program: Shared) -> None:
+        self.gates, self.program = circuit.gates, program
+        self.column: dict[int, int] = {}
+        self.row: list[int] = []
+        self.at: list[int] = []
+        self.value: list[int] = []
+        self.lower: list[int] = []
+        uses = Counter(circuit.roots)
+        for node in self.gates.below(circuit.roots):
+            kind, a, b = self.gates.nodes[node]
+            if kind != LITERAL:
+                uses.update((a, b))
+        self.uses = uses
+
+    def require(self, root: int, slack: int | None) -> None:
+        """Clauses that make a node true unless the slack is 1."""
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            kind, a, b = self.gates.nodes[node]
+            if kind == AND:
+                stack += (a, b)
+            elif node != TRUE:
+                terms = [] if node == FALSE else [(self._column(n), 1) for n in self._inputs(node)]
+                self._clause([*terms, *([] if slack is None else [(slack, 1)])], 1)
+
+    def _inputs(self, node: int) -> list[int]:
+        """The inputs of an or, those that are ors for it alone taken apart."""
+        kind, a, b = self.gates.nodes[node]
+        if kind in (LITERAL, AND):
+            return [node]
+        found, stack = [], [b, a]
+        while stack:
+            n = stack.pop()
+            inner, c, d = self.gates.nodes[n]
+            if inner not in (LITERAL, AND) and self.uses[n] == 1:
+                stack += (d, c)
+            else:
+                found.append(n)
+        return found
+
+    def _column(self, node: int) -> int:
+        """The column of a node; those of all that it rests on are made first."""
+        stack = [node]
+        while stack:
+            n = stack[-1]
+            if n in self.column:
+                stack.pop()
+                continue
+            kind, a, b = self.gates.nodes[n]
+            if kind == LITERAL:
+                self.column[n] = self.program.indicator(a, self.gates.tables[b])
+                continue
+            inputs = [a, b] if kind == AND else self._inputs(n)
+            waiting = [i for i in inputs if i not in self.column]
+            if waiting:
+                stack += waiting
+                continue
+            z = self.column[n] = int(self.program.columns.add(np.ones(1, np.int64))[0])
+            columns = [self.column[i] for i in inputs]
+            if kind == AND:
+                for c in columns:
+                    self._clause([(c, 1), (z, -1)], 0)
+            else:
+                self._clause([*((c, 1) for c in columns), (z, -1)], 0)
+        return self.column[node]
+
+    def _clause(self, terms: list[tuple[int, int]], least: int) -> None:
+        self.row += [len(self.lower)] * len(terms)
+        self.at += [at for at, _ in terms]
+        self.value += [value for _, value in terms]
+        self.lower.append(least)
+
+    def finish(self) -> None:
+        """Hand the rows over."""
+        rows = self.program.rows
+        first = rows.count
+        rows.add(len(self.lower), lower=np.array(self.lower, np.int64))
+        rows.put(
+            first + np.array(self.row, np.int64), np.array(self.at, np.int64), np.array(self.value, np.int64)
+        )

@@ -1,0 +1,97 @@
+"""Columns that rules share: whether a step lies in a table, such as "a run of title begins at token 3"."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.lattice import StepTable
+from formulations.compiled.problem import GroundRule
+from formulations.compiled.sums import Sum
+from formulations.programs.rows import Columns, Rows
+
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
+
+
+@dataclass
+class Shared:
+    """The program under construction, with its indicator columns by token and table."""
+
+    shape: tuple[int, int]
+    columns: Columns
+    rows: Rows
+    uses: Counter[bytes] = field(default_factory=Counter)
+    _known: dict[tuple[int, bytes], int] = field(default_factory=dict)
+
+    def expect(self, rules: Iterable[GroundRule]) -> None:
+        """Count how many sums use each table, so that those used again get columns."""
+        for rule in rules:
+            for part in rule.parts:
+                if isinstance(part, Sum):
+                    self.uses.update({table.tobytes() for table in part.steps.values if table.any()})
+
+    def edges(self, token: int, table: NDArray) -> Integers:
+        """Path columns into the token, (K,) at token 0 and (K·K,) later, where the table is not 0."""
+        _, K = self.shape
+        inner = self._inner(token, table)
+        if token == 0:
+            return np.flatnonzero(inner)
+        return K + (token - 1) * K * K + np.flatnonzero(np.broadcast_to(inner, (K, K)))
+
+    def _inner(self, token: int, table: NDArray) -> NDArray:
+        """The rows of a table (K+1, K), (K, K) or (1, K) that a step into the token can use."""
+        if token == 0:
+            return table[:1]
+        return table[1:] if len(table) > self.shape[1] else table
+
+    def indicator(self, token: int, table: NDArray) -> int:
+        """The column that is 1 where the step into the token lies in the table (K+1, K), (K, K) or (1, K)."""
+        key = (token, self._inner(token, table).astype(bool).tobytes())
+        if key not in self._known:
+            column = int(self.columns.add(np.ones(1, np.int64))[0])
+            row = self.rows.add(1, 0, 0)
+            self.rows.put(row, column, -1)
+            self.rows.put(row, self.edges(token, table))
+            self._known[key] = column
+        return self._known[key]
+
+    def weighted(self, steps: StepTable) -> tuple[Integers, Integers]:
+        """Columns and weights whose sum is that of the steps."""
+        shared = [
+            len(np.unique(table[table != 0])) == 1 and self.uses[table.tobytes()] > 1
+            for table in steps.values
+        ]
+        if not any(shared):
+            values = on_edges(steps, self.shape)
+            at = np.flatnonzero(values)
+            return at, values[at]
+        at, weights = [], []
+        for token, which in enumerate(steps.index.tolist()):
+            table = steps.values[which]
+            if shared[which]:
+                at.append(np.array([self.indicator(token, table != 0)]))
+                weights.append(table[table != 0][:1])
+            else:
+                at.append(self.edges(token, table))
+                rows = 1 if token == 0 else self.shape[1]
+                values = np.broadcast_to(self._inner(token, table), (rows, self.shape[1])).reshape(-1)
+                weights.append(values[values != 0])
+        return np.concatenate(at), np.concatenate(weights)
+
+
+def on_edges(steps: StepTable, shape: tuple[int, int]) -> Integers:
+    """The table's value on each start and step column, (K + (T-1)·K²,)."""
+    T, K = shape
+    first = np.broadcast_to(steps.at(0)[0], K)
+    values = steps.values[:, 1:] if steps.values.shape[1] > 1 else steps.values
+    later = np.broadcast_to(values[steps.index[1:]], (T - 1, K, K))
+    return np.concatenate([first, later.reshape(-1)])
+
+
+def tokens_of_edges(shape: tuple[int, int]) -> Integers:
+    """The token that each start and step column enters."""
+    T, K = shape
+    return np.concatenate([np.zeros(K, np.int64), np.repeat(np.arange(1, T), K * K)])
