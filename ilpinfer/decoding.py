@@ -11,8 +11,9 @@ from formulations.compiled.problem import Problem, compile_problem
 from formulations.grid import nats
 from formulations.rules import RuleSet
 from ilpinfer.deadline import Deadline
-from ilpinfer.diagnosis import blame
+from ilpinfer.explanation import Context
 from ilpinfer.found import Found, Task
+from ilpinfer.infeasibility import explain_infeasibility
 from ilpinfer.methods import method as method_named
 from ilpinfer.solution import Solution
 
@@ -86,15 +87,35 @@ def decode(
         raise ValueError(
             f"method {method} has no option {unknown[0]!r}; it has {', '.join(chosen.options) or 'none'}"
         )
+    rules = rules if isinstance(rules, RuleSet | str | Rule | Feature) else list(rules)
     problem = compile_problem(trellis, rules)
+    context = context_of(trellis, rules, method="auto", time_limit=time_limit)
     found = [] if task.deadline.passed else list(chosen.run(problem, task))
     if top is not None:
-        return [_report(f, problem, trellis, task.deadline) for f in found if f.path is not None]
+        return [_report(f, problem, context, task.deadline) for f in found if f.path is not None]
     first = found[0] if found else Found(None, math.inf, f"{method}: no time left")
-    solution = _report(first, problem, trellis, task.deadline)
-    if solution.status == "infeasible":
-        return replace(solution, reason=blame(problem, task.deadline))
-    return solution
+    solution = _report(first, problem, context, task.deadline)
+    return (
+        explained(solution, problem, context, task.deadline) if solution.status == "infeasible" else solution
+    )
+
+
+def context_of(trellis: Trellis, rules: Any, **options: Any) -> Context:
+    """What a solution can be explained from."""
+    return Context(trellis, rules, lambda others: decode(trellis, others, **options))
+
+
+def explained(solution: Any, problem: Problem, context: Context, deadline: Deadline) -> Any:
+    """An infeasible solution with the reasons."""
+    trellis = context.trellis
+    found = explain_infeasibility(
+        problem,
+        trellis.tokens,
+        trellis.labels.names,
+        deadline,
+        lambda name, labels: context.places(name, labels),
+    )
+    return replace(solution, reason=found.reason, infeasibility=found)
 
 
 def decode_many(trellises: Iterable[Trellis], rules: Rules = (), **options: Any) -> Iterator[Solution]:
@@ -104,14 +125,16 @@ def decode_many(trellises: Iterable[Trellis], rules: Rules = (), **options: Any)
         yield decode(trellis, rules, **options)
 
 
-def _report(found: Found, problem: Problem, trellis: Trellis, deadline: Deadline) -> Solution:
+def _report(found: Found, problem: Problem, context: Context, deadline: Deadline) -> Solution:
     """Value a labelling from scratch, and say what the bound makes of it."""
     common: dict[str, Any] = {
         "method": found.method,
         "certificate": found.certificate,
         "seconds": deadline.elapsed,
         "warm_up_seconds": deadline.warm_up,
-        "names": trellis.labels.names,
+        "names": context.trellis.labels.names,
+        "overruled": {rule.name: list(rule.overruled) for rule in problem.rules if rule.overruled},
+        "context": context,
     }
     if found.path is None:
         status = "infeasible" if found.exhausted else "unknown"

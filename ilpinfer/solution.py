@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ilpinfer.certificate import NONE, Certificate
+from ilpinfer.explanation import Context, Explanation, explain
+from ilpinfer.infeasibility import Infeasibility
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Solution:
     seconds : wall time, formulation included
     warm_up_seconds : time to compile or load kernels and solvers, apart
     reason : why there is no labelling, where that is known
+    infeasibility : what cannot hold together, and the cheapest way out, where no labelling is feasible
+    overruled : for each token rule that an earlier one has priority over, the tokens where it has
     """
 
     status: str
@@ -44,6 +48,9 @@ class Solution:
     reason: str = ""
     path: NDArray[np.int64] | None = field(default=None, repr=False)
     names: tuple[str, ...] = field(default=(), repr=False)
+    infeasibility: Infeasibility | None = None
+    overruled: dict[str, list[int]] = field(default_factory=dict)
+    context: Context | None = field(default=None, repr=False, compare=False)
 
     @property
     def found(self) -> bool:
@@ -75,6 +82,19 @@ class Solution:
             return 0.0
         return self.bound - self.score if math.isfinite(self.score) else math.inf
 
+    def explain(self) -> Explanation:
+        """Which rules are broken, where, what that costs, and what the labelling would have been without each.
+
+        Raises
+        ------
+        ValueError
+            if there is no labelling.
+        """
+        self.ids  # noqa: B018 - raises where there is none
+        if self.context is None:
+            raise ValueError("only a solution that was decoded here can be explained")
+        return explain(self, self.context)
+
     def to_dict(self) -> dict[str, Any]:
         """Every field as plain values, with None for what is not finite; ready for strict JSON."""
         return {
@@ -93,6 +113,8 @@ class Solution:
             "seconds": self.seconds,
             "warm_up_seconds": self.warm_up_seconds,
             "reason": self.reason,
+            **({"infeasibility": self.infeasibility.to_dict()} if self.infeasibility else {}),
+            **({"overruled": self.overruled} if self.overruled else {}),
         }
 
 

@@ -10,11 +10,12 @@ from formulations.compiled.problem import Problem, Value, compile_problem
 from formulations.grid import nats
 from formulations.programs.formulation import Formulation, formulate, score_floor, without
 from formulations.programs.record import IntegerProgram
+from formulations.rules import RuleSet
 from ilpinfer.certificate import FOLDED_BOUND, NONE, Certificate
 from ilpinfer.deadline import Deadline
-from ilpinfer.decoding import deadline_for, nats_of_bound, natural
-from ilpinfer.diagnosis import blame
+from ilpinfer.decoding import deadline_for, explained, nats_of_bound, natural
 from ilpinfer.exact.programs import FASTEST, Path, Reply, solve
+from ilpinfer.explanation import Context
 from ilpinfer.solution import Solution, finite
 from ilpinfer.solvers import SOLVERS
 from ilpinfer.warming import warm
@@ -102,15 +103,19 @@ def decode_two_phase(
             f"two-phase inference needs an exact method: auto, {', '.join(SOLVERS)}; not {method!r}"
         )
     wanted = 1 if top is None else natural(top, "top")
-    rules = list(rules) if not hasattr(rules, "fields") else rules
+    rules = rules if isinstance(rules, RuleSet) else list(rules)
     deadline = deadline_for(time_limit)
     problem = compile_problem(trellis, rules)
     search = _Search(problem, method, deadline, natural(threads, "threads"))
-    solutions = search.run(trellis, tau, bound, wanted)
+    context = Context(
+        trellis, rules, lambda others: decode_two_phase(trellis, others, tau, bound, method=method)
+    )
+    solutions = search.run(context, tau, bound, wanted)
     if top is not None:
         return [s for s in solutions if s.found]
     if solutions[0].status == "infeasible":
-        return replace(solutions[0], reason=blame(problem, deadline))
+        found: TwoPhaseSolution = explained(solutions[0], problem, context, deadline)
+        return found
     return solutions[0]
 
 
@@ -135,11 +140,11 @@ class _Search:
             self._formulation = formulate(self.base)
         return self._formulation
 
-    def run(self, trellis: Trellis, tau: float, bound: str, top: int) -> list[TwoPhaseSolution]:
+    def run(self, context: Context, tau: float, bound: str, top: int) -> list[TwoPhaseSolution]:
         """Labellings by cost, then score; at least one entry."""
         first, words = self._best()
         if first.path is None:
-            return [self._report(trellis, first, words)]
+            return [self._report(context, first, words)]
         best = int(max(first.bound, self._score(first.path)))
         proved = first.status == "optimal"
         floor = score_floor(self._score(first.path), tau, bound)
@@ -153,9 +158,9 @@ class _Search:
             reply, cost_bound = self._least_cost(first, floor, excluded)
             if reply.path is None:
                 break
-            found.append(self._finish(trellis, reply, cost_bound, best, proved, words, excluded, common))
+            found.append(self._finish(context, reply, cost_bound, best, proved, words, excluded, common))
             excluded.append(found[-1].ids)
-        return found or [self._report(trellis, replace(first, path=None, status="unknown"), words, **common)]
+        return found or [self._report(context, replace(first, path=None, status="unknown"), words, **common)]
 
     def _best(self) -> tuple[Reply, str]:
         """Z* and a labelling that has it: by Viterbi where that keeps the hard rules, else by a program."""
@@ -188,7 +193,7 @@ class _Search:
 
     def _finish(
         self,
-        trellis: Trellis,
+        context: Context,
         least: Reply,
         cost_bound: int,
         best: int,
@@ -212,7 +217,7 @@ class _Search:
         all_proved = proved and least_proved and reply.status == "optimal"
         limit = min(float(best), reply.bound) if least_proved else float(best)
         final = replace(reply, status="optimal" if all_proved else "feasible", bound=limit - cost_bound)
-        return self._report(trellis, final, words + self.solver, cost_bound=nats(cost_bound), **common)
+        return self._report(context, final, words + self.solver, cost_bound=nats(cost_bound), **common)
 
     def _better(self, reply: Reply, incumbent: Path) -> Reply:
         """The reply, with the incumbent in place of a labelling that costs more, or as much for a lower score."""
@@ -248,14 +253,16 @@ class _Search:
         value = self._value(path)
         return value.model + value.features
 
-    def _report(self, trellis: Trellis, reply: Reply, method: str, **own: Any) -> TwoPhaseSolution:
+    def _report(self, context: Context, reply: Reply, method: str, **own: Any) -> TwoPhaseSolution:
         certificate: Certificate = reply.certificate if reply.status != "unknown" else NONE
         common: dict[str, Any] = {
             "method": f"two-phase: {method}",
             "certificate": certificate,
             "seconds": self.deadline.elapsed,
             "warm_up_seconds": self.deadline.warm_up,
-            "names": trellis.labels.names,
+            "names": context.trellis.labels.names,
+            "overruled": {rule.name: list(rule.overruled) for rule in self.problem.rules if rule.overruled},
+            "context": context,
             **own,
         }
         if reply.path is None:

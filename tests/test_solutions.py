@@ -38,7 +38,7 @@ def test_every_method_returns_a_whole_solution(method):
         ([C.at_least_runs("a", 9, name="nine")], 'rule "nine" alone leaves no labelling'),
         (
             [C.ends_with("a", name="end"), C.at_most_tokens("a", 0, name="none")],
-            '"end", "none" leave no labelling together',
+            '"end" at token 5, "none" at token 5 leave no labelling together',
         ),
     ],
 )

@@ -20,6 +20,8 @@ Booleans = NDArray[np.bool_]
 
 FALSE, TRUE = 0, 1
 LITERAL, AND, OR = range(3)
+MOST_TOGETHER, MOST_APART = 5_000, 20_000
+"""States of a machine for all groundings of a formula, and of those for each grounding in all."""
 
 
 class Gates:
@@ -182,15 +184,18 @@ class Circuit:
     def machines(self) -> tuple[Machine, ...] | None:
         """One machine for all groundings, or one for each; None where that takes too many states."""
         try:
-            return (self._machine(self.roots),)
+            return (self._machine(self.roots, MOST_TOGETHER),)
         except TooManyStates:
             pass
+        made: list[Machine] = []
         try:
-            return tuple(self._machine((root,)) for root in self.roots)
+            for root in self.roots:
+                made.append(self._machine((root,), MOST_APART - sum(m.states for m in made)))
         except TooManyStates:
             return None
+        return tuple(made)
 
-    def _machine(self, roots: Sequence[int]) -> Machine:
+    def _machine(self, roots: Sequence[int], most: int) -> Machine:
         """States are what is left of the groundings that have begun and are not decided."""
         gates, starts = self.gates, _by_first_token(self.gates, roots)
         tables: list[set[int]] = [set() for _ in range(self.length)]
@@ -211,7 +216,7 @@ class Circuit:
             return tuple(sorted(left.items())), broken
 
         certain = sum(root == FALSE for root in roots)
-        return unroll(steps, (), read, [range(len(s)) for s in symbols], certain=certain)
+        return unroll(steps, (), read, [range(len(s)) for s in symbols], certain=certain, most=most)
 
 
 def _by_first_token(gates: Gates, roots: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
@@ -231,7 +236,7 @@ def _symbols(gates: Gates, tables: list[tuple[int, ...]]) -> tuple[StepTable, li
         key = (token == 0, used)
         if key not in kinds:
             stack = [np.broadcast_to(gates.tables[u], (1 if token == 0 else K, K)) for u in used]
-            flat = np.array(stack, bool).reshape(len(used), -1)
+            flat = np.array(stack, bool).reshape(len(used), (1 if token == 0 else K) * K)
             patterns, which = np.unique(flat, axis=1, return_inverse=True)
             table = np.zeros((K + 1, K), np.int64)
             table[0 if token == 0 else slice(1, None)] = which.reshape(-1, K)

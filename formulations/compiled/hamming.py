@@ -1,79 +1,143 @@
 """The fewest tokens to relabel until a rule holds (Chang, Ratinov, Roth 2007, section 4), as a machine.
 
-The machine follows, for every state that a repaired labelling could be in, how many tokens the repair has changed so
-far: the product of the rule's own machines with a second labelling, made deterministic.
+A repair is a second labelling that keeps the rule; the distance is that to the nearest one. In a program it is a
+path of its own, beside the first. As a machine it is made deterministic: for every state that a repair could be in,
+the state says how many tokens it has changed so far.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled.lattice import StepTable
-from formulations.compiled.machine import Machine
+from formulations.compiled.machine import Machine, TooManyStates
 from formulations.compiled.unroll import unroll
 
-Costs = dict[tuple[int, ...], int]
-"""(label class, states of the machines) of a repair that is possible, and how many tokens it changes."""
+MOST_STATES = 5_000
+"""Of the deterministic machine; where it would pass them, the distance is left to rows."""
+MOST_PLACES = 2_000
+"""Of the product of the rule's machines with a second labelling, at one token."""
+
+Place = tuple[int, ...]
+"""The label class of a repaired labelling's last token, and the states of the rule's machines."""
 
 
-def relabelled(machines: Sequence[Machine], labels: int, length: int) -> Machine:
-    """A machine that emits the Hamming distance to the labellings that break none of the machines.
+@dataclass(frozen=True, eq=False)
+class Relabelled:
+    """The fewest tokens to relabel until none of the machines emits anything.
+
+    Parameters
+    ----------
+    rule : the rule's machines
+    labels : K
+    length : T
 
     Raises
     ------
     TooManyStates
-        where it would pass `MOST_STATES`.
+        where their product would pass `MOST_PLACES`.
     ValueError
         where no labelling of this length keeps the rule, so that there is no distance.
     """
-    class_of, members = _classes(machines, labels)
-    repairs = _Repairs(machines, members, length)
-    if not repairs.possible:
-        raise ValueError(
-            f"no labelling of {length} tokens keeps the rule, so nothing can be relabelled until it holds"
+
+    rule: Sequence[Machine]
+    labels: int
+    length: int
+
+    is_local = False
+
+    def __post_init__(self) -> None:
+        if not self.repairs.alive[0]:
+            raise ValueError(
+                f"no labelling of {self.length} tokens keeps the rule, so nothing can be relabelled until it holds"
+            )
+
+    @cached_property
+    def classes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The class of each label (K,), labels that no machine tells apart being one, and a member of each class."""
+        return label_classes(self.rule, self.labels)
+
+    @cached_property
+    def repairs(self) -> "Repairs":
+        return Repairs(self.rule, self.classes[1], self.length)
+
+    @property
+    def most(self) -> int:
+        """An upper bound on the distance of any labelling."""
+        return self.length
+
+    def violations(self, path: NDArray[np.int64]) -> int:
+        """The distance of label ids (T,)."""
+        return self.nearest(path)[0]
+
+    def nearest(self, path: NDArray[np.int64]) -> tuple[int, list[int]]:
+        """The distance of label ids (T,), and one choice of the tokens to relabel."""
+        front: dict[Place, tuple[int, tuple[int, ...]]] = {self.repairs.start: (0, ())}
+        for token, label in enumerate(path.tolist()):
+            following: dict[Place, tuple[int, tuple[int, ...]]] = {}
+            for place, (cost, changed) in front.items():
+                for after in self.repairs.after(token, place):
+                    keeps = after[0] == self.classes[0][label]
+                    new = (cost, changed) if keeps else (cost + 1, (*changed, token))
+                    if after not in following or new < following[after]:
+                        following[after] = new
+            front = following
+        cost, tokens = min(front.values())
+        return cost, list(tokens)
+
+    @cached_property
+    def machines(self) -> tuple[Machine, ...] | None:
+        """A machine that emits the distance: its states are what every repair has cost so far, less the least."""
+        try:
+            return (self._machine(),)
+        except TooManyStates:
+            return None
+
+    def _machine(self) -> Machine:
+        def read(token: int, state: frozenset, symbol: int) -> tuple[frozenset, int]:
+            costs: dict[Place, int] = {}
+            for place, cost in state:
+                for after in self.repairs.after(token, place):
+                    total = cost + (after[0] != symbol)
+                    if total < costs.get(after, self.length + 1):
+                        costs[after] = total
+            least = min(costs.values())
+            return frozenset((place, cost - least) for place, cost in costs.items()), least
+
+        class_of, members = self.classes
+        return unroll(
+            StepTable(class_of[None, None, :], np.zeros(self.length, np.int64)),
+            frozenset([(self.repairs.start, 0)]),
+            read,
+            [range(len(members))] * self.length,
+            final=lambda state: min(cost for _, cost in state),
+            most=MOST_STATES,
         )
 
-    def read(token: int, state: frozenset, symbol: int) -> tuple[frozenset, int]:
-        costs: Costs = {}
-        for place, cost in state:
-            for after in repairs.after(token, place):
-                total = cost + (after[0] != symbol)
-                if total < costs.get(after, length + 1):
-                    costs[after] = total
-        least = min(costs.values())
-        return frozenset((place, cost - least) for place, cost in costs.items()), least
 
-    steps = StepTable(class_of[None, None, :], np.zeros(length, np.int64))
-    start = frozenset([((-1, *(0 for _ in machines)), 0)])
-    classes = range(len(members))
-    return unroll(
-        steps,
-        start,
-        read,
-        [classes] * length,
-        final=lambda state: min(cost for place, cost in state),
-    )
-
-
-class _Repairs:
+class Repairs:
     """Steps of labellings that keep the rule to the end."""
 
     def __init__(self, machines: Sequence[Machine], members: NDArray[np.int64], length: int) -> None:
         self.machines, self.members, self.length = machines, members, length
-        self.after = lru_cache(None)(self._after)
+        self.after = cache(self._after)
         self.alive = self._living()
 
     @property
-    def possible(self) -> bool:
-        return bool(self.alive[0])
+    def start(self) -> Place:
+        """Before token 0."""
+        return (-1, *(0 for _ in self.machines))
 
-    def _living(self) -> list[set[tuple[int, ...]]]:
+    def _living(self) -> list[set[Place]]:
         """For each token, the places before it from which the rule can still be kept."""
-        fronts: list[set[tuple[int, ...]]] = [{(-1, *(0 for _ in self.machines))}]
+        fronts: list[set[Place]] = [{self.start}]
         for token in range(self.length):
             fronts.append({after for place in fronts[-1] for after in self._steps(token, place)})
+            if len(fronts[-1]) > MOST_PLACES:
+                raise TooManyStates(f"more than {MOST_PLACES} places")
         alive = [
             {p for p in fronts[-1] if not any(m.final[q] for m, q in zip(self.machines, p[1:], strict=True))}
         ]
@@ -82,10 +146,10 @@ class _Repairs:
             alive.append(kept)
         return alive[::-1]
 
-    def _after(self, token: int, place: tuple[int, ...]) -> list[tuple[int, ...]]:
+    def _after(self, token: int, place: Place) -> list[Place]:
         return [after for after in self._steps(token, place) if after in self.alive[token + 1]]
 
-    def _steps(self, token: int, place: tuple[int, ...]) -> list[tuple[int, ...]]:
+    def _steps(self, token: int, place: Place) -> list[Place]:
         before = -1 if place[0] < 0 else int(self.members[place[0]])
         found = []
         for c, label in enumerate(self.members.tolist()):
@@ -101,7 +165,7 @@ class _Repairs:
         return found
 
 
-def _classes(machines: Sequence[Machine], labels: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def label_classes(machines: Sequence[Machine], labels: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Labels that no machine tells apart: the class of each label (K,), and a member of each class."""
     rows = []
     for machine in machines:
@@ -113,25 +177,3 @@ def _classes(machines: Sequence[Machine], labels: int) -> tuple[NDArray[np.int64
         np.concatenate(rows, axis=1), axis=0, return_index=True, return_inverse=True
     )
     return classes.reshape(-1).astype(np.int64), member.astype(np.int64)
-
-
-def distance(machines: Sequence[Machine], path: NDArray[np.int64], labels: int) -> tuple[int, list[int]]:
-    """The fewest tokens to relabel until the machines emit nothing, and one choice of them."""
-    class_of, members = _classes(machines, labels)
-    repairs = _Repairs(machines, members, len(path))
-    front: dict[tuple[int, ...], tuple[int, tuple[int, ...]]] = {(-1, *(0 for _ in machines)): (0, ())}
-    for token, label in enumerate(path.tolist()):
-        following: dict[tuple[int, ...], tuple[int, tuple[int, ...]]] = {}
-        for place, (cost, changed) in front.items():
-            for after in repairs.after(token, place):
-                keeps = after[0] == class_of[label]
-                new = (cost, changed) if keeps else (cost + 1, (*changed, token))
-                if after not in following or new < following[after]:
-                    following[after] = new
-        front = following
-    if not front:
-        raise ValueError(
-            f"no labelling of {len(path)} tokens keeps the rule, so nothing can be relabelled until it holds"
-        )
-    cost, changed = min(front.values())
-    return cost, list(changed)

@@ -86,6 +86,29 @@ class Machine:
         emits = self.emits + rise[self.next_state] - rise[:, None]
         return replace(self, emits=emits, final=self.final - rise)
 
+    def on_prefixes(self, *, keep: bool) -> "Machine":
+        """Evaluated on every prefix as if it ended there: what the last token emits is emitted at every token.
+
+        With `keep`, a violation once seen stays, even where the machine would still have forgiven it; without,
+        emissions go down again when it does, so that whole labellings cost the same.
+        """
+        if keep:
+            return replace(self, emits=self.emits + self.final[self.next_state], final=0 * self.final)
+        emits = self.emits + self.final[self.next_state] - self.final[:, None]
+        return replace(self, emits=emits, final=np.full_like(self.final, self.final[0]))
+
+    @cached_property
+    def partial(self) -> str:
+        """Whether the rule can be evaluated on prefixes (Stokman 2011, section 4.1, the set P), read left to right.
+
+        "exact": the violations of a prefix never fall when it grows. "sound": they may, but a prefix that breaks
+        the rule cannot be completed so that it holds. "": neither, or the empty prefix breaks it already.
+        """
+        now, least = self.final[self.reachable], self.floor[self.reachable]
+        if self.final[0] or ((now > 0) & (least == 0)).any():
+            return ""
+        return "exact" if (now == least).all() else "sound"
+
     @cached_property
     def fires_at(self) -> NDArray[np.bool_]:
         """(T,) tokens at which a local machine can emit anything."""

@@ -18,6 +18,7 @@ def unroll(
     symbols: Sequence[Sequence[int]],
     final: Callable[[Any], int] = lambda state: 0,
     certain: int = 0,
+    most: int = MOST_STATES,
 ) -> Machine:
     """A machine from what `read(token, state, symbol) -> (state, violations)` leads to.
 
@@ -27,11 +28,12 @@ def unroll(
     symbols : which symbols a token can have
     final : violations that a state emits after the last token
     certain : violations of every labelling
+    most : states allowed
 
     Raises
     ------
     TooManyStates
-        where there are more than `MOST_STATES`.
+        where there are more.
     """
     width = max(len(s) for s in symbols)
     next_state, emits = [], []
@@ -48,8 +50,8 @@ def unroll(
             row = [arcs.get(symbol, usual) for symbol in range(width)]
             next_state.append([number for number, _ in row])
             emits.append([emitted for _, emitted in row])
-            if count + len(after) > MOST_STATES:
-                raise TooManyStates(f"more than {MOST_STATES} states")
+            if count + len(after) > most:
+                raise TooManyStates(f"more than {most} states")
         front, count = after, count + len(after)
     ends = np.zeros(count, np.int64)
     for state, number in front.items():

@@ -7,9 +7,8 @@ from itertools import permutations
 from numbers import Real
 from typing import Any
 
-from formulations.compiled.hamming import distance as fewest_relabelled
-from formulations.compiled.hamming import relabelled
-from formulations.compiled.machine import MOST_STATES, Machine, TooManyStates
+from formulations.compiled.hamming import MOST_PLACES, Relabelled
+from formulations.compiled.machine import Machine, TooManyStates
 from formulations.constraints.reading import Reading
 from formulations.constraints.template import TEMPLATES, Part, Template, Trial, each_field
 from formulations.grid import snap_weight
@@ -60,6 +59,11 @@ class Rule:
         self._one_of("distance", DISTANCES)
         self._one_of("scope", SCOPES)
         self._one_of("partial", PARTIAL)
+        if self.partial and (self.statement.form == "logic" or self.distance == "hamming"):
+            raise ValueError(
+                f'rule {self.title!r}: partial "forced" is for templates and linear rules that count; what a formula or '
+                "a Hamming distance says of a prefix is worked out from its machine"
+            )
 
     def _one_of(self, what: str, known: Iterable[str]) -> None:
         value = getattr(self, what)
@@ -109,12 +113,15 @@ class Rule:
         parts = tuple(part for s in self.statements(names) for part in s.ground(labels, tokens))
         if self.distance != "hamming" or not parts:
             return parts
+        return (self._nearest(parts, len(labels), len(tokens)),)
+
+    def _nearest(self, parts: Iterable[Part], labels: int, length: int) -> Relabelled:
         try:
-            return (relabelled(self._regular(parts), len(labels), len(tokens)),)
+            return Relabelled(self._regular(parts), labels, length)
         except TooManyStates:
             raise ValueError(
-                f'distance "hamming" would need more than {MOST_STATES} states for {len(tokens)} tokens: use "count", '
-                "or one rule for each field"
+                f'distance "hamming" would need more than {MOST_PLACES} states for a token: use "count", or one rule '
+                "for each field"
             ) from None
 
     def _regular(self, parts: Iterable[Part]) -> list[Machine]:
@@ -135,9 +142,10 @@ class Rule:
 
     def _relabelling(self, reading: Reading) -> tuple[int, list[int]]:
         labels = reading.labels
-        plain = replace(self, distance="count")
-        machines = self._regular(plain.ground(labels, reading.tokens))
-        return fewest_relabelled(machines, labels.ids(reading.names), len(labels)) if machines else (0, [])
+        parts = replace(self, distance="count").ground(labels, reading.tokens)
+        if not parts:
+            return 0, []
+        return self._nearest(parts, len(labels), len(reading)).nearest(labels.ids(reading.names))
 
     def violations(
         self, labelling: Sequence[str], tokens: Sequence[str] | None = None, labels: LabelSet | None = None

@@ -1,10 +1,7 @@
 """What `tomllib` leaves out: where a value stands in the text of a TOML file, and how to write one.
 
-`locate` follows one path through the text and skips everything else. It takes the text to be valid, which
-`tomllib` has checked before. Lines and columns are those of an editor: a byte order mark does not count.
+The text is valid: `tomllib` has checked it. A byte order mark does not count in lines and columns.
 """
-
-from __future__ import annotations
 
 import json
 import re
@@ -15,29 +12,20 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-
-class KEY:
-    """At the end of a path: the key itself, rather than its value."""
-
-
-Path = tuple[str | int | type[KEY], ...]
-Names = list[tuple[Any, int]]  # the parts of a key, and where each stands
+KEY = object()  # at the end of a path: the key itself, rather than its value
 WIDTH = 100
+Path = tuple[object, ...]
+Names = list[tuple[Any, int]]  # the parts of a key, and where each stands
 
-# A possessive group must not fail half-way (up to Python 3.11.4 it does not step back): hence no "(?!"").
-_TEXT = (
-    r'"""(?:(?:[^"\\]++|\\.)*+"{1,2}(?!"))*(?:[^"\\]++|\\.)*+"{3,5}'
-    r"|'''(?:[^']*+'{1,2}(?!'))*[^']*+'{3,5}"
-    r'|"(?:[^"\\\n]++|\\.)*+"'
-    r"|'[^'\n]*+'"
-)
-_STRING = re.compile(_TEXT, re.DOTALL)
-_BRACKETS, _ITEMS = (
-    re.compile(rf"""[^"'#{marks}]*+({_TEXT}|#[^\n]*|[{marks}])""", re.DOTALL)
-    for marks in (r"\[\]{}", r"\[\]{},")
-)
+# A possessive group must not fail half-way: up to Python 3.11.4, it does not step back then.
+_LONG = r'"{3}(?:(?:[^"\\]++|\\.)*+"{1,2}(?!"))*(?:[^"\\]++|\\.)*+"{3,5}'
+_RAW = r"'{3}(?:[^']*+'{1,2}(?!'))*[^']*+'{3,5}"
+_SHORT = r"""(?:"(?:[^"\\\n]++|\\.)*+"|'[^'\n]*+')"""
+_TEXT = f"(?s:{_LONG}|{_RAW}|{_SHORT})"
+_STRING, _QUOTES = re.compile(_TEXT), re.compile(r"""("{3}|'{3}|["'])\n?""")
+_BRACKETS, _ITEMS = (re.compile(rf"""[^"'#{x}]*+({_TEXT}|#.*|[{x}])""") for x in (r"\[\]{}", r"\[\]{},"))
 _BLANK = re.compile(r"(?:[ \t\n]++|#[^\n]*+)*+")
-_NAME = re.compile(r"""[ \t]*+([\w-]+|"(?:[^"\\\n]++|\\.)*+"|'[^'\n]*+')[ \t]*+(\.|=[ \t]*+)?""", re.ASCII)
+_NAME = re.compile(rf"[ \t]*+([\w-]+|{_SHORT})[ \t]*+(\.|=[ \t]*+)?", re.ASCII)
 _CHARACTER = re.compile(r"(?:\\[ \t]*\n[ \t\n]*)*(\\u.{4}|\\U.{8}|\\x..|\\.|.|\Z)", re.DOTALL)
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")  # without tab and newline
@@ -60,14 +48,12 @@ class Place:
 
 
 def _space(char: str) -> str:
-    """White space as wide as the character."""
     if unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return ""
     return "\t" if char == "\t" else "  " if unicodedata.east_asian_width(char) in "WF" else " "
 
 
 def _plain(text: str) -> str:
-    """The text as the parser counts it, and as an editor shows it."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n")
 
 
@@ -140,13 +126,12 @@ def _statements(text: str) -> Iterator[tuple[Names, int | None]]:
 def _names(text: str, at: int) -> tuple[Names, int]:
     """The parts of a key, and where its value begins."""
     names: Names = []
-    while match := _NAME.match(text, at):
-        name, at = match[1], match.end()
+    more: str | None = "."
+    while more == "." and (match := _NAME.match(text, at)):
+        name, more, at = match[1], match[2], match.end()
         if name[0] in "\"'":
             name = tomllib.loads(f"_ = {name}")["_"] if "\\" in name else name[1:-1]
         names.append((name, match.start(1)))
-        if match[2] != ".":
-            break
     return names, at
 
 
@@ -156,31 +141,26 @@ def _entries(text: str, start: int, path: Path) -> Iterator[tuple[Names, int]]:
     if text.startswith("{", start):
         yield from (_names(text, _after(_BLANK, text, at)) for at in items)
     elif isinstance(step := path[0], int) and step >= 0:
-        for at in islice(items, step, step + 1):
-            at = _after(_BLANK, text, at)
-            if not text.startswith("]", at):  # a comma may follow the last element
-                yield [(step, at)], at
+        starts = (_after(_BLANK, text, at) for at in islice(items, step, step + 1))
+        yield from (([(step, at)], at) for at in starts if text[at : at + 1] != "]")  # no more
 
 
 def _items(text: str, start: int, marks: re.Pattern[str]) -> Iterator[int]:
-    """What follows the opening bracket, each comma between the items, and the closing bracket, if any."""
+    """What follows the brackets and commas of an array or inline table, without those of the values in it."""
     depth = 0
     for match in marks.finditer(text, start) if text.startswith(("[", "{"), start) else ():
         depth += (match[1] in "[{") - (match[1] in "]}")
-        if depth == 1 and match[1] in "[{,":
+        if depth < 2 and match[1] in "[]{},":
             yield match.end()
-        elif not depth:
-            yield match.end()
+        if not depth:
             return
 
 
 def _inside(text: str, start: int, offset: int) -> int:
     """Where a character of the string that begins at `start` stands in the text."""
-    quotes = 3 if text.startswith(('"""', "'''"), start) else 1
-    at, end = start + quotes, _after(_STRING, text, start) - quotes
-    if end < at - 1:  # not a string
+    if not (quotes := _QUOTES.match(text, start)):
         return start
-    at += quotes == 3 and text[at] == "\n"
+    at, end = quotes.end(), _after(_STRING, text, start) - len(quotes[1])
     if text[start] == "'":
         return min(at + offset, end)
     return next((char.start(1) for char in islice(_CHARACTER.finditer(text, at, end), offset, None)), end)
@@ -206,46 +186,41 @@ def _table(table: Mapping[str, Any], path: str) -> Iterator[str]:
     """The lines of a table: values, tables, arrays of tables; except at the top, tables are inline if they fit."""
     below: list[tuple[bool, str, list[Any]]] = []
     for key, value in table.items():
-        name, several = _key(key), isinstance(value, list)
-        inner = value if several else [value]
+        name, inner = _key(key), value if isinstance(value, list) else [value]
         tables = bool(inner) and all(isinstance(item, dict) for item in inner)
-        if tables and not (path and all(len(f"{name} = {_inline(item)}") <= WIDTH for item in inner)):
-            below.append((several, path + name, inner))
+        if tables and not (path and all(len(f"{name} = {_value(item)}") <= WIDTH for item in inner)):
+            below.append((inner is value, path + name, inner))
         elif isinstance(value, str) and "\n" in value and value.strip():
             yield f"{name} = " + _string(value, '"""', "'''", trim="\n")
         else:
-            yield f"{name} = " + _wrapped(value, len(f"{name} = "), "")
+            yield f"{name} = " + _value(value, len(f"{name} = "))
     for several, name, inner in sorted(below, key=lambda entry: entry[0]):
         for item in inner:
             yield f"\n[[{name}]]" if several else f"\n[{name}]"
             yield from _table(item, name + ".")
 
 
-def _wrapped(value: Any, used: int, indent: str) -> str:
-    """The value in one line or, if it is an array too long for that, in several."""
-    line = _inline(value)
-    if not isinstance(value, list) or not value or used + len(line) <= WIDTH:
+def _value(value: Any, used: int | None = None, indent: str = "") -> str:
+    """The value; in one line unless it is an array and some of the line is used, so that the rest is too short."""
+    if isinstance(value, str):
+        return _string(value, '"', "'", '"""', "'''")
+    if isinstance(value, int | float):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + "}"
+    if not isinstance(value, list):
+        raise TypeError(f"TOML has no {type(value).__name__}: {value!r}")
+    line = f"[{', '.join(map(_value, value))}]"
+    if used is None or not value or used + len(line) <= WIDTH:
         return line
     inner, lines = indent + "  ", ["["]
     for item in value:
-        piece = _wrapped(item, len(inner) + 1, inner) + ","
+        piece = _value(item, len(inner) + 1, inner) + ","
         if len(lines) > 1 and not isinstance(item, list | dict) and len(lines[-1]) + len(piece) < WIDTH:
             lines[-1] += " " + piece
         else:
             lines.append(inner + piece)
     return "\n".join([*lines, indent + "]"])
-
-
-def _inline(value: Any) -> str:
-    if isinstance(value, str):
-        return _string(value, '"', "'", '"""', "'''")
-    if isinstance(value, int | float):
-        return str(value).lower()
-    if isinstance(value, list):
-        return f"[{', '.join(map(_inline, value))}]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_key(key)} = {_inline(item)}" for key, item in value.items()) + "}"
-    raise TypeError(f"TOML has no {type(value).__name__}: {value!r}")
 
 
 def _key(key: str) -> str:
@@ -259,8 +234,7 @@ def _string(text: str, *quotes: str, trim: str = "") -> str:
             ends = (trim + text)[:1], text[-1:]
             if quote not in text and quote[0] not in ends and ("'" in quote or "\\" not in text):
                 return quote + trim + text + quote
+    escaped = json.dumps(text, ensure_ascii=False)
     if trim:
         escaped = '"""\n' + re.sub(r'"(?=""|\Z)', r"\"", text.replace("\\", r"\\")) + '"""'
-    else:
-        escaped = json.dumps(text, ensure_ascii=False)
     return _HIDDEN.sub(lambda char: f"\\u{ord(char[0]):04X}", escaped)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled.circuit import Circuit
+from formulations.compiled.hamming import Relabelled
 from formulations.compiled.machine import Machine
 from formulations.compiled.problem import GroundRule
 from formulations.compiled.sums import Sum
@@ -39,6 +40,9 @@ def _add_part(part: Part, slack: int | None, once: bool, program: Shared) -> Non
     if isinstance(part, Sum):
         _sum(part, slack, once, program)
         return
+    if isinstance(part, Relabelled):
+        _relabelling(part, slack, program)
+        return
     (machine,) = part.machines or ()
     if machine.backward is not None:
         _emit(*_flow(machine.backward, program, backward=True), slack, once, program)
@@ -46,6 +50,31 @@ def _add_part(part: Part, slack: int | None, once: bool, program: Shared) -> Non
         _emit(*_local(machine, program), slack, once, program)
     else:
         _emit(*_flow(machine, program), slack, once, program)
+
+
+def _relabelling(part: Relabelled, slack: int | None, program: Shared) -> None:
+    """A second path through what the rule allows, and σ >= the tokens at which the two differ."""
+    rows, columns = program.rows, program.columns
+    class_of, members = part.classes
+    differs = columns.add(np.ones(part.length, np.int64))
+    arrived: dict[tuple[int, ...], int] = {part.repairs.start: int(rows.add(1, 1, 1)[0])}
+    for token in range(part.length):
+        arcs = [(p, after) for p in arrived for after in part.repairs.after(token, p)]
+        column = columns.add(np.ones(len(arcs), np.int64))
+        rows.put(np.array([arrived[p] for p, _ in arcs]), column)
+        places = list(dict.fromkeys(after for _, after in arcs))
+        if token < part.length - 1:
+            arrived = dict(zip(places, rows.add(len(places), 0, 0).tolist(), strict=True))
+            rows.put(np.array([arrived[after] for _, after in arcs]), column, -1)
+        agrees = rows.add(len(members), lower=0)
+        rows.put(agrees, differs[token])
+        rows.put(agrees[[after[0] for _, after in arcs]], column)
+        for c, of_class in enumerate(agrees.tolist()):
+            rows.put(of_class, program.indicator(token, (class_of == c)[None, :]), -1)
+    row = rows.add(1, upper=0)
+    rows.put(row, differs)
+    if slack is not None:
+        rows.put(row, slack, -1)
 
 
 def _sum(part: Sum, slack: int | None, once: bool, program: Shared) -> None:

@@ -96,11 +96,15 @@ def _decode(
     bound: Annotated[str, typer.Option(help="The two-phase floor: relative or odds.")] = "relative",
     width: Width = 10,
     threads: Threads = 1,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Add which rules are broken, where, and what each one changes.")
+    ] = False,
 ) -> None:
     """Label sequences: one JSON object a line, with score, penalty, violations, bound and proof."""
     from ilpinfer.cli.decoding import decode
 
     options: dict[str, Any] = {"width": width, "threads": threads, "top": top, "tau": tau, "bound": bound}
+    options["explain"] = explain
     decode(source, model, rules, output, method, time_limit, scheme, options)
 
 
@@ -134,10 +138,34 @@ def _check(
     scheme: Scheme = "",
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
-    """How often gold labels break each rule, with examples."""
+    """How often each rule applies, holds and breaks in gold labels, with examples and a suggested penalty."""
     from ilpinfer.cli.checking import check
 
     check(rules, gold, scheme, as_json)
+
+
+@app.command("explain")
+def _explain(
+    rules: Annotated[str, typer.Argument(help="A TOML file, or a name of the catalogue.")],
+    model: Annotated[
+        str | None, typer.Option(help="Take labels from a model; the declared fields if not given.")
+    ] = None,
+    length: Annotated[int, typer.Option(min=2, max=500, help="Tokens of the sequence looked at.")] = 25,
+    scheme: Scheme = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+) -> None:
+    """What kind of rule each one is: local, linear, regular or auxiliary, and what a prefix shows of it."""
+    from ilpinfer.cli.explaining import explain
+
+    explain(rules, model, length, scheme, as_json)
+
+
+@app.command("schema")
+def _schema() -> None:
+    """The JSON Schema of rule files, for editors."""
+    from ilpinfer.cli.explaining import print_schema
+
+    print_schema()
 
 
 @app.command("methods")

@@ -36,16 +36,18 @@ def decode(
     solve = _solver(method, time_limit, options)
     scored, rule_set, content = prepare(source, model, rules, scheme)
     if output == "-":
-        infeasible = _decode_all(scored, range(len(scored)), rule_set, solve, _print)
+        infeasible = _decode_all(scored, range(len(scored)), rule_set, solve, _print, options["explain"])
     else:
         job = digest(__version__, content, method, time_limit, options)
-        infeasible = _to_file(output, job, scored, rule_set, solve)
+        infeasible = _to_file(output, job, scored, rule_set, solve, options["explain"])
     if infeasible:
         more = f" (and {len(infeasible) - 1} more)" if len(infeasible) > 1 else ""
         raise Failure(infeasible[0] + more, 2)
 
 
-def _to_file(output: str, job: str, scored: list[Scored], rules: RuleSet, solve: "Solve") -> list[str]:
+def _to_file(
+    output: str, job: str, scored: list[Scored], rules: RuleSet, solve: "Solve", explain: bool
+) -> list[str]:
     with Journal(output, job) as journal:
         last = [row for row in journal.rows if row["sequence"] == journal.rows[-1]["sequence"]]
         journal.forget(len(last) if last and len(last) < last[-1].get("ranks", 1) else 0)
@@ -57,7 +59,7 @@ def _to_file(output: str, job: str, scored: list[Scored], rules: RuleSet, solve:
                 journal.write(rows)
                 advance()
 
-            return earlier + _decode_all(scored, range(begin, len(scored)), rules, solve, write)
+            return earlier + _decode_all(scored, range(begin, len(scored)), rules, solve, write, explain)
 
 
 Solve = Callable[..., list[Solution]]
@@ -69,18 +71,26 @@ def _decode_all(
     rules: RuleSet,
     solve: Solve,
     write: Callable[[list[Row]], None],
+    explain: bool,
 ) -> list[str]:
     """Decode and write sequence by sequence; a message for each that is infeasible."""
     messages = []
     for number in numbers:
         item = scored[number]
         solutions = solve(item.trellis, rules)
-        rows = [{"sequence": number, "tokens": list(item.trellis.tokens), **s.to_dict()} for s in solutions]
+        rows = [
+            {"sequence": number, "tokens": list(item.trellis.tokens), **_row(s, explain)} for s in solutions
+        ]
         if len(rows) > 1:
             rows = [{**row, "rank": rank, "ranks": len(rows)} for rank, row in enumerate(rows, 1)]
         write(rows)
         messages += [message for row in rows for message in _complaint(row, scored)]
     return messages
+
+
+def _row(solution: Solution, explain: bool) -> Row:
+    row = solution.to_dict()
+    return {**row, "explanation": solution.explain().to_dict()} if explain and solution.found else row
 
 
 def _complaint(row: Row, scored: list[Scored]) -> list[str]:

@@ -27,17 +27,19 @@ class Beam:
     scores : theirs, in grid units
     left_out : the best that any prefix left out for want of width could still have reached; `FORBIDDEN` for none
     bound : upper bound on the score of every labelling that reaches the floor
+    blind : whether some rule has no machine, so that it was seen on whole labellings only
     """
 
     paths: list[Path]
     scores: list[int]
     left_out: int
     bound: int
+    blind: bool = False
 
     @property
     def settled(self) -> bool:
         """Whether nothing left out comes near the best labelling, so that it is the first optimum by label ids."""
-        return bool(self.paths) and self.left_out < self.scores[0]
+        return bool(self.paths) and self.left_out < self.scores[0] and not self.blind
 
 
 def search(
@@ -85,7 +87,13 @@ def search(
     left_out = int(left[0])
     bound = max([left_out, *(int(score[h]) for h in order[:1])])
     paths = [_backtrack(labels, parents, h) for h in order]
-    return Beam(paths, [int(score[h]) for h in order], left_out, min(best, bound))
+    scores_found = [int(score[h]) for h in order]
+    blind = any(rule.unseen for rule in folded.rules)
+    if blind:
+        valued = [(folded.value(path).score, path) for path in paths]
+        valued = sorted((v for v in valued if not is_forbidden(v[0])), key=lambda v: -v[0])
+        paths, scores_found = [path for _, path in valued], [value for value, _ in valued]
+    return Beam(paths, scores_found, left_out, min(best, bound), blind)
 
 
 def _backtrack(labels: NDArray[np.int32], parents: NDArray[np.int32], h: int) -> Path:

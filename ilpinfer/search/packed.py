@@ -38,7 +38,7 @@ class Packed(NamedTuple):
 def pack(problem: Problem) -> Packed:
     """Flat arrays of every machine that the problem's lattice does not hold."""
     T, K = problem.shape
-    machines = [machine.early for rule in problem.rules for machine in rule.machines]
+    machines = [m if rule.forced else m.early for rule in problem.rules for m in rule.machines]
     rule = [r for r, ground in enumerate(problem.rules) for _ in ground.machines]
     tables = [m.steps.values for m in machines]
     symbol_at = _starts([t.size for t in tables])

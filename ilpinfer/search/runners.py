@@ -1,8 +1,10 @@
 """Viterbi and beam search as methods."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from formulations.compiled.problem import Problem
+from formulations.compiled.problem import GroundRule, Problem
+from formulations.programs.formulation import losses
 from ilpinfer.certificate import BEAM_BOUND, VITERBI_BOUND
 from ilpinfer.exact.viterbi import best_paths
 from ilpinfer.found import Found, Task
@@ -26,9 +28,33 @@ def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     task.deadline.excuse(warm("viterbi"))
     task.deadline.excuse(warm("beam"))
     width = max(task.width, task.top)
-    found = search(problem.fold(), width, task.deadline)
-    method = f"beam: width {width}"
+    folded = problem.fold()
+    found = search(forced(folded), width, task.deadline)
+    late = [rule.name for rule in folded.rules if rule.unseen]
+    method = f"beam: width {width}" + (f", whole labellings only for {', '.join(late)}" if late else "")
+    bound, proof = found.bound, BEAM_BOUND
+    if any(rule.forced for rule in folded.rules):
+        bound, proof = losses(folded.lattice)[0], VITERBI_BOUND
     for path in found.paths[: task.top]:
-        yield Found(path, found.bound, method, BEAM_BOUND)
+        yield Found(path, bound, method, proof)
     if not found.paths:
-        yield Found(None, found.bound, method, BEAM_BOUND)
+        yield Found(None, bound, method, proof)
+
+
+def forced(problem: Problem) -> Problem:
+    """The problem as a search sees it that evaluates the rules marked "forced" on every prefix.
+
+    A hard rule drops each prefix that would break it if it ended there, although it might still come right; a soft
+    one charges what it would cost if it ended there (Stokman 2011, section 4.1).
+    """
+    rules = tuple(
+        _evaluated(r) if r.forced and (r.penalty is None or not r.binary) else r for r in problem.rules
+    )
+    return replace(problem, rules=rules)
+
+
+def _evaluated(rule: GroundRule) -> GroundRule:
+    machines = tuple(
+        m.on_prefixes(keep=rule.penalty is None) for part in rule.parts for m in part.machines or ()
+    )
+    return replace(rule, parts=(*machines, *rule.unseen))

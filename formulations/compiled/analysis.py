@@ -1,0 +1,173 @@
+"""What kind of rule each one is: whether it folds, is a row, has a small machine, and what a prefix shows of it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from formulations.compiled.circuit import Circuit
+from formulations.compiled.hamming import Relabelled, label_classes
+from formulations.compiled.machine import MOST_STATES, Machine
+from formulations.compiled.problem import GroundRule, Problem, compile_problem
+from formulations.compiled.sums import Sum
+from formulations.constraints.rule import Rule
+from formulations.labels import LabelSet
+from formulations.programs.formulation import formulate
+from formulations.rules import RuleSet
+from formulations.trellis import Trellis
+
+SAMPLE, MOST_COMPARED = 6, 20_000
+"""Tokens on which formulas are looked at, and how many joint states."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What the machine finds out about a rule.
+
+    Parameters
+    ----------
+    rule : its name
+    form : template, linear or logic
+    kind : "local" (folds into the trellis), "linear" (a row), "regular" (an automaton) or "auxiliary" (a column
+        for each gate)
+    states : of its largest automaton; None where it would pass `MOST_STATES`
+    machines : how many automata or rows it is made of
+    partial : "exact" or "sound" where it can be evaluated on prefixes read left to right (Stokman 2011, section
+        4.1, the set P), "forced" where it is made to, "" where it cannot
+    bound : what a prefix shows of the violations to come
+    rows, columns : what it adds to an integer program of this size, σ included
+    warning : what to know before using it
+    """
+
+    rule: str
+    form: str
+    kind: str
+    states: int | None
+    machines: int
+    partial: str
+    bound: str
+    rows: int
+    columns: int
+    warning: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+
+def analyse(rules: RuleSet, labels: LabelSet, tokens: Sequence[str]) -> list[Analysis]:
+    """Every rule on one sequence.
+
+    Raises
+    ------
+    ValueError
+        for fields that are neither labels nor declared.
+    """
+    K = len(labels)
+    trellis = Trellis(np.zeros(K), np.zeros((len(tokens) - 1, K, K)), labels=labels, tokens=tokens)
+    problem = compile_problem(trellis, rules)
+    empty = formulate(Problem(problem.model, problem.lattice, ())).program
+    found = []
+    for rule, ground in zip(rules.rules, problem.rules, strict=True):
+        program = formulate(Problem(problem.model, problem.lattice, (ground,))).program
+        size = program.n_rows - empty.n_rows, program.n_columns - empty.n_columns
+        found.append(_analysis(rule, ground, labels, tokens, *size))
+    return found
+
+
+def _analysis(
+    rule: Rule, ground: GroundRule, labels: LabelSet, tokens: Sequence[str], rows: int, columns: int
+) -> Analysis:
+    partial = _partial(rule, ground, labels, tokens)
+    warning = ""
+    if ground.forced:
+        if not partial:
+            warning = (
+                "evaluated on prefixes although a prefix may break it and come right: solutions get lost"
+            )
+        partial = partial or "forced"
+    states = None if ground.unseen else max((m.states for m in ground.machines), default=1)
+    if states is None:
+        warning = f"needs more than {MOST_STATES} states: searches see it on whole labellings only"
+    parts = len(ground.parts)
+    form, kind = rule.statement.form, _kind(ground)
+    bound = _bound(ground, partial)
+    return Analysis(ground.name, form, kind, states, parts, partial, bound, rows, columns, warning)
+
+
+def _kind(ground: GroundRule) -> str:
+    if ground.folds:
+        return "local"
+    if any(isinstance(part, Circuit) for part in ground.parts):
+        return "auxiliary"
+    return "linear" if all(part.is_local or isinstance(part, Sum) for part in ground.parts) else "regular"
+
+
+def _partial(rule: Rule, ground: GroundRule, labels: LabelSet, tokens: Sequence[str]) -> str:
+    if any(isinstance(part, Circuit | Relabelled) for part in ground.parts):
+        return partial_by_sample(rule, labels, tokens[:SAMPLE])
+    found = {machine.partial for machine in ground.machines}
+    return "" if "" in found or ground.unseen else "sound" if "sound" in found else "exact"
+
+
+def partial_by_sample(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> str:
+    """As `Machine.partial`, where states belong to tokens: the rule on each prefix held against the rule on all tokens."""
+    whole, kinds = _small(rule, labels, tokens), set()
+    for length in range(1, len(tokens)):
+        prefix = _small(rule, labels, tokens[:length])
+        if whole is None or prefix is None:
+            return ""
+        kinds.add(_compared(prefix, whole, len(labels), length))
+    return "" if "" in kinds else "sound" if "sound" in kinds else "exact"
+
+
+def _small(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> list[Machine] | None:
+    try:
+        parts = [part.machines for part in rule.ground(labels, tokens)]
+    except ValueError:
+        return None
+    return None if None in parts else [m for machines in parts for m in machines or ()]
+
+
+def _compared(prefix: list[Machine], whole: list[Machine], labels: int, length: int) -> str:
+    """What a prefix breaks by itself, against what is then certain of the whole."""
+    count = len(prefix)
+    machines = [*prefix, *whole]
+    _, members = label_classes(machines, labels)
+    front = {(-1, *(0 for _ in machines)): {(0, 0)}}
+    for token in range(length):
+        after: dict[tuple[int, ...], set[tuple[int, int]]] = {}
+        for (before, *states), broken in front.items():
+            for label in members.tolist():
+                now, emitted = [label], [0, 0]
+                for i, (machine, state) in enumerate(zip(machines, states, strict=True)):
+                    table = machine.steps.at(token)
+                    symbol = int(table[before + 1 if len(table) > 1 else 0, label])
+                    now.append(int(machine.next_state[state, symbol]))
+                    emitted[i >= count] += int(machine.emits[state, symbol])
+                found = {(a + emitted[0], b + emitted[1]) for a, b in broken}
+                after.setdefault(tuple(now), set()).update(found)
+        front = after
+        if len(front) > MOST_COMPARED:
+            return ""
+    kind = "exact"
+    for (_, *states), broken in front.items():
+        ends = sum(int(m.final[q]) for m, q in zip(prefix, states[:count], strict=True))
+        certain = sum(int(m.floor[q]) for m, q in zip(whole, states[count:], strict=True))
+        for alone, sure in broken:
+            if alone + ends > 0 and sure + certain == 0:
+                return ""
+            if alone + ends > sure + certain:
+                kind = "sound"
+    return kind
+
+
+def _bound(ground: GroundRule, partial: str) -> str:
+    """The lower bound on its violations that a prefix gives."""
+    if ground.unseen:
+        return "0: seen at the end only"
+    if partial == "exact":
+        return "what the prefix has broken"
+    early = any(machine.early.emits[machine.reachable].any() for machine in ground.machines)
+    return "what no completion can avoid" if early else "0: seen at the end only"

@@ -1,0 +1,76 @@
+"""`ilpinfer explain` and `ilpinfer schema`."""
+
+import json
+
+from rich.table import Table
+
+from formulations import LabelSet, RuleSet, load_rules
+from formulations.compiled.analysis import Analysis, analyse
+from formulations.labels import OUTSIDE
+from formulations.language.schema import schema
+from ilpinfer.cli.inputs import check_scheme, notice
+from ilpinfer.cli.show import console
+from ilpinfer.models.hmm import HMM
+
+
+def explain(rules: str, model: str | None, length: int, scheme: str, as_json: bool) -> None:
+    """What kind of rule each one is, and what searches can make of it."""
+    check_scheme(scheme)
+    rule_set = load_rules(rules)
+    labels = _labels(rule_set, model, scheme)
+    absent = rule_set.absent(labels)
+    if absent:
+        notice(f"no label for {', '.join(absent)}: counted as absent")
+    found = analyse(RuleSet(rule_set.items, rule_set.fields), labels, ["word"] * length)
+    if as_json:
+        print(json.dumps([row.to_dict() for row in found], indent=2, ensure_ascii=False))
+        return
+    _show(found, labels, length)
+
+
+def print_schema() -> None:
+    """The JSON Schema of rule files."""
+    print(json.dumps(schema(), indent=2))
+
+
+def _labels(rules: RuleSet, model: str | None, scheme: str) -> LabelSet:
+    """The model's labels, or one for each declared field and `O`."""
+    if model is not None:
+        return HMM.load(model).labels.declaring(rules.fields)
+    names = dict.fromkeys((*rules.fields, OUTSIDE))
+    if scheme in ("bio", "iobes"):
+        prefixes = "BI" if scheme == "bio" else "BIES"
+        names = dict.fromkeys([f"{p}-{f}" for f in rules.fields for p in prefixes] + [OUTSIDE])
+    return LabelSet(tuple(names), scheme if scheme in ("bio", "iobes") else "plain").declaring(rules.fields)
+
+
+_KINDS = {
+    "local": "local: folds into the trellis",
+    "linear": "linear: a row",
+    "regular": "regular",
+    "auxiliary": "needs auxiliary variables",
+}
+_PARTIAL = {"exact": "in P", "sound": "in P, may fall", "forced": "forced", "": "not in P"}
+
+
+def _show(found: list[Analysis], labels: LabelSet, length: int) -> None:
+    screen = console()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("rule")
+    for name in ("form", "kind"):
+        table.add_column(name)
+    table.add_column("states", justify="right")
+    for name in ("on prefixes", "a prefix shows"):
+        table.add_column(name)
+    for name in ("rows", "columns"):
+        table.add_column(name, justify="right")
+    for row in found:
+        states = "too many" if row.states is None else str(row.states)
+        states += f" x {row.machines}" if row.machines > 1 else ""
+        size = str(row.rows), str(row.columns)
+        table.add_row(row.rule, row.form, _KINDS[row.kind], states, _PARTIAL[row.partial], row.bound, *size)
+    screen.print(table)
+    screen.print(f"rows and columns beside the path's, for {length} tokens and {len(labels)} labels")
+    for row in found:
+        if row.warning:
+            screen.print(f"{row.rule}: {row.warning}", markup=False, highlight=False, soft_wrap=True)

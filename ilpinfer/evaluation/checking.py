@@ -1,0 +1,250 @@
+"""Rules held against gold labels: how often each applies, holds and breaks, and how rules relate to each other."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from formulations import LabelSet, Rule, RuleSet, Trellis
+from formulations.compiled.machine import Machine
+from formulations.compiled.problem import GroundRule, compile_problem, unique_names
+from formulations.constraints.priority import overruled_tokens
+from formulations.constraints.reading import Reading
+from ilpinfer.deadline import Deadline
+from ilpinfer.exact.feasibility import without_scores, witness
+from ilpinfer.found import Path
+
+EXAMPLES = 3
+SMOOTHING = 1.0
+LOOKED_AT = 12
+"""Sequences on which rules are held against each other."""
+NEARBY = 40
+"""Random changes of gold labels, which show that rules are independent without a search."""
+PATIENCE = 2.0
+"""Seconds for one question of whether a labelling exists."""
+
+
+@dataclass(frozen=True)
+class Gold:
+    """A labelled sequence, and where it stands."""
+
+    tokens: tuple[str, ...]
+    labels: tuple[str, ...]
+    where: str
+
+
+@dataclass(frozen=True)
+class Breach:
+    """A place in gold where a rule is broken."""
+
+    where: str
+    tokens: tuple[int, ...]
+    text: tuple[str, ...]
+    labels: tuple[str, ...]
+    violations: int
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What gold labels say of a rule.
+
+    Parameters
+    ----------
+    rule : its name
+    hard, penalty : as the rule has it, nats; None for a hard rule
+    sequences, broken, share : sequences in all, those that break it, and their share
+    violations : in all
+    applies, holds, breaks : occasions at which the rule was at stake, and how they went
+    suggested_penalty : nats, -log((breaks + 1) / (applies + 2)) (Fersini et al. 2014, eq. 30, which as printed is
+        negative); None where it never applies
+    examples : where the first breaches are
+    breaches : the first breaches
+    implied_by : rules without which this one would not be missed, on all sequences that were looked at
+    contradicts : rules that leave no labelling together with it, on some sequence that was looked at
+    overruled : tokens at which an earlier rule has priority over it
+    """
+
+    rule: str
+    hard: bool
+    penalty: float | None
+    sequences: int
+    broken: int
+    share: float
+    violations: int
+    applies: int
+    holds: int
+    breaks: int
+    suggested_penalty: float | None
+    examples: tuple[str, ...]
+    breaches: tuple[Breach, ...]
+    implied_by: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()
+    overruled: int = 0
+
+    @property
+    def never_fires(self) -> bool:
+        return self.applies == 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {**asdict(self), "never_fires": self.never_fires}
+
+
+def check_rules(
+    rules: RuleSet, gold: Sequence[Gold], labels: LabelSet, advance: Callable[[], None] = lambda: None
+) -> list[Checked]:
+    """Every rule against gold labels, by the plain checker.
+
+    Parameters
+    ----------
+    rules : rules; features are left out
+    gold : labelled sequences, at least one
+    labels : what their labels are, declared fields included
+    advance : called after each sequence
+    """
+    names = [n for n, item in zip(unique_names(rules), rules, strict=True) if isinstance(item, Rule)]
+    tallies = [_Tally(name, rule) for name, rule in zip(names, rules.rules, strict=True)]
+    for rule in rules.rules:
+        rule.ground(labels, gold[0].tokens)
+    for sequence in gold:
+        overruled = overruled_tokens(rules.rules, names, labels, sequence.tokens)
+        reading = Reading(sequence.labels, sequence.tokens, labels)
+        for tally in tallies:
+            tally.add(sequence, reading, set(overruled.get(tally.name, ())))
+        advance()
+    checked = [tally.result(len(gold)) for tally in tallies]
+    return related(checked, rules, gold, labels)
+
+
+class _Tally:
+    def __init__(self, name: str, rule: Rule) -> None:
+        self.name, self.rule = name, rule
+        self.applies = self.breaks = self.violations = self.overruled = 0
+        self.broken: list[str] = []
+        self.breaches: list[Breach] = []
+
+    def add(self, gold: Gold, reading: Reading, lost: set[int]) -> None:
+        trials = [t for t in self.rule.trials(reading) if not (lost and t.tokens and t.tokens[0] in lost)]
+        broken = [t for t in trials if t.amount]
+        self.applies += len(trials)
+        self.breaks += len(broken)
+        self.overruled += len(lost)
+        found = sum(t.amount for t in broken)
+        self.violations += min(found, 1) if self.rule.distance == "binary" else found
+        if broken:
+            self.broken.append(gold.where)
+        for trial in broken[: max(0, EXAMPLES - len(self.breaches))]:
+            at = trial.tokens
+            text, labels = tuple(gold.tokens[t] for t in at), tuple(gold.labels[t] for t in at)
+            self.breaches.append(Breach(gold.where, at, text, labels, trial.amount))
+
+    def result(self, sequences: int) -> Checked:
+        a = SMOOTHING
+        suggested = -math.log((self.breaks + a) / (self.applies + 2 * a)) if self.applies else None
+        return Checked(
+            rule=self.name,
+            hard=self.rule.hard,
+            penalty=None if self.rule.hard else self.rule.penalty,
+            sequences=sequences,
+            broken=len(self.broken),
+            share=len(self.broken) / sequences,
+            violations=self.violations,
+            applies=self.applies,
+            holds=self.applies - self.breaks,
+            breaks=self.breaks,
+            suggested_penalty=suggested,
+            examples=tuple(self.broken[:EXAMPLES]),
+            breaches=tuple(self.breaches),
+            overruled=self.overruled,
+        )
+
+
+def related(
+    checked: Sequence[Checked], rules: RuleSet, gold: Sequence[Gold], labels: LabelSet
+) -> list[Checked]:
+    """Which rules follow from another, and which cannot hold together, on a few of the sequences."""
+    step = max(1, len(gold) // LOOKED_AT)
+    looked_at = [_Relations(sequence, rules, labels) for sequence in gold[::step][:LOOKED_AT]]
+    names, found = [row.rule for row in checked], []
+    for i, row in enumerate(checked):
+        others = [j for j in range(len(checked)) if j != i]
+        implied = [] if row.never_fires else [names[j] for j in others if _implied(i, j, looked_at)]
+        opposed = [names[j] for j in others if any(each.opposed(i, j) for each in looked_at)]
+        found.append(replace(row, implied_by=tuple(implied), contradicts=tuple(opposed)))
+    return found
+
+
+def _implied(i: int, j: int, looked_at: Sequence["_Relations"]) -> bool:
+    """Whether rule i cannot be broken where rule j holds, on any of the sequences; and can be broken at all."""
+    if any(each.seen_apart(i, j) for each in looked_at):
+        return False
+    return not any(each.apart(i, j) for each in looked_at) and any(each.breakable(i) for each in looked_at)
+
+
+class _Relations:
+    """Rules on one sequence, all of them hard; labellings near gold answer most questions, the engine the rest."""
+
+    def __init__(self, gold: Gold, rules: RuleSet, labels: LabelSet) -> None:
+        T, K = len(gold.tokens), len(labels)
+        trellis = Trellis.from_emissions(np.zeros((T, K)), np.zeros((K, K)), labels=labels, tokens=gold.tokens)
+        problem = compile_problem(trellis, RuleSet(tuple(rules.rules), rules.fields))
+        self.bare = without_scores(problem)
+        self.rules = [replace(rule, penalty=None, binary=False) for rule in problem.rules]
+        paths = _near(labels.ids(gold.labels), K)
+        self.broken_by = np.array([[bool(rule.violations(p)) for rule in self.rules] for p in paths])
+
+    def seen_apart(self, i: int, j: int) -> bool:
+        """Whether a labelling near gold breaks i and keeps j."""
+        return bool((self.broken_by[:, i] & ~self.broken_by[:, j]).any())
+
+    def apart(self, i: int, j: int) -> bool:
+        """Whether any labelling breaks i and keeps j, as far as can be told."""
+        if self.rules[i].unseen:
+            return True
+        return any(self._possible(self.rules[j], _always_broken(machine)) for machine in self.rules[i].machines)
+
+    def breakable(self, i: int) -> bool:
+        """Whether any labelling breaks the rule."""
+        if self.broken_by[:, i].any() or self.rules[i].unseen:
+            return True
+        return any(self._possible(_always_broken(machine)) for machine in self.rules[i].machines)
+
+    def opposed(self, i: int, j: int) -> bool:
+        """Whether the two leave no labelling together although each leaves some by itself."""
+        if (~self.broken_by[:, i] & ~self.broken_by[:, j]).any():
+            return False
+        one, other = self.rules[i], self.rules[j]
+        return not self._possible(one, other) and self._possible(one) and self._possible(other)
+
+    def _possible(self, *rules: GroundRule) -> bool:
+        """Whether a labelling keeps the rules; where that takes too long, yes."""
+        return not witness(self.bare, rules, Deadline(PATIENCE))[1]
+
+
+def _near(path: Path, labels: int) -> list[Path]:
+    """Gold, gold with a token or all that follows it changed, and each label everywhere."""
+    random = np.random.default_rng(0)
+    paths = [path, *(np.full_like(path, k) for k in range(labels))]
+    for _ in range(NEARBY):
+        t, k = random.integers(len(path)), random.integers(labels)
+        one, rest = path.copy(), path.copy()
+        one[t], rest[t:] = k, k
+        paths += [one, rest]
+    return paths
+
+
+def _always_broken(machine: Machine) -> GroundRule:
+    """A hard rule that only labellings which break the machine keep."""
+    return GroundRule("broken", None, False, (_broken(machine),))
+
+
+def _broken(machine: Machine) -> Machine:
+    """A machine that holds where another is broken: it emits one at the end unless the other has emitted."""
+    Q = machine.states
+    emitted = machine.emits > 0
+    clean = np.where(emitted, machine.next_state + Q, machine.next_state)
+    next_state = np.concatenate([clean, machine.next_state + Q])
+    final = np.concatenate([(machine.final == 0).astype(np.int64), np.zeros(Q, np.int64)])
+    return Machine(machine.steps, next_state, np.zeros_like(next_state), final)

@@ -1,0 +1,188 @@
+"""What a labelling breaks, where, what that costs, and what it would have been otherwise."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from formulations import Rule, Trellis
+from formulations.compiled.problem import unique_names
+from formulations.constraints.priority import overruled_tokens
+from formulations.constraints.reading import Reading
+from formulations.constraints.template import Trial
+from formulations.labels import LabelSet
+from formulations.rules import RuleSet
+
+if TYPE_CHECKING:
+    from ilpinfer.solution import Solution
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a solution was made from.
+
+    Parameters
+    ----------
+    trellis : scores, labels and tokens
+    rules : rules and features
+    decode : decodes the trellis under other rules
+    """
+
+    trellis: Trellis
+    rules: Any
+    decode: Callable[[Any], "Solution"]
+
+    @property
+    def labels(self) -> LabelSet:
+        declared = self.rules.fields if isinstance(self.rules, RuleSet) else ()
+        return self.trellis.labels.declaring(declared)
+
+    def named(self) -> dict[str, Rule]:
+        """Rules by their unique names, features left out."""
+        items = list(self.rules)
+        pairs = zip(unique_names(items), items, strict=True)
+        return {name: rule for name, rule in pairs if isinstance(rule, Rule)}
+
+    def overruled(self) -> dict[str, list[int]]:
+        """For each rule that an earlier one has priority over, the tokens where it has."""
+        rules = self.named()
+        return overruled_tokens(list(rules.values()), list(rules), self.labels, self.trellis.tokens)
+
+    def broken(self, name: str, labels: Sequence[str]) -> list[Trial]:
+        """Where a labelling breaks a rule, by the plain checker."""
+        reading = Reading(labels, self.trellis.tokens, self.labels)
+        lost = set(self.overruled().get(name, ()))
+        return [t for t in self.named()[name].trials(reading) if t.amount and not lost & set(t.tokens[:1])]
+
+    def places(self, name: str, labels: Sequence[str]) -> tuple[int, ...]:
+        """The tokens at which a labelling breaks a rule."""
+        return tuple(sorted({t for trial in self.broken(name, labels) for t in trial.tokens}))
+
+    def without(self, name: str) -> "Solution":
+        """What is decoded when a rule is left out."""
+        items = list(self.rules)
+        kept = tuple(i for i, n in zip(items, unique_names(items), strict=True) if n != name)
+        rules = self.rules
+        return self.decode(RuleSet(kept, rules.fields, rules.name) if isinstance(rules, RuleSet) else kept)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a rule is broken, and by how much.
+
+    Parameters
+    ----------
+    tokens : positions; empty where the rule speaks of the sequence as a whole
+    text : their tokens
+    labels : their labels
+    violations : how many
+    """
+
+    tokens: tuple[int, ...]
+    text: tuple[str, ...]
+    labels: tuple[str, ...]
+    violations: int
+
+    def __str__(self) -> str:
+        shown = [f"{t} {text} [{label}]".replace("  ", " ") for t, text, label in self._three()[:6]]
+        return "; ".join(shown) + ("; …" if len(self.tokens) > 6 else "") if shown else "the whole sequence"
+
+    def _three(self) -> list[tuple[int, str, str]]:
+        return list(zip(self.tokens, self.text, self.labels, strict=True))
+
+
+@dataclass(frozen=True)
+class Broken:
+    """One rule that a labelling breaks.
+
+    Parameters
+    ----------
+    rule : its name
+    reason : why it is there, where the rule says so
+    hard : whether it was hard
+    violations : how many
+    cost : nats; inf for a hard rule
+    places : where
+    without : the labelling that would have been found without the rule; None if that was none
+    changes : the tokens at which that differs
+    gain : nats by which it scores better
+    """
+
+    rule: str
+    reason: str
+    hard: bool
+    violations: int
+    cost: float
+    places: tuple[Place, ...]
+    without: tuple[str, ...] | None
+    changes: tuple[int, ...]
+    gain: float
+
+    def __str__(self) -> str:
+        cost = "hard" if self.hard else f"{self.cost:.4g} nats"
+        lines = [f"{self.rule}: {self.violations} violation{'s' * (self.violations > 1)}, {cost}"]
+        lines += [f"  because {self.reason}"] if self.reason else []
+        lines += [f"  at {place}" for place in self.places]
+        if self.without is None:
+            lines.append("  without it: no labelling was found")
+        elif not self.changes:
+            lines.append("  without it: the same labelling")
+        else:
+            changed = "; ".join(f"{t} [{self.without[t]}]" for t in self.changes[:8])
+            lines.append(f"  without it: {changed}{'; …' if len(self.changes) > 8 else ''}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a solution breaks, and what was overruled.
+
+    Parameters
+    ----------
+    broken : rules, the costliest first
+    overruled : for each rule that an earlier one has priority over, the tokens where it has
+    """
+
+    broken: tuple[Broken, ...]
+    overruled: dict[str, tuple[int, ...]]
+
+    def __str__(self) -> str:
+        lines = [str(item) for item in self.broken] or ["no rule is broken"]
+        lines += [
+            f"{rule}: overruled by an earlier rule at token{'s' * (len(at) > 1)} {', '.join(map(str, at))}"
+            for rule, at in self.overruled.items()
+        ]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, None for what is infinite."""
+        items = [
+            {**asdict(item), "cost": None if item.hard else item.cost, "gain": _finite(item.gain)}
+            for item in self.broken
+        ]
+        return {"broken": items, "overruled": {rule: list(at) for rule, at in self.overruled.items()}}
+
+
+def _finite(number: float) -> float | None:
+    return number if abs(number) < float("inf") else None
+
+
+def explain(solution: "Solution", context: Context) -> Explanation:
+    """The plain checker's word on a solution; a rule left out is decoded anew."""
+    labels, rules, found = solution.labels, context.named(), []
+    for name, count in solution.violations.items():
+        if not count:
+            continue
+        rule, other = rules[name], context.without(name)
+        places = [_place(trial, context.trellis.tokens, labels) for trial in context.broken(name, labels)]
+        without = tuple(other.labels) if other.found else None
+        changes = tuple(t for t, (a, b) in enumerate(zip(labels, without or labels, strict=True)) if a != b)
+        cost = float("inf") if rule.hard else (rule.units or 0) * count / 2**20
+        gain = other.score - solution.score
+        found.append(Broken(name, rule.reason, rule.hard, count, cost, tuple(places), without, changes, gain))
+    found.sort(key=lambda item: -item.cost)
+    return Explanation(tuple(found), {rule: tuple(at) for rule, at in context.overruled().items()})
+
+
+def _place(trial: Trial, tokens: Sequence[str], labels: Sequence[str]) -> Place:
+    at = trial.tokens
+    return Place(at, tuple(tokens[t] for t in at), tuple(labels[t] for t in at), trial.amount)
