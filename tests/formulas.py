@@ -1,18 +1,18 @@
-"""Brute-force oracle for logic formulas and linear inequalities: what each says, how it is written, and strategies.
+"""Brute-force oracle for logic formulas and linear inequalities: their meaning, their text, and strategies.
 
-A labelling `y` is the sequence of its label names, `x` its tokens. `env` maps each variable to its value (a position
-or a name), and `fields` and `labels` to their domains. An atom or a term is the concrete form with `{}` for each
-part; a letter per part says of which kind it is (see `_part`). text() has only the parentheses it needs.
+A labelling `y` is the sequence of its label names, `x` its tokens. `env` maps each variable to its value, a
+position or a name, and `fields` and `labels` to their domains. An atom or a term is its concrete form with `{}`
+for each part, and one letter for the kind of each (see `_part`). text() has only the parentheses it needs.
 """
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from itertools import product
+from operator import and_, eq, ge, gt, le, lt, ne, not_, or_
 from typing import Any, NamedTuple
 
 import oracles
@@ -23,69 +23,69 @@ Names = Sequence[str]
 
 TOKENS = (".", "word", "pp", "1999")
 REGEXES = ("[0-9]+", ".", "[a-z]+", "pp?", "word|[.]", "wor", "(19|20)[0-9]*", ".*")
-LEVEL = {"<->": 1, "iff": 1, "->": 2, "implies": 2, "or": 3, "and": 4, "not": 5, "()": 6}
-COMPARE = {"<": operator.lt, "<=": operator.le, "=": operator.eq, ">=": operator.ge, ">": operator.gt}
-KEYWORDS = set(
-    "forall exists not and or implies iff in is matches true false first last length fields labels begins ends "
-    "change edge label field token runs tokens changes steps at count".split()
-)
 ROMAN = "(?=[ivxlcdm])m{0,3}(cm|cd|d?c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})"
 CLASSES = {
     "punctuation": r"[\W_]+",
     "number": r"\d+([.,/-]\d+)*",
     "capitalised": r"[^a-zA-Z]*[A-Z].*[a-z].*",
     "lowercase": r"[^A-Z]*[a-z][^A-Z]*",
+    "uppercase": r"[^a-z]*[A-Z][^a-z]*",
     "year": r"(19|20)\d\d",
     "newline": r"@newline@|<NEWLINE>|NEWLINE|\n",
     "numbering": rf"[(\[]?(\d+(\.\d+)*|[A-Za-z]|{ROMAN}|{ROMAN.upper()})[.)\]]?",
-    "uppercase": r"[^a-z]*[A-Z][^a-z]*",
 }
-
-
-@cache
-def members(y: tuple[str, ...], F: str, scheme: str) -> frozenset[int]:
-    """Positions whose label is called F or belongs to the field F."""
-    return frozenset(oracles.tokens_of(y, F, scheme)) | {t for t, name in enumerate(y) if name == F}
-
-
-@cache
-def starts(y: tuple[str, ...], F: str, scheme: str) -> frozenset[int]:
-    """Positions where a run of F begins: where the scheme says so, or where F is entered."""
-    inside = members(y, F, scheme)
-    return frozenset(oracles.run_starts(y, F, scheme)) | {t for t in inside if t - 1 not in inside}
+LEVEL = {"<->": 1, "iff": 1, "->": 2, "implies": 2, "or": 3, "and": 4, "not": 5, "()": 6}
+TRUTH = {"<->": eq, "iff": eq, "->": le, "implies": le, "or": or_, "and": and_, "not": not_, "()": bool}
+COMPARE = {"<": lt, "<=": le, "=": eq, ">=": ge, ">": gt, "!=": ne}
 
 
 class Sentence(NamedTuple):
-    """A labelling of tokens, asked about positions that it has."""
+    """A labelling of tokens."""
 
     y: tuple[str, ...]
-    x: Names
+    x: tuple[str, ...]
     scheme: str
 
-    def has(self, t: int, F: str) -> bool:
-        return t in members(self.y, F, self.scheme)
 
-    def begins(self, t: int, F: str) -> bool:
-        return t in starts(self.y, F, self.scheme)
+@cache
+def members(s: Sentence, F: str) -> frozenset[int]:
+    """Positions whose label is called F or belongs to the field F."""
+    return frozenset(oracles.tokens_of(s.y, F, s.scheme)) | {t for t, name in enumerate(s.y) if name == F}
 
-    def field(self, t: int) -> str:
-        return oracles.fields_of(self.y[t], self.scheme)[-1][0]
 
-    def changes(self) -> list[int]:
-        return oracles.changes(self.y, self.scheme)
+@cache
+def starts(s: Sentence, F: str) -> frozenset[int]:
+    """Positions where a run of F begins: where the scheme says so, or where F is entered."""
+    entered = {t for t in members(s, F) if t - 1 not in members(s, F)}
+    return frozenset(oracles.run_starts(s.y, F, s.scheme)) | entered
+
+
+def ends(s: Sentence, F: str, t: int) -> bool:
+    """A run of F ends at t."""
+    return t in members(s, F) and (t + 1 not in members(s, F) or t + 1 in starts(s, F))
+
+
+def steps(s: Sentence, F: str, G: str) -> list[int]:
+    """Where a step from F ends in G."""
+    return [t for t in range(1, len(s.y)) if t - 1 in members(s, F) and t in members(s, G)]
+
+
+def innermost(s: Sentence, t: int) -> str:
+    """The innermost field at t."""
+    return oracles.fields_of(s.y[t], s.scheme)[-1][0]
 
 
 ATOMS = {
-    "{}({})": ("Fe", lambda s, F, t: s.has(t, F)),
-    "begins({}, {})": ("fb", lambda s, F, t: s.begins(t, F)),
-    "ends({}, {})": ("fa", lambda s, F, t: s.has(t, F) and (not s.has(t + 1, F) or s.begins(t + 1, F))),
-    "change({})": ("b", lambda s, t: t in s.changes()),
-    "edge({}) = ({}, {})": ("bFF", lambda s, t, F, G: s.has(t - 1, F) and s.has(t, G)),
+    "{}({})": ("Fe", lambda s, F, t: t in members(s, F)),
+    "begins({}, {})": ("fb", lambda s, F, t: t in starts(s, F)),
+    "ends({}, {})": ("fa", ends),
+    "change({})": ("b", lambda s, t: t in oracles.changes(s.y, s.scheme)),
+    "edge({}) = ({}, {})": ("bFF", lambda s, t, F, G: t in steps(s, F, G)),
     "edge({}) = edge({})": ("bb", lambda s, t, u: ["", *s.y][t : t + 2] == ["", *s.y][u : u + 2]),
     "label({}) = label({})": ("ee", lambda s, t, u: s.y[t] == s.y[u]),
-    "label({}) = {}": ("eF", lambda s, t, F: s.has(t, F)),
-    "field({}) = field({})": ("ee", lambda s, t, u: s.field(t) == s.field(u)),
-    "field({}) = {}": ("ef", lambda s, t, F: s.field(t) == F),
+    "label({}) = {}": ("eF", lambda s, t, F: t in members(s, F)),
+    "field({}) = field({})": ("ee", lambda s, t, u: innermost(s, t) == innermost(s, u)),
+    "field({}) = {}": ("ef", lambda s, t, F: innermost(s, t) == F),
     "token({}) = token({})": ("ee", lambda s, t, u: s.x[t] == s.x[u]),
     "token({}) = {}": ("ew", lambda s, t, word: s.x[t] == word),
     "token({}) in {}": ("eW", lambda s, t, words: s.x[t] in words),
@@ -99,18 +99,33 @@ COMPARISONS = {
 }  # of integers or of names
 TERMS = {
     "1": ("", lambda s: 1),
-    "runs({})": ("f", lambda s, F: len(starts(s.y, F, s.scheme))),
-    "tokens({})": ("f", lambda s, F: len(members(s.y, F, s.scheme))),
-    "changes()": ("", lambda s: len(s.changes())),
-    "steps({}, {})": ("ff", lambda s, F, G: sum(s.has(t - 1, F) and s.has(t, G) for t in range(1, len(s.y)))),
-    "at({}, {})": ("fi", lambda s, F, t: int(s.has(t + len(s.y) if t < 0 else t, F))),
+    "runs({})": ("f", lambda s, F: len(starts(s, F))),
+    "tokens({})": ("f", lambda s, F: len(members(s, F))),
+    "changes()": ("", lambda s: len(oracles.changes(s.y, s.scheme))),
+    "steps({}, {})": ("ff", lambda s, F, G: len(steps(s, F, G))),
+    "at({}, {})": ("fi", lambda s, F, t: int((t + len(s.y) if t < 0 else t) in members(s, F))),
     "count({}: {})": ("vp", lambda s, t, phi: sum(phi.holds({t: i}, *s) for i in range(len(s.y)))),
 }
+KEYWORDS = {
+    "forall",
+    "exists",
+    "not",
+    "and",
+    "or",
+    "implies",
+    "iff",
+    "first",
+    "last",
+    "length",
+    "fields",
+    "labels",
+}
+KEYWORDS.update(re.findall("[a-z]+", " ".join([*ATOMS, *TERMS])))
 
 
 @dataclass(frozen=True)
 class Name:
-    """The name of a field or label, quoted also a token or an expression; or several: {a, b}, quoted ["a", "b"]."""
+    """A field or label, quoted also a word or a regular expression; or several: {a, b}, quoted ["a", "b"]."""
 
     name: str | tuple[str, ...]
     quoted: bool = False
@@ -128,7 +143,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Expr:
-    """An integer, a variable, `first`, `last` or `length`, with integers added; or the domain `fields`, `labels`."""
+    """An integer, a variable, `first`, `last` or `length`, with integers added; or `fields` or `labels`."""
 
     base: int | str
     shifts: tuple[int, ...] = ()
@@ -144,23 +159,22 @@ class Expr:
 
 @dataclass(frozen=True)
 class Atom:
-    """A form and its parts; one of ATOMS or COMPARISONS (perhaps with != for =) holds, one of TERMS has a value."""
+    """A form and its parts: of ATOMS (or with != for =) or COMPARISONS it holds, of TERMS it has a value."""
 
     form: str
     parts: tuple[Name | Expr | Formula, ...] = ()
 
     def holds(self, env: Env, y: Names, x: Names, scheme: str) -> bool:
-        form, values = self.form.replace("!=", "="), [part.value(env, len(y)) for part in self.parts]
-        if form in COMPARISONS:
-            found = COMPARISONS[form][1](*values)
-        else:
-            inside = all(0 <= value < len(y) for value in values if isinstance(value, int))
-            found = inside and ATOMS[form][1](Sentence(tuple(y), x, scheme), *values)
-        return found != ("!=" in self.form)
+        values = [part.value(env, len(y)) for part in self.parts]
+        if self.form in COMPARISONS:
+            return COMPARISONS[self.form][1](*values)
+        inside = all(0 <= value < len(y) for value in values if isinstance(value, int))
+        meaning = ATOMS[self.form.replace("!=", "=")][1]
+        return (inside and meaning(Sentence(tuple(y), tuple(x), scheme), *values)) != ("!=" in self.form)
 
     def value(self, y: Names, x: Names, scheme: str) -> int:
         parts = [part.value({}, len(y)) if isinstance(part, Name | Expr) else part for part in self.parts]
-        return TERMS[self.form][1](Sentence(tuple(y), x, scheme), *parts)
+        return TERMS[self.form][1](Sentence(tuple(y), tuple(x), scheme), *parts)
 
     def text(self, last: bool = True) -> str:
         return self.form.format(*(part.text() for part in self.parts))
@@ -174,28 +188,24 @@ class Connected:
     parts: tuple[Formula, ...]
 
     def holds(self, env: Env, y: Names, x: Names, scheme: str) -> bool:
-        a, *b = (part.holds(env, y, x, scheme) for part in self.parts)
-        if not b:
-            return a != (self.op == "not")
-        return {"and": a and b[0], "or": a or b[0], "->": not a or b[0], "implies": not a or b[0]}.get(
-            self.op, a == b[0]
-        )
+        return TRUTH[self.op](*[part.holds(env, y, x, scheme) for part in self.parts])
 
     def text(self, last: bool = True) -> str:
-        """`last`: nothing follows before the next closing parenthesis, so a quantifier may end it bare."""
-
-        def operand(part: Formula, level: int, last: bool) -> str:
-            level_of = LEVEL.get(part.op, 6) if isinstance(part, Connected) else 6
-            bare = last if isinstance(part, Quantified) else level_of >= level
-            return part.text(last) if bare else f"({part.text()})"
-
+        """`last`: nothing follows before the next closing parenthesis, so that a quantifier may end it bare."""
         level = LEVEL[self.op]
         if self.op == "()":
             return f"({self.parts[0].text()})"
-        if self.op == "not":
-            return f"not {operand(self.parts[0], level, last)}"
-        left = operand(self.parts[0], level + (level == LEVEL["->"]), False)
-        return f"{left} {self.op} {operand(self.parts[1], level, last)}"
+        *left, right = self.parts
+        words = [_operand(part, level + (level == LEVEL["->"]), False) for part in left]
+        return " ".join([*words, self.op, _operand(right, level, last)])
+
+
+def _operand(part: Formula, level: int, last: bool) -> str:
+    """The text of an operand that must bind at least so tightly."""
+    tight = (
+        last if isinstance(part, Quantified) else not isinstance(part, Connected) or LEVEL[part.op] >= level
+    )
+    return part.text(last) if tight else f"({part.text()})"
 
 
 @dataclass(frozen=True)
@@ -207,10 +217,12 @@ class Binder:
     bounds: tuple[Expr | Name, ...] = ()
 
     def values(self, env: Env, T: int) -> list:
-        ends = [bound.value(env, T) for bound in self.bounds]
+        bounds = [bound.value(env, T) for bound in self.bounds]
         if self.op == "in":
-            return list(ends[0]) if len(ends) == 1 else [t for t in range(T) if ends[0] <= t <= ends[1]]
-        return [t for t in range(T) if not ends or {**COMPARE, "!=": operator.ne}[self.op](t, ends[0])]
+            return (
+                list(bounds[0]) if len(bounds) == 1 else [t for t in range(T) if bounds[0] <= t <= bounds[1]]
+            )
+        return [t for t in range(T) if not bounds or COMPARE[self.op](t, bounds[0])]
 
     def text(self) -> str:
         return f"{self.name} {self.op} {'..'.join(bound.text() for bound in self.bounds)}".rstrip()
@@ -218,18 +230,17 @@ class Binder:
 
 @dataclass(frozen=True)
 class Quantified:
-    """`forall` or `exists` with its binders."""
+    """`forall` or `exists` with its binders; a bound may name an earlier variable."""
 
     word: str
     binders: tuple[Binder, ...]
     inner: Formula
 
-    def groundings(self, env: Env, T: int) -> Iterator[Env]:
-        """Every environment with the variables bound; a bound may name an earlier variable."""
+    def groundings(self, env: Env, T: int) -> list[Env]:
         found = [env]
         for binder in self.binders:
             found = [{**known, binder.name: value} for known in found for value in binder.values(known, T)]
-        return iter(found)
+        return found
 
     def holds(self, env: Env, y: Names, x: Names, scheme: str) -> bool:
         found = (self.inner.holds(bound, y, x, scheme) for bound in self.groundings(env, len(y)))
@@ -243,7 +254,7 @@ Formula = Atom | Connected | Quantified
 
 
 def violations(formula: Formula, y: Names, x: Names, scheme: str, names: Names) -> int:
-    """Failing groundings of the outermost forall, else 1 for a formula that fails; `names` are all the labels."""
+    """Failing groundings of the outermost forall, of other formulas 1 if it fails; `names`: of all labels."""
     fields = dict.fromkeys(field for name in names for field, _ in oracles.fields_of(name, scheme))
     env = {"labels": tuple(names), "fields": tuple(field for field in fields if field != "O")}
     if isinstance(formula, Quantified) and formula.word == "forall":
@@ -267,22 +278,18 @@ class Inequality:
         return left - right
 
     def violations(self, y: Names, x: Names, scheme: str) -> int:
-        """Excess or shortfall; either for =."""
+        """Excess or shortfall; for = either."""
         d = self.difference(y, x, scheme)
         return {"=": abs(d), "<=": max(0, d), "<": max(0, d + 1), ">=": max(0, -d), ">": max(0, 1 - d)}[
             self.op
         ]
 
     def text(self) -> str:
-        sides = []
-        for side in (self.left, self.right):
-            shown = ""
-            for k, term in side:
-                sign = f" {'-' if k < 0 else '+'} " if shown else "-" * (k < 0)
-                one = term.form == "1"
-                shown += sign + (str(abs(k)) if one else f"{abs(k)}*" * (abs(k) != 1) + term.text())
-            sides.append(shown)
-        return f" {self.op} ".join(sides)
+        def product_of(k: int, term: Atom) -> str:
+            return str(k) if term.form == "1" else term.text() if k == 1 else f"{k}*{term.text()}"
+
+        sides = (" + ".join(product_of(k, term) for k, term in side) for side in (self.left, self.right))
+        return f" {self.op} ".join(sides).replace(" + -", " - ")
 
 
 class Scope(NamedTuple):
@@ -295,9 +302,8 @@ class Scope(NamedTuple):
 
     def free(self, letters: str) -> st.SearchStrategy[str]:
         """Letters that are no field and no variable yet."""
-        return st.sampled_from(
-            [c for c in letters if c not in (*self.fields, *self.positions, *dict(self.variables))]
-        )
+        used = {*self.fields, *self.positions, *dict(self.variables)}
+        return st.sampled_from([letter for letter in letters if letter not in used])
 
 
 def _numbers(scope: Scope) -> st.SearchStrategy[Expr]:
@@ -307,24 +313,19 @@ def _numbers(scope: Scope) -> st.SearchStrategy[Expr]:
 
 
 def _part(kind: str, scope: Scope) -> st.SearchStrategy:
-    """A part of the kind: any name F, field f, number n, small integer i, place e (b: a step ends, a: starts), …"""
+    """Of a kind: name F, field f, integer i, word w, words W, regex r, class c; else a number (e, b, a: a place)."""
     names = [Name(field, quoted) for field in scope.fields for quoted in (False, False, True)]
     over_fields = [Expr(X) for X, domain in scope.variables if domain != Expr("labels")]
-    if scope.local and kind in "eab":
+    if scope.local and kind in "eba":  # any place, where a step ends, where a run ends
         return st.sampled_from(
-            [
-                Expr(scope.positions[-1], shift)
-                for shift in {"e": ((), (-1,)), "a": ((-1,),), "b": ((),)}[kind]
-            ]
+            [Expr(scope.positions[0], n) for n in ((), (-1,))][kind == "a" : 1 + (kind != "b")]
         )
     return {
         "F": st.sampled_from(names + [Expr(X) for X, _ in scope.variables] * 4),
         "f": st.sampled_from(names + over_fields * 4),
         "i": st.integers(-3, 3).map(Expr),
         "w": st.sampled_from(TOKENS).map(lambda word: Name(word, True)),
-        "W": st.lists(st.sampled_from(TOKENS), min_size=1, unique=True).map(
-            lambda words: Name(tuple(words), True)
-        ),
+        "W": st.sets(st.sampled_from(TOKENS), min_size=1).map(lambda words: Name(tuple(sorted(words)), True)),
         "r": st.sampled_from(REGEXES).map(lambda regex: Name(regex, True)),
         "c": st.sampled_from([name for name in CLASSES if name != "uppercase"]).map(Name),
     }.get(kind, _numbers(scope))
@@ -344,33 +345,30 @@ def _atoms(draw: st.DrawFn, scope: Scope) -> Atom:
     return Atom(form.replace(" = ", " != ") if draw(st.booleans()) else form, parts)
 
 
-def _binders(scope: Scope, of_position: bool) -> st.SearchStrategy[Binder]:
-    def possible(binder: Binder) -> bool:
-        places = ((T, at) for T in range(1, 7) for at in product(range(T), repeat=len(scope.positions)))
-        return any(binder.values(dict(zip(scope.positions, at)), T) for T, at in places)
+@st.composite
+def _binders(draw: st.DrawFn, scope: Scope, kind: str) -> Binder:
+    if kind == "X":
+        names = st.lists(st.sampled_from(scope.fields), min_size=1, max_size=3, unique=True).map(tuple)
+        domains = st.one_of(st.just(Expr("fields")), st.just(Expr("labels")), names.map(Name))
+        return Binder(draw(scope.free("XYZ")), "in", (draw(domains),))
 
-    if not of_position:
-        names = (
-            st.lists(st.sampled_from(scope.fields), min_size=1, max_size=3, unique=True).map(tuple).map(Name)
-        )
-        domains = st.one_of(st.just(Expr("fields")), st.just(Expr("labels")), names)
-        return st.builds(Binder, scope.free("XYZ"), st.just("in"), st.tuples(domains))
+    def possible(how: tuple) -> bool:
+        places = ((T, at) for T in range(1, 7) for at in product(range(T), repeat=len(scope.positions)))
+        return any(Binder("", *how).values(dict(zip(scope.positions, at)), T) for T, at in places)
+
     e, one = _numbers(scope), st.sampled_from(("<", "<=", "!=", ">=", ">"))
-    within = st.one_of(st.just(()), st.tuples(one, st.tuples(e)), st.tuples(st.just("in"), st.tuples(e, e)))
-    return st.builds(lambda t, how: Binder(t, *how), scope.free("stuij"), within).filter(possible)
+    bounds = st.one_of(st.just(()), st.tuples(one, st.tuples(e)), st.tuples(st.just("in"), st.tuples(e, e)))
+    return Binder(draw(scope.free("stuij")), *draw(bounds.filter(possible)))
 
 
 @st.composite
 def _quantified(draw: st.DrawFn, scope: Scope, depth: int, word: str) -> Quantified:
-    room, binders = (2 - len(scope.positions), 2 - len(scope.variables)), []
-    kinds = [
-        kinds
-        for kinds in ("p", "pp", "pX", "Xp", "X")
-        if all(kinds.count(c) <= n for c, n in zip("pX", room))
+    room, binders = {"p": 2 - len(scope.positions), "X": 2 - len(scope.variables)}, []
+    patterns = [
+        kinds for kinds in ("p", "pp", "pX", "Xp", "X") if all(kinds.count(c) <= room[c] for c in "pX")
     ]
-    for kind in draw(st.sampled_from(kinds)):
-        binder = draw(_binders(scope, kind == "p"))
-        binders.append(binder)
+    for kind in draw(st.sampled_from(patterns)):
+        binders.append(binder := draw(_binders(scope, kind)))
         if kind == "p":
             scope = scope._replace(positions=(*scope.positions, binder.name))
         else:
@@ -394,29 +392,25 @@ def _formulas(draw: st.DrawFn, scope: Scope, depth: int) -> Formula:
 def formulas(fields: Sequence[str]) -> st.SearchStrategy[Formula]:
     """Closed formulas on these fields, most of them outermost forall."""
     scope = Scope(tuple(fields))
-    other = _formulas(scope, 3).filter(
-        lambda formula: not (isinstance(formula, Connected) and formula.op == "()")
+    counted = _quantified(scope, 3, "forall")
+    return st.one_of(
+        counted, counted, _formulas(scope, 3).filter(lambda formula: not formula.text().startswith("("))
     )
-    return st.one_of(_quantified(scope, 3, "forall"), _quantified(scope, 3, "forall"), other)
 
 
 @st.composite
 def _terms(draw: st.DrawFn, scope: Scope, forms: Sequence[str]) -> tuple[int, Atom]:
     form, t = draw(st.sampled_from(forms)), draw(scope.free("stuij"))
-    local = scope._replace(positions=(t,), local=True)
-    kinds = TERMS[form][0]
-    parts = (
-        (Name(t), draw(_formulas(local, 2)))
-        if kinds == "vp"
-        else (draw(_part(kind, scope)) for kind in kinds)
-    )
+    parts = [draw(_part(kind, scope)) for kind in TERMS[form][0]]
+    if form.startswith("count"):
+        parts = [Name(t), draw(_formulas(scope._replace(positions=(t,), local=True), 2))]
     return draw(st.integers(-3, 3)), Atom(form, tuple(parts))
 
 
 @st.composite
 def inequalities(draw: st.DrawFn, fields: Sequence[str]) -> Inequality:
-    """Inequalities on these fields, the first term no integer."""
-    scope = Scope(tuple(fields))
-    some = partial(st.lists, _terms(scope, list(TERMS)))
-    left = (draw(_terms(scope, list(TERMS)[1:])), *draw(some(max_size=2)))
-    return Inequality(left, draw(st.sampled_from(list(COMPARE))), tuple(draw(some(min_size=1, max_size=2))))
+    """Inequalities on these fields, whose first term is no integer."""
+    first, other = (_terms(Scope(tuple(fields)), list(TERMS)[n:]) for n in (1, 0))
+    left, right = (draw(st.lists(other, min_size=n, max_size=2)) for n in (0, 1))
+    op = draw(st.sampled_from([op for op in COMPARE if op != "!="]))
+    return Inequality((draw(first), *left), op, tuple(right))

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import formulas
 import numpy as np
 import oracles
 import template_oracles as more
@@ -98,6 +99,7 @@ def cases(draw: st.DrawFn, labels: LabelSet, penalties: st.SearchStrategy[float]
     position, flag = draw(st.integers(-4, 4)), draw(st.booleans())
     low, high = sorted((n, draw(st.integers(0, 3))))
     every = tuple(f.name for f in labels.each_field)
+    fields = list(labels.fields)
 
     def matches(token: str) -> bool:
         return token == word
@@ -214,6 +216,11 @@ def cases(draw: st.DrawFn, labels: LabelSet, penalties: st.SearchStrategy[float]
         lambda: Case(C.alternation(A, B, **how), lambda y, x: more.alternation(y, x, A, B, scheme)),
         lambda: Case(C.numbers_continue(A, **how), lambda y, x: more.numbers_continue(y, x, A, scheme)),
         lambda: _regex_case(draw(_expressions(labels)), "runs" if flag else "tokens", how, scheme),
+        lambda: _formula_case(draw(formulas.formulas(fields)), labels, how),
+        lambda: _formula_case(draw(formulas.formulas(fields)), labels, how),
+        lambda: _formula_case(draw(formulas.formulas(fields)), labels, how),
+        lambda: _inequality_case(draw(formulas.inequalities(fields)), labels, how),
+        lambda: _inequality_case(draw(formulas.inequalities(fields)), labels, how),
         lambda: Case(
             C.at_most_runs("X", n, scope="each label", **how),
             lambda y, x: sum(oracles.at_most_runs(y, x, f, n, scheme) for f in every),
@@ -244,6 +251,19 @@ def _expressions(labels: LabelSet) -> st.SearchStrategy[str]:
 
 def _regex_case(regex: str, over: str, how: dict, scheme: str) -> Case:
     return Case(C.matches(regex, over, **how), lambda y, x: more.label_regex(y, x, regex, over, scheme))
+
+
+def _formula_case(formula: formulas.Formula, labels: LabelSet, how: dict) -> Case:
+    return Case(
+        C.logic(formula.text(), **how),
+        lambda y, x: formulas.violations(formula, tuple(y), x, labels.scheme, labels.names),
+    )
+
+
+def _inequality_case(inequality: formulas.Inequality, labels: LabelSet, how: dict) -> Case:
+    return Case(
+        C.linear(inequality.text(), **how), lambda y, x: inequality.violations(tuple(y), x, labels.scheme)
+    )
 
 
 @st.composite

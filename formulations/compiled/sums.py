@@ -99,8 +99,8 @@ def _counter(steps: StepTable, weights: NDArray[np.int64], low: int | None, high
 def _totals(weights: NDArray[np.int64], length: int, top: int | None = None) -> NDArray[np.int64]:
     """Ascending, every sum of at most `length` weights, cut at `top`; others between them do no harm."""
     unit = int(np.gcd.reduce(weights)) or 1
-    least = length * min(0, int(weights[0])) // unit
-    most = length * max(0, int(weights[-1])) // unit
+    least = length * min(0, int(weights.min())) // unit
+    most = length * max(0, int(weights.max())) // unit
     most = most if top is None else min(most, -(-top // unit))
     if most - least < MOST_STATES:
         totals = unit * np.arange(least, most + 1)

@@ -146,13 +146,13 @@ class Grounder:
         gates, T = self.gates, len(self.tokens)
         if not (0 <= s < T and 0 <= t < T):
             return int(not positive)
+        if s == t:
+            return int(positive)
         if what == "edge":
             if s == 0 or t == 0:
                 return int(not positive)
             join = gates.both if positive else gates.either
             return join(self._same("label", s - 1, t - 1, positive), self._same("label", s, t, positive))
-        if s == t:
-            return int(positive)
         total = FALSE if positive else TRUE
         for kind in self._kinds(what):
             a, b = (self._at(token, kind, positive) for token in (s, t))

@@ -68,7 +68,7 @@ def _same(what: str, s: int, t: int, reading: Reading) -> bool:
     if what == "label":
         return names[s] == names[t]
     if what == "edge":
-        return s > 0 and t > 0 and names[s - 1 : s + 1] == names[t - 1 : t + 1]
+        return s == t or (s > 0 and t > 0 and names[s - 1 : s + 1] == names[t - 1 : t + 1])
     return schemes.strip(names[s], reading.labels.scheme) == schemes.strip(names[t], reading.labels.scheme)
 
 

@@ -514,7 +514,7 @@ class _Reader:
         terms, constant = self._side(left, 1)
         others, other = self._side(right, -1)
         terms, bound = terms + others, -(constant + other)
-        if not terms:
+        if not any(tree.data in ("call", "counted") for tree in node.iter_subtrees()):
             raise self.fail(
                 "nothing is counted: use runs(…), tokens(…), at(…), steps(…), changes() or count(…)", node
             )
