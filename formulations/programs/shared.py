@@ -31,7 +31,7 @@ class Shared:
         for rule in rules:
             for part in rule.parts:
                 if isinstance(part, Sum):
-                    self.uses.update({table.tobytes() for table in part.steps.values if table.any()})
+                    self.uses.update({table.tobytes() for table in part.steps.values})
 
     def edges(self, token: int, table: NDArray) -> Integers:
         """Path columns into the token, (K,) at token 0 and (K·K,) later, where the table is not 0."""
@@ -60,26 +60,35 @@ class Shared:
 
     def weighted(self, steps: StepTable) -> tuple[Integers, Integers]:
         """Columns and weights whose sum is that of the steps."""
-        shared = [
-            len(np.unique(table[table != 0])) == 1 and self.uses[table.tobytes()] > 1
-            for table in steps.values
+        filled = steps.values.reshape(len(steps.values), -1).any(axis=1)
+        weight = [
+            self._shared_weight(table) if some else 0
+            for table, some in zip(steps.values, filled, strict=True)
         ]
-        if not any(shared):
+        if not any(weight):
             values = on_edges(steps, self.shape)
             at = np.flatnonzero(values)
             return at, values[at]
         at, weights = [], []
-        for token, which in enumerate(steps.index.tolist()):
+        for token in np.flatnonzero(filled[steps.index]).tolist():
+            which = int(steps.index[token])
             table = steps.values[which]
-            if shared[which]:
-                at.append(np.array([self.indicator(token, table != 0)]))
-                weights.append(table[table != 0][:1])
+            if weight[which]:
+                at.append(np.array([self.indicator(token, table)]))
+                weights.append(np.array([weight[which]]))
             else:
                 at.append(self.edges(token, table))
                 rows = 1 if token == 0 else self.shape[1]
                 values = np.broadcast_to(self._inner(token, table), (rows, self.shape[1])).reshape(-1)
                 weights.append(values[values != 0])
         return np.concatenate(at), np.concatenate(weights)
+
+    def _shared_weight(self, table: NDArray) -> int:
+        """The one weight of a table that several sums use, so that its steps get a column; 0 for any other."""
+        if self.uses[table.tobytes()] < 2:
+            return 0
+        weights = np.unique(table[table != 0])
+        return int(weights[0]) if len(weights) == 1 else 0
 
 
 def on_edges(steps: StepTable, shape: tuple[int, int]) -> Integers:

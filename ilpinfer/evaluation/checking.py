@@ -188,7 +188,9 @@ class _Relations:
 
     def __init__(self, gold: Gold, rules: RuleSet, labels: LabelSet) -> None:
         T, K = len(gold.tokens), len(labels)
-        trellis = Trellis.from_emissions(np.zeros((T, K)), np.zeros((K, K)), labels=labels, tokens=gold.tokens)
+        trellis = Trellis.from_emissions(
+            np.zeros((T, K)), np.zeros((K, K)), labels=labels, tokens=gold.tokens
+        )
         problem = compile_problem(trellis, RuleSet(tuple(rules.rules), rules.fields))
         self.bare = without_scores(problem)
         self.rules = [replace(rule, penalty=None, binary=False) for rule in problem.rules]
@@ -203,7 +205,9 @@ class _Relations:
         """Whether any labelling breaks i and keeps j, as far as can be told."""
         if self.rules[i].unseen:
             return True
-        return any(self._possible(self.rules[j], _always_broken(machine)) for machine in self.rules[i].machines)
+        return any(
+            self._possible(self.rules[j], _always_broken(machine)) for machine in self.rules[i].machines
+        )
 
     def breakable(self, i: int) -> bool:
         """Whether any labelling breaks the rule."""
