@@ -44,7 +44,7 @@ KINDS = {
 def trellis(length: int, fields: tuple[str, ...]) -> Trellis:
     """Random scores over BIO labels: the fields given, and others up to 30 labels."""
     names = [*fields, *(f"f{i}" for i in range(1, LABELS))][: LABELS // 2]
-    labels = LabelSet(tuple(f"{p}-{name}" for name in names for p in "BI")[: LABELS - 1] + ("O",), "bio")
+    labels = LabelSet((*[f"{p}-{name}" for name in names for p in "BI"][: LABELS - 1], "O"), "bio")
     random = np.random.default_rng(length)
     scores = random.normal(size=(length, LABELS)), random.normal(size=(LABELS, LABELS))
     tokens = [WORDS[i] for i in random.integers(len(WORDS), size=length)]

@@ -118,6 +118,6 @@ def parse_rules(text: str, source: str = "rules", folder: Path | None = None) ->
 
 def dump_rules(rules: RuleSet | Iterable[Rule | Feature]) -> str:
     """Rules as TOML text: what `parse_rules` reads as equal rules."""
-    from formulations.language.files import write
+    from formulations.language.written import write
 
     return write(rules if isinstance(rules, RuleSet) else RuleSet(tuple(rules)))

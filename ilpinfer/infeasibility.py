@@ -11,9 +11,7 @@ from formulations.compiled.problem import GroundRule, Problem
 from formulations.constraints.priority import silenced
 from formulations.grid import LIMIT, is_forbidden
 from ilpinfer.deadline import Deadline
-from ilpinfer.exact.auto import auto
-from ilpinfer.exact.feasibility import without_scores, witness
-from ilpinfer.found import Path, Task
+from ilpinfer.found import Path
 
 PATIENCE = 10.0
 """Seconds that are spent on reasons where there is no time limit."""
@@ -93,15 +91,22 @@ def explain_infeasibility(
     return Infeasibility(tuple(conflict), relaxed, labels, where, reason.removeprefix("; "))
 
 
+def feasibility() -> Any:
+    """The engine, loaded only where it is needed."""
+    from ilpinfer.exact import feasibility as module
+
+    return module
+
+
 class _Search:
     def __init__(self, problem: Problem, deadline: Deadline) -> None:
         self.problem, self.deadline = problem, deadline
-        self.bare = without_scores(problem)
+        self.bare = feasibility().without_scores(problem)
         self.hard = tuple(rule for rule in problem.rules if rule.penalty is None)
 
     def impossible(self, rules: Sequence[GroundRule]) -> bool:
         """Whether it is proved that no labelling keeps the rules."""
-        return not self.deadline.passed and witness(self.bare, tuple(rules), self.deadline)[1]
+        return not self.deadline.passed and feasibility().witness(self.bare, tuple(rules), self.deadline)[1]
 
     def conflict(self) -> list[Clash]:
         """First which rules, then which parts and tokens of them."""
@@ -166,7 +171,7 @@ class _Search:
     def _best(self, problem: Problem) -> Path | None:
         if self.deadline.passed:
             return None
-        answer = next(auto(problem, Task(self.deadline), "auto"))
+        answer = feasibility().best(problem, self.deadline)
         proved = answer.path is not None and problem.value(answer.path).score >= answer.bound
         return answer.path if proved else None
 

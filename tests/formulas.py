@@ -1,8 +1,8 @@
 """Brute-force oracle for logic formulas and linear inequalities: their meaning, their text, and strategies.
 
 A labelling `y` is the sequence of its label names, `x` its tokens. `env` maps each variable to its value, a
-position or a name, and `fields` and `labels` to their domains. An atom or a term is its concrete form with `{}`
-for each part, and one letter for the kind of each (see `_part`). text() has only the parentheses it needs.
+position or a name, and `fields` and `labels` to their domains. An atom or a term is its concrete form, with
+`{}` and a letter for each part (see `_part`). text() has only the parentheses that precedence needs.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import product
+from itertools import permutations, product
 from operator import and_, eq, ge, gt, le, lt, ne, not_, or_
 from typing import Any, NamedTuple
 
@@ -40,52 +39,46 @@ COMPARE = {"<": lt, "<=": le, "=": eq, ">=": ge, ">": gt, "!=": ne}
 
 
 class Sentence(NamedTuple):
-    """A labelling of tokens."""
+    """A labelling of tokens; questions about fields F and positions t."""
 
     y: tuple[str, ...]
     x: tuple[str, ...]
     scheme: str
 
+    def members(self, F: str) -> set[int]:
+        """Positions whose label is called F or belongs to the field F."""
+        named = {t for t, name in enumerate(self.y) if name == F}
+        return named.union(oracles.tokens_of(self.y, F, self.scheme))
 
-@cache
-def members(s: Sentence, F: str) -> frozenset[int]:
-    """Positions whose label is called F or belongs to the field F."""
-    return frozenset(oracles.tokens_of(s.y, F, s.scheme)) | {t for t, name in enumerate(s.y) if name == F}
+    def starts(self, F: str) -> set[int]:
+        """Where a run of F begins: where the scheme says so, or where F is entered."""
+        entered = {t for t in self.members(F) if t - 1 not in self.members(F)}
+        return entered.union(oracles.run_starts(self.y, F, self.scheme))
 
+    def ends(self, F: str) -> set[int]:
+        return {t for t in self.members(F) if t + 1 not in self.members(F) or t + 1 in self.starts(F)}
 
-@cache
-def starts(s: Sentence, F: str) -> frozenset[int]:
-    """Positions where a run of F begins: where the scheme says so, or where F is entered."""
-    entered = {t for t in members(s, F) if t - 1 not in members(s, F)}
-    return frozenset(oracles.run_starts(s.y, F, s.scheme)) | entered
+    def steps(self, F: str, G: str) -> set[int]:
+        return {t for t in self.members(G) if t - 1 in self.members(F)}
 
+    def changes(self) -> list[int]:
+        return oracles.changes(self.y, self.scheme)
 
-def ends(s: Sentence, F: str, t: int) -> bool:
-    """A run of F ends at t."""
-    return t in members(s, F) and (t + 1 not in members(s, F) or t + 1 in starts(s, F))
-
-
-def steps(s: Sentence, F: str, G: str) -> list[int]:
-    """Where a step from F ends in G."""
-    return [t for t in range(1, len(s.y)) if t - 1 in members(s, F) and t in members(s, G)]
-
-
-def innermost(s: Sentence, t: int) -> str:
-    """The innermost field at t."""
-    return oracles.fields_of(s.y[t], s.scheme)[-1][0]
+    def field(self, t: int) -> str:
+        return oracles.fields_of(self.y[t], self.scheme)[-1][0]
 
 
 ATOMS = {
-    "{}({})": ("Fe", lambda s, F, t: t in members(s, F)),
-    "begins({}, {})": ("fb", lambda s, F, t: t in starts(s, F)),
-    "ends({}, {})": ("fa", ends),
-    "change({})": ("b", lambda s, t: t in oracles.changes(s.y, s.scheme)),
-    "edge({}) = ({}, {})": ("bFF", lambda s, t, F, G: t in steps(s, F, G)),
+    "{}({})": ("Fe", lambda s, F, t: t in s.members(F)),
+    "begins({}, {})": ("fb", lambda s, F, t: t in s.starts(F)),
+    "ends({}, {})": ("fa", lambda s, F, t: t in s.ends(F)),
+    "change({})": ("b", lambda s, t: t in s.changes()),
+    "edge({}) = ({}, {})": ("bFF", lambda s, t, F, G: t in s.steps(F, G)),
     "edge({}) = edge({})": ("bb", lambda s, t, u: ["", *s.y][t : t + 2] == ["", *s.y][u : u + 2]),
     "label({}) = label({})": ("ee", lambda s, t, u: s.y[t] == s.y[u]),
-    "label({}) = {}": ("eF", lambda s, t, F: t in members(s, F)),
-    "field({}) = field({})": ("ee", lambda s, t, u: innermost(s, t) == innermost(s, u)),
-    "field({}) = {}": ("ef", lambda s, t, F: innermost(s, t) == F),
+    "label({}) = {}": ("eF", lambda s, t, F: t in s.members(F)),
+    "field({}) = field({})": ("ee", lambda s, t, u: s.field(t) == s.field(u)),
+    "field({}) = {}": ("ef", lambda s, t, F: s.field(t) == F),
     "token({}) = token({})": ("ee", lambda s, t, u: s.x[t] == s.x[u]),
     "token({}) = {}": ("ew", lambda s, t, word: s.x[t] == word),
     "token({}) in {}": ("eW", lambda s, t, words: s.x[t] in words),
@@ -94,33 +87,19 @@ ATOMS = {
     "true": ("", lambda s: True),
     "false": ("", lambda s: False),
 }
-COMPARISONS = {
-    f"{{}} {op} {{}}": ("nn", compare) for op, compare in COMPARE.items()
-}  # of integers or of names
+# Of integers, in the sequence or not; = and != also of names.
+COMPARISONS = {f"{{}} {op} {{}}": ("nn", compare) for op, compare in COMPARE.items()}
 TERMS = {
     "1": ("", lambda s: 1),
-    "runs({})": ("f", lambda s, F: len(starts(s, F))),
-    "tokens({})": ("f", lambda s, F: len(members(s, F))),
-    "changes()": ("", lambda s: len(oracles.changes(s.y, s.scheme))),
-    "steps({}, {})": ("ff", lambda s, F, G: len(steps(s, F, G))),
-    "at({}, {})": ("fi", lambda s, F, t: int((t + len(s.y) if t < 0 else t) in members(s, F))),
+    "runs({})": ("f", lambda s, F: len(s.starts(F))),
+    "tokens({})": ("f", lambda s, F: len(s.members(F))),
+    "changes()": ("", lambda s: len(s.changes())),
+    "steps({}, {})": ("ff", lambda s, F, G: len(s.steps(F, G))),
+    "at({}, {})": ("fi", lambda s, F, t: int((t + len(s.y) if t < 0 else t) in s.members(F))),
     "count({}: {})": ("vp", lambda s, t, phi: sum(phi.holds({t: i}, *s) for i in range(len(s.y)))),
 }
-KEYWORDS = {
-    "forall",
-    "exists",
-    "not",
-    "and",
-    "or",
-    "implies",
-    "iff",
-    "first",
-    "last",
-    "length",
-    "fields",
-    "labels",
-}
-KEYWORDS.update(re.findall("[a-z]+", " ".join([*ATOMS, *TERMS])))
+OTHERS = "forall exists first last length fields labels"
+KEYWORDS = set(re.findall("[a-z]+", " ".join([*ATOMS, *TERMS, *LEVEL, OTHERS])))
 
 
 @dataclass(frozen=True)
@@ -191,7 +170,7 @@ class Connected:
         return TRUTH[self.op](*[part.holds(env, y, x, scheme) for part in self.parts])
 
     def text(self, last: bool = True) -> str:
-        """`last`: nothing follows before the next closing parenthesis, so that a quantifier may end it bare."""
+        """`last`: nothing follows before the next closing parenthesis, so a quantifier needs none."""
         level = LEVEL[self.op]
         if self.op == "()":
             return f"({self.parts[0].text()})"
@@ -202,10 +181,9 @@ class Connected:
 
 def _operand(part: Formula, level: int, last: bool) -> str:
     """The text of an operand that must bind at least so tightly."""
-    tight = (
-        last if isinstance(part, Quantified) else not isinstance(part, Connected) or LEVEL[part.op] >= level
-    )
-    return part.text(last) if tight else f"({part.text()})"
+    own = LEVEL[part.op] if isinstance(part, Connected) else LEVEL["()"]
+    bare = last if isinstance(part, Quantified) else own >= level
+    return part.text(last) if bare else f"({part.text()})"
 
 
 @dataclass(frozen=True)
@@ -218,10 +196,10 @@ class Binder:
 
     def values(self, env: Env, T: int) -> list:
         bounds = [bound.value(env, T) for bound in self.bounds]
+        if len(bounds) == 2:
+            return [t for t in range(T) if bounds[0] <= t <= bounds[1]]
         if self.op == "in":
-            return (
-                list(bounds[0]) if len(bounds) == 1 else [t for t in range(T) if bounds[0] <= t <= bounds[1]]
-            )
+            return list(bounds[0])
         return [t for t in range(T) if not bounds or COMPARE[self.op](t, bounds[0])]
 
     def text(self) -> str:
@@ -272,17 +250,14 @@ class Inequality:
 
     def difference(self, y: Names, x: Names, scheme: str) -> int:
         """Left minus right."""
-        left, right = (
-            sum(k * term.value(y, x, scheme) for k, term in side) for side in (self.left, self.right)
-        )
-        return left - right
+        both = [*self.left, *((-k, term) for k, term in self.right)]
+        return sum(k * term.value(y, x, scheme) for k, term in both)
 
     def violations(self, y: Names, x: Names, scheme: str) -> int:
         """Excess or shortfall; for = either."""
         d = self.difference(y, x, scheme)
-        return {"=": abs(d), "<=": max(0, d), "<": max(0, d + 1), ">=": max(0, -d), ">": max(0, 1 - d)}[
-            self.op
-        ]
+        excess = {"=": abs(d), "<=": d, "<": d + 1, ">=": -d, ">": 1 - d}[self.op]
+        return max(0, excess)
 
     def text(self) -> str:
         def product_of(k: int, term: Atom) -> str:
@@ -300,45 +275,45 @@ class Scope(NamedTuple):
     variables: tuple[tuple[str, Expr | Name], ...] = ()
     local: bool = False
 
+    def over(self, labels: bool) -> list[Expr]:
+        """The label variables that range over labels, or those over fields."""
+        return [Expr(X) for X, domain in self.variables if (domain == Expr("labels")) == labels]
+
     def free(self, letters: str) -> st.SearchStrategy[str]:
         """Letters that are no field and no variable yet."""
         used = {*self.fields, *self.positions, *dict(self.variables)}
         return st.sampled_from([letter for letter in letters if letter not in used])
 
 
-def _numbers(scope: Scope) -> st.SearchStrategy[Expr]:
-    bases = [*scope.positions * 4, "first", "last", "length", 0, 1, 2]
-    shifts = st.lists(st.sampled_from((-1, 1, 2)), max_size=2).map(tuple)
-    return st.builds(Expr, st.sampled_from(bases), st.one_of(st.just(()), shifts))
-
-
 def _part(kind: str, scope: Scope) -> st.SearchStrategy:
-    """Of a kind: name F, field f, integer i, word w, words W, regex r, class c; else a number (e, b, a: a place)."""
+    """Any name F, field f, integer i, word w, words W, regex r, class c, number n, or place: e, b, a.
+
+    Where the scope is local, b is the end of the step to t, a its start, and e either.
+    """
     names = [Name(field, quoted) for field in scope.fields for quoted in (False, False, True)]
-    over_fields = [Expr(X) for X, domain in scope.variables if domain != Expr("labels")]
-    if scope.local and kind in "eba":  # any place, where a step ends, where a run ends
-        return st.sampled_from(
-            [Expr(scope.positions[0], n) for n in ((), (-1,))][kind == "a" : 1 + (kind != "b")]
-        )
+    if scope.local and kind in "eba":
+        here, before = Expr(scope.positions[0]), Expr(scope.positions[0], (-1,))
+        return st.sampled_from({"e": (here, before), "b": (here,), "a": (before,)}[kind])
+    bases = st.sampled_from([*scope.positions * 5, "first", "last", "length", 0, 1, 2])
+    shifts = st.sampled_from([()] * 12 + [(-1,), (1,), (-1,), (1,), (-2,), (2,), (1, 1), (2, -1), (-1, 2)])
     return {
-        "F": st.sampled_from(names + [Expr(X) for X, _ in scope.variables] * 4),
-        "f": st.sampled_from(names + over_fields * 4),
+        "F": st.sampled_from(names + scope.over(False) * 4 + scope.over(True) * 4),
+        "f": st.sampled_from(names + scope.over(False) * 4),
         "i": st.integers(-3, 3).map(Expr),
         "w": st.sampled_from(TOKENS).map(lambda word: Name(word, True)),
         "W": st.sets(st.sampled_from(TOKENS), min_size=1).map(lambda words: Name(tuple(sorted(words)), True)),
         "r": st.sampled_from(REGEXES).map(lambda regex: Name(regex, True)),
         "c": st.sampled_from([name for name in CLASSES if name != "uppercase"]).map(Name),
-    }.get(kind, _numbers(scope))
+    }.get(kind, st.builds(Expr, bases, shifts))
 
 
 @st.composite
 def _atoms(draw: st.DrawFn, scope: Scope) -> Atom:
-    forms, domains = {**ATOMS, **COMPARISONS}, dict(scope.variables)
-    if domains and draw(st.integers(0, 3)) == 0:
-        form, X = "{} = {}", draw(st.sampled_from(list(domains)))
-        alike = [Expr(Y) for Y in domains if (domains[Y] == Expr("labels")) == (domains[X] == Expr("labels"))]
-        names = [Name(field) for field in scope.fields if domains[X] != Expr("labels")]
-        parts = (Expr(X), draw(st.sampled_from(alike + names)))
+    forms, names = {**ATOMS, **COMPARISONS}, [Name(field) for field in scope.fields]
+    over_fields, over_labels = scope.over(False), scope.over(True)
+    pairs = [*permutations(over_labels, 2), *permutations(over_fields, 2), *product(over_fields, names)]
+    if pairs and draw(st.integers(0, 3)) == 0:
+        form, parts = "{} = {}", draw(st.sampled_from(pairs))
     else:
         form = draw(st.sampled_from(list(forms)))
         parts = tuple(draw(_part(kind, scope)) for kind in forms[form][0])
@@ -356,7 +331,7 @@ def _binders(draw: st.DrawFn, scope: Scope, kind: str) -> Binder:
         places = ((T, at) for T in range(1, 7) for at in product(range(T), repeat=len(scope.positions)))
         return any(Binder("", *how).values(dict(zip(scope.positions, at)), T) for T, at in places)
 
-    e, one = _numbers(scope), st.sampled_from(("<", "<=", "!=", ">=", ">"))
+    e, one = _part("n", scope), st.sampled_from(("<", "<=", "!=", ">=", ">"))
     bounds = st.one_of(st.just(()), st.tuples(one, st.tuples(e)), st.tuples(st.just("in"), st.tuples(e, e)))
     return Binder(draw(scope.free("stuij")), *draw(bounds.filter(possible)))
 
@@ -364,10 +339,8 @@ def _binders(draw: st.DrawFn, scope: Scope, kind: str) -> Binder:
 @st.composite
 def _quantified(draw: st.DrawFn, scope: Scope, depth: int, word: str) -> Quantified:
     room, binders = {"p": 2 - len(scope.positions), "X": 2 - len(scope.variables)}, []
-    patterns = [
-        kinds for kinds in ("p", "pp", "pX", "Xp", "X") if all(kinds.count(c) <= room[c] for c in "pX")
-    ]
-    for kind in draw(st.sampled_from(patterns)):
+    kinds = [some for some in ("p", "pp", "pX", "Xp", "X") if all(some.count(c) <= room[c] for c in room)]
+    for kind in draw(st.sampled_from(kinds)):
         binders.append(binder := draw(_binders(scope, kind)))
         if kind == "p":
             scope = scope._replace(positions=(*scope.positions, binder.name))
@@ -384,26 +357,25 @@ def _formulas(draw: st.DrawFn, scope: Scope, depth: int) -> Formula:
         return draw(_atoms(scope))
     if op in ("forall", "exists"):
         return draw(_quantified(scope, depth, op))
-    return Connected(
-        op, tuple(draw(_formulas(scope, depth - 1)) for _ in range(1 if op in ("not", "()") else 2))
-    )
+    parts = [draw(_formulas(scope, depth - 1)) for _ in range(1 if op in ("not", "()") else 2)]
+    return Connected(op, tuple(parts))
 
 
 def formulas(fields: Sequence[str]) -> st.SearchStrategy[Formula]:
     """Closed formulas on these fields, most of them outermost forall."""
     scope = Scope(tuple(fields))
     counted = _quantified(scope, 3, "forall")
-    return st.one_of(
-        counted, counted, _formulas(scope, 3).filter(lambda formula: not formula.text().startswith("("))
-    )
+    other = _formulas(scope, 3).filter(lambda formula: getattr(formula, "op", "") != "()")
+    return st.one_of(counted, counted, other)
 
 
 @st.composite
 def _terms(draw: st.DrawFn, scope: Scope, forms: Sequence[str]) -> tuple[int, Atom]:
     form, t = draw(st.sampled_from(forms)), draw(scope.free("stuij"))
-    parts = [draw(_part(kind, scope)) for kind in TERMS[form][0]]
-    if form.startswith("count"):
+    if form == "count({}: {})":
         parts = [Name(t), draw(_formulas(scope._replace(positions=(t,), local=True), 2))]
+    else:
+        parts = [draw(_part(kind, scope)) for kind in TERMS[form][0]]
     return draw(st.integers(-3, 3)), Atom(form, tuple(parts))
 
 

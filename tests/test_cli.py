@@ -181,7 +181,7 @@ def test_an_infeasible_sequence_is_named_with_its_rule_and_written(folder, capsy
     assert code == 2
     assert err == (
         'ilpinfer: in.jsonl, line 1: infeasible: rule "nine" alone leaves no labelling; make it soft, or allow what '
-        "it asks for (and 1 more)\n"
+        'it asks for; cheapest way out: allow 5 violations of "nine" at tokens 0 (a), 1 (b), 2 (c) and 1 more (and 1 more)\n'
     )
     assert [row["status"] for row in strict(Path("x.jsonl").read_text())] == ["infeasible"] * 2
 
@@ -289,7 +289,7 @@ def test_a_resumed_run_keeps_odd_tokens_and_drops_incomplete_ranks(folder, capsy
 def test_the_catalogue_holds_what_its_sources_say(folder, capsys):
     from formulations import Feature, catalogue, load_rules
 
-    assert catalogue() == ["citations", "resume"]
+    assert {"citations", "resume"} <= set(catalogue())
     citations, resume = load_rules("citations"), load_rules("resume")
     assert len(citations) == 11 and {rule.penalty for rule in citations} == {-math.log(1e-4)}
     assert [item.penalty for item in resume if not isinstance(item, Feature)] == [1.3]

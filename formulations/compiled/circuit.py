@@ -1,8 +1,4 @@
-"""Gates over literals about single steps: what a formula says of one sequence, when it has no small machine.
-
-Nodes are shared wherever they are equal, and negations stand at literals only, so that one polarity suffices
-(Plaisted and Greenbaum 1986) and a program needs one column for each gate at most.
-"""
+"""Circuits: what a formula says of one sequence, as gates, and the machines that follow from them where they are small."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,138 +8,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.compiled.gates import AND, FALSE, LITERAL, TRUE, Gates
 from formulations.compiled.lattice import StepTable
 from formulations.compiled.machine import Machine, TooManyStates, local
 from formulations.compiled.unroll import unroll
 
-Booleans = NDArray[np.bool_]
-
-FALSE, TRUE = 0, 1
-LITERAL, AND, OR = range(3)
 MOST_TOGETHER, MOST_APART = 5_000, 20_000
 """States of a machine for all groundings of a formula, and of those for each grounding in all."""
-
-
-class Gates:
-    """Nodes by number: 0 is false, 1 is true, and children have lower numbers than their gates.
-
-    A literal is a token and the number of a table (K, K), or (1, K) where the previous label does not matter:
-    true where the step into the token is.
-    """
-
-    def __init__(self, labels: int) -> None:
-        self.labels = labels
-        self.nodes: list[tuple[int, int, int]] = [(-1, 0, 0), (-1, 1, 1)]
-        self.first, self.last = [2**31, 2**31], [-1, -1]
-        self.tables: list[Booleans] = []
-        self._number: dict[tuple[int, int, int], int] = {}
-        self._table: dict[bytes, int] = {}
-
-    def table(self, table: Booleans) -> int:
-        """The number of a table (K, K) or (1, K)."""
-        if len(table) > 1 and (table == table[0]).all():
-            table = table[:1]
-        key = table.tobytes()
-        if key not in self._table:
-            self._table[key] = len(self.tables)
-            self.tables.append(table)
-        return self._table[key]
-
-    def literal(self, token: int, table: int) -> int:
-        """True where the step into the token is in the table."""
-        values = self.tables[table]
-        if token == 0 and len(values) > 1:
-            raise ValueError("token 0 has no previous label")
-        if not values.any():
-            return FALSE
-        return TRUE if values.all() else self._node(LITERAL, token, table, token, token)
-
-    def both(self, a: int, b: int) -> int:
-        """a and b."""
-        if a == FALSE or b == FALSE:
-            return FALSE
-        if a in (TRUE, b):
-            return b
-        return a if b == TRUE else self._gate(AND, a, b)
-
-    def either(self, a: int, b: int) -> int:
-        """a or b."""
-        if a == TRUE or b == TRUE:
-            return TRUE
-        if a in (FALSE, b):
-            return b
-        return a if b == FALSE else self._gate(OR, a, b)
-
-    def _gate(self, kind: int, a: int, b: int) -> int:
-        first, last = min(self.first[a], self.first[b]), max(self.last[a], self.last[b])
-        return self._node(kind, *((a, b) if a < b else (b, a)), first, last)
-
-    def _node(self, kind: int, a: int, b: int, first: int, last: int) -> int:
-        key = (kind, a, b)
-        found = self._number.get(key)
-        if found is None:
-            found = self._number[key] = len(self.nodes)
-            self.nodes.append(key)
-            self.first.append(first)
-            self.last.append(last)
-        return found
-
-    def below(self, roots: Iterable[int]) -> list[int]:
-        """The roots and all that they rest on, children first."""
-        seen: set[int] = set()
-        stack = list(roots)
-        while stack:
-            node = stack.pop()
-            if node > TRUE and node not in seen:
-                seen.add(node)
-                kind, a, b = self.nodes[node]
-                if kind != LITERAL:
-                    stack += (a, b)
-        return sorted(seen)
-
-    def is_local(self, node: int) -> bool:
-        """Whether the node looks at one step only."""
-        first, last = self.first[node], self.last[node]
-        if last - first > 1:
-            return False
-        inner = (self.nodes[n] for n in self.below([node]))
-        return last <= first or all(
-            kind != LITERAL or token == last or len(self.tables[table]) == 1 for kind, token, table in inner
-        )
-
-    def truth(self, node: int, token: int) -> Booleans:
-        """(K, K), or (1, K) at token 0: where a node that looks only at the step into the token is true."""
-        shape = (self.labels if token else 1, self.labels)
-        found: dict[int, Booleans] = {FALSE: np.zeros((1, 1), bool), TRUE: np.ones((1, 1), bool)}
-        for n in self.below([node]):
-            kind, a, b = self.nodes[n]
-            if kind == LITERAL:
-                found[n] = self.tables[b] if a == token else self.tables[b].T
-            else:
-                found[n] = found[a] & found[b] if kind == AND else found[a] | found[b]
-        return np.broadcast_to(found[node], shape)
-
-    def after(self, node: int, token: int, symbol: frozenset[int], known: dict[int, int]) -> int:
-        """What is left of a node once the step into the token is known to lie in the symbol's tables."""
-        if self.first[node] > token:
-            return node
-        stack = [node]
-        while stack:
-            n = stack[-1]
-            if n in known or self.first[n] > token:
-                stack.pop()
-                continue
-            kind, a, b = self.nodes[n]
-            if kind == LITERAL:
-                known[n] = TRUE if b in symbol else FALSE
-                continue
-            waiting = [c for c in (a, b) if self.first[c] <= token and c not in known]
-            if waiting:
-                stack += waiting
-                continue
-            join = self.both if kind == AND else self.either
-            known[n] = join(known.get(a, a), known.get(b, b))
-        return known.get(node, node)
 
 
 @dataclass(frozen=True)
@@ -231,7 +102,8 @@ def _symbols(gates: Gates, tables: list[tuple[int, ...]]) -> tuple[StepTable, li
     """The step's symbol at each token, and for each symbol which tables it lies in."""
     K = gates.labels
     kinds: dict[tuple[bool, tuple[int, ...]], tuple[int, list[frozenset[int]]]] = {}
-    values, index, symbols = [], [], []
+    values: list[NDArray[np.int64]] = []
+    index, symbols = [], []
     for token, used in enumerate(tables):
         key = (token == 0, used)
         if key not in kinds:
@@ -267,7 +139,8 @@ def parts_of(gates: Gates, roots: Sequence[int], length: int) -> list[Machine | 
 def by_token(tables: dict[int, NDArray[np.int64]], labels: int, length: int) -> StepTable:
     """A step table from tables (K, K), or (1, K) at token 0, of some tokens; 0 at the others."""
     pool: dict[bytes, int] = {}
-    values, index = [], np.zeros(length, np.int64)
+    values: list[NDArray[np.int64]] = []
+    index = np.zeros(length, np.int64)
     flat = all(len(t) == 1 or (t == t[0]).all() for t in tables.values())
     for token in range(length):
         found = tables.get(token)

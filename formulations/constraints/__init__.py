@@ -12,6 +12,7 @@ from formulations.constraints import (  # noqa: F401 - registers the templates
     local,
     numbering,
     order,
+    patterns,
     presence,
     scheme,
 )

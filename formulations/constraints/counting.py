@@ -19,8 +19,14 @@ class _Counting(Template):
 
     field: Selector
     _of_runs: ClassVar[bool]
-    _low: int | None
-    _high: int | None
+
+    @property
+    def _low(self) -> int | None:
+        return None
+
+    @property
+    def _high(self) -> int | None:
+        return None
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
         steps = begins if self._of_runs else members
@@ -36,25 +42,23 @@ class _Counting(Template):
 
 class _AtMost(_Counting):
     n: int
-    _low = None
 
     @property
-    def _high(self) -> int:
+    def _high(self) -> int | None:
         return self.n
 
 
 class _AtLeast(_Counting):
     n: int
-    _high = None
 
     @property
-    def _low(self) -> int:
+    def _low(self) -> int | None:
         return self.n
 
 
 class _Exactly(_AtMost):
     @property
-    def _low(self) -> int:
+    def _low(self) -> int | None:
         return self.n
 
 
@@ -68,11 +72,11 @@ class _Between(_Counting):
             raise ValueError(f"low is {self.low} and high is {self.high}: nothing lies between them")
 
     @property
-    def _low(self) -> int:
+    def _low(self) -> int | None:
         return self.low
 
     @property
-    def _high(self) -> int:
+    def _high(self) -> int | None:
         return self.high
 
 

@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 
 from formulations.compiled.circuit import Gates, by_token, parts_of
 from formulations.compiled.lattice import StepTable
-from formulations.compiled.machine import Machine
 from formulations.compiled.sums import bounded
 from formulations.constraints.reading import Reading
-from formulations.constraints.steps import members
 from formulations.constraints.template import Part, Template, Trial, bound, template
-from formulations.labels import Group, LabelSet, Selector, suggestion
+from formulations.labels import Group, LabelSet, Selector
 from formulations.language import ast, meaning
 from formulations.language.grounding import Grounder
-from formulations.language.syntax import FormulaError, NamedFormula, names_in, read_formula, read_inequality
+from formulations.language.syntax import NamedFormula, names_in, read_formula, read_inequality
 
 Arguments = tuple[tuple[str, Selector], ...]
 
@@ -251,123 +249,3 @@ class Defined(Template):
 
     def sentence(self) -> str:
         return f"{self.formula.name}({', '.join(map(str, self.values))})"
-
-
-@template("matches")
-class Matches(Template):
-    """The fields, token by token or run by run, match a regular expression; one violation if they do not.
-
-    `matches("author+ title+ (journal | booktitle)* O*")`. Names follow each other; `.` is any, `!author` any other,
-    and `|`, `*`, `+`, `?`, `{2,3}` and parentheses are as usual.
-
-    Parameters
-    ----------
-    regex : over fields, labels and groups; quoted where they are not plain words
-    over : "tokens", a name for each token, or "runs", a name for token 0 and for each token at which a change happens
-    groups : groups that it may name
-    """
-
-    regex: str
-    over: str = "tokens"
-    groups: tuple[Group, ...] = ()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.over not in ("tokens", "runs"):
-            raise ValueError(f"over is {self.over!r}{suggestion(self.over, ('tokens', 'runs'))}")
-        self._expression()
-
-    def _expression(self) -> Any:
-        from formulations.language.regular import LabelRegexError, parse
-
-        try:
-            return parse(self.regex)
-        except LabelRegexError as error:
-            raise FormulaError(error.message, self.regex, error.offset) from None
-
-    def _names(self) -> dict[str, Selector]:
-        from formulations.language.regular import names
-
-        by_name = {group.name: group for group in self.groups}
-        return {name: by_name.get(name, name) for name, _ in names(self._expression())}
-
-    def check(self, labels: LabelSet) -> None:
-        """Raise FormulaError where a name is none of the labels'."""
-        from formulations.language.regular import names
-
-        places = dict(names(self._expression()))
-        for name, selector in self._names().items():
-            try:
-                labels.field(selector)
-            except ValueError as error:
-                raise FormulaError(str(error), self.regex, places[name]) from None
-
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
-        symbols, next_state, accepting = _automaton(self, labels)
-        steps = members(labels.each_field[0] if labels.each_field else labels.field("O"), len(tokens))
-        index = steps.index
-        if self.over == "tokens":
-            steps = StepTable(symbols[None, None, :], index)
-        else:
-            stays = np.arange(len(next_state))[:, None]
-            next_state = np.concatenate([next_state, stays], axis=1)
-            begins = np.concatenate([np.ones((1, len(labels)), bool), labels.change[1:]])
-            steps = StepTable(np.where(begins, symbols[None, :], next_state.shape[1] - 1)[None], index)
-        return [Machine(steps, next_state, np.zeros_like(next_state), (~accepting).astype(np.int64))]
-
-    def trials(self, reading: Reading) -> Iterable[Trial]:
-        kept = range(len(reading)) if self.over == "tokens" else [0, *reading.changes()]
-        pattern, letters = _as_characters(self, reading)
-        import re
-
-        word = "".join(letters[reading.names[t]] for t in kept)
-        yield Trial((), int(re.fullmatch(pattern, word) is None))
-
-    def bind(self, names: Mapping[str, Selector]) -> Template:
-        given = tuple(Group(name, (value,)) for name, value in names.items() if name in self._names())
-        return replace(self, groups=(*(bound(g, names) for g in self.groups), *given))
-
-    def selectors(self) -> list[Selector]:
-        return [*self._names().values()]
-
-
-@lru_cache(maxsize=256)
-def _automaton(
-    statement: Matches, labels: LabelSet
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """The symbol of each label (K,), and the automaton over symbols."""
-    from formulations.language.regular import automaton
-
-    statement.check(labels)
-    names = statement._names()
-    rows = np.array([labels.field(s).member for s in names.values()], bool).reshape(len(names), len(labels))
-    patterns, symbols = np.unique(rows, axis=1, return_inverse=True)
-    letters = {name: np.flatnonzero(row).tolist() for name, row in zip(names, patterns, strict=True)}
-    found = automaton(statement._expression(), letters, patterns.shape[1])
-    return symbols.reshape(-1).astype(np.int64), found.next_state, found.accepting
-
-
-def _as_characters(statement: Matches, reading: Reading) -> tuple[str, dict[str, str]]:
-    """The expression in Python's own syntax, and a character for each label."""
-    from formulations.language.regular import Join, Letter
-
-    labels = reading.labels.names
-    letters = {name: chr(0x100 + i) for i, name in enumerate(labels)}
-    view = Reading(labels, [""] * len(labels), reading.labels)
-    selectors, stack = statement._names(), list[str]()
-    for step in statement._expression().steps:
-        if isinstance(step, Letter):
-            inside = [
-                letters[name]
-                for i, name in enumerate(labels)
-                if step.name is None or view.has(i, selectors[step.name]) != step.negated
-            ]
-            stack.append(f"[{''.join(inside)}]" if inside else "(?!)")
-        elif isinstance(step, Join):
-            parts = stack[len(stack) - step.operands :]
-            del stack[len(stack) - step.operands :]
-            stack.append(f"(?:{('|' if step.union else '').join(parts)})")
-        else:
-            most = "" if step.high is None else step.high
-            stack.append(f"(?:{stack.pop()}){{{step.low},{most}}}")
-    return stack.pop(), letters

@@ -193,8 +193,8 @@ class ChangesOnlyAfter(Matching):
     match. Chang et al. 2007, Table 1, rules (a) 2 and (b) 1.
     """
 
-    _usual = TokenPattern(token_class="punctuation")
-    _breaks_where = False
+    _usual: ClassVar[TokenPattern | None] = TokenPattern(token_class="punctuation")
+    _breaks_where: ClassVar[bool] = False
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
         after = np.concatenate([[False], self.pattern_of_tokens.mask(tokens)[:-1] == self._breaks_where])

@@ -86,9 +86,10 @@ class PresencePrecedence(Template):
         yield replace(_waiting(steps, emit_on_seen=True), backward=_seen_later(steps, broken_if=1))
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        last = max(reading.positions(self.field), default=-1)
-        for start in reading.run_starts(self.other):
-            yield Trial((start,), int(start < last))
+        last = max(reading.positions(self.field), default=None)
+        if last is not None:
+            for start in reading.run_starts(self.other):
+                yield Trial((start,), int(start < last))
 
 
 @template("inside")

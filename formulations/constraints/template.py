@@ -104,7 +104,7 @@ class Template(ABC):
         """`at_most_runs(title, 1)`."""
         shown = ", ".join(
             _shown(getattr(self, f.name))
-            for f in sorted(fields(self), key=lambda f: f.kw_only)  # type: ignore[arg-type]
+            for f in sorted(fields(self), key=lambda f: bool(f.kw_only))  # type: ignore[arg-type]
             if getattr(self, f.name) != f.default or f.type in (*SELECTORS, int, Position)
         )
         return f"{self.rule_name}({shown})"
@@ -173,6 +173,6 @@ def template(name: str) -> Callable[[Statement], Statement]:
         made = dataclass(frozen=True)(statement)
         made.rule_name = name
         TEMPLATES[name] = made
-        return made
+        return made  # type: ignore[return-value]
 
     return register

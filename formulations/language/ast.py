@@ -7,9 +7,9 @@ from functools import cached_property
 from formulations.constraints.tokens import TokenPattern
 from formulations.labels import Selector
 
-Value = int | str
+Value = int | Selector
 Environment = Mapping[str, Value]
-"""Variables: positions as numbers, label variables as names."""
+"""Variables: positions as numbers, label variables as fields, labels or groups."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,9 @@ class Position:
         """The token's number, which may lie outside the sequence."""
         if not self.base:
             return self.shift
-        return (length - 1 if self.base == "last" else int(environment[self.base])) + self.shift
+        found = length - 1 if self.base == "last" else environment[self.base]
+        assert isinstance(found, int)
+        return found + self.shift
 
     @property
     def free(self) -> frozenset[str]:
@@ -51,7 +53,9 @@ class Name:
 
     def of(self, environment: Environment) -> Selector:
         """The field, label or group."""
-        return str(environment[str(self.selector)]) if self.variable else self.selector
+        found = environment[str(self.selector)] if self.variable else self.selector
+        assert not isinstance(found, int)
+        return found
 
     @property
     def free(self) -> frozenset[str]:
@@ -127,10 +131,11 @@ class PositionBinder:
 
 @dataclass(frozen=True)
 class LabelBinder:
-    """A variable over "fields" (all but `O`), "labels", or the names listed."""
+    """A variable over "fields" (all but `O`), "labels", or the names listed (domain "")."""
 
     name: str
-    domain: str | tuple[Selector, ...]
+    domain: str
+    listed: tuple[Selector, ...] = ()
 
 
 Binder = PositionBinder | LabelBinder
@@ -160,6 +165,14 @@ class Quantified(Formula):
 @dataclass(frozen=True)
 class Member(Formula):
     """The token belongs to the field."""
+
+    field: Name
+    at: Position
+
+
+@dataclass(frozen=True)
+class Innermost(Formula):
+    """The innermost field of the token is this one, or one of the group."""
 
     field: Name
     at: Position

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import schemes
-from formulations.compiled.circuit import FALSE, TRUE, Gates
+from formulations.compiled.gates import FALSE, TRUE, Gates
 from formulations.labels import LabelSet, Selector
 from formulations.language import ast
 from formulations.language.ast import Formula, Value
+from formulations.language.meaning import innermost
 
 MOST_NODES = 4_000_000
 """Gates and literals of one sequence's formulas; more are refused."""
@@ -91,6 +92,11 @@ class Grounder:
         match formula:
             case ast.Member(name, at):
                 kind: tuple = ("member", name.of(environment))
+            case ast.Innermost(name, at):
+                selector = name.of(environment)
+                labels = self.labels
+                inside = tuple(innermost(label, selector, labels.scheme) for label in labels.names)
+                kind = ("labels", inside)
             case ast.Begins(name, at):
                 kind = ("begins", name.of(environment))
             case ast.Change(at):
@@ -181,7 +187,7 @@ class Grounder:
             return [t for t in range(low, high + 1) if t != excluded]
         if binder.domain == "fields":
             return [f.name for f in self.labels.each_field]
-        return list(self.labels.names if binder.domain == "labels" else binder.domain)
+        return list(self.labels.names if binder.domain == "labels" else binder.listed)
 
     def _quantified(self, formula: ast.Quantified, environment: dict[str, Value], positive: bool) -> int:
         """A chain of gates; ranges that share an end share all of the chain that they can."""
@@ -197,10 +203,10 @@ class Grounder:
         prefix = (id(formula), "chain", positive, *outer)
         plain = not (isinstance(binder, ast.PositionBinder) and binder.unequal)
         known = len(chosen)
-        while plain and known and (found := self._known.get((*prefix, chosen[0], chosen[known - 1]))) is None:
+        while plain and known and (*prefix, chosen[0], chosen[known - 1]) not in self._known:
             known -= 1
         if plain and known:
-            total = found
+            total = self._known[*prefix, chosen[0], chosen[known - 1]]
         for i, value in enumerate(chosen[known if plain else 0 :], known if plain else 0):
             total = join(total, self.node(formula.inner, {**environment, name: value}, positive))
             if plain:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from formulations import schemes
 from formulations.constraints.reading import Reading
+from formulations.labels import Group, Selector
 from formulations.language import ast
 from formulations.language.ast import Environment, Formula, Value
 
@@ -38,6 +39,9 @@ def holds(formula: Formula, reading: Reading, environment: Environment) -> bool:
         case ast.Member(field, at):
             t = token(at)
             return t is not None and reading.has(t, field.of(environment))
+        case ast.Innermost(field, at):
+            t = token(at)
+            return t is not None and innermost(reading.names[t], field.of(environment), reading.labels.scheme)
         case ast.Begins(field, at):
             t = token(at)
             return t is not None and reading.begins(t, field.of(environment))
@@ -48,8 +52,11 @@ def holds(formula: Formula, reading: Reading, environment: Environment) -> bool:
             return token(at) in reading.changes()
         case ast.Edge(before, after, at):
             t = token(at)
-            return bool(t) and (
-                reading.has(t - 1, before.of(environment)) and reading.has(t, after.of(environment))
+            return (
+                t is not None
+                and t > 0
+                and reading.has(t - 1, before.of(environment))
+                and reading.has(t, after.of(environment))
             )
         case ast.Same(what, left, right):
             s, t = token(left), token(right)
@@ -61,6 +68,15 @@ def holds(formula: Formula, reading: Reading, environment: Environment) -> bool:
             s, t = token(left), token(right)
             return s is not None and t is not None and reading.tokens[s] == reading.tokens[t]
     raise TypeError(f"{type(formula).__name__} is no formula")
+
+
+def innermost(label: str, selector: Selector, scheme: str) -> bool:
+    """Whether a label's innermost field is the one named, or one of the group."""
+    if isinstance(selector, Group):
+        return any(innermost(label, member, scheme) for member in selector.members) != selector.complement
+    if isinstance(selector, str):
+        return schemes.strip(label, scheme) == selector
+    return any(innermost(label, member, scheme) for member in selector)
 
 
 def _same(what: str, s: int, t: int, reading: Reading) -> bool:
@@ -85,7 +101,7 @@ def values(formula: ast.Quantified, reading: Reading, environment: Environment) 
     elif binder.domain == "labels":
         chosen = list(reading.labels.names)
     else:
-        chosen = list(binder.domain)
+        chosen = list(binder.listed)
     return ({**environment, binder.name: value} for value in chosen)
 
 

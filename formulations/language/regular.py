@@ -7,10 +7,9 @@ labels, and a name matches a set of letters.
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,13 +18,26 @@ MAX_NESTING = 100
 MAX_STATES = 10_000
 MAX_WORK = 3_000_000
 
+_TOKEN = re.compile(
+    r"""(?P<space> \s+ ) | (?P<mark> [()|] | \Z )
+      | (?P<letter> \. | (?P<not>!)? (?P<name> [A-Za-z_][\w-]* | '[^']*' | "[^"]*" ) (?P<glued> [!'"\w] )? )
+      | (?P<repeat> [*+?] | \{ \s* [0-9]{1,9} \s* (?: , \s* (?: [0-9]{1,9} \s* )? )? \} ) | (?P<unknown> . )""",
+    re.VERBOSE,
+)
+_UNKNOWN = {
+    "!": "expected a name right after '!'",
+    "{": "expected a repetition {m}, {m,} or {m,n}",
+    "'": "expected a closing ' after this one",
+    '"': 'expected a closing " after this one',
+}
 
+
+@dataclass(eq=False)
 class LabelRegexError(ValueError):
     """A text that is not a label expression, and the offset of the character at which it goes wrong."""
 
-    def __init__(self, message: str, offset: int) -> None:
-        super().__init__(message, offset)
-        self.message, self.offset = message, offset
+    message: str
+    offset: int
 
     def __str__(self) -> str:
         return f"{self.message} (at character {self.offset + 1})"
@@ -62,92 +74,62 @@ class Automaton:
     accepting: np.ndarray
 
 
-_TOKEN = re.compile(
-    r"""(?P<space> \s+ ) | (?P<mark> [()|] ) | (?P<any> \. )
-      | (?P<negated>!)? (?: (?P<bare>[A-Za-z_][\w-]*) | '(?P<single>[^']*)' | "(?P<double>[^"]*)" )
-      | (?P<repeat> [*+?] | \{ \s* (?P<low>[0-9]{1,4}) \s* (?P<range> , \s* (?P<high>[0-9]{1,4})? \s* )? \} )""",
-    re.VERBOSE,
-)
-_EXPECTED = {
-    "!": "expected a name right after '!'",
-    "{": f"expected {{m}}, {{m,}} or {{m,n}}, with m at most n and both at most {MAX_COUNT}",
-    "'": "expected a closing ' after this one",
-    '"': 'expected a closing " after this one',
-}
-
-
 def parse(text: str) -> Expression:
     """Read an expression; raises `LabelRegexError` where the text is not one."""
     steps: list[Letter | Repeat | Join] = []
     opened: list[int] = []
-    counts = [[0, 0]]  # items and finished alternatives of each open group, the whole text first
-    name_end = -1
+    items, alternatives = [0], [0]  # read so far in each open group, the whole text first
 
-    def end_alternative(offset: int) -> None:
-        items, alternatives = counts[-1]
-        if not items:
-            raise LabelRegexError("expected a name, '.', '!name' or '('", offset)
-        steps.append(Join(items, union=False))
-        counts[-1] = [0, alternatives + 1]
+    def expect(held: object, message: str, offset: int) -> None:
+        if not held:
+            raise LabelRegexError(message, offset)
 
-    for token in _tokens(text):
-        here, sign = token.start(), token[0]
-        name = next((name for name in token.group("bare", "single", "double") if name is not None), None)
-        if name is not None or sign == ".":
-            if name is not None and here == name_end:
-                raise LabelRegexError("expected white space between two names", here)
-            name_end = -1 if name is None else token.end()
-            steps.append(Letter(name, token["negated"] is not None, here))
-            counts[-1][0] += 1
+    for token in _TOKEN.finditer(text):
+        here, sign, name = token.start(), token[0], token["name"]
+        unknown = f"unknown character {sign!r}: expected a name, in quotes unless it is an identifier"
+        expect(not token["unknown"], _UNKNOWN.get(sign, unknown), here)
+        expect(not token["glued"], "expected white space between two names", token.end() - 1)
+        if token["letter"]:
+            name = name[1:-1] if name and name[0] in "'\"" else name
+            steps.append(Letter(name, bool(token["not"]), here))
+            items[-1] += 1
         elif token["repeat"]:
-            if not counts[-1][0]:
-                raise LabelRegexError(f"nothing to repeat: expected a name, '.' or ')' before {sign}", here)
-            if isinstance(steps[-1], Repeat):
-                raise LabelRegexError(f"expected parentheses around the repetition that {sign} repeats", here)
-            steps.append(_repeat(token))
+            expect(items[-1], f"nothing to repeat: expected a name, '.' or ')' before {sign}", here)
+            again = f"expected parentheses around the repetition that {sign} repeats"
+            expect(not isinstance(steps[-1], Repeat), again, here)
+            low, high = _bounds(sign)
+            expect(high is None or low <= high, f"expected {{m,n}} with m at most n, not {sign}", here)
+            expect(
+                max(low, high or 0) <= MAX_COUNT, f"expected counts of at most {MAX_COUNT}, not {sign}", here
+            )
+            steps.append(Repeat(low, high))
         elif sign == "(":
-            if len(opened) == MAX_NESTING:
-                raise LabelRegexError(f"expected at most {MAX_NESTING} parentheses inside one another", here)
+            expect(len(opened) < MAX_NESTING, f"expected parentheses at most {MAX_NESTING} deep", here)
             opened.append(here)
-            counts.append([0, 0])
-        elif sign == "|":
-            end_alternative(here)
-        elif sign == ")":
-            if not opened:
-                raise LabelRegexError("unbalanced ')': expected a '(' before it", here)
-            end_alternative(here)
-            opened.pop()
-            steps.append(Join(counts.pop()[1], union=True))
-            counts[-1][0] += 1
-    if opened:
-        raise LabelRegexError("unbalanced '(': expected a ')' after it", opened[-1])
-    end_alternative(len(text))
-    return Expression((*steps, Join(counts[0][1], union=True)))
+            items.append(0)
+            alternatives.append(0)
+        elif not token["space"]:
+            expect(sign != ")" or opened, "unbalanced ')': expected a '(' before it", here)
+            expect(sign or not opened, "unbalanced '(': expected a ')' after it", max(opened, default=0))
+            expect(items[-1], "expected a name, '.', '!name' or '('", here)
+            steps.append(Join(items[-1], union=False))
+            items[-1] = 0
+            alternatives[-1] += 1
+            if sign != "|":
+                steps.append(Join(alternatives.pop(), union=True))
+            if sign == ")":
+                del opened[-1], items[-1]
+                items[-1] += 1
+    return Expression(tuple(steps))
 
 
-def _tokens(text: str) -> Iterator[re.Match[str]]:
-    offset = 0
-    while offset < len(text):
-        token = _TOKEN.match(text, offset)
-        if token is None:
-            unknown = f"unknown character {text[offset]!r}: expected a name, in quotes unless an identifier"
-            raise LabelRegexError(_EXPECTED.get(text[offset], unknown), offset)
-        yield token
-        offset = token.end()
-
-
-def _repeat(token: re.Match[str]) -> Repeat:
-    if token["low"] is None:
-        return {"*": Repeat(0, None), "+": Repeat(1, None), "?": Repeat(0, 1)}[token[0]]
-    low = int(token["low"])
-    high = int(token["high"]) if token["high"] else None if token["range"] else low
-    if not low <= (low if high is None else high) <= MAX_COUNT:
-        raise LabelRegexError(_EXPECTED["{"], token.start())
-    return Repeat(low, high)
+def _bounds(sign: str) -> tuple[int, int | None]:
+    low, comma, high = {"*": "0,", "+": "1,", "?": "0,1"}.get(sign, sign.strip("{}")).partition(",")
+    return int(low), int(high) if high.strip() else None if comma else int(low)
 
 
 def names(expression: Expression) -> tuple[tuple[str, int], ...]:
-    """The names an expression uses, in order of appearance, each with the offset where it first appears."""
+    """The names used, in order of appearance, each with the offset at which it first appears."""
     first: dict[str, int] = {}
     for step in expression.steps:
         if isinstance(step, Letter) and step.name is not None:
@@ -155,142 +137,92 @@ def names(expression: Expression) -> tuple[tuple[str, int], ...]:
     return tuple(first.items())
 
 
-class _Letters(NamedTuple):
-    kinds: frozenset[int]
-
-
-class _Union(NamedTuple):
-    members: tuple[int, ...]
-
-
-class _Chain(NamedTuple):
-    head: int
-    tail: int
-
-
-class _Repetition(NamedTuple):
-    body: int
-    low: int
-    high: int | None
-
-    def leaves_gaps(self, low: int, high: int | None) -> bool:
-        """Whether `low` to `high` of these repetitions skip a length between the least and the greatest."""
-        if low == high or (low and self.high is None):
-            return False
-        return self.low * (low + 1) > (self.high or 0) * low + 1
+_Node = tuple[Any, ...]  # an operator and its operands, terms by their numbers
 
 
 class _Terms:
-    """Hash-consed terms over kinds of letters, each built in normal form and known by its number.
+    """Hash-consed terms over kinds of letters: each is built once, in normal form, and known by its number.
 
-    Nothing, the empty set of letters, is the only term without words; repeated, it is the empty word.
+    Nothing, the empty set of letters, is the only term without words; repeated, it has the empty word.
     """
 
     def __init__(self, kinds: int) -> None:
-        self.nodes: list[_Letters | _Union | _Chain | _Repetition] = []
+        self.nodes: list[_Node] = []
         self.nullable: list[bool] = []
-        self._numbers: dict[_Letters | _Union | _Chain | _Repetition, int] = {}
+        self._numbers: dict[_Node, int] = {}
         self._derivatives: dict[int, dict[int, int]] = {}
         self._work = 0
         self.nothing = self.letters(())
-        self.empty = self._number(_Repetition(self.nothing, 0, None), True)
-        self.anything = self.repetition(self.letters(range(kinds)), 0, None)
+        self.empty = self._number(True, "repeat", self.nothing, 0, None)
+        self.anything = self.repeat(self.letters(range(kinds)), 0, None)
+
+    def _number(self, nullable: bool, *node: Any) -> int:
+        self._spend(1)
+        if node not in self._numbers:
+            self._numbers[node] = len(self.nodes)
+            self.nodes.append(node)
+            self.nullable.append(nullable)
+        return self._numbers[node]
 
     def _spend(self, work: int) -> None:
         self._work += work
         if self._work > MAX_WORK:
             raise ValueError(f"the expression needs more than {MAX_WORK} steps to compile")
 
-    def _number(self, node: _Letters | _Union | _Chain | _Repetition, nullable: bool) -> int:
-        self._spend(1)
-        number = self._numbers.setdefault(node, len(self.nodes))
-        if number == len(self.nodes):
-            self.nodes.append(node)
-            self.nullable.append(nullable)
-        return number
-
     def letters(self, kinds: Iterable[int]) -> int:
-        return self._number(_Letters(frozenset(kinds)), False)
+        return self._number(False, "letters", frozenset(kinds))
 
     def union(self, terms: Iterable[int]) -> int:
-        members: set[int] = set()
-        for term in terms:
-            node = self.nodes[term]
-            parts = node.members if isinstance(node, _Union) else (term,)
-            members.update(parts)
-            self._spend(len(parts))
-        letters = {member for member in members if isinstance(self.nodes[member], _Letters)}
-        if len(letters) > 1:
-            members -= letters
-            members.add(self.letters(kind for member in letters for kind in self.nodes[member].kinds))
-        members.discard(self.nothing)
-        if self.anything in members:
-            return self.anything
-        nullable = any(self.nullable[member] for member in members if member != self.empty)
-        if nullable:
-            members.discard(self.empty)
-        if len(members) < 2:
-            return min(members, default=self.nothing)
-        return self._number(_Union(tuple(sorted(members))), nullable or self.empty in members)
+        parts = [self.nodes[term][1:] if self.nodes[term][0] == "union" else (term,) for term in terms]
+        self._spend(sum(map(len, parts)))
+        members = sorted(set().union(*parts) - {self.nothing})
+        if len(members) < 2 or self.anything in members:
+            return self.anything if self.anything in members else min(members, default=self.nothing)
+        return self._number(any(self.nullable[member] for member in members), "union", *members)
 
-    def concatenation(self, head: int, tail: int) -> int:
-        if self.nothing in (head, tail):
-            return self.nothing
-        if tail == self.empty:
-            return head
-        heads = []
-        while isinstance(node := self.nodes[head], _Chain):
-            heads.append(node.head)
-            head = node.tail
-        for part in (head, *reversed(heads)):
-            if part != self.empty:
-                tail = self._number(_Chain(part, tail), self.nullable[part] and self.nullable[tail])
+    def chain(self, *terms: int) -> int:
+        tail = self.empty
+        for head in reversed(terms):
+            if self.nothing in (head, tail):
+                return self.nothing
+            if self.empty in (head, tail):
+                tail = tail if head == self.empty else head
+            else:
+                tail = self._number(self.nullable[head] and self.nullable[tail], "chain", head, tail)
         return tail
 
-    def repetition(self, body: int, low: int, high: int | None) -> int:
-        node = self.nodes[body]
-        if self.nullable[body]:
-            low = 0
-            if isinstance(node, _Union) and self.empty in node.members:
-                return self.repetition(self.union(set(node.members) - {self.empty}), low, high)
+    def repeat(self, body: int, low: int, high: int | None) -> int:
+        low = 0 if self.nullable[body] else low
         if (low and body == self.nothing) or (low, high) == (1, 1):
             return body
         if high == 0 or body in (self.nothing, self.empty):
             return self.empty
-        if (low, high) == (0, 1):
-            return self.union((self.empty, body))
-        if isinstance(node, _Repetition) and not node.leaves_gaps(low, high):
-            high = None if node.high is None or high is None else node.high * high
-            return self.repetition(node.body, node.low * low, high)
-        return self._number(_Repetition(body, low, high), low == 0)
+        return self._number(low == 0, "repeat", body, low, high)
 
     def derivatives(self, term: int) -> dict[int, int]:
-        """What must follow each kind of letter with which a word of the term can begin."""
+        """What may follow each kind of letter that a word of the term can begin with."""
         if term in self._derivatives:
             return self._derivatives[term]
         after: defaultdict[int, set[int]] = defaultdict(set)
-
-        def add(first: int, rest: int) -> None:
-            for kind, derivative in self.derivatives(first).items():
-                after[kind].add(self.concatenation(derivative, rest))
-
+        parts: list[tuple[int, int]] = []  # terms in which a word can begin, and what follows them
         match self.nodes[term]:
-            case _Letters(kinds):
+            case "letters", kinds:
                 after.update((kind, {self.empty}) for kind in kinds)
-            case _Union(members):
-                for member in members:
-                    add(member, self.empty)
-            case _Repetition(body, low, high):
-                add(body, self.repetition(body, max(low - 1, 0), high and high - 1))
-            case _Chain(head, rest):
-                add(head, rest)
-                while self.nullable[head] and isinstance(node := self.nodes[rest], _Chain):
-                    head, rest = node
-                    add(head, rest)
-                if self.nullable[head]:
-                    add(rest, self.empty)
-        self._spend(len(after))
-        self._derivatives[term] = {kind: self.union(terms) for kind, terms in after.items()}
+            case "union", *members:
+                parts = [(member, self.empty) for member in members]
+            case "repeat", body, low, high:
+                parts = [(body, self.repeat(body, max(low - 1, 0), high and high - 1))]
+            case "chain", head, rest:
+                parts = [(head, rest)]
+                while self.nullable[head] and rest != self.empty:
+                    head, rest = (
+                        self.nodes[rest][1:] if self.nodes[rest][0] == "chain" else (rest, self.empty)
+                    )
+                    parts.append((head, rest))
+        for part, rest in parts:
+            for kind, derivative in self.derivatives(part).items():
+                after[kind].add(self.chain(derivative, rest))
+        self._derivatives[term] = {kind: self.union(targets) for kind, targets in after.items()}
         return self._derivatives[term]
 
 
@@ -299,86 +231,72 @@ def automaton(expression: Expression, letters: Mapping[str, Collection[int]], si
 
     Raises ValueError if no word is accepted, or more than `MAX_STATES` states or `MAX_WORK` steps are needed.
     """
-    matched = {name: frozenset(letters[name]) for name, _ in names(expression)}
-    kinds: dict[frozenset[str], int] = {}  # letters that belong to the same names are of one kind
-    kind_of = [
-        kinds.setdefault(frozenset(name for name in matched if letter in matched[name]), len(kinds))
-        for letter in range(size)
-    ]
+    matches = [(name, frozenset(letters[name])) for name, _ in names(expression)]
+    matching = [frozenset(name for name, matched in matches if letter in matched) for letter in range(size)]
+    kinds = {same: kind for kind, same in enumerate(dict.fromkeys(matching))}  # letters of the same names
     terms = _Terms(len(kinds))
-    start = _term(expression, kinds, terms)
-    if start == terms.nothing:
+    reached = [_term(expression, kinds, terms)]
+    number = {reached[0]: 0}
+    rows: list[list[int]] = []
+    if reached == [terms.nothing]:
         raise ValueError("the expression accepts nothing")
-    states = {start: 0}
-    rows: list[dict[int, int]] = []
-    for term in (queue := [start]):
-        rows.append({})
-        for kind, derivative in sorted(terms.derivatives(term).items()):
-            if derivative not in states:
-                states[derivative] = len(states)
-                queue.append(derivative)
-            rows[-1][kind] = states[derivative]
-        if len(states) > MAX_STATES:
+    for term in reached:
+        after = terms.derivatives(term)
+        rows.append([])
+        for target in (after.get(kind, terms.nothing) for kind in range(len(kinds))):
+            if target not in number:
+                number[target] = len(reached)
+                reached.append(target)
+            rows[-1].append(number[target])
+        if len(reached) > MAX_STATES:
             raise ValueError(f"the expression needs more than {MAX_STATES} states")
-    blocks = _equivalent([terms.nullable[term] for term in queue], rows)
-    number = {block: state for state, block in enumerate(dict.fromkeys(blocks))}
-    dead = len(number)
-    next_state = np.full((dead + 1, len(kinds)), dead, dtype=np.int64)
-    accepting = np.zeros(dead + 1, dtype=bool)
-    for term, block, row in zip(queue, blocks, rows, strict=True):
-        accepting[number[block]] = terms.nullable[term]
-        next_state[number[block], list(row)] = [number[blocks[target]] for target in row.values()]
-    used = slice(None if (next_state[:dead] == dead).any() else dead)
-    return Automaton(next_state[used, kind_of], accepting[used])
+    accepting = [terms.nullable[term] for term in reached]
+    first = np.array(_first_equivalents(rows, accepting))
+    kept = np.unique(first)
+    table = np.searchsorted(kept, first[np.array(rows, dtype=np.int64)[kept]])
+    return Automaton(table[:, [kinds[same] for same in matching]], np.array(accepting)[kept])
 
 
 def _term(expression: Expression, kinds: Mapping[frozenset[str], int], terms: _Terms) -> int:
     stack: list[int] = []
     for step in expression.steps:
         match step:
-            case Letter(None):
-                stack.append(terms.letters(kinds.values()))
             case Letter(name, negated):
-                stack.append(terms.letters(kind for of, kind in kinds.items() if (name in of) != negated))
+                matched = (kind for of, kind in kinds.items() if name is None or (name in of) != negated)
+                stack.append(terms.letters(matched))
             case Repeat(low, high):
-                stack.append(terms.repetition(stack.pop(), low, high))
+                stack.append(terms.repeat(stack.pop(), low, high))
             case Join(count, union):
                 operands = stack[-count:]
-                del stack[-count:]
-                if union:
-                    stack.append(terms.union(operands))
-                else:
-                    stack.append(
-                        reduce(lambda tail, head: terms.concatenation(head, tail), reversed(operands))
-                    )
+                stack[-count:] = [terms.union(operands) if union else terms.chain(*operands)]
     return stack.pop()
 
 
-def _equivalent(accepting: list[bool], rows: list[dict[int, int]]) -> list[int]:
-    """The block of each state in the coarsest partition that acceptance and the rows respect (Hopcroft)."""
+def _first_equivalents(rows: list[list[int]], accepting: list[bool]) -> list[int]:
+    """The first state equivalent to each, by Hopcroft's refinement of a partition."""
     arrows: list[list[tuple[int, int]]] = [[] for _ in rows]
     for source, row in enumerate(rows):
-        for kind, target in row.items():
+        for kind, target in enumerate(row):
             arrows[target].append((kind, source))
     block_of = [int(accepts) for accepts in accepting]
-    blocks = [{state for state, accepts in enumerate(accepting) if accepts == side} for side in (False, True)]
+    blocks = [{state for state, block in enumerate(block_of) if block == side} for side in (0, 1)]
     waiting = {0, 1}
     while waiting:
-        sources: defaultdict[int, list[int]] = defaultdict(list)
+        sources = defaultdict(list)
         for target in blocks[waiting.pop()]:
             for kind, source in arrows[target]:
                 sources[kind].append(source)
-        for inside in sources.values():
-            split: defaultdict[int, set[int]] = defaultdict(set)
-            for source in inside:
-                split[block_of[source]].add(source)
-            for block, part in split.items():
+        for affected in sources.values():
+            inside = defaultdict(set)
+            for source in affected:
+                inside[block_of[source]].add(source)
+            for block, part in inside.items():
                 if len(part) < len(blocks[block]):
                     blocks[block] -= part
-                    waiting.add(
-                        block if block not in waiting and len(blocks[block]) < len(part) else len(blocks)
-                    )
+                    smaller = block if len(blocks[block]) < len(part) else len(blocks)
+                    waiting.add(len(blocks) if block in waiting else smaller)
                     for state in part:
                         block_of[state] = len(blocks)
                     blocks.append(part)
-    return block_of
+    first = [min(block, default=0) for block in blocks]
+    return [first[block] for block in block_of]

@@ -138,12 +138,13 @@ def _parameter(parameter: Field[Any]) -> dict[str, Any]:
         return {"enum": list(TOKEN_CLASSES)}
     if parameter.name == "over":
         return {"enum": ["tokens", "runs"]}
-    simple = {
+    simple: dict[Any, dict[str, Any]] = {
         int: {"type": "integer", "minimum": 0},
         Position: {"type": "integer"},
         float: {"type": "number"},
+        bool: {"type": "boolean"},
     }
-    return simple.get(kind, {"type": "boolean"} if kind is bool else _TEXT)  # type: ignore[call-overload, no-any-return]
+    return simple.get(kind, _TEXT)
 
 
 def _summary(made: type[Any]) -> str:

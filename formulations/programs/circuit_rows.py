@@ -7,7 +7,8 @@ from collections import Counter
 
 import numpy as np
 
-from formulations.compiled.circuit import AND, FALSE, LITERAL, TRUE, Circuit
+from formulations.compiled.circuit import Circuit
+from formulations.compiled.gates import AND, FALSE, LITERAL, TRUE
 from formulations.programs.shared import Shared
 
 

@@ -84,7 +84,9 @@ def _sum(part: Sum, slack: int | None, once: bool, program: Shared) -> None:
         (part.high is not None and greatest > part.high, 1),
         (part.low is not None and least < part.low, -1),
     ]
-    at, weights = program.weighted(part.steps) if any(needed for needed, _ in sides) else ([], [])
+    if not any(needed for needed, _ in sides):
+        return
+    at, weights = program.weighted(part.steps)
     for needed, sign in sides:
         if not needed:
             continue

@@ -60,32 +60,30 @@ class Shared:
 
     def weighted(self, steps: StepTable) -> tuple[Integers, Integers]:
         """Columns and weights whose sum is that of the steps."""
-        filled = steps.values.reshape(len(steps.values), -1).any(axis=1)
-        weight = [
-            self._shared_weight(table) if some else 0
-            for table, some in zip(steps.values, filled, strict=True)
-        ]
+        filled: Booleans = np.array([table.any() for table in steps.values], bool)
+        weight = [self._shared_weight(table) for table in steps.values]
         if not any(weight):
             values = on_edges(steps, self.shape)
             at = np.flatnonzero(values)
             return at, values[at]
-        at, weights = [], []
+        columns: list[Integers] = []
+        weights: list[Integers] = []
         for token in np.flatnonzero(filled[steps.index]).tolist():
             which = int(steps.index[token])
             table = steps.values[which]
             if weight[which]:
-                at.append(np.array([self.indicator(token, table)]))
+                columns.append(np.array([self.indicator(token, table)]))
                 weights.append(np.array([weight[which]]))
             else:
-                at.append(self.edges(token, table))
+                columns.append(self.edges(token, table))
                 rows = 1 if token == 0 else self.shape[1]
                 values = np.broadcast_to(self._inner(token, table), (rows, self.shape[1])).reshape(-1)
                 weights.append(values[values != 0])
-        return np.concatenate(at), np.concatenate(weights)
+        return np.concatenate(columns), np.concatenate(weights)
 
     def _shared_weight(self, table: NDArray) -> int:
         """The one weight of a table that several sums use, so that its steps get a column; 0 for any other."""
-        if self.uses[table.tobytes()] < 2:
+        if self.uses[table.tobytes()] < 2 or not table.any():
             return 0
         weights = np.unique(table[table != 0])
         return int(weights[0]) if len(weights) == 1 else 0

@@ -180,7 +180,9 @@ def _implied(i: int, j: int, looked_at: Sequence["_Relations"]) -> bool:
     """Whether rule i cannot be broken where rule j holds, on any of the sequences; and can be broken at all."""
     if any(each.seen_apart(i, j) for each in looked_at):
         return False
-    return not any(each.apart(i, j) for each in looked_at) and any(each.breakable(i) for each in looked_at)
+    if any(each.apart(i, j) for each in looked_at):
+        return False
+    return any(each.breakable(i) for each in looked_at) and any(each.keepable(j) for each in looked_at)
 
 
 class _Relations:
@@ -191,7 +193,7 @@ class _Relations:
         trellis = Trellis.from_emissions(
             np.zeros((T, K)), np.zeros((K, K)), labels=labels, tokens=gold.tokens
         )
-        problem = compile_problem(trellis, RuleSet(tuple(rules.rules), rules.fields))
+        problem = compile_problem(trellis, rules.rules)
         self.bare = without_scores(problem)
         self.rules = [replace(rule, penalty=None, binary=False) for rule in problem.rules]
         paths = _near(labels.ids(gold.labels), K)
@@ -214,6 +216,10 @@ class _Relations:
         if self.broken_by[:, i].any() or self.rules[i].unseen:
             return True
         return any(self._possible(_always_broken(machine)) for machine in self.rules[i].machines)
+
+    def keepable(self, i: int) -> bool:
+        """Whether any labelling keeps the rule."""
+        return bool((~self.broken_by[:, i]).any()) or self._possible(self.rules[i])
 
     def opposed(self, i: int, j: int) -> bool:
         """Whether the two leave no labelling together although each leaves some by itself."""

@@ -10,7 +10,7 @@ from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.auto import NARROW, auto
 from ilpinfer.exact.viterbi import best_paths
-from ilpinfer.found import Path, Task
+from ilpinfer.found import Found, Path, Task
 from ilpinfer.search.beam import search
 from ilpinfer.warming import warm
 
@@ -21,6 +21,11 @@ def without_scores(problem: Problem) -> Problem:
     node, pool = (np.where(is_forbidden(a), FORBIDDEN, 0) for a in (lattice.node, lattice.pool))
     bare = Lattice(node, pool, lattice.step)
     return Problem(bare, bare, ())
+
+
+def best(problem: Problem, deadline: Deadline) -> Found:
+    """The best labelling, by the route of `method="auto"`."""
+    return next(auto(problem, Task(deadline), "auto"))
 
 
 def witness(bare: Problem, rules: tuple[GroundRule, ...], deadline: Deadline) -> tuple[Path | None, bool]:
@@ -38,6 +43,6 @@ def witness(bare: Problem, rules: tuple[GroundRule, ...], deadline: Deadline) ->
         return beam.paths[0], False
     if is_forbidden(beam.left_out) and not beam.blind and not deadline.passed:
         return None, True
-    answer = next(auto(folded, Task(deadline), "auto"))
+    answer = best(folded, deadline)
     kept = answer.path is not None and folded.value(answer.path).feasible
     return (answer.path, False) if kept else (None, answer.exhausted)

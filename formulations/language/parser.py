@@ -1,0 +1,159 @@
+"""From the text of a formula or inequality to its tree, and what trees are made of."""
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+LONGEST = 20_000
+"""Characters of a formula."""
+
+
+class FormulaError(ValueError):
+    """A formula that cannot be used.
+
+    Parameters
+    ----------
+    message : what is wrong
+    text : the formula
+    offset : the character at which it goes wrong
+    """
+
+    def __init__(self, message: str, text: str, offset: int) -> None:
+        super().__init__(message)
+        self.message, self.text, self.offset = message, text, offset
+
+    def __str__(self) -> str:
+        line = self.text[: self.offset].count("\n")
+        column = self.offset - (self.text.rfind("\n", 0, self.offset) + 1)
+        shown = (self.text.split("\n") or [""])[line]
+        where = f"line {line + 1}, " if "\n" in self.text else ""
+        return f"{self.message} ({where}column {column + 1})\n  {shown}\n  {' ' * column}^"
+
+
+@lru_cache
+def _parser() -> Any:
+    from lark import Lark
+
+    grammar = (Path(__file__).parent / "grammar.lark").read_text("utf-8")
+    return Lark(
+        grammar,
+        parser="lalr",
+        start=["formula", "inequality"],
+        propagate_positions=True,
+        maybe_placeholders=True,
+    )
+
+
+_SIGNS = {
+    "NAME": "a name",
+    "STRING": "a quoted text",
+    "INT": "a number",
+    "COMPARISON": "a comparison such as <=",
+    "QUANTIFIER": "forall or exists",
+    "SIGN": "+ or -",
+    "_AND": "and",
+    "_OR": "or",
+    "_NOT": "not",
+    "_IN": "in",
+    "_IS": "is",
+    "_MATCHES": "matches",
+    "_IMPLIES": "->",
+    "_IFF": "<->",
+    "LPAR": "(",
+    "RPAR": ")",
+    "COLON": ":",
+    "COMMA": "a comma",
+    "__ANON_0": "..",
+    "LBRACE": "{",
+    "RBRACE": "}",
+    "LSQB": "[",
+    "RSQB": "]",
+    "STAR": "*",
+    "COUNT": "count",
+    "$END": "the end",
+}
+
+
+def parse(text: str, start: str) -> Any:
+    """The tree of a text; `start` is "formula" or "inequality".
+
+    Raises
+    ------
+    FormulaError
+        where it is none.
+    """
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+    if len(text) > LONGEST:
+        raise FormulaError(f"{len(text)} characters; a formula may have {LONGEST}", text[:80], 0)
+    try:
+        return _parser().parse(text, start=start)
+    except UnexpectedCharacters as error:
+        at = error.pos_in_stream or 0
+        what = (
+            "a quotation mark without its partner"
+            if text[at] in "\"'"
+            else f"{text[at]!r} does not belong here"
+        )
+        raise FormulaError(what, text, at) from None
+    except UnexpectedToken as error:
+        expected = sorted({_SIGNS.get(name, name.lower()) for name in error.expected})
+        found = "the end" if error.token.type == "$END" else f"{str(error.token)!r}"
+        at = len(text) if error.token.type == "$END" else int(error.token.start_pos or 0)
+        wanted = ", ".join(expected[:-1]) + (" or " if expected[:-1] else "") + expected[-1]
+        raise FormulaError(f"{found} where {wanted} was expected", text, at) from None
+
+
+def offset_of(node: Any) -> int:
+    """The character at which a node begins."""
+    start = getattr(node, "start_pos", None)
+    if start is None and getattr(node, "meta", None) is not None and not node.meta.empty:
+        start = node.meta.start_pos
+    return int(start or 0)
+
+
+def called(call: Any) -> tuple[str, list[Any]]:
+    """Name and arguments of a call."""
+    name, *arguments = call.children
+    return unquoted(name) if name.type == "STRING" else str(name), [a for a in arguments if a is not None]
+
+
+def unquoted(token: Any) -> str:
+    """A text without its quotation marks."""
+    text = str(token)
+    return text[1:-1] if text[:1] in ("'", '"') else text
+
+
+def is_name(node: Any) -> bool:
+    """Whether a node is one bare name."""
+    if getattr(node, "type", "") == "NAME":
+        return True
+    children = getattr(node, "children", [])
+    return getattr(node, "data", "") == "sum" and len(children) == 1 and children[0].type == "NAME"
+
+
+def word_of(node: Any) -> str:
+    """The one name of a node."""
+    return str(node if getattr(node, "type", "") == "NAME" else node.children[0])
+
+
+def kind_of(node: Any) -> str:
+    """What a node is: the name that it calls, or its rule of the grammar."""
+    return called(node)[0] if node.data == "call" else str(node.data)
+
+
+def spoken(node: Any) -> str:
+    """What a node is, for messages."""
+    kinds = {"sum": "number", "text": "a quoted text", "pair": "a pair"}
+    return kinds.get(str(node.data), f"{kind_of(node)}(…)")
+
+
+def turned(relation: str) -> str:
+    """The relation seen from the other side."""
+    return {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(relation, relation)
+
+
+def written(name: str) -> str:
+    """A name as a formula writes it: quoted unless it is a plain word."""
+    return name if re.fullmatch(r"[^\W\d]\w*", name) else f'"{name}"'

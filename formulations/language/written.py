@@ -1,0 +1,127 @@
+"""Rules as the text of a rule file."""
+
+from dataclasses import fields
+from typing import Any
+
+from formulations.constraints.feature import Feature
+from formulations.constraints.formulas import Defined, Text
+from formulations.constraints.rule import SCOPES, Rule
+from formulations.constraints.tokens import TokenPattern
+from formulations.labels import EACH_FIELD, OUTSIDE, Group
+from formulations.language.toml_text import dumps
+from formulations.rules import RuleSet
+
+
+def write(rules: RuleSet) -> str:
+    """A rule set as TOML text."""
+    declared = rules.fields or _fields(rules)
+    groups = {group.name: group for group in rules.groups}
+    for item in rules:
+        for selector in _selectors(item):
+            _gather(selector, groups)
+    document: dict[str, Any] = {
+        "title": rules.title,
+        "source": rules.source,
+        "fields": list(declared),
+        "groups": {name: _members(group) for name, group in groups.items()},
+        "template": [
+            {"name": f.name, "parameters": list(f.parameters), kind: f.text} for f, kind in rules.templates
+        ],
+        "rule": [_rule_table(item) for item in rules if isinstance(item, Rule)],
+        "feature": [_feature_table(item) for item in rules if isinstance(item, Feature)],
+    }
+    return dumps({key: value for key, value in document.items() if value})
+
+
+def _rule_table(rule: Rule) -> dict[str, Any]:
+    statement = rule.statement
+    table: dict[str, Any] = {"name": rule.name} if rule.name else {}
+    if isinstance(statement, Text):
+        if statement.arguments:
+            raise ValueError(f"rule {rule.title!r}: a formula with arguments has no form in a file")
+        table[statement.form] = statement.text
+    elif isinstance(statement, Defined):
+        table["template"] = statement.formula.name
+        parameters = zip(statement.formula.parameters, statement.values, strict=True)
+        table |= {name: _written(value) for name, value in parameters}
+    else:
+        table["template"] = statement.rule_name
+        table |= _changed(statement)
+    if not rule.hard:
+        table["penalty"] = rule.penalty
+    table |= {"distance": rule.distance} if rule.distance != "count" else {}
+    for key in ("scope", "partial", "reason"):
+        if getattr(rule, key):
+            table[key] = getattr(rule, key)
+    return table
+
+
+def _feature_table(feature: Feature) -> dict[str, Any]:
+    return _changed(feature)
+
+
+def _changed(record: Any) -> dict[str, Any]:
+    """Parameters that are not at their defaults."""
+    return {
+        f.name.rstrip("_"): _written(getattr(record, f.name))
+        for f in fields(record)
+        if f.name != "groups" and getattr(record, f.name) != f.default
+    }
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, Group):
+        members = [_written(member) for member in value.members]
+        return {"not": members} if value.complement and value.name.startswith("other than ") else value.name
+    if isinstance(value, TokenPattern):
+        return _changed(value)
+    return [_written(v) for v in value] if isinstance(value, tuple) else value
+
+
+def _members(group: Group) -> Any:
+    members = [_written(member) for member in group.members]
+    return {"not": members} if group.complement else members
+
+
+def _selectors(item: Rule | Feature) -> list[Any]:
+    if isinstance(item, Feature):
+        return [item.label, item.from_, item.to]
+    return item.statement.selectors()
+
+
+def _gather(selector: Any, groups: dict[str, Group]) -> None:
+    """Named groups, inner ones first."""
+    if isinstance(selector, Group):
+        for member in selector.members:
+            _gather(member, groups)
+        unnamed = selector.complement and selector.name.startswith("other than ")
+        if not unnamed and groups.setdefault(selector.name, selector) != selector:
+            raise ValueError(f"two different groups are named {selector.name!r}: give them different names")
+    elif isinstance(selector, tuple):
+        for member in selector:
+            _gather(member, groups)
+
+
+def _fields(rules: RuleSet) -> list[str]:
+    """What rules made in Python name, which a file has to declare."""
+    found: dict[str, None] = {}
+
+    def add(selector: Any, taken: tuple[str, ...]) -> None:
+        if isinstance(selector, str):
+            if selector not in (OUTSIDE, EACH_FIELD, *taken):
+                found[selector] = None
+        elif selector is not None:
+            for member in selector.members if isinstance(selector, Group) else selector:
+                add(member, taken)
+
+    for item in rules:
+        taken = SCOPES[item.scope] if isinstance(item, Rule) else ()
+        for selector in _selectors(item):
+            add(selector, taken)
+        statement = item.statement if isinstance(item, Rule) else None
+        if isinstance(statement, Text):
+            groups = {group.name for group in statement.groups}
+            for name in statement.words():
+                if name not in groups:
+                    add(name, taken)
+    return list(found)
