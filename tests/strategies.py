@@ -235,7 +235,8 @@ def cases(draw: st.DrawFn, labels: LabelSet, penalties: st.SearchStrategy[float]
 
 def _expressions(labels: LabelSet) -> st.SearchStrategy[str]:
     names = st.sampled_from([f"'{name}'" for name in labels.fields])
-    letters = st.one_of(names, names.map(lambda name: f"!{name}"), st.just("."))
+    others = names.map(lambda name: f"!{name}") if len(labels.fields) > 1 else st.nothing()
+    letters = st.one_of(names, others, st.just("."))
     return st.recursive(
         letters,
         lambda inner: st.one_of(

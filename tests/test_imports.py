@@ -49,7 +49,6 @@ def test_importing_loads_nothing_heavy():
 
 
 def test_importing_takes_little_more_than_numpy():
-    code = (
-        "import time, numpy; began = time.perf_counter(); import ilpinfer; print(time.perf_counter() - began)"
-    )
-    assert min(float(fresh(code)) for _ in range(7)) < 0.1
+    code = "import time; began = time.perf_counter(); import {}; print(time.perf_counter() - began)"
+    numpy, ours = (min(float(fresh(code.format(name))) for _ in range(5)) for name in ("numpy", "ilpinfer"))
+    assert ours < 4 * numpy

@@ -13,8 +13,8 @@ from formulations.language import ast
 from formulations.language.ast import Formula, Value
 from formulations.language.meaning import innermost
 
-MOST_NODES = 4_000_000
-"""Gates and literals of one sequence's formulas; more are refused."""
+MOST = 1_000_000
+"""Groundings of a formula and its parts on one sequence, and gates for them; more are refused."""
 
 
 @dataclass
@@ -40,12 +40,15 @@ class Grounder:
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._made(formula, environment, positive)
-            if len(self.gates.nodes) > MOST_NODES:
-                raise ValueError(
-                    f"a formula of more than {MOST_NODES} gates on {len(self.tokens)} tokens: use fewer nested "
-                    "quantifiers, or bound their ranges"
-                )
+            self._check(max(len(self.gates.nodes), len(self._known)))
         return found
+
+    def _check(self, size: int) -> None:
+        if size > MOST:
+            raise ValueError(
+                f"a formula of more than {MOST} groundings on {len(self.tokens)} tokens: use fewer nested quantifiers, "
+                "or bound their ranges"
+            )
 
     def _made(self, formula: Formula, environment: dict[str, Value], positive: bool) -> int:
         gates, T = self.gates, len(self.tokens)
@@ -219,9 +222,10 @@ class Grounder:
             return [self.node(formula, {})]
         front: list[tuple[dict[str, Value], Formula]] = [({}, formula)]
         while front and isinstance(inner := front[0][1], ast.Quantified) and inner.block == formula.block:
-            front = [
-                ({**env, inner.binder.name: v}, inner.inner)
-                for env, _ in front
-                for v in self.values(inner, env)
-            ]
+            following: list[tuple[dict[str, Value], Formula]] = []
+            for environment, _ in front:
+                values = self.values(inner, environment)
+                following += [({**environment, inner.binder.name: v}, inner.inner) for v in values]
+                self._check(len(following))
+            front = following
         return [self.node(inner, env) for env, inner in front]

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 MAX_COUNT = 1_000
 MAX_NESTING = 100
 MAX_STATES = 10_000
-MAX_WORK = 3_000_000
+MAX_WORK = 2_000_000
 
 _TOKEN = re.compile(
     r"""(?P<space> \s+ ) | (?P<mark> [()|] | \Z )
@@ -26,7 +27,7 @@ _TOKEN = re.compile(
 )
 _UNKNOWN = {
     "!": "expected a name right after '!'",
-    "{": "expected a repetition {m}, {m,} or {m,n}",
+    "{": f"expected a repetition {{m}}, {{m,}} or {{m,n}} with counts of at most {MAX_COUNT}",
     "'": "expected a closing ' after this one",
     '"': 'expected a closing " after this one',
 }
@@ -95,13 +96,14 @@ def parse(text: str) -> Expression:
             items[-1] += 1
         elif token["repeat"]:
             expect(items[-1], f"nothing to repeat: expected a name, '.' or ')' before {sign}", here)
-            again = f"expected parentheses around the repetition that {sign} repeats"
-            expect(not isinstance(steps[-1], Repeat), again, here)
-            low, high = _bounds(sign)
-            expect(high is None or low <= high, f"expected {{m,n}} with m at most n, not {sign}", here)
             expect(
-                max(low, high or 0) <= MAX_COUNT, f"expected counts of at most {MAX_COUNT}, not {sign}", here
+                not isinstance(steps[-1], Repeat), f"expected parentheses around what {sign} repeats", here
             )
+            least, comma, most = {"*": "0,", "+": "1,", "?": "0,1"}.get(sign, sign.strip("{}")).partition(",")
+            low = int(least)
+            high = int(most) if most.strip() else None if comma else low
+            expect(high is None or low <= high, f"expected m at most n in {{m,n}}, not {sign}", here)
+            expect(max(low, high or 0) <= MAX_COUNT, _UNKNOWN["{"], here)
             steps.append(Repeat(low, high))
         elif sign == "(":
             expect(len(opened) < MAX_NESTING, f"expected parentheses at most {MAX_NESTING} deep", here)
@@ -121,11 +123,6 @@ def parse(text: str) -> Expression:
                 del opened[-1], items[-1]
                 items[-1] += 1
     return Expression(tuple(steps))
-
-
-def _bounds(sign: str) -> tuple[int, int | None]:
-    low, comma, high = {"*": "0,", "+": "1,", "?": "0,1"}.get(sign, sign.strip("{}")).partition(",")
-    return int(low), int(high) if high.strip() else None if comma else int(low)
 
 
 def names(expression: Expression) -> tuple[tuple[str, int], ...]:
@@ -180,16 +177,12 @@ class _Terms:
             return self.anything if self.anything in members else min(members, default=self.nothing)
         return self._number(any(self.nullable[member] for member in members), "union", *members)
 
-    def chain(self, *terms: int) -> int:
-        tail = self.empty
-        for head in reversed(terms):
-            if self.nothing in (head, tail):
-                return self.nothing
-            if self.empty in (head, tail):
-                tail = tail if head == self.empty else head
-            else:
-                tail = self._number(self.nullable[head] and self.nullable[tail], "chain", head, tail)
-        return tail
+    def chain(self, head: int, tail: int) -> int:
+        if self.nothing in (head, tail):
+            return self.nothing
+        if self.empty in (head, tail):
+            return tail if head == self.empty else head
+        return self._number(self.nullable[head] and self.nullable[tail], "chain", head, tail)
 
     def repeat(self, body: int, low: int, high: int | None) -> int:
         low = 0 if self.nullable[body] else low
@@ -215,13 +208,13 @@ class _Terms:
             case "chain", head, rest:
                 parts = [(head, rest)]
                 while self.nullable[head] and rest != self.empty:
-                    head, rest = (
-                        self.nodes[rest][1:] if self.nodes[rest][0] == "chain" else (rest, self.empty)
-                    )
+                    node = self.nodes[rest]
+                    head, rest = node[1:] if node[0] == "chain" else (rest, self.empty)
                     parts.append((head, rest))
         for part, rest in parts:
             for kind, derivative in self.derivatives(part).items():
                 after[kind].add(self.chain(derivative, rest))
+        self._spend(len(parts) + len(after))
         self._derivatives[term] = {kind: self.union(targets) for kind, targets in after.items()}
         return self._derivatives[term]
 
@@ -267,8 +260,9 @@ def _term(expression: Expression, kinds: Mapping[frozenset[str], int], terms: _T
             case Repeat(low, high):
                 stack.append(terms.repeat(stack.pop(), low, high))
             case Join(count, union):
-                operands = stack[-count:]
-                stack[-count:] = [terms.union(operands) if union else terms.chain(*operands)]
+                operands = [stack.pop() for _ in range(count)]  # the last comes first
+                chain = reduce(lambda tail, head: terms.chain(head, tail), operands)
+                stack.append(terms.union(operands) if union else chain)
     return stack.pop()
 
 

@@ -1,0 +1,337 @@
+"""Texts of rules: files, formulas, templates of one's own; what is wrong in them is said with its place."""
+
+import json
+import math
+import random
+import time
+
+import fastjsonschema
+import oracles
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from strategies import LABEL_SETS, cases
+
+from formulations import LabelSet, RuleError, RuleSet, Trellis, catalogue, dump_rules, load_rules, parse_rules
+from formulations import constraints as C
+from formulations.compiled.problem import compile_problem
+from formulations.language.schema import schema
+from formulations.rules import CATALOGUE
+
+SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+PLAIN = LabelSet(("a", "b", "O"))
+
+
+@settings(max_examples=200, **SLOW)
+@given(st.sampled_from(LABEL_SETS).flatmap(lambda pair: cases(LabelSet(pair[1], pair[0]))))
+def test_rules_read_and_written_again_are_equal(case):
+    rules = RuleSet((case.rule,), name="rules")
+    again = parse_rules(dump_rules(rules))
+    assert again.items == rules.items
+    assert parse_rules(dump_rules(again)) == again
+
+
+@settings(max_examples=150, **SLOW)
+@given(st.sampled_from(LABEL_SETS), st.data())
+def test_rule_files_keep_to_the_schema(pair, data):
+    import tomllib
+
+    labels = LabelSet(pair[1], pair[0])
+    rules = tuple(data.draw(cases(labels)).rule for _ in range(3))
+    VALIDATE(tomllib.loads(dump_rules(rules)))
+
+
+VALIDATE = fastjsonschema.compile(schema())
+
+
+@pytest.mark.parametrize("entry", catalogue())
+def test_the_catalogue_keeps_to_the_schema(entry):
+    import tomllib
+
+    VALIDATE(tomllib.loads((CATALOGUE / f"{entry}.toml").read_text("utf-8")))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"template": "at_most_runs", "field": "a", "m": 1},
+        {"template": "at_most_runs"},
+        {"template": "at_most_runs", "field": "a", "penalty": -1},
+        {"linear": "runs(a) <= 1", "logic": "true"},
+        {"logic": "true", "scope": "each word"},
+    ],
+)
+def test_the_schema_refuses_what_the_reader_refuses(table):
+    with pytest.raises(fastjsonschema.JsonSchemaException):
+        VALIDATE({"fields": ["a"], "rule": [table]})
+    with pytest.raises(RuleError):
+        parse_rules(dump({"fields": ["a"], "rule": [table]}))
+
+
+def dump(document: dict) -> str:
+    from formulations.language.toml_text import dumps
+
+    return dumps(document)
+
+
+FIELDS = 'fields = ["title", "author"]\n[[rule]]\nname = "one"\n'
+BAD_TEXTS = [
+    ('logic = "forall t: titel(t)"', 'no field "titel"; did you mean "title"?', 4, 20),
+    ('logic = "forall t: title(s)"', "a free variable: nothing binds 's'", 4, 26),
+    ('logic = "forall t: label(t) = 3"', "label compared with number", 4, 31),
+    ('logic = "forall X in fields: X < 3"', "label compared with number", 4, 30),
+    ('logic = "forall X in fields, t: X(t) -> t(t)"', "'t' stands for a position where a field was expected", 4, 41),
+    ('logic = "forall X in fields: title(X)"', "'X' stands for a label where a position was expected", 4, 36),
+    ('logic = "forall t in 5..2: title(t)"', "an empty range: there is no token for t", 4, 17),
+    ('logic = "forall t < 0: title(t)"', "an empty range", 4, 17),
+    ('logic = "forall t: title(t) ->"', "the end where", 4, 31),
+    ('logic = "forall t: title(t) & author(t)"', "'&' does not belong here", 4, 29),
+    ("logic = '''\nforall t:\n  titel(t)'''", 'no field "titel"', 6, 3),
+    ("logic = 'forall t: token(t) matches \"[a\"'", "is not a regular expression", 4, 37),
+    ('logic = "forall t: token(t) is numeral"', "no token class 'numeral'; did you mean", 4, 32),
+    ('logic = "forall t: begins(t)"', "1 arguments; expected begins(field, t)", 4, 20),
+    ('logic = "forall t: label(t)"', "label(…) is no statement", 4, 20),
+    ('logic = "title"', "'title' alone says nothing", 4, 10),
+    ('linear = "runs(titel) <= 1"', 'no field "titel"; did you mean "title"?', 4, 16),
+    ('linear = "run(title) <= 1"', "nothing is counted by 'run'; did you mean \"runs\"?", 4, 11),
+    ('linear = "3 <= 4"', "nothing is counted", 4, 11),
+    ('linear = "runs(title) != 1"', "an inequality has one of", 4, 23),
+    ('template = "matches"\nregex = "title+ titel"', 'no field "titel"; did you mean "title"?', 5, 17),
+    ('template = "matches"\nregex = "title+ (author"', "')'", 5, 17),
+    ('template = "matches"\nregex = "title{2000}"', "at most 1000", 5, 15),
+    ('template = "starts_with"\nfield = ["title", "autor"]', 'no field "autor"; did you mean "author"?', 5, 19),
+    ('template = "starts_with"\nfield = "title"\ncolour = 1', 'nothing is called "colour"', 6, 1),
+    ('template = "starts_with"\nfield = "title"\nscope = "each word"', "no scope 'each word'", 6, 9),
+    ('template = "starts_with"\nfield = "title"\ndistance = "far"', "no distance 'far'", 6, 12),
+    ('template = "tag_at"\nfield = "title"\nwords = { file = "none.txt" }', "none.txt cannot be read", 6, 18),
+    ('template = "tag_at"\nfield = "title"\nwords = ["x"]\nprevious = { patern = "x" }', 'nothing is called "patern"', 7, 12),
+    ('template = "linear"\ntext = "runs(title) <= 1"', 'write linear = "…" in place of template', 4, 12),
+    ('logic = "true"\nlinear = "runs(title) <= 1"', "linear and logic: a rule has one form", 4, 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message", "line", "column"), BAD_TEXTS)
+def test_errors_carry_their_place_and_a_caret(text, message, line, column):
+    with pytest.raises(RuleError) as found:
+        parse_rules(FIELDS + text, "rules.toml")
+    error = found.value
+    assert message in error.message and error.message.startswith('rules.toml, rule 1 ("one"): ')
+    assert f"(line {line}, column {column})" in error.message
+    source, caret = error.excerpt.split("\n")
+    assert source == (FIELDS + text).split("\n")[line - 1]
+    assert caret == " " * (column - 1) + "^"
+
+
+DEFINING = """
+fields = ["a", "b"]
+[[template]]
+name = "after"
+parameters = ["X", "Y"]
+logic = "forall t: Y(t) -> some_before(X, t)"
+[[template]]
+name = "some_before"
+parameters = ["F", "t"]
+logic = "exists s < t: F(s)"
+[[template]]
+name = "few"
+parameters = ["F"]
+linear = "tokens(F) <= 1"
+[[rule]]
+template = "after"
+X = "a"
+Y = "b"
+[[rule]]
+template = "few"
+F = { not = ["a", "b"] }
+penalty = 2.0
+[[rule]]
+name = "not next to itself"
+logic = "forall t > 0: X(t - 1) -> not X(t)"
+scope = "each label"
+"""
+
+
+def test_templates_of_one_s_own_in_a_file():
+    rules = parse_rules(DEFINING)
+    after, few, apart = rules.rules
+    counts = [
+        [r.violations(list(y), None, PLAIN) for y in ("abb", "bba", "OOa")] for r in (after, few, apart)
+    ]
+    assert counts == [[0, 2, 0], [0, 0, 1], [1, 1, 0]]
+    assert after.title == "after(a, b)"
+    assert parse_rules(dump_rules(rules)) == rules
+
+
+def test_formulas_that_call_themselves_are_refused():
+    text = DEFINING.replace("exists s < t: F(s)", "after(F, F) or exists s < t: F(s)")
+    with pytest.raises(RuleError, match="a formula that calls itself: after → some_before → after") as found:
+        parse_rules(text)
+    assert "^" in found.value.excerpt
+    deep = [
+        {"name": f"f{i}", "parameters": ["t"], "logic": f"f{i + 1}(t)" if i < 300 else "a(t)"}
+        for i in range(301)
+    ]
+    with pytest.raises(RuleError, match="more than 100 deep"):
+        parse_rules(dump({"fields": ["a"], "template": deep, "rule": [{"logic": "forall t: f0(t)"}]}))
+
+
+def test_templates_of_one_s_own_in_python():
+    near = C.define("near", ["A", "B"], logic="forall t: A(t) -> exists s in t-1..t+1: B(s)")
+    assert near("a", "b", penalty=2).violations(list("aOb")) == 1
+    quota = C.define("quota", ["A"], linear="tokens(A) <= 1")
+    assert quota(("a", "b")).violations(list("aba")) == 2
+    with pytest.raises(ValueError, match=r"1 arguments; expected near\(A, B\)"):
+        near("a")
+    with pytest.raises(ValueError, match="either logic or linear"):
+        C.define("both", ["A"], logic="true", linear="runs(A) <= 1")
+    with pytest.raises(ValueError, match="a formula that calls itself: loop → loop"):
+        C.define("loop", ["t"], logic="loop(t)")
+
+
+def test_a_class_of_one_s_own():
+    from formulations.compiled.machine import local
+    from formulations.constraints.steps import everywhere
+
+    try:
+
+        @C.template("never_seen")
+        class NeverSeen(C.Template):
+            """No token of a field."""
+
+            field: str
+
+            def ground(self, labels, tokens):
+                return [local(everywhere(labels.field(self.field).member[None, :], len(tokens)))]
+
+            def trials(self, reading):
+                return [C.Trial((t,), 1) for t in reading.positions(self.field)]
+
+        rule = C.maker("never_seen")("a", penalty=1)
+        trellis = Trellis([0.0] * 3, [], labels=PLAIN)
+        assert rule.violations(list("aba")) == 2 and rule.title == "never_seen(a)"
+        assert compile_problem(trellis, [rule]).fold().rules == ()
+        with pytest.raises(ValueError, match="there is a template 'never_seen' already"):
+            C.template("never_seen")(NeverSeen)
+    finally:
+        C.TEMPLATES.pop("never_seen", None)
+
+
+def test_words_may_come_from_a_file(tmp_path):
+    (tmp_path / "names.txt").write_text("# companies\nAcme Steel\n\nOberon\n", "utf-8")
+    (tmp_path / "rules.toml").write_text(
+        'fields = ["c"]\n[[rule]]\ntemplate = "tag_phrases"\nfield = "c"\nphrases = { file = "names.txt" }\n'
+    )
+    (rule,) = load_rules(tmp_path / "rules.toml").rules
+    assert rule.statement.phrases == ("Acme Steel", "Oberon")
+    assert rule.violations(["O", "O", "c"], ["acme", "steel", "x"], LabelSet(("c", "O"))) == 2
+
+
+def test_limits_are_stated(tmp_path):
+    large = tmp_path / "large.toml"
+    large.write_text("# " + "x" * 10 * 2**20)
+    with pytest.raises(RuleError, match=r"10\.0 MiB, and a rule file may have 4"):
+        load_rules(large)
+    with pytest.raises(ValueError, match="a formula may have 20000"):
+        C.logic("not " * 6000 + "true").violations(["a"])
+    with pytest.raises(ValueError, match="too deep"):
+        C.logic("not " * 4900 + "true").violations(["a"])
+    with pytest.raises(ValueError, match="accepts nothing"):
+        C.matches("b a").ground(LabelSet(("a",)).declaring(["b"]), ["x"])
+    began = time.perf_counter()
+    with pytest.raises(ValueError, match="more than 10000 states"):
+        C.matches("(a | b)* a (a | b){20}").ground(PLAIN, ["x"])
+    with pytest.raises(ValueError, match="1000000 groundings"):
+        C.logic("forall s, t, u, v: label(s) = label(t) or label(u) = label(v)").ground(PLAIN, ["x"] * 60)
+    assert time.perf_counter() - began < 60
+
+
+def test_a_formula_of_two_quantifiers_grows_with_the_square():
+    def size(length: int) -> int:
+        return len(rule.ground(PLAIN, ["x"] * length)[-1].gates.nodes)
+
+    rule = C.logic("forall t: a(t) -> exists s != t: b(s)")
+    assert size(80) < 4.5 * size(40)
+    rule = C.logic("forall t: a(t) -> exists s < t: b(s)")
+    assert size(200) < 2.1 * size(100)
+
+
+def test_worked_examples_of_the_hamming_distance():
+    labels = LabelSet(("AUTH", "DATE"))
+    names, tokens = ["AUTH", "AUTH", "DATE", "DATE"], ["Ada", "Lovelace", "May", "1843"]
+    counts = {d: C.changes_only_after(distance=d).violations(names, tokens, labels) for d in C_DISTANCES}
+    assert counts == {"count": 1, "binary": 1, "hamming": 2}
+    ones = LabelSet(("1", "0"))
+    word, rule = list("11101000"), C.matches("'1'* '0'*", distance="hamming")
+    assert rule.violations(word, None, ones) == 1
+    repairs = []
+    for t in range(8):
+        changed = [("0" if c == "1" else "1") if i == t else c for i, c in enumerate(word)]
+        if not rule.violations(changed, None, ones):
+            repairs.append("".join(changed))
+    assert sorted(repairs) == ["11100000", "11111000"]
+
+
+C_DISTANCES = ("count", "binary", "hamming")
+
+
+@settings(max_examples=60, **SLOW)
+@given(st.sampled_from([s for s in LABEL_SETS if len(s[1]) < 5]), st.integers(1, 4), st.data())
+def test_the_hamming_distance_is_that_to_the_nearest_labelling(pair, length, data):
+    labels = LabelSet(pair[1], pair[0])
+    case = data.draw(cases(labels, st.just(1.0)))
+    tokens = tuple(data.draw(st.lists(st.sampled_from((".", "pp")), min_size=length, max_size=length)))
+    rule = C.Rule(case.rule.statement, 1.0, "hamming", scope=case.rule.scope)
+    everything = [[labels.names[k] for k in y] for y in oracles.labellings(length, len(labels))]
+    good = [y for y in everything if not case.count(y, tokens)]
+    trellis = Trellis(
+        [0.0] * len(labels), [[[0.0] * len(labels)] * len(labels)] * (length - 1), labels, tokens
+    )
+    if not good:
+        with pytest.raises(ValueError, match="nothing can be relabelled"):
+            compile_problem(trellis, [rule])
+        return
+    problem = compile_problem(trellis, [rule])
+    for names in random.Random(0).sample(everything, min(len(everything), 30)):
+        nearest = min(sum(a != b for a, b in zip(names, y)) for y in good)
+        path = trellis.ids(names)
+        assert problem.rules[0].violations(path) == nearest
+        assert sum(machine.violations(path) for machine in problem.rules[0].machines) == nearest
+
+
+def test_the_hamming_distance_of_many_fields_is_refused():
+    labels = LabelSet(tuple("abcdefghijklmn"))
+    with pytest.raises(ValueError, match='distance "hamming" would need more than 2000 states'):
+        C.at_most_runs(C.EACH_FIELD, 1, distance="hamming").ground(labels, ["x"] * 30)
+
+
+@settings(max_examples=150, **SLOW)
+@given(st.sampled_from(LABEL_SETS), st.integers(1, 4), st.data())
+def test_machines_count_what_the_checker_counts(pair, length, data):
+    labels = LabelSet(pair[1], pair[0])
+    case = data.draw(cases(labels, st.just(1.0)))
+    tokens = ["pp", ".", "2000", "2001"][:length]
+    parts = case.rule.ground(labels, tokens)
+    for y in list(oracles.labellings(length, len(labels)))[:200]:
+        names, path = [labels.names[k] for k in y], labels.ids(y)
+        expected = case.count(names, tuple(tokens))
+        machines = [machine for part in parts for machine in part.machines or ()]
+        assert sum(machine.violations(path) for machine in machines) == expected
+        assert sum(machine.early.violations(path) for machine in machines) == expected
+        for machine in machines:
+            if machine.backward is not None:
+                assert backwards(machine.backward, path) == machine.violations(path)
+
+
+def backwards(machine, path) -> int:
+    state, total = 0, 0
+    for symbol in machine.steps.along(path)[::-1].tolist():
+        total += int(machine.emits[state, symbol])
+        state = int(machine.next_state[state, symbol])
+    return total + int(machine.final[state])
+
+
+def test_penalties_are_nats_or_hard():
+    text = 'fields = ["a"]\n[[rule]]\nlinear = "runs(a) <= 1"\npenalty = {}\n'
+    assert parse_rules(text.format('"hard"')).rules[0].penalty == math.inf
+    assert parse_rules(text.format("2.5")).rules[0].penalty == 2.5
+    assert json.loads(json.dumps(schema()))["properties"]["rule"]
