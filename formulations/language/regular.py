@@ -261,8 +261,10 @@ def _term(expression: Expression, kinds: Mapping[frozenset[str], int], terms: _T
                 stack.append(terms.repeat(stack.pop(), low, high))
             case Join(count, union):
                 operands = [stack.pop() for _ in range(count)]  # the last comes first
-                chain = reduce(lambda tail, head: terms.chain(head, tail), operands)
-                stack.append(terms.union(operands) if union else chain)
+                if union:
+                    stack.append(terms.union(operands))
+                else:
+                    stack.append(reduce(lambda tail, head: terms.chain(head, tail), operands))
     return stack.pop()
 
 
