@@ -6,7 +6,7 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, overload
 
-from formulations import Feature, Rule, Trellis
+from formulations import Feature, Rule, Trellis, limits
 from formulations.compiled.problem import Problem, compile_problem
 from formulations.grid import nats
 from formulations.rules import RuleSet
@@ -88,9 +88,14 @@ def decode(
             f"method {method} has no option {unknown[0]!r}; it has {', '.join(chosen.options) or 'none'}"
         )
     rules = rules if isinstance(rules, RuleSet | str | Rule | Feature) else list(rules)
-    problem = compile_problem(trellis, rules)
     context = context_of(trellis, rules, method="auto", time_limit=time_limit)
-    found = [] if task.deadline.passed else list(chosen.run(problem, task))
+    problem, found = Problem(trellis.lattice, trellis.lattice, ()), []
+    try:
+        with limits.until(lambda: task.deadline.passed):
+            problem = compile_problem(trellis, rules)
+            found = [] if task.deadline.passed else list(chosen.run(problem, task))
+    except limits.OutOfTime:
+        pass
     if top is not None:
         return [_report(f, problem, context, task.deadline) for f in found if f.path is not None]
     first = found[0] if found else Found(None, math.inf, f"{method}: no time left")

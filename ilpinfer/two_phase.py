@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
-from formulations import Feature, Rule, Trellis
+from formulations import Feature, Rule, Trellis, limits
 from formulations.compiled.problem import Problem, Value, compile_problem
 from formulations.grid import nats
 from formulations.programs.formulation import Formulation, formulate, score_floor, without
@@ -105,12 +105,18 @@ def decode_two_phase(
     wanted = 1 if top is None else natural(top, "top")
     rules = rules if isinstance(rules, RuleSet) else list(rules)
     deadline = deadline_for(time_limit)
-    problem = compile_problem(trellis, rules)
-    search = _Search(problem, method, deadline, natural(threads, "threads"))
+    threads = natural(threads, "threads")
     context = Context(
         trellis, rules, lambda others: decode_two_phase(trellis, others, tau, bound, method=method)
     )
-    solutions = search.run(context, tau, bound, wanted)
+    problem = Problem(trellis.lattice, trellis.lattice, ())
+    try:
+        with limits.until(lambda: deadline.passed):
+            problem = compile_problem(trellis, rules)
+            solutions = _Search(problem, method, deadline, threads).run(context, tau, bound, wanted)
+    except limits.OutOfTime:
+        nothing = Reply("unknown", None, math.inf, NONE)
+        solutions = [_Search(problem, method, deadline, threads)._report(context, nothing, "no time left")]
     if top is not None:
         return [s for s in solutions if s.found]
     if solutions[0].status == "infeasible":

@@ -235,7 +235,8 @@ def cases(draw: st.DrawFn, labels: LabelSet, penalties: st.SearchStrategy[float]
 
 def _expressions(labels: LabelSet) -> st.SearchStrategy[str]:
     names = st.sampled_from([f"'{name}'" for name in labels.fields])
-    others = names.map(lambda name: f"!{name}") if len(labels.fields) > 1 else st.nothing()
+    partial = [f"!'{name}'" for name, field in labels.fields.items() if not field.member.all()]
+    others = st.sampled_from(partial) if partial else st.nothing()
     letters = st.one_of(names, others, st.just("."))
     return st.recursive(
         letters,

@@ -1,6 +1,5 @@
 """What is said about rules, about labellings that break them, and about rules that cannot hold together."""
 
-import itertools
 import json
 import math
 from pathlib import Path
@@ -263,7 +262,8 @@ def test_decode_explains_on_request(gold, capsys):
     Path("rules.toml").write_text(text)
     code, out, _ = run(arguments, capsys)
     assert code == 0
-    assert [item["rule"] for item in json.loads(out.splitlines()[0])["explanation"]["broken"]] == ["two"]
+    broken = [item["rule"] for item in json.loads(out.splitlines()[0])["explanation"]["broken"]]
+    assert "two" in broken and set(broken) <= {"two", "each once"}
 
 
 @settings(max_examples=25, **SLOW)
@@ -273,9 +273,8 @@ def test_the_optimum_under_a_hamming_distance(method, instance, data):
     case = data.draw(cases(instance.trellis.labels, st.just(UNIT)))
     tokens, labellings = instance.trellis.tokens, list(oracles.labellings(*instance.shape))
     good = [y for y in labellings if not case.count(instance.names(y), tokens)]
-    assume(good)
     rule = C.Rule(case.rule.statement, 2 * UNIT, "hamming", scope=case.rule.scope)
-    nearest = [min(sum(a != b for a, b in itertools.zip_longest(y, g)) for g in good) for y in labellings]
+    nearest = [min((sum(a != b for a, b in zip(y, g)) for g in good), default=len(y)) for y in labellings]
     best = max(instance.units(y) - 2 * n for y, n in zip(labellings, nearest))
     solution = ilpinfer.decode(instance.trellis, [rule], method=method)
     assert solution.status == "optimal" and round(solution.score / UNIT) == best

@@ -180,7 +180,7 @@ def test_templates_of_one_s_own_in_python():
     assert near("a", "b", penalty=2).violations(list("aOb")) == 1
     quota = C.define("quota", ["A"], linear="tokens(A) <= 1")
     assert quota(("a", "b")).violations(list("aba")) == 2
-    with pytest.raises(ValueError, match=r"1 arguments; expected near\(A, B\)"):
+    with pytest.raises(ValueError, match=r"1 arguments \(a\); expected near\(A, B\)"):
         near("a")
     with pytest.raises(ValueError, match="either logic or linear"):
         C.define("both", ["A"], logic="true", linear="runs(A) <= 1")
@@ -236,11 +236,12 @@ def test_limits_are_stated(tmp_path):
     with pytest.raises(ValueError, match="too deep"):
         C.logic("not " * 4900 + "true").violations(["a"])
     with pytest.raises(ValueError, match="accepts nothing"):
-        C.matches("b a").ground(LabelSet(("a",)).declaring(["b"]), ["x"])
+        C.matches("!a").ground(LabelSet(("a",)), ["x"])
+    assert C.matches("b a").violations(["a"], None, LabelSet(("a",)).declaring(["b"])) == 1
     began = time.perf_counter()
     with pytest.raises(ValueError, match="more than 10000 states"):
         C.matches("(a | b)* a (a | b){20}").ground(PLAIN, ["x"])
-    with pytest.raises(ValueError, match="1000000 groundings"):
+    with pytest.raises(ValueError, match="3000000 groundings"):
         C.logic("forall s, t, u, v: label(s) = label(t) or label(u) = label(v)").ground(PLAIN, ["x"] * 60)
     assert time.perf_counter() - began < 60
 
@@ -286,13 +287,9 @@ def test_the_hamming_distance_is_that_to_the_nearest_labelling(pair, length, dat
     trellis = Trellis(
         [0.0] * len(labels), [[[0.0] * len(labels)] * len(labels)] * (length - 1), labels, tokens
     )
-    if not good:
-        with pytest.raises(ValueError, match="nothing can be relabelled"):
-            compile_problem(trellis, [rule])
-        return
     problem = compile_problem(trellis, [rule])
     for names in random.Random(0).sample(everything, min(len(everything), 30)):
-        nearest = min(sum(a != b for a, b in zip(names, y)) for y in good)
+        nearest = min((sum(a != b for a, b in zip(names, y)) for y in good), default=length)
         path = trellis.ids(names)
         assert problem.rules[0].violations(path) == nearest
         assert sum(machine.violations(path) for machine in problem.rules[0].machines) == nearest

@@ -140,7 +140,7 @@ def test_labellings_are_checked():
         (lambda: [C.at_most_runs("title", -1)], "n is -1; expected a whole number from 0"),
         (lambda: [C.at_most_runs("title", distance="jaccard")], "no distance 'jaccard'; there are count, binary, hamming"),
         (lambda: [C.tag_at("title")], "tag_at names no token: give words or a pattern"),
-        (lambda: [C.tag_at("title", words="pp")], "words is the text 'pp'; expected a list"),
+        (lambda: [C.tag_at("title", words="pp")], "words is 'pp'; expected a list"),
         (lambda: [C.tag_at("title", pattern="(")], "is not a regular expression"),
         (lambda: [C.feature(weight=1.0)], "name either a label, or the from and to of a step"),
         (lambda: [C.feature(weight=math.inf, label="title")], "weight is inf"),

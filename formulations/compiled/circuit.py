@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations import limits
 from formulations.compiled.gates import AND, FALSE, LITERAL, TRUE, Gates
 from formulations.compiled.lattice import StepTable
 from formulations.compiled.machine import Machine, TooManyStates, local
@@ -123,7 +124,9 @@ def parts_of(gates: Gates, roots: Sequence[int], length: int) -> list[Machine | 
     """Groundings, those that look at one step taken together as a local machine."""
     rest = [root for root in roots if root != TRUE and not (root > TRUE and gates.is_local(root))]
     broken: dict[int, NDArray[np.int64]] = {}
-    for root, times in Counter(roots).items():
+    for number, (root, times) in enumerate(Counter(roots).items()):
+        if not number % 256:
+            limits.check()
         if root > TRUE and gates.is_local(root):
             token = gates.last[root]
             table = broken.setdefault(token, np.zeros((gates.labels if token else 1, gates.labels), np.int64))

@@ -12,6 +12,7 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations import limits
 from formulations.compiled.lattice import StepTable
 from formulations.compiled.machine import Machine, TooManyStates
 from formulations.compiled.unroll import unroll
@@ -27,33 +28,32 @@ Place = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Relabelled:
-    """The fewest tokens to relabel until none of the machines emits anything.
+    """The fewest tokens to relabel until none of the machines emits anything; T where none of T tokens' labellings does.
 
     Parameters
     ----------
     rule : the rule's machines
     labels : K
     length : T
+    hard : whether it only matters that the distance is 0, so that the rule's machines will do
 
     Raises
     ------
     TooManyStates
         where their product would pass `MOST_PLACES`.
-    ValueError
-        where no labelling of this length keeps the rule, so that there is no distance.
     """
 
     rule: Sequence[Machine]
     labels: int
     length: int
+    hard: bool = False
 
     is_local = False
 
-    def __post_init__(self) -> None:
-        if not self.repairs.alive[0]:
-            raise ValueError(
-                f"no labelling of {self.length} tokens keeps the rule, so nothing can be relabelled until it holds"
-            )
+    @property
+    def possible(self) -> bool:
+        """Whether any labelling of this length keeps the rule."""
+        return bool(self.repairs.alive[0])
 
     @cached_property
     def classes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -75,6 +75,8 @@ class Relabelled:
 
     def nearest(self, path: NDArray[np.int64]) -> tuple[int, list[int]]:
         """The distance of label ids (T,), and one choice of the tokens to relabel."""
+        if not self.possible:
+            return self.length, list(range(self.length))
         front: dict[Place, tuple[int, tuple[int, ...]]] = {self.repairs.start: (0, ())}
         for token, label in enumerate(path.tolist()):
             following: dict[Place, tuple[int, tuple[int, ...]]] = {}
@@ -91,6 +93,8 @@ class Relabelled:
     @cached_property
     def machines(self) -> tuple[Machine, ...] | None:
         """A machine that emits the distance: its states are what every repair has cost so far, less the least."""
+        if self.hard:
+            return tuple(self.rule)
         try:
             return (self._machine(),)
         except TooManyStates:
@@ -108,6 +112,14 @@ class Relabelled:
             return frozenset((place, cost - least) for place, cost in costs.items()), least
 
         class_of, members = self.classes
+        if not self.possible:
+            nothing = np.zeros((1, 1), np.int64)
+            return Machine(
+                StepTable(np.zeros((1, 1, self.labels), np.int64), np.zeros(self.length, np.int64)),
+                nothing,
+                nothing,
+                np.array([self.length]),
+            )
         return unroll(
             StepTable(class_of[None, None, :], np.zeros(self.length, np.int64)),
             frozenset([(self.repairs.start, 0)]),
@@ -135,6 +147,7 @@ class Repairs:
         """For each token, the places before it from which the rule can still be kept."""
         fronts: list[set[Place]] = [{self.start}]
         for token in range(self.length):
+            limits.check()
             fronts.append({after for place in fronts[-1] for after in self._steps(token, place)})
             if len(fronts[-1]) > MOST_PLACES:
                 raise TooManyStates(f"more than {MOST_PLACES} places")

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from formulations import limits
 from formulations.compiled.lattice import StepTable
 from formulations.compiled.machine import MOST_STATES, Machine, TooManyStates
 
@@ -40,6 +41,7 @@ def unroll(
     front: dict[Any, int] = {start: 0}
     count = 1
     for token, possible in enumerate(symbols):
+        limits.check()
         after: dict[Any, int] = {}
         for state in front:
             arcs = {}

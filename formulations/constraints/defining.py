@@ -7,28 +7,45 @@ from formulations.constraints.formulas import Defined
 from formulations.constraints.rule import Rule
 from formulations.constraints.template import TEMPLATES
 from formulations.labels import Group, Selector
-from formulations.language.syntax import NamedFormula, check_named
+from formulations.language.names import POSITIONS
+from formulations.language.resolver import ATOMS
+from formulations.language.syntax import NamedFormula, check_body, check_named
+
+RESERVED = (*ATOMS, *POSITIONS, "true", "false", "count", "runs", "tokens", "changes", "steps", "at")
+"""Names that mean something in formulas."""
+KEYS = ("template", "linear", "logic", "name", "penalty", "distance", "scope", "partial", "reason")
+"""What every rule may have beside a template's own parameters."""
 
 
-def named_formula(name: str, parameters: Sequence[str], text: str, kind: str) -> NamedFormula:
-    """A named formula.
+def named_formula(
+    name: str,
+    parameters: Sequence[str],
+    text: str,
+    kind: str,
+    resolve: Callable[[str], Selector] = str,
+    named: Sequence[NamedFormula] = (),
+) -> NamedFormula:
+    """A named formula that may call others.
 
     Raises
     ------
     ValueError
-        for a name that a template has, or a text that cannot be used.
+        for a name that means something already, or a text that cannot be used.
     """
-    if not name.isidentifier():
-        raise ValueError(f"{name!r} is no name for a template: use letters, digits and _")
-    if name in TEMPLATES:
-        raise ValueError(f"there is a template {name!r} already")
-    for parameter in parameters:
-        if not isinstance(parameter, str) or not parameter.isidentifier():
-            raise ValueError(f"{parameter!r} is no name for a parameter: use letters, digits and _")
+    for what, word in (("template", name), *(("parameter", p) for p in parameters)):
+        if not isinstance(word, str) or not word.isidentifier():
+            raise ValueError(f"{word!r} is no name for a {what}: use letters, digits and _")
+        if (
+            word in RESERVED
+            or (what == "template" and word in TEMPLATES)
+            or (what == "parameter" and word in KEYS)
+        ):
+            raise ValueError(f"{word!r} means something already: choose another name for the {what}")
     if len(set(parameters)) < len(parameters):
         raise ValueError(f"two parameters of {name} have the same name")
     made = NamedFormula(name, tuple(parameters), text)
     check_named([made], "inequality" if kind == "linear" else "formula")
+    check_body(made, kind, resolve, {f.name: f for f in named})
     return made
 
 
@@ -52,7 +69,9 @@ def define(
     if bool(logic) == bool(linear):
         raise ValueError(f"{name}: give either logic or linear")
     kind = "linear" if linear else "logic"
-    made = named_formula(name, parameters, linear or logic, kind)
+    by_name = {group.name: group for group in groups}
+    made = named_formula(name, parameters, linear or logic, kind, lambda word: by_name.get(word, word))
+    usage = f"{name}({', '.join(parameters)})"
 
     def make(
         *values: Selector,
@@ -62,8 +81,14 @@ def define(
         scope: str = "",
         partial: str = "",
         reason: str = "",
+        **arguments: Selector,
     ) -> Rule:
-        statement = Defined(made, values, tuple(groups), (made,), kind)
+        rest = parameters[len(values) :]
+        if sorted(rest) != sorted(arguments):
+            given = ", ".join([*map(str, values), *arguments])
+            raise ValueError(f"{len(values) + len(arguments)} arguments ({given}); expected {usage}")
+        chosen = (*values, *(arguments[parameter] for parameter in rest))
+        statement = Defined(made, chosen, tuple(groups), (made,) if kind == "logic" else (), kind)
         return Rule(statement, penalty, distance, name, scope, partial, reason)
 
     make.__name__ = make.__qualname__ = name

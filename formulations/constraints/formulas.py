@@ -16,7 +16,7 @@ from formulations.constraints.template import Part, Template, Trial, bound, temp
 from formulations.labels import Group, LabelSet, Selector
 from formulations.language import ast, meaning
 from formulations.language.grounding import Grounder
-from formulations.language.syntax import NamedFormula, names_in, read_formula, read_inequality
+from formulations.language.syntax import FormulaError, NamedFormula, names_in, read_formula, read_inequality
 
 Arguments = tuple[tuple[str, Selector], ...]
 
@@ -131,9 +131,9 @@ class Linear(Text):
         if node > 1 and (
             gates.last[node] > token or gates.first[node] < token - 1 or not gates.is_local(node)
         ):
-            raise ValueError(
-                f"count(…) in {self.text!r} looks beyond tokens t and t-1 at token {token}: state it as a logic rule"
-            )
+            at = max(0, self.text.find("count"))
+            message = "count(…) looks beyond the tokens t and t-1: state it as a logic rule"
+            raise FormulaError(message, self.text, at)
         return gates.truth(node, token)
 
     def trials(self, reading: Reading) -> Iterable[Trial]:

@@ -101,14 +101,19 @@ def _automaton(
     statement: Matches, labels: LabelSet
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
     """The symbol of each label (K,), and the automaton over symbols."""
-    from formulations.language.regular import automaton
+    from formulations.language.regular import Automaton, automaton
 
     statement.check(labels)
     names = statement._names()
     rows = np.array([labels.field(s).member for s in names.values()], bool).reshape(len(names), len(labels))
     patterns, symbols = np.unique(rows, axis=1, return_inverse=True)
     letters = {name: np.flatnonzero(row).tolist() for name, row in zip(names, patterns, strict=True)}
-    found = automaton(statement._expression(), letters, patterns.shape[1])
+    try:
+        found = automaton(statement._expression(), letters, patterns.shape[1])
+    except ValueError as error:
+        if "accepts nothing" not in str(error) or rows.any(axis=1).all():
+            raise FormulaError(str(error), statement.regex, 0) from None
+        found = Automaton(np.zeros((1, patterns.shape[1]), np.int64), np.zeros(1, bool))
     return symbols.reshape(-1).astype(np.int64), found.next_state, found.accepting
 
 

@@ -29,7 +29,7 @@ class Rule:
     statement : the template with its parameters
     penalty : nats a violation, positive; inf makes the rule hard
     distance : "count" for the template's own count, "binary" for one if there is any, "hamming" for the fewest
-        tokens to relabel until the rule holds
+        tokens to relabel until the rule holds, T where no labelling of T tokens keeps it
     name : shown in `violations`; made from the statement where not given
     scope : "each label" repeats the rule for every field X but `O`, "each pair" for every two different ones X, Y
     partial : "forced" lets searches evaluate it on prefixes even where that loses solutions (Stokman 2011,
@@ -115,13 +115,15 @@ class Rule:
             return parts
         return (self._nearest(parts, len(labels), len(tokens)),)
 
-    def _nearest(self, parts: Iterable[Part], labels: int, length: int) -> Relabelled:
+    def _nearest(self, parts: Sequence[Part], labels: int, length: int) -> Relabelled:
         try:
-            return Relabelled(self._regular(parts), labels, length)
+            found = Relabelled(self._regular(parts), labels, length, self.hard)
+            found.repairs  # noqa: B018 - raises where there are too many places
+            return found
         except TooManyStates:
             raise ValueError(
-                f'distance "hamming" would need more than {MOST_PLACES} states for a token: use "count", or one rule '
-                "for each field"
+                f'distance "hamming" would need more than {MOST_PLACES} states for a token: use "count"'
+                + (", or a rule for one field" if self.scope or len(parts) > 1 else "")
             ) from None
 
     def _regular(self, parts: Iterable[Part]) -> list[Machine]:

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.constraints.numberings import numberings
+from formulations.constraints.patience import full_match
 from formulations.labels import suggestion
 
 PUNCTUATION = r"[^\w\s]+|_+"
@@ -38,13 +39,6 @@ def in_class(token: str, name: str) -> bool:
     if name == "lowercase":
         return any(c.isalpha() for c in token) and not any(c.isupper() for c in token)
     return bool(numberings(token))
-
-
-def known_class(name: str) -> str:
-    """The name, which must be that of a token class."""
-    if name not in TOKEN_CLASSES:
-        raise ValueError(f"no token class {name!r}{suggestion(str(name), TOKEN_CLASSES)}")
-    return name
 
 
 def compiled(pattern: str, ignore_case: bool = False) -> re.Pattern[str]:
@@ -90,8 +84,9 @@ class TokenPattern:
         if not isinstance(self.ignore_case, bool):
             raise ValueError(f"ignore_case is {self.ignore_case!r}; expected true or false")
         compiled(self.pattern)
-        if self.token_class:
-            known_class(self.token_class)
+        if self.token_class and self.token_class not in TOKEN_CLASSES:
+            hint = suggestion(str(self.token_class), TOKEN_CLASSES)
+            raise ValueError(f"token_class is {self.token_class!r}{hint}")
 
     def __bool__(self) -> bool:
         return bool(self.words or self.pattern or self.token_class or self.unless)
@@ -130,7 +125,7 @@ class TokenPattern:
         if self._cased(token) in self._words or (self.token_class and in_class(token, self.token_class)):
             return True
         if self._regex is not None:
-            return self._regex.fullmatch(token) is not None
+            return full_match(self._regex, token)
         return not (self.words or self.token_class)
 
     def mask(self, tokens: Sequence[str]) -> NDArray[np.bool_]:
@@ -182,8 +177,8 @@ def as_pattern(value: Any, what: str) -> TokenPattern:
 
 def word_list(value: Any, what: str) -> tuple[str, ...]:
     """A list of words, none of them empty."""
-    if isinstance(value, str):
-        raise ValueError(f"{what} is the text {value!r}; expected a list of words")
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ValueError(f"{what} is {value!r}; expected a list of words")
     words = tuple(value)
     for word in words:
         if not isinstance(word, str) or not word:

@@ -76,6 +76,11 @@ class Formula:
             found |= frozenset(part.free) if part is not None else frozenset()
         return tuple(sorted(found - self.binds))
 
+    @cached_property
+    def size(self) -> int:
+        """Parts of the formula when everything shared is written out."""
+        return 1 + sum(part.size for part in self.parts() if isinstance(part, Formula))
+
     @property
     def binds(self) -> frozenset[str]:
         return frozenset()

@@ -48,8 +48,12 @@ class Declared:
         if value in self.groups:
             return self.groups[value]
         if value not in (*self.declared, OUTSIDE, EACH_FIELD, *placeholders):
-            raise Misplaced(f'no field "{value}"{suggestion(value, [*self.declared, *self.groups])}', *path)
+            raise Misplaced(f'no field "{value}"{self.hint(value)}', *path)
         return value
+
+    def hint(self, name: str) -> str:
+        """The nearest declared name; or that names have to be declared."""
+        return suggestion(name, [*self.declared, *self.groups]) or '; declare it: fields = ["' + name + '"]'
 
     def read_groups(self, table: Any) -> None:
         """Groups, which may name those above them."""
@@ -57,6 +61,8 @@ class Declared:
             raise Misplaced(f"groups is {table!r}; expected a table of lists", "groups")
         for name, members in table.items():
             path = ("groups", name)
+            if name in (OUTSIDE, EACH_FIELD):
+                raise Misplaced(f"{name!r} means something already: choose another name", *path, KEY)
             if name in self.declared:
                 raise Misplaced("a field has that name already", *path, KEY)
             if members == []:

@@ -16,7 +16,7 @@ from formulations.constraints.patterns import Matches
 from formulations.constraints.rule import SCOPES, Rule
 from formulations.constraints.template import SELECTORS, TEMPLATES, Template
 from formulations.constraints.tokens import TokenPattern, as_pattern
-from formulations.labels import OUTSIDE, Group, LabelSet, suggestion
+from formulations.labels import EACH_FIELD, OUTSIDE, Group, LabelSet, Selector, suggestion
 from formulations.language.declared import Declared, Misplaced, check_keys
 from formulations.language.syntax import FormulaError, NamedFormula, check_named
 from formulations.language.toml_text import KEY, locate, syntax_place
@@ -72,16 +72,32 @@ class _Reader(Declared):
         check_keys(self.document, TOP, ())
         texts = {name: self.text(self.document.get(name, ""), name, name) for name in ("title", "source")}
         self.declared = self.names(self.document.get("fields", []), "fields", "fields")
+        for number, name in enumerate(self.declared):
+            if name in self.declared[:number] or name in (OUTSIDE, EACH_FIELD):
+                raise Misplaced(f"{name!r} need not be declared again", "fields", number)
         self.read_groups(self.document.get("groups", {}))
         for _, table, path in self._tables("template"):
-            self._guarded(partial(self._define, table, path), table, path)
+            self._define(table, path)
         self._check_templates()
+        for _, table, path in self._tables("template"):
+            self._guarded(partial(self._check_template, table), table, path)
         items: list[Rule | Feature] = []
         for kind, build in (("rule", self._rule), ("feature", self._feature)):
             for _, table, path in self._tables(kind):
                 items.append(self._guarded(partial(build, table, path), table, path))
+        self._check_rule_names(items)
         groups, templates = tuple(self.groups.values()), tuple(self.templates.values())
         return RuleSet(tuple(items), self.declared, self.source, groups, templates, **texts)
+
+    def _check_rule_names(self, items: list[Rule | Feature]) -> None:
+        seen: set[str] = set()
+        for kind in ("rule", "feature"):
+            for number, table in enumerate(self.document.get(kind, [])):
+                if table.get("name") in seen:
+                    raise Misplaced(
+                        f"the name {table['name']!r} is given twice: names must differ", kind, number, "name"
+                    )
+                seen |= {table["name"]} if table.get("name") else set()
 
     def _tables(self, kind: str) -> Iterable[tuple[int, Mapping[str, Any], tuple[Any, ...]]]:
         tables = self.document.get(kind, [])
@@ -116,7 +132,7 @@ class _Reader(Declared):
             raise Misplaced(f"{forms[0]} and {forms[1]}: a rule has one form", *path, forms[1], KEY)
         common = {key: table[key] for key in COMMON if key in table}
         scope = common.get("scope", "")
-        if scope and scope not in SCOPES:
+        if not isinstance(scope, str) or (scope and scope not in SCOPES):
             raise Misplaced(f"no scope {scope!r}; there are each label, each pair", *path, "scope")
         penalty = common.pop("penalty", "hard")
         number = math.inf if penalty == "hard" else _number(penalty, "penalty", path)
@@ -168,12 +184,11 @@ class _Reader(Declared):
         """Names in a text must be declared: nothing else would notice before a labelling is at hand."""
         known = LabelSet(tuple(dict.fromkeys((*self.declared, OUTSIDE, *placeholders))), "plain")
         statement = rule.statement
-        if isinstance(statement, Defined):
-            statement.statement.read(known)
-        elif isinstance(statement, Text):
-            statement.read(known)
-        elif isinstance(statement, Matches):
-            statement.check(known)
+        text = statement.statement if isinstance(statement, Defined) else statement
+        if isinstance(text, Text):
+            text.read(known)
+        if isinstance(text, Linear | Matches):
+            list(text.ground(known, ["", "", ""]))
 
     def _parameters(
         self,
@@ -241,7 +256,19 @@ class _Reader(Declared):
             raise Misplaced(f"a field or group is named {name!r} already", *path, "name")
         parameters = self.names(table.get("parameters", []), "parameters", *path, "parameters")
         text = self.text(table[forms[0]], forms[0], *path, forms[0])
-        self.templates[name] = named_formula(name, parameters, text, forms[0]), forms[0]
+        self.templates[name] = NamedFormula(name, parameters, text), forms[0]
+
+    def _check_template(self, table: Mapping[str, Any]) -> None:
+        formula, kind = self.templates[table["name"]]
+        _, named = self._named()
+        named_formula(formula.name, formula.parameters, formula.text, kind, self._resolve, named)
+
+    def _resolve(self, word: str) -> Selector:
+        if word in self.groups:
+            return self.groups[word]
+        if word not in (*self.declared, OUTSIDE):
+            raise ValueError(f'no field "{word}"{self.hint(word)}')
+        return word
 
     def _check_templates(self) -> None:
         logic = [formula for formula, kind in self.templates.values() if kind == "logic"]

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations import schemes
+from formulations import limits, schemes
 from formulations.compiled.gates import FALSE, TRUE, Gates
 from formulations.labels import LabelSet, Selector
 from formulations.language import ast
 from formulations.language.ast import Formula, Value
 from formulations.language.meaning import innermost
 
-MOST = 1_000_000
+MOST = 3_000_000
 """Groundings of a formula and its parts on one sequence, and gates for them; more are refused."""
 
 
@@ -40,10 +40,13 @@ class Grounder:
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._made(formula, environment, positive)
-            self._check(max(len(self.gates.nodes), len(self._known)))
+            self._check(len(self._known))
+            self._check(len(self.gates.nodes))
         return found
 
     def _check(self, size: int) -> None:
+        if not size % 256:
+            limits.check()
         if size > MOST:
             raise ValueError(
                 f"a formula of more than {MOST} groundings on {len(self.tokens)} tokens: use fewer nested quantifiers, "
@@ -226,6 +229,7 @@ class Grounder:
             for environment, _ in front:
                 values = self.values(inner, environment)
                 following += [({**environment, inner.binder.name: v}, inner.inner) for v in values]
+                limits.check()
                 self._check(len(following))
             front = following
         return [self.node(inner, env) for env, inner in front]

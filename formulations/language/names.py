@@ -32,6 +32,7 @@ class Names:
     named : formulas that the text may call
     scope : variables and arguments
     fresh : numbers for variables, which differ even where their names do not
+    used : named formulas with their arguments, read once
     calls : named formulas that the text is part of
     """
 
@@ -40,6 +41,7 @@ class Names:
     named: Mapping[str, NamedFormula]
     scope: dict[str, Position | Name]
     fresh: Any = field(default_factory=numbers)
+    used: dict[Any, Any] = field(default_factory=dict)
     calls: tuple[str, ...] = ()
 
     def fail(self, message: str, node: Any) -> FormulaError:

@@ -26,9 +26,10 @@ class FormulaError(ValueError):
     def __str__(self) -> str:
         line = self.text[: self.offset].count("\n")
         column = self.offset - (self.text.rfind("\n", 0, self.offset) + 1)
-        shown = (self.text.split("\n") or [""])[line]
+        shown = self.text.split("\n")[line][:100]
         where = f"line {line + 1}, " if "\n" in self.text else ""
-        return f"{self.message} ({where}column {column + 1})\n  {shown}\n  {' ' * column}^"
+        excerpt = f"\n  {shown}\n  {' ' * column}^" if column < len(shown) + 1 else ""
+        return f"{self.message} ({where}column {column + 1}){excerpt}"
 
 
 @lru_cache
@@ -86,7 +87,7 @@ def parse(text: str, start: str) -> Any:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
     if len(text) > LONGEST:
-        raise FormulaError(f"{len(text)} characters; a formula may have {LONGEST}", text[:80], 0)
+        raise FormulaError(f"{len(text)} characters; a formula may have {LONGEST}", text, 0)
     try:
         return _parser().parse(text, start=start)
     except UnexpectedCharacters as error:

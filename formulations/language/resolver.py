@@ -35,6 +35,9 @@ from formulations.language.parser import called, is_name, kind_of, parse, spoken
 DEEPEST = 100
 """How deep calls of named formulas may lie inside one another."""
 
+LARGEST = 20_000
+"""Parts of a formula, once the named ones that it calls are written out."""
+
 LABELS = ("label", "field", "edge")
 ATOMS = ("begins", "ends", "change", "token", *LABELS)
 
@@ -48,10 +51,10 @@ class Formulas(Names):
         return found
 
     def _both(self, node: Any) -> Formula:
-        return And(*map(self.formula, node.children))
+        return _balanced(And, [self.formula(part) for part in _flat(node)])
 
     def _either(self, node: Any) -> Formula:
-        return Or(*map(self.formula, node.children))
+        return _balanced(Or, [self.formula(part) for part in _flat(node)])
 
     def _implies(self, node: Any) -> Formula:
         left, right = map(self.formula, node.children)
@@ -66,7 +69,8 @@ class Formulas(Names):
     def _constant(self, node: Any) -> Formula:
         word = str(node.children[0])
         if word not in ("true", "false"):
-            raise self.fail(f"{word!r} alone says nothing; for a token write {word}(t)", node)
+            hint = "" if word in self.scope else f"; for a token write {word}(t)"
+            raise self.fail(f"{word!r} alone says nothing{hint}", node)
         return Constant(word == "true")
 
     def _quantified(self, node: Any) -> Formula:
@@ -149,7 +153,10 @@ class Formulas(Names):
             raise self.fail(f"{name}(…) is no statement: compare it with something", call)
         if name in self.named:
             return self._use(call, self.named[name], arguments)
-        self._count(call, arguments, 1, f"{name}(t), or the name of a formula")
+        near = (
+            suggestion(name, [n for n in (*ATOMS, *self.named) if n != name]) if len(arguments) != 1 else ""
+        )
+        self._count(call, arguments, 1, f"{name}(t){near if 'did you mean' in near else ''}")
         return Member(self._field(call.children[0]), self._position(arguments[0]))
 
     def _use(self, call: Any, formula: NamedFormula, arguments: list[Any]) -> Formula:
@@ -161,10 +168,17 @@ class Formulas(Names):
         usage = f"{formula.name}({', '.join(formula.parameters)})"
         self._count(call, arguments, len(formula.parameters), usage)
         scope = {p: self._argument(a) for p, a in zip(formula.parameters, arguments, strict=True)}
-        inner = Formulas(
-            formula.text, self.resolve, self.named, scope, self.fresh, (*self.calls, formula.name)
-        )
-        return inner.formula(parse(formula.text, "formula"))
+        key = (formula.name, *scope.values())
+        if key not in self.used:
+            calls = (*self.calls, formula.name)
+            inner = Formulas(formula.text, self.resolve, self.named, scope, self.fresh, self.used, calls)
+            self.used[key] = inner.formula(parse(formula.text, "formula"))
+        found: Formula = self.used[key]
+        if found.size > LARGEST:
+            raise self.fail(
+                f"{formula.name} is more than {LARGEST} parts, once all it calls is written out", call
+            )
+        return found
 
     def _argument(self, node: Any) -> Position | Name:
         if is_name(node) and word_of(node) not in (*POSITIONS, *self.scope):
@@ -219,6 +233,8 @@ class Formulas(Names):
             if isinstance(found, Position) or (is_name(right) and word_of(right) in POSITIONS):
                 raise self.fail("label compared with number", right)
             return (Innermost if kind == "field" else Member)(self._field(right), at)
+        if kind == "edge" and is_name(right):
+            raise self.fail("edge(…) compared with a name; expected a pair (from, to)", right)
         if other == "sum":
             raise self.fail("label compared with number", right)
         raise self.fail(f"{kind}(…) compared with {spoken(right)}", right)
@@ -228,7 +244,8 @@ class Formulas(Names):
         if kind_of(right) == "token":
             return SameToken(at, self._only_position(right))
         if kind_of(right) != "text":
-            raise self.fail(f"token compared with {spoken(right)}; expected a quoted text", right)
+            what = "a name" if is_name(right) else spoken(right)
+            raise self.fail(f"token compared with {what}; expected a quoted text", right)
         return self._words(at, [right.children[0]])
 
     def _words(self, at: Position, words: Iterable[Any]) -> Formula:
@@ -257,3 +274,20 @@ class Formulas(Names):
         if called(call)[0] != "token":
             raise self.fail("only a token can be matched: token(t)", call)
         return self._only_position(call)
+
+
+def _flat(node: Any) -> list[Any]:
+    """The operands of a chain of the same connective."""
+    found, kind = [], node.data
+    while node.data == kind:
+        node, last = node.children
+        found.append(last)
+    return [node, *reversed(found)]
+
+
+def _balanced(join: Any, parts: list[Formula]) -> Formula:
+    """A chain as a tree that is no deeper than need be."""
+    while len(parts) > 1:
+        pairs = [join(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
+        parts = pairs + parts[len(pairs) * 2 :]
+    return parts[0]

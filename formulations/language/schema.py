@@ -43,7 +43,7 @@ def schema() -> dict[str, Any]:
             },
             "template": {"type": "array", "items": _named_template(names)},
             "rule": {"type": "array", "items": {"oneOf": [*_templates(), *_formulas(), _defined()]}},
-            "feature": {"type": "array", "items": _record(Feature, {})},
+            "feature": {"type": "array", "items": _feature()},
         },
         "definitions": _definitions(names),
     }
@@ -71,6 +71,13 @@ def _not(members: dict[str, Any]) -> dict[str, Any]:
         "additionalProperties": False,
         "properties": {"not": members},
     }
+
+
+def _feature() -> dict[str, Any]:
+    step = {"anyOf": [{"required": ["from"]}, {"required": ["to"]}]}
+    label = {"required": ["label"]}
+    one_of = [{**label, "not": step}, {**step, "not": label}]
+    return {**_record(Feature, {}), "oneOf": one_of}
 
 
 def _named_template(names: dict[str, Any]) -> dict[str, Any]:

@@ -1,16 +1,25 @@
 """The texts of rules as records: formulas, inequalities, and formulas that others call by name."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from itertools import product
+from typing import TypeVar
 
 from formulations.labels import Selector
-from formulations.language.ast import Formula, Inequality, Name
+from formulations.language.ast import Formula, Inequality, Name, Position
 from formulations.language.counts import Inequalities
 from formulations.language.names import NamedFormula
 from formulations.language.parser import FormulaError, called, offset_of, parse
 from formulations.language.resolver import DEEPEST, Formulas
 
-__all__ = ["FormulaError", "NamedFormula", "check_named", "names_in", "read_formula", "read_inequality"]
+__all__ = [
+    "FormulaError",
+    "NamedFormula",
+    "check_body",
+    "check_named",
+    "names_in",
+    "read_formula",
+    "read_inequality",
+]
 
 
 def read_formula(
@@ -79,18 +88,45 @@ def check_named(formulas: Iterable[NamedFormula], kind: str = "formula") -> None
         name: [call for call in parse(formula.text, kind).find_data("call") if called(call)[0] in named]
         for name, formula in named.items()
     }
+    sound: set[str] = set()
+
+    def follow(name: str, path: tuple[str, ...]) -> None:
+        if len(path) > DEEPEST:
+            raise FormulaError(
+                f"named formulas call each other more than {DEEPEST} deep", named[name].text, 0
+            )
+        for call in calls[name]:
+            inner = called(call)[0]
+            if inner in (*path, name):
+                circle = " → ".join(
+                    (*path[path.index(inner) :], name, inner) if inner in path else (name, inner)
+                )
+                message = f"a formula that calls itself: {circle}"
+                raise FormulaError(message, named[name].text, offset_of(call))
+            if inner not in sound:
+                follow(inner, (*path, name))
+        sound.add(name)
+
     for name in named:
-        _no_circle(name, (), calls, named)
+        follow(name, ())
 
 
-def _no_circle(
-    name: str, path: tuple[str, ...], calls: Mapping[str, list[Any]], named: Mapping[str, NamedFormula]
+def check_body(
+    formula: NamedFormula, kind: str, resolve: Callable[[str], Selector], named: Mapping[str, NamedFormula]
 ) -> None:
-    if len(path) > DEEPEST:
-        raise FormulaError(f"named formulas call each other more than {DEEPEST} deep", named[name].text, 0)
-    for call in calls[name]:
-        inner = called(call)[0]
-        if inner in (*path, name):
-            circle = " → ".join((*path, name, inner))
-            raise FormulaError(f"a formula that calls itself: {circle}", named[name].text, offset_of(call))
-        _no_circle(inner, (*path, name), calls, named)
+    """Raise FormulaError where the text of a named formula cannot be used, whatever its parameters stand for."""
+    wrong: list[FormulaError] = []
+    places: list[Name | Position] = [Name("O"), Position("?", 0)]
+    for chosen in product(places, repeat=min(len(formula.parameters), 8)):
+        scope = dict(zip(formula.parameters, chosen, strict=False))
+        reader = Inequalities(formula.text, resolve, named, scope)
+        try:
+            if kind == "linear":
+                reader.inequality(parse(formula.text, "inequality"))
+            else:
+                reader.formula(parse(formula.text, "formula"))
+            return
+        except FormulaError as error:
+            wrong.append(error)
+    telling = [error for error in wrong if " stands for " not in error.message]
+    raise max(telling or wrong, key=lambda error: error.offset)

@@ -1,6 +1,7 @@
 """Rules as the text of a rule file."""
 
 from dataclasses import fields
+from numbers import Real
 from typing import Any
 
 from formulations.constraints.feature import Feature
@@ -8,6 +9,7 @@ from formulations.constraints.formulas import Defined, Text
 from formulations.constraints.rule import SCOPES, Rule
 from formulations.constraints.tokens import TokenPattern
 from formulations.labels import EACH_FIELD, OUTSIDE, Group
+from formulations.language.names import NamedFormula
 from formulations.language.toml_text import dumps
 from formulations.rules import RuleSet
 
@@ -25,12 +27,26 @@ def write(rules: RuleSet) -> str:
         "fields": list(declared),
         "groups": {name: _members(group) for name, group in groups.items()},
         "template": [
-            {"name": f.name, "parameters": list(f.parameters), kind: f.text} for f, kind in rules.templates
+            {"name": f.name, "parameters": list(f.parameters), kind: f.text}
+            for f, kind in _templates(rules).values()
         ],
         "rule": [_rule_table(item) for item in rules if isinstance(item, Rule)],
         "feature": [_feature_table(item) for item in rules if isinstance(item, Feature)],
     }
     return dumps({key: value for key, value in document.items() if value})
+
+
+def _templates(rules: RuleSet) -> dict[str, tuple[NamedFormula, str]]:
+    """Those of the rule set, and those that rules made in Python bring along."""
+    found = {f.name: (f, kind) for f, kind in rules.templates}
+    for rule in rules.rules:
+        if isinstance(rule.statement, Defined | Text):
+            made = rule.statement
+            own = [(made.formula, made.kind)] if isinstance(made, Defined) else []
+            for formula, kind in (*((f, "logic") for f in made.named), *own):
+                if found.setdefault(formula.name, (formula, kind)) != (formula, kind):
+                    raise ValueError(f"two different templates are named {formula.name!r}")
+    return found
 
 
 def _rule_table(rule: Rule) -> dict[str, Any]:
@@ -48,7 +64,7 @@ def _rule_table(rule: Rule) -> dict[str, Any]:
         table["template"] = statement.rule_name
         table |= _changed(statement)
     if not rule.hard:
-        table["penalty"] = rule.penalty
+        table["penalty"] = _written(rule.penalty)
     table |= {"distance": rule.distance} if rule.distance != "count" else {}
     for key in ("scope", "partial", "reason"):
         if getattr(rule, key):
@@ -72,10 +88,17 @@ def _changed(record: Any) -> dict[str, Any]:
 def _written(value: Any) -> Any:
     if isinstance(value, Group):
         members = [_written(member) for member in value.members]
-        return {"not": members} if value.complement and value.name.startswith("other than ") else value.name
+        return {"not": members} if _unnamed(value) else value.name
     if isinstance(value, TokenPattern):
         return _changed(value)
+    if isinstance(value, Real) and not isinstance(value, bool | int):
+        return float(value)
     return [_written(v) for v in value] if isinstance(value, tuple) else value
+
+
+def _unnamed(group: Group) -> bool:
+    """Whether a group has the name that a complement without one is given."""
+    return group.complement and group.name == f"other than {', '.join(map(str, group.members))}"
 
 
 def _members(group: Group) -> Any:
@@ -94,7 +117,7 @@ def _gather(selector: Any, groups: dict[str, Group]) -> None:
     if isinstance(selector, Group):
         for member in selector.members:
             _gather(member, groups)
-        unnamed = selector.complement and selector.name.startswith("other than ")
+        unnamed = _unnamed(selector)
         if not unnamed and groups.setdefault(selector.name, selector) != selector:
             raise ValueError(f"two different groups are named {selector.name!r}: give them different names")
     elif isinstance(selector, tuple):
@@ -116,12 +139,15 @@ def _fields(rules: RuleSet) -> list[str]:
 
     for item in rules:
         taken = SCOPES[item.scope] if isinstance(item, Rule) else ()
-        for selector in _selectors(item):
-            add(selector, taken)
         statement = item.statement if isinstance(item, Rule) else None
-        if isinstance(statement, Text):
-            groups = {group.name for group in statement.groups}
-            for name in statement.words():
+        for selector in statement.values if isinstance(statement, Defined) else _selectors(item):
+            add(selector, taken)
+        text = statement.statement if isinstance(statement, Defined) else statement
+        if isinstance(text, Text):
+            groups = {group.name for group in text.groups}
+            for group in text.groups:
+                add(group, taken)
+            for name in text.words():
                 if name not in groups:
                     add(name, taken)
     return list(found)

@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 
+from formulations import limits
 from formulations.compiled.circuit import Circuit
 from formulations.compiled.gates import AND, FALSE, LITERAL, TRUE
 from formulations.programs.shared import Shared
@@ -15,7 +16,9 @@ from formulations.programs.shared import Shared
 def add_circuit(circuit: Circuit, penalty: int | None, once: int | None, program: Shared) -> None:
     """Every grounding holds, or its σ is 1; `once` is the σ of a rule that counts at most once."""
     writer = _Writer(circuit, program)
-    for root, times in Counter(circuit.roots).items():
+    for number, (root, times) in enumerate(Counter(circuit.roots).items()):
+        if not number % 64:
+            limits.check()
         slack = once
         if penalty is not None and slack is None:
             slack = int(program.columns.add(np.ones(1, np.int64), cost=penalty * times)[0])

@@ -41,12 +41,16 @@ def _add_part(part: Part, slack: int | None, once: bool, program: Shared) -> Non
         _sum(part, slack, once, program)
         return
     if isinstance(part, Relabelled):
-        _relabelling(part, slack, program)
+        if part.hard:
+            for machine in part.rule:
+                _add_part(machine, slack, once, program)
+        else:
+            _relabelling(part, slack, program)
         return
     (machine,) = part.machines or ()
     if machine.backward is not None:
         _emit(*_flow(machine.backward, program, backward=True), slack, once, program)
-    elif machine.states == 1:
+    elif machine.is_local:
         _emit(*_local(machine, program), slack, once, program)
     else:
         _emit(*_flow(machine, program), slack, once, program)
@@ -55,6 +59,10 @@ def _add_part(part: Part, slack: int | None, once: bool, program: Shared) -> Non
 def _relabelling(part: Relabelled, slack: int | None, program: Shared) -> None:
     """A second path through what the rule allows, and σ >= the tokens at which the two differ."""
     rows, columns = program.rows, program.columns
+    if not part.possible:
+        (constant,) = part.machines or ()
+        _emit(*_flow(constant, program), slack, False, program)
+        return
     class_of, members = part.classes
     differs = columns.add(np.ones(part.length, np.int64))
     arrived: dict[tuple[int, ...], int] = {part.repairs.start: int(rows.add(1, 1, 1)[0])}
