@@ -4,6 +4,7 @@ import json
 import math
 import random
 import time
+from pathlib import Path
 
 import fastjsonschema
 import oracles
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import LABEL_SETS, cases
 
+import ilpinfer
 from formulations import LabelSet, RuleError, RuleSet, Trellis, catalogue, dump_rules, load_rules, parse_rules
 from formulations import constraints as C
 from formulations.compiled.problem import compile_problem
@@ -332,3 +334,112 @@ def test_penalties_are_nats_or_hard():
     assert parse_rules(text.format('"hard"')).rules[0].penalty == math.inf
     assert parse_rules(text.format("2.5")).rules[0].penalty == 2.5
     assert json.loads(json.dumps(schema()))["properties"]["rule"]
+
+
+def test_what_the_guide_shows_is_read():
+    guide = (Path(__file__).parent.parent / "formulations/language/README.md").read_text("utf-8")
+    text = guide.split("## Files\n")[1].split("\n`scope =")[0].replace("\n    ", "\n")
+    rules = parse_rules(text)
+    assert [rule.title for rule in rules][:2] == ["an author before the title", "few runs"] and len(
+        rules
+    ) == 4
+    assert parse_rules(dump_rules(rules)) == rules
+    for line in (
+        "    2*runs(title) - tokens(note) <= 3",
+        "    forall t: title(t) -> exists s < t: author(s)",
+    ):
+        assert line in guide
+
+
+def test_time_limits_count_what_stating_a_formula_takes():
+    K, T = 20, 150
+    labels = LabelSet(tuple(f"f{i}" for i in range(K)))
+    trellis = Trellis.from_emissions([[0.0] * K] * T, [[0.0] * K] * K, labels=labels)
+    rule = C.logic("forall s, t: label(s) = label(t)", penalty=1.0)
+    ilpinfer.decode(trellis, [], method="cp-sat")
+    for decode in (ilpinfer.decode, ilpinfer.decode_two_phase):
+        for method in ("auto", "cp-sat"):
+            solution = decode(trellis, [rule], method=method, time_limit=0.3)
+            assert (solution.status, solution.found, solution.bound) == ("unknown", False, math.inf)
+            assert solution.seconds < 1.3 and "no time left" in solution.method
+
+
+def test_named_formulas_that_branch_are_bounded():
+    branching = [
+        {"name": f"f{i}", "parameters": ["t"], "logic": f"f{i + 1}(t) and f{i + 1}(t)" if i < 30 else "a(t)"}
+        for i in range(31)
+    ]
+    document = {"fields": ["a"], "template": branching, "rule": [{"logic": "forall t: f0(t)"}]}
+    began = time.perf_counter()
+    with pytest.raises(RuleError, match="more than 20000 parts, once all it calls is written out"):
+        parse_rules(dump(document))
+    document["template"] = branching[20:]
+    document["rule"] = [{"logic": "forall t: f20(t)"}]
+    assert parse_rules(dump(document)).rules[0].violations(list("ab"), None, LabelSet(("a", "b"))) == 1
+    assert time.perf_counter() - began < 20
+    long = C.logic("forall t: " + " and ".join(["a(t)"] * 1500))
+    assert long.violations(list("ab"), None, LabelSet(("a", "b"))) == 1
+
+
+def test_a_pattern_that_takes_for_ever_is_stopped():
+    tokens = ["a" * 60 + "c"]
+    trellis = Trellis([0.0, 0.0], [], labels=["a", "b"], tokens=tokens)
+    for rule in (C.tag_at("a", pattern="(a+)+b"), C.logic('forall t: token(t) matches "(a+)+b" -> a(t)')):
+        with pytest.raises(ValueError, match="takes more than 1 s on the token 'aaaa"):
+            ilpinfer.decode(trellis, [rule])
+    assert C.tag_at("a", pattern="a+b", words=["x"]).violations(["b"], ["a" * 60 + "b"]) == 1
+
+
+def test_a_sequence_too_short_for_a_hamming_rule_pays_for_all_its_tokens():
+    labels = LabelSet(("a", "b"))
+    trellis = Trellis([0.0, 1.0], [], labels=labels)
+    soft, hard = (C.at_least_tokens("a", 2, distance="hamming", penalty=p) for p in (0.5, math.inf))
+    for method in ("auto", "cp-sat"):
+        assert ilpinfer.decode(trellis, [soft], method=method).score == 0.5
+        assert ilpinfer.decode(trellis, [hard], method=method).status == "infeasible"
+
+
+def test_rules_made_in_python_bring_their_templates_and_groups_along():
+    named = C.group("named", ["a", "b"])
+    near = C.define("near", ["A"], logic="forall t: A(t) -> named(t)", groups=[named])
+    few = C.define("few", ["A"], linear="tokens(A) <= 1")
+    rules = [near(A="c"), few("c", penalty=2.0), C.matches("named+ c*", groups=(named,))]
+    again = parse_rules(dump_rules(rules))
+    assert again.fields == ("c", "a", "b") and [r.statement.rule_name for r in again] == [
+        "near",
+        "few",
+        "matches",
+    ]
+    assert parse_rules(dump_rules(again)) == again
+    for y in ("abc", "cab", "ccc"):
+        labels = LabelSet(("a", "b", "c"))
+        expected = [rule.violations(list(y), None, labels) for rule in rules]
+        assert [rule.violations(list(y), None, labels) for rule in again] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[groups]\nO = ["a"]', "'O' means something already"),
+        ('[[template]]\nname = "begins"\nparameters = ["t"]\nlogic = "a(t)"', "'begins' means something already"),
+        ('[[template]]\nname = "x"\nparameters = ["penalty"]\nlogic = "a(0)"', "'penalty' means something already"),
+        ('[[template]]\nname = "x"\nparameters = ["A"]\nlogic = "forall t: A(s)"', "nothing binds 's'"),
+        ('[[template]]\nname = "x"\nlogic = "forall t: q(t)"', 'no field "q"'),
+        ('[[rule]]\nname = "x"\nlogic = "true"\n[[rule]]\nname = "x"\nlogic = "true"', "the name 'x' is given twice"),
+        ('[[rule]]\nlogic = "forall t: edge(t) = a"', "expected a pair (from, to)"),
+        ('[[rule]]\nlogic = "forall t: token(t) = a"', "token compared with a name; expected a quoted text"),
+        ('[[rule]]\nlinear = "count(t: exists s: a(s)) <= 1"', "looks beyond the tokens t and t-1"),
+        ('[[rule]]\ntemplate = "matches"\nregex = "(((a{100}){100}){100}){100}"', "more than 10000 states"),
+    ],
+)  # fmt: skip
+def test_more_that_is_wrong_in_a_file(text, message):
+    with pytest.raises(RuleError) as found:
+        parse_rules('fields = ["a"]\n' + text)
+    assert message in found.value.message and "^" in found.value.excerpt
+
+
+def test_fields_are_declared_once():
+    with pytest.raises(RuleError, match="'a' need not be declared again"):
+        parse_rules('fields = ["a", "a"]')
+    with pytest.raises(RuleError, match=r'no field "a"; declare it: fields = \["a"\]'):
+        parse_rules('[[rule]]\nlogic = "forall t: a(t)"')

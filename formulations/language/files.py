@@ -114,7 +114,9 @@ class _Reader(Declared):
         except FormulaError as error:
             keys = [k for k in (*FORMS, "regex") if table.get(k) == error.text]
             at = error.offset if keys else None
-            raise Misplaced(error.message, *path, *keys[:1], offset=at) from None
+            unknown = re.match(r'no field "(.+?)"', error.message) if not self.declared else None
+            message = f"{unknown[0]}{self.hint(unknown[1])}" if unknown else error.message
+            raise Misplaced(message, *path, *keys[:1], offset=at) from None
         except (TypeError, ValueError) as error:
             words = re.findall(r"\w+", str(error))
             keys = [w for w in words if w in table][:1]
