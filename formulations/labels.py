@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,7 +103,7 @@ class LabelSet:
 
     def declaring(self, fields: Iterable[str]) -> "LabelSet":
         """The same labels, with more fields that may be absent."""
-        return LabelSet(self.names, self.scheme, self.declared | frozenset(fields))
+        return _label_set(self.names, self.scheme, self.declared | frozenset(fields))
 
     def ids(self, labelling: Iterable[object]) -> NDArray[np.int64]:
         """Label ids (T,) of a labelling given as ids or names."""
@@ -187,6 +187,11 @@ class LabelSet:
         for part in parts:
             begins[1:] |= part.begins[1:] & part.member[:, None] & part.member[None, :]
         return Field(group.name, member, begins)
+
+
+@lru_cache(maxsize=64)
+def _label_set(names: tuple[str, ...], scheme: str, declared: frozenset[str]) -> LabelSet:
+    return LabelSet(names, scheme, declared)
 
 
 def _maximal(member: Booleans) -> Booleans:

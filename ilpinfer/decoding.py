@@ -88,7 +88,7 @@ def decode(
             f"method {method} has no option {unknown[0]!r}; it has {', '.join(chosen.options) or 'none'}"
         )
     rules = rules if isinstance(rules, RuleSet | str | Rule | Feature) else list(rules)
-    context = context_of(trellis, rules, method="auto", time_limit=time_limit)
+    context = Context(trellis, rules, options={"time_limit": time_limit})
     problem, found = Problem(trellis.lattice, trellis.lattice, ()), []
     try:
         with limits.until(lambda: task.deadline.passed):
@@ -103,11 +103,6 @@ def decode(
     return (
         explained(solution, problem, context, task.deadline) if solution.status == "infeasible" else solution
     )
-
-
-def context_of(trellis: Trellis, rules: Any, **options: Any) -> Context:
-    """What a solution can be explained from."""
-    return Context(trellis, rules, lambda others: decode(trellis, others, **options))
 
 
 def explained(solution: Any, problem: Problem, context: Context, deadline: Deadline) -> Any:

@@ -1,7 +1,7 @@
 """What a labelling breaks, where, what that costs, and what it would have been otherwise."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from formulations import Rule, Trellis
@@ -24,12 +24,21 @@ class Context:
     ----------
     trellis : scores, labels and tokens
     rules : rules and features
-    decode : decodes the trellis under other rules
+    two_phase : whether `decode_two_phase` made it
+    options : what the solution was decoded with
     """
 
     trellis: Trellis
     rules: Any
-    decode: Callable[[Any], "Solution"]
+    two_phase: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def decode(self, rules: Any) -> "Solution":
+        """The trellis decoded under other rules."""
+        from ilpinfer.decoding import decode
+        from ilpinfer.two_phase import decode_two_phase
+
+        return (decode_two_phase if self.two_phase else decode)(self.trellis, rules, **self.options)
 
     @property
     def labels(self) -> LabelSet:

@@ -106,9 +106,8 @@ def decode_two_phase(
     rules = rules if isinstance(rules, RuleSet) else list(rules)
     deadline = deadline_for(time_limit)
     threads = natural(threads, "threads")
-    context = Context(
-        trellis, rules, lambda others: decode_two_phase(trellis, others, tau, bound, method=method)
-    )
+    options = {"tau": tau, "bound": bound, "method": method, "time_limit": time_limit, "threads": threads}
+    context = Context(trellis, rules, two_phase=True, options=options)
     problem = Problem(trellis.lattice, trellis.lattice, ())
     try:
         with limits.until(lambda: deadline.passed):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 from pathlib import Path
 
 import oracles
@@ -151,6 +152,20 @@ def test_what_a_labelling_breaks_where_and_what_it_would_have_been():
     assert str(ilpinfer.decode(trellis, rules[:0]).explain()) == "no rule is broken"
     changed = ilpinfer.decode(trellis, [C.ends_with("title", name="end", penalty=9)]).explain()
     assert changed.broken == ()
+
+
+def test_solutions_can_be_sent_to_another_process():
+    trellis = Trellis([1.0, 0.0], [[[1.0, 0.0], [0.0, 0.0]]], labels=["a", "b"])
+    rules = [
+        C.logic("forall t: b(t)", penalty=0.1),
+        C.matches("a b*", penalty=0.1),
+        C.tag_at("b", words=["x"]),
+    ]
+    for decode in (ilpinfer.decode, ilpinfer.decode_two_phase):
+        solution = pickle.loads(pickle.dumps(decode(trellis, rules)))
+        assert str(solution.explain()).count("violation") == len(
+            [v for v in solution.violations.values() if v]
+        )
 
 
 def feasible(instance, found) -> bool:

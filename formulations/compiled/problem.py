@@ -206,11 +206,13 @@ def unique_names(items: Iterable[Rule | Feature]) -> list[str]:
     if repeated:
         raise ValueError(f"two rules are named {repeated[0]!r}: names must differ")
     taken: set[str] = set(given)
+    next_number: dict[str, int] = {}
     names = []
     for item in items:
-        name, number = item.title, 2
+        name = title = item.title
         while not item.name and name in taken:
-            name, number = f"{item.title} #{number}", number + 1
+            next_number[title] = next_number.get(title, 1) + 1
+            name = f"{title} #{next_number[title]}"
         taken.add(name)
         names.append(name)
     return names

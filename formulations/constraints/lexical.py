@@ -1,5 +1,6 @@
 """Rules that tie matching tokens to a field (Liao et al. 2009, section 3.1; Chang et al. 2007, Table 1)."""
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
@@ -109,9 +110,9 @@ class _Stretches(Template):
 
     field: Selector
 
+    @abstractmethod
     def _stretches(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
         """(first, last) token of each stretch."""
-        raise NotImplementedError
 
     def _covered(self, tokens: Sequence[str]) -> tuple[set[int], set[int]]:
         """Tokens of any stretch, and those that are not its first."""

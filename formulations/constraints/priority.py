@@ -31,7 +31,7 @@ class Priorities:
         if not rule.hard:
             return []
         lost = []
-        for statement in rule.statements([f.name for f in self.labels.each_field]):
+        for statement in rule.statements(tuple(f.name for f in self.labels.each_field)):
             for t, selector in statement.demands(tokens).items():
                 wanted = self.labels.field(selector).member
                 left = self._left.get(t)

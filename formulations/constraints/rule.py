@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import permutations
 from numbers import Real
 from typing import Any
@@ -84,13 +85,22 @@ class Rule:
     def hard(self) -> bool:
         return self.penalty == math.inf
 
-    @property
+    @cached_property
     def units(self) -> int | None:
         """The penalty on the score grid; None for a hard rule."""
         return snap_weight(self.penalty, "penalty", allow_inf=True)
 
-    def statements(self, names: Sequence[str]) -> list[Template]:
+    def statements(self, names: tuple[str, ...]) -> list[Template]:
         """The statement for each of what it is repeated for, given the names of the fields but `O`."""
+        if names not in self._statements:
+            self._statements[names] = self._repeated(names)
+        return self._statements[names]
+
+    @cached_property
+    def _statements(self) -> dict[tuple[str, ...], list[Template]]:
+        return {}
+
+    def _repeated(self, names: tuple[str, ...]) -> list[Template]:
         places = SCOPES[self.scope]
         taken = [place for place in places if place in names]
         if taken:
@@ -109,7 +119,7 @@ class Rule:
         ValueError
             for an unknown field, and for distance "hamming" where a rule has no small machine.
         """
-        names = [field.name for field in labels.each_field]
+        names = tuple(field.name for field in labels.each_field)
         parts = tuple(part for s in self.statements(names) for part in s.ground(labels, tokens))
         if self.distance != "hamming" or not parts:
             return parts

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -9,7 +10,7 @@ from formulations import RuleSet, Trellis
 from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import prepare
+from ilpinfer.cli.inputs import notice, prepare
 from ilpinfer.cli.progress import progress
 from ilpinfer.corpus.trellises import Scored
 from ilpinfer.decoding import deadline_for
@@ -75,6 +76,7 @@ def _decode_all(
 ) -> list[str]:
     """Decode and write sequence by sequence; a message for each that is infeasible."""
     messages = []
+    overruled: Counter[str] = Counter()
     for number in numbers:
         item = scored[number]
         solutions = solve(item.trellis, rules)
@@ -85,6 +87,9 @@ def _decode_all(
             rows = [{**row, "rank": rank, "ranks": len(rows)} for rank, row in enumerate(rows, 1)]
         write(rows)
         messages += [message for row in rows for message in _complaint(row, scored)]
+        overruled.update({rule: len(at) for rule, at in solutions[0].overruled.items()})
+    for rule, times in overruled.items():
+        notice(f'rule "{rule}" was overruled by an earlier one at {times} token{"s" * (times > 1)}')
     return messages
 
 
