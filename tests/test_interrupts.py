@@ -84,7 +84,7 @@ def test_an_interrupt_ends_everything_within_a_second(method, cold, tmp_path):
     give_up = time.monotonic() + 60
     while not part.exists() and time.monotonic() < give_up and run.poll() is None:
         time.sleep(0.01)
-    time.sleep(0.0 if method == "viterbi" and not cold else 1.5)
+    time.sleep((0.4 if cold else 0.0) if method == "viterbi" else 1.5)
     assert run.poll() is None, run.communicate()
     children = processes_of(run.pid)
     if method in ("cbc", "cp-sat", "highs", "scip"):

@@ -1,9 +1,15 @@
 """Sizes as published, the record's three forms, and what the extra rows mean."""
 
 import itertools
+import math
+from dataclasses import replace
 
 import numpy as np
+import oracles
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from strategies import cost_units, problems
 
 import ilpinfer
 from formulations import LabelSet, Trellis
@@ -11,6 +17,7 @@ from formulations import constraints as C
 from formulations.compiled.problem import compile_problem
 from formulations.programs.formulation import formulate, losses, score_floor, without
 from formulations.programs.record import UNBOUNDED, stable_order
+from ilpinfer import solvers
 
 
 def trellis(T: int, K: int, seed: int = 0, **options) -> Trellis:
@@ -193,3 +200,37 @@ def test_two_phase_with_hard_rules_and_the_best_few():
 def test_the_radix_order_is_the_stable_one(largest):
     keys = np.random.default_rng(0).integers(0, largest, 20_000)
     assert np.array_equal(stable_order(keys), np.argsort(keys, kind="stable"))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(problems(penalties=st.one_of(st.just(math.inf), st.just(1.0)), longest=3))
+def test_rows_keep_exactly_the_labellings_without_violations(problem):
+    """Each labelling is fixed in turn: what is left, auxiliary columns and σ, is feasible as the oracle says."""
+    instance, found = problem
+    program = formulate(compile_problem(instance.trellis, [case.rule for case in found])).soft()
+    for row in range(program.n_rows):
+        entries = program.indices[program.indptr[row] : program.indptr[row + 1]]
+        assert len(set(entries.tolist())) == len(entries), "solvers refuse a column twice in a row"
+    labellings = list(oracles.labellings(*instance.shape))
+    for labelling in labellings[:: max(1, len(labellings) // 8)]:
+        fixed = path_vector(program, np.array(labelling))[: program.n_edges]
+        if (fixed > program.upper[: program.n_edges]).any():
+            assert instance.units(labelling) is None
+            continue
+        lower, upper = program.lower.copy(), program.upper.copy()
+        lower[: program.n_edges] = upper[: program.n_edges] = fixed
+        answer = solvers.solve(
+            "highs", replace(program, lower=lower, upper=upper), time_limit=60.0, threads=1
+        )
+        cost = cost_units(instance, found, labelling)
+        assert (answer.status == "optimal") == (cost is not None)
+        if answer.status == "optimal":
+            assert instance.units(labelling) - program.value(answer.x) == cost
+
+
+def test_no_row_names_a_column_twice():
+    rule = C.logic("a(first) <-> forall s, t <= s: a(t)")
+    labels = LabelSet(("a", "b", "c", "O"))
+    program = formulate(compile_problem(trellis(3, 4, labels=labels), [rule])).soft()
+    rows = [program.indices[i:j].tolist() for i, j in itertools.pairwise(program.indptr)]
+    assert all(len(set(row)) == len(row) for row in rows)

@@ -68,7 +68,7 @@ class _Writer:
                 stack += (d, c)
             else:
                 found.append(n)
-        return found
+        return list(dict.fromkeys(found))
 
     def _column(self, node: int) -> int:
         """The column of a node; those of all that it rests on are made first."""
