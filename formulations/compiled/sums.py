@@ -55,6 +55,8 @@ class Sum:
             return None
 
     def _machine(self) -> Machine:
+        if self.steps.values.min() == 0 and self.steps.values.max() == 1:
+            return _counter(self.steps, np.arange(2), self.low, self.high)
         weights, symbols = np.unique(self.steps.values, return_inverse=True)
         steps = StepTable(symbols.reshape(self.steps.values.shape).astype(np.int64), self.steps.index)
         if weights[-1] <= 0 and weights[0] < 0:
@@ -104,7 +106,7 @@ def _totals(weights: NDArray[np.int64], length: int, top: int | None = None) -> 
     most = most if top is None else min(most, -(-top // unit))
     if most - least < MOST_STATES:
         totals = unit * np.arange(least, most + 1)
-        return totals if top is None else np.unique(np.minimum(totals, top))
+        return totals if top is None or unit == 1 else np.unique(np.minimum(totals, top))
     totals = front = np.zeros(1, np.int64)
     for _ in range(length):
         sums = (front[:, None] + weights).reshape(-1)

@@ -28,7 +28,7 @@ class Priorities:
 
     def overruled(self, rule: Rule, name: str, tokens: Sequence[str]) -> list[int]:
         """Tokens at which an earlier rule forbids what this one demands."""
-        if not rule.hard:
+        if not rule.hard or rule.distance == "hamming":
             return []
         lost = []
         for statement in rule.statements(tuple(f.name for f in self.labels.each_field)):
