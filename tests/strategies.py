@@ -8,10 +8,12 @@ import formulas
 import numpy as np
 import oracles
 import template_oracles as more
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from formulations import LabelSet, Rule, Trellis
 from formulations import constraints as C
+from formulations.compiled.problem import compile_problem
 
 LABEL_SETS = [
     ("plain", ("a", "b")),
@@ -278,6 +280,8 @@ def problems(
     """A trellis and up to four rules on it."""
     instance = draw(instances(scores, longest))
     found = draw(st.lists(cases(instance.trellis.labels, penalties), max_size=4))
+    compiled = compile_problem(instance.trellis, [case.rule for case in found])
+    assume(not any(rule.overruled for rule in compiled.rules))
     return instance, found
 
 

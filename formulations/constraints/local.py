@@ -1,6 +1,6 @@
 """Rules that look at one token or one step; they fold into the trellis."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -87,10 +87,6 @@ class ShouldBeTagged(Template):
         t = reading.at(self.position)
         if t is not None:
             yield Trial((t,), int(not reading.has(t, self.field)))
-
-    def demands(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
-        t = self.position + len(tokens) * (self.position < 0)
-        return {t: self.field} if 0 <= t < len(tokens) else {}
 
 
 class _Ending(Template):
