@@ -1,12 +1,10 @@
 """What a method hands back, before it is valued and reported."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN
 from ilpinfer.certificate import NONE, Certificate
 from ilpinfer.deadline import Deadline
@@ -54,6 +52,3 @@ class Task:
     top: int = 1
     threads: int = 1
     width: int = 10
-
-
-Run = Callable[[Problem, Task], Iterator[Found]]

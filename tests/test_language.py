@@ -336,6 +336,14 @@ def test_penalties_are_nats_or_hard():
     assert json.loads(json.dumps(schema()))["properties"]["rule"]
 
 
+def test_a_rule_that_counts_once_is_folded_once():
+    """Two groundings that say the same of one token: 2 violations, 1 by the binary distance."""
+    trellis = Trellis([0.0, 3.0], [], labels=LabelSet(("a", "b")))
+    rule = C.logic("forall s, X in fields: a(s)", penalty=2.0, distance="binary")
+    assert compile_problem(trellis, [rule]).fold().rules == ()
+    assert ilpinfer.decode(trellis, [rule]).score == 1.0
+
+
 def test_what_the_guide_shows_is_read():
     guide = (Path(__file__).parent.parent / "formulations/language/README.md").read_text("utf-8")
     text = guide.split("## Files\n")[1].split("\n`scope =")[0].replace("\n    ", "\n")

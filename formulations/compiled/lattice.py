@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,8 +99,3 @@ class Lattice:
     def edge_scores(self) -> Grid:
         """(T-1, K, K) score of each edge, the score of the token that it enters included."""
         return add(self.pool[self.step], self.node[1:, None, :])
-
-    @cached_property
-    def has_forbidden(self) -> bool:
-        """Whether any node or edge is forbidden."""
-        return bool(is_forbidden(self.node).any() or is_forbidden(self.pool).any())

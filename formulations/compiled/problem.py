@@ -79,7 +79,7 @@ class GroundRule:
     def _price(self, emits: NDArray[np.int64]) -> NDArray[np.int64]:
         if self.penalty is None:
             return np.where(emits > 0, FORBIDDEN, 0)
-        return -self.penalty * emits
+        return -self.penalty * (np.minimum(emits, 1) if self.binary else emits)
 
     @property
     def most(self) -> int:

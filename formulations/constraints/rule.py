@@ -1,5 +1,6 @@
 """A rule: a template with its parameters, how much a violation costs, and how violations are counted."""
 
+import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from typing import Any
 
 from formulations.compiled.hamming import MOST_PLACES, Relabelled
 from formulations.compiled.machine import Machine, TooManyStates
+from formulations.constraints.matching import Matching
 from formulations.constraints.reading import Reading
 from formulations.constraints.template import TEMPLATES, Part, Template, Trial, each_field
 from formulations.grid import snap_weight
@@ -19,6 +21,8 @@ DISTANCES = ("count", "binary", "hamming")
 SCOPES = {"": (), "each label": ("X",), "each pair": ("X", "Y")}
 """What a rule is repeated for, and the placeholders that stand for it."""
 PARTIAL = ("", "forced")
+HIDDEN = ("named", "arguments")
+"""Parameters of statements that users do not give."""
 
 
 @dataclass(frozen=True)
@@ -190,8 +194,24 @@ def maker(name: str) -> Callable[..., Rule]:
 
     make.__name__ = make.__qualname__ = name
     make.__module__ = statement.__module__
-    make.__doc__ = statement.__doc__
+    make.__doc__ = _documentation(statement)
+    make.__signature__ = _signature(statement, make)  # type: ignore[attr-defined]
     return make
+
+
+def _documentation(statement: type[Template]) -> str:
+    """What a template says, and which parameters it shares with others."""
+    parts = [inspect.cleandoc(statement.__doc__ or "")]
+    if issubclass(statement, Matching):
+        heading = "" if "Parameters\n" in parts[0] else "\nParameters\n----------"
+        parts += [*([heading] if heading else []), inspect.cleandoc(Matching.__doc__ or "").split("-\n")[-1]]
+    return "\n".join([*parts, "penalty, distance, name, scope, partial, reason : as in `Rule`"])
+
+
+def _signature(statement: type[Template], make: Callable[..., Rule]) -> inspect.Signature:
+    own = [p for p in inspect.signature(statement).parameters.values() if p.name not in HIDDEN]
+    common = [p for p in inspect.signature(make).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    return inspect.Signature([*own, *common], return_annotation=Rule)
 
 
 def stated(statement: type[Template], arguments: Sequence[Any], parameters: Mapping[str, Any]) -> Template:
