@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -72,26 +73,22 @@ def test_an_interrupt_ends_everything_within_a_second(method, cold, tmp_path):
     if cold:
         environment["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")
     arguments = ["decode", "in.jsonl", "--rules", "rules.toml", "--method", method, "--output", output, *more]
-    run = subprocess.Popen(
-        [sys.executable, "-m", "ilpinfer", *arguments],
-        cwd=tmp_path,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    part = tmp_path / f"{output}.part"
-    give_up = time.monotonic() + 60
-    while not part.exists() and time.monotonic() < give_up and run.poll() is None:
-        time.sleep(0.01)
-    time.sleep((0.4 if cold else 0.0) if method == "viterbi" else 1.5)
-    assert run.poll() is None, run.communicate()
-    children = processes_of(run.pid)
-    if method in ("cbc", "cp-sat", "highs", "scip"):
-        assert children
-    run.send_signal(signal.SIGINT)
-    began = time.monotonic()
-    out, err = run.communicate(timeout=20)
+    command_line = [sys.executable, "-m", "ilpinfer", *arguments]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command_line, cwd=tmp_path, env=environment, **pipes) as run:
+        try:
+            part = tmp_path / f"{output}.part"
+            wait_until(lambda: part.exists() or run.poll() is not None)
+            time.sleep((0.4 if cold else 0.0) if method == "viterbi" else 1.5)
+            if method in ("cbc", "cp-sat", "highs", "scip"):
+                wait_until(lambda: processes_of(run.pid) or run.poll() is not None)
+            assert run.poll() is None, run.communicate()
+            children = processes_of(run.pid)
+            run.send_signal(signal.SIGINT)
+            began = time.monotonic()
+            out, err = run.communicate(timeout=20)
+        finally:
+            run.kill()
     assert time.monotonic() - began < 1.0
     assert (run.returncode, out, err) == (130, "", "ilpinfer: interrupted\n")
     alive = [c for c in children if any(c == now for now in map(command, living()))]
@@ -100,6 +97,12 @@ def test_an_interrupt_ends_everything_within_a_second(method, cold, tmp_path):
     rows = part.read_text().splitlines() if part.exists() else []
     assert all(json.loads(row)["status"] for row in rows)
     assert not (tmp_path / output).exists()
+
+
+def wait_until(happened: Callable[[], object], seconds: float = 60) -> None:
+    give_up = time.monotonic() + seconds
+    while not happened() and time.monotonic() < give_up:
+        time.sleep(0.01)
 
 
 def living() -> list[int]:
