@@ -1,6 +1,7 @@
 """How many runs or tokens a field may or must have (Stokman 2011, section 5.3; Chang et al. 2007, Table 1)."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from formulations.constraints.template import Part, Template, Trial, template
 from formulations.labels import EACH_FIELD, Field, LabelSet, Selector
 
 
+@dataclass(frozen=True)
 class _Counting(Template):
     """Between `_low` and `_high` runs or tokens; None for an open side."""
 
@@ -40,28 +42,32 @@ class _Counting(Template):
             yield Trial(tuple(extra or found), missing + len(extra))
 
 
+@dataclass(frozen=True)
 class _AtMost(_Counting):
-    n: int
+    n: int = 1
 
     @property
     def _high(self) -> int | None:
         return self.n
 
 
+@dataclass(frozen=True)
 class _AtLeast(_Counting):
-    n: int
+    n: int = 1
 
     @property
     def _low(self) -> int | None:
         return self.n
 
 
+@dataclass(frozen=True)
 class _Exactly(_AtMost):
     @property
     def _low(self) -> int | None:
         return self.n
 
 
+@dataclass(frozen=True)
 class _Between(_Counting):
     low: int
     high: int
@@ -90,8 +96,6 @@ class AtMostRuns(_AtMost):
     n : runs allowed
     """
 
-    field: Selector
-    n: int = 1
     _of_runs = True
 
 
@@ -105,8 +109,6 @@ class AtLeastRuns(_AtLeast):
     n : runs required
     """
 
-    field: Selector
-    n: int = 1
     _of_runs = True
 
 
@@ -120,8 +122,6 @@ class ExactlyRuns(_Exactly):
     n : runs required
     """
 
-    field: Selector
-    n: int = 1
     _of_runs = True
 
 
@@ -135,9 +135,6 @@ class BetweenRuns(_Between):
     low, high : runs required and allowed
     """
 
-    field: Selector
-    low: int
-    high: int
     _of_runs = True
 
 
@@ -151,8 +148,6 @@ class AtMostTokens(_AtMost):
     n : tokens allowed
     """
 
-    field: Selector
-    n: int = 1
     _of_runs = False
 
 
@@ -166,8 +161,6 @@ class AtLeastTokens(_AtLeast):
     n : tokens required
     """
 
-    field: Selector
-    n: int = 1
     _of_runs = False
 
 
@@ -181,8 +174,6 @@ class ExactlyTokens(_Exactly):
     n : tokens required
     """
 
-    field: Selector
-    n: int = 1
     _of_runs = False
 
 
@@ -196,9 +187,6 @@ class BetweenTokens(_Between):
     low, high : tokens required and allowed
     """
 
-    field: Selector
-    low: int
-    high: int
     _of_runs = False
 
 

@@ -1,10 +1,10 @@
 """Templates that users define as formulas with parameters."""
 
-import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from formulations.constraints.formulas import Defined
-from formulations.constraints.rule import Rule
+from formulations.constraints.rule import COMMON, Rule, common_parameters
 from formulations.constraints.template import TEMPLATES
 from formulations.labels import Group, Selector
 from formulations.language.names import POSITIONS
@@ -13,7 +13,7 @@ from formulations.language.syntax import NamedFormula, check_body, check_named
 
 RESERVED = (*ATOMS, *POSITIONS, "true", "false", "count", "runs", "tokens", "changes", "steps", "at")
 """Names that mean something in formulas."""
-KEYS = ("template", "linear", "logic", "name", "penalty", "distance", "scope", "partial", "reason")
+KEYS = ("template", "linear", "logic", *COMMON)
 """What every rule may have beside a template's own parameters."""
 
 
@@ -73,23 +73,15 @@ def define(
     made = named_formula(name, parameters, linear or logic, kind, lambda word: by_name.get(word, word))
     usage = f"{name}({', '.join(parameters)})"
 
-    def make(
-        *values: Selector,
-        penalty: float = math.inf,
-        distance: str = "count",
-        name: str = "",
-        scope: str = "",
-        partial: str = "",
-        reason: str = "",
-        **arguments: Selector,
-    ) -> Rule:
+    def make(*values: Selector, **arguments: Any) -> Rule:
+        common = common_parameters(arguments)
         rest = parameters[len(values) :]
         if sorted(rest) != sorted(arguments):
             given = ", ".join([*map(str, values), *arguments])
             raise ValueError(f"{len(values) + len(arguments)} arguments ({given}); expected {usage}")
         chosen = (*values, *(arguments[parameter] for parameter in rest))
         statement = Defined(made, chosen, tuple(groups), (made,) if kind == "logic" else (), kind)
-        return Rule(statement, penalty, distance, name, scope, partial, reason)
+        return Rule(statement, **common)
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"{name}({', '.join(parameters)}): {linear or logic}"

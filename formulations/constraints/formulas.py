@@ -21,6 +21,7 @@ from formulations.language.syntax import FormulaError, NamedFormula, names_in, r
 Arguments = tuple[tuple[str, Selector], ...]
 
 
+@dataclass(frozen=True)
 class Text(Template):
     """A rule written as text about fields.
 
@@ -54,7 +55,7 @@ class Text(Template):
     def bind(self, names: Mapping[str, Selector]) -> Template:
         groups = tuple(bound(group, names) for group in self.groups)
         given = tuple((name, bound(value, names)) for name, value in self.arguments)
-        return replace(self, groups=groups, arguments=(*given, *names.items()))  # type: ignore[type-var]
+        return replace(self, groups=groups, arguments=(*given, *names.items()))
 
     def selectors(self) -> list[Selector]:
         return [*self.groups, *(value for _, value in self.arguments)]
@@ -102,10 +103,6 @@ class Linear(Text):
     groups : groups that it may name
     """
 
-    text: str
-    groups: tuple[Group, ...] = ()
-    named: tuple[NamedFormula, ...] = ()
-    arguments: Arguments = ()
     form: ClassVar[str] = "linear"
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
@@ -168,10 +165,6 @@ class Logic(Text):
     named : formulas that it may call
     """
 
-    text: str
-    groups: tuple[Group, ...] = ()
-    named: tuple[NamedFormula, ...] = ()
-    arguments: Arguments = ()
     form: ClassVar[str] = "logic"
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:

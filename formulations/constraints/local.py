@@ -1,6 +1,7 @@
 """Rules that look at one token or one step; they fold into the trellis."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -89,6 +90,7 @@ class ShouldBeTagged(Template):
             yield Trial((t,), int(not reading.has(t, self.field)))
 
 
+@dataclass(frozen=True)
 class _Ending(Template):
     field: Selector
     _position: ClassVar[int]
@@ -111,7 +113,6 @@ class StartsWith(_Ending):
     field : field, label or group
     """
 
-    field: Selector
     _position = 0
 
 
@@ -124,7 +125,6 @@ class EndsWith(_Ending):
     field : field, label or group
     """
 
-    field: Selector
     _position = -1
 
 

@@ -51,9 +51,6 @@ class TagImpliesTag(RequiresPresent):
     required : the tag that must then be present, anywhere
     """
 
-    field: Selector
-    required: Selector
-
 
 @template("sequence_implies_sequence")
 class SequenceImpliesSequence(RequiresPresent):
@@ -67,9 +64,6 @@ class SequenceImpliesSequence(RequiresPresent):
     field : the field whose sequence asks for the other
     required : the field of which there must then be a sequence, anywhere
     """
-
-    field: Selector
-    required: Selector
 
 
 @template("never_together")

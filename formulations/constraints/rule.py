@@ -21,6 +21,8 @@ DISTANCES = ("count", "binary", "hamming")
 SCOPES = {"": (), "each label": ("X",), "each pair": ("X", "Y")}
 """What a rule is repeated for, and the placeholders that stand for it."""
 PARTIAL = ("", "forced")
+COMMON = ("penalty", "distance", "name", "scope", "partial", "reason")
+"""What every rule may have beside its statement."""
 HIDDEN = ("named", "arguments")
 """Parameters of statements that users do not give."""
 
@@ -180,22 +182,14 @@ def maker(name: str) -> Callable[..., Rule]:
     """The function that makes rules of a template: its parameters, then those of `Rule` by keyword."""
     statement = TEMPLATES[name]
 
-    def make(
-        *arguments: Any,
-        penalty: float = math.inf,
-        distance: str = "count",
-        name: str = "",
-        scope: str = "",
-        partial: str = "",
-        reason: str = "",
-        **parameters: Any,
-    ) -> Rule:
-        return Rule(stated(statement, arguments, parameters), penalty, distance, name, scope, partial, reason)
+    def make(*arguments: Any, **parameters: Any) -> Rule:
+        common = common_parameters(parameters)
+        return Rule(stated(statement, arguments, parameters), **common)
 
     make.__name__ = make.__qualname__ = name
     make.__module__ = statement.__module__
     make.__doc__ = _documentation(statement)
-    make.__signature__ = _signature(statement, make)  # type: ignore[attr-defined]
+    make.__signature__ = _signature(statement)  # type: ignore[attr-defined]
     return make
 
 
@@ -208,10 +202,16 @@ def _documentation(statement: type[Template]) -> str:
     return "\n".join([*parts, "penalty, distance, name, scope, partial, reason : as in `Rule`"])
 
 
-def _signature(statement: type[Template], make: Callable[..., Rule]) -> inspect.Signature:
+def _signature(statement: type[Template]) -> inspect.Signature:
     own = [p for p in inspect.signature(statement).parameters.values() if p.name not in HIDDEN]
-    common = [p for p in inspect.signature(make).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    rule = inspect.signature(Rule).parameters
+    common = [rule[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in COMMON]
     return inspect.Signature([*own, *common], return_annotation=Rule)
+
+
+def common_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Take what belongs to every rule out of its parameters."""
+    return {name: parameters.pop(name) for name in COMMON if name in parameters}
 
 
 def stated(statement: type[Template], arguments: Sequence[Any], parameters: Mapping[str, Any]) -> Template:

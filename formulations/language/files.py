@@ -13,7 +13,7 @@ from formulations.constraints.defining import named_formula
 from formulations.constraints.feature import Feature
 from formulations.constraints.formulas import Defined, Linear, Logic, Text
 from formulations.constraints.patterns import Matches
-from formulations.constraints.rule import SCOPES, Rule
+from formulations.constraints.rule import COMMON, SCOPES, Rule
 from formulations.constraints.template import SELECTORS, TEMPLATES, Template
 from formulations.constraints.tokens import TokenPattern, as_pattern
 from formulations.labels import EACH_FIELD, OUTSIDE, Group, LabelSet, Selector, suggestion
@@ -24,8 +24,6 @@ from formulations.rules import RuleError, RuleSet
 
 TOP = ("title", "source", "fields", "groups", "template", "rule", "feature")
 FORMS = ("template", "linear", "logic")
-COMMON = ("name", "penalty", "distance", "scope", "partial", "reason")
-"""What every rule may have beside its form and the form's parameters."""
 WORDS = ("words", "unless", "phrases")
 """Parameters whose list of words may come from a file."""
 
