@@ -234,3 +234,13 @@ def test_no_row_names_a_column_twice():
     program = formulate(compile_problem(trellis(3, 4, labels=labels), [rule])).soft()
     rows = [program.indices[i:j].tolist() for i, j in itertools.pairwise(program.indptr)]
     assert all(len(set(row)) == len(row) for row in rows)
+
+
+def test_windows_share_the_columns_of_their_tokens():
+    """Each window names ten columns, and not the K·K edges behind each of them again."""
+    T, K, width = 40, 6, 10
+    labels = LabelSet(tuple("abcdef"))
+    problem = compile_problem(trellis(T, K, labels=labels), [C.at_most_in_window("a", 3, width)])
+    path = formulate(replace(problem, rules=())).program
+    added = len(formulate(problem).program.data) - len(path.data)
+    assert added == T + 1 + (T - 1) * K + (T - width + 1) * width

@@ -24,6 +24,8 @@ from formulations.rules import RuleError, RuleSet
 
 TOP = ("title", "source", "fields", "groups", "template", "rule", "feature")
 FORMS = ("template", "linear", "logic")
+_ANOTHER = "\0"
+"""Stands for a model's labels that a file does not declare."""
 WORDS = ("words", "unless", "phrases")
 """Parameters whose list of words may come from a file."""
 
@@ -182,13 +184,16 @@ class _Reader(Declared):
 
     def _check_names(self, rule: Rule, placeholders: tuple[str, ...]) -> None:
         """Names in a text must be declared: nothing else would notice before a labelling is at hand."""
-        known = LabelSet(tuple(dict.fromkeys((*self.declared, OUTSIDE, *placeholders))), "plain")
+        names = tuple(dict.fromkeys((*self.declared, OUTSIDE, *placeholders)))
+        known, model = LabelSet(names, "plain"), LabelSet((*names, _ANOTHER), "plain")
         statement = rule.statement
         text = statement.statement if isinstance(statement, Defined) else statement
         if isinstance(text, Text):
             text.read(known)
+        if isinstance(text, Matches):
+            text.check(known)
         if isinstance(text, Linear | Matches):
-            list(text.ground(known, ["", "", ""]))
+            list(text.ground(model, ["", "", ""]))
 
     def _parameters(
         self,
