@@ -47,6 +47,10 @@ class Lattice:
     node : (T, K) score of label k at token t; start and end scores are included
     pool : (P, K, K) edge scores [previous, next]
     step : (T-1,) which of the pool leads from token t to t+1
+
+    A second-order lattice has a state for each pair of labels: state (i + 1)·K + j for label j after label i, i = -1
+    before token 0. There `node` is (T, (K+1)·K), and `pool` (P, (K+1)·K, K), since only pairs that begin with j can
+    follow: edge b of state s leads to state `base[s] + b`.
     """
 
     node: Grid
@@ -57,6 +61,12 @@ class Lattice:
     def shape(self) -> tuple[int, int]:
         """(T, K)."""
         return self.node.shape[0], self.node.shape[1]
+
+    @property
+    def base(self) -> NDArray[np.int64]:
+        """(S,) the state that the first edge of each state leads to."""
+        _, S, B = self.pool.shape
+        return np.zeros(S, np.int64) if S == B else (np.arange(S) % B + 1) * B
 
     def score(self, path: NDArray[np.int64]) -> int:
         """Grid score of label ids (T,), `FORBIDDEN` where a step is."""
