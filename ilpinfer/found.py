@@ -1,5 +1,6 @@
 """What a method hands back, before it is valued and reported."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,9 +47,11 @@ class Task:
     top : how many labellings, best first
     threads : for solvers that can use more than one
     width : of a beam
+    watch : called with seconds, and incumbent and bound in grid units, whenever one of them gets better
     """
 
     deadline: Deadline
     top: int = 1
     threads: int = 1
     width: int = 10
+    watch: Callable[[float, int, float], None] | None = None

@@ -86,6 +86,18 @@ class Machine:
         emits = self.emits + rise[self.next_state] - rise[:, None]
         return replace(self, emits=emits, final=self.final - rise)
 
+    @cached_property
+    def once(self) -> "Machine":
+        """The machine that emits one violation, where this one emits any, and falls silent."""
+        fired, silent = self.states, np.zeros((1, self.emits.shape[1]), np.int64)
+        return replace(
+            self,
+            next_state=np.concatenate([np.where(self.emits > 0, fired, self.next_state), silent + fired]),
+            emits=np.concatenate([np.minimum(self.emits, 1), silent]),
+            final=np.append(np.minimum(self.final, 1), 0),
+            backward=None,
+        )
+
     def on_prefixes(self, *, keep: bool) -> "Machine":
         """Evaluated on every prefix as if it ended there: what the last token emits is emitted at every token.
 

@@ -41,6 +41,11 @@ class Sum:
         flat = self.steps.values.reshape(len(self.steps.values), -1)
         return int(flat.min(axis=1)[self.steps.index].sum()), int(flat.max(axis=1)[self.steps.index].sum())
 
+    @cached_property
+    def weights(self) -> NDArray[np.int64]:
+        """The weight of each symbol of its machine."""
+        return np.unique(self.steps.values)
+
     @property
     def most(self) -> int:
         """An upper bound on the violations of any labelling."""
@@ -57,8 +62,9 @@ class Sum:
     def _machine(self) -> Machine:
         if self.steps.values.min() == 0 and self.steps.values.max() == 1:
             return _counter(self.steps, np.arange(2), self.low, self.high)
-        weights, symbols = np.unique(self.steps.values, return_inverse=True)
-        steps = StepTable(symbols.reshape(self.steps.values.shape).astype(np.int64), self.steps.index)
+        weights = self.weights
+        symbols = np.searchsorted(weights, self.steps.values)
+        steps = StepTable(symbols, self.steps.index)
         if weights[-1] <= 0 and weights[0] < 0:
             sides = (None if side is None else -side for side in (self.high, self.low))
             return _counter(steps, -weights, *sides)

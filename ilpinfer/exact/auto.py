@@ -1,82 +1,257 @@
-"""The route of `method="auto"`: the cheapest step that proves the optimum."""
+"""The certifying engine, `method="auto"`.
+
+Fold local rules into the scores, and Viterbi: a labelling that breaks nothing else is the optimum. Otherwise only the
+rules that labellings break are taken up, in rounds, until the best labelling of what is known breaks nothing new
+(lazy constraints: Riedel and Clarke 2006; Tromble and Eisner 2006). A round bounds by Viterbi over the lattice
+multiplied with small machines, with Lagrangian prices on the sums of others, and ends with label setting, which
+follows every prefix that these bounds do not rule out. What that leaves open goes to a solver.
+"""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, is_forbidden
-from ilpinfer.certificate import FOLDED_BOUND, LABEL_BOUND
+from ilpinfer.certificate import Certificate, Leaf
+from ilpinfer.exact.follow import Followed, follow
+from ilpinfer.exact.guide import Guide, Integers, Relaxed
+from ilpinfer.exact.parts import Priced
+from ilpinfer.exact.prices import tighten
+from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.programs import FASTEST, best_of_program
-from ilpinfer.exact.viterbi import best_paths
 from ilpinfer.found import Found, Path, Task
-from ilpinfer.search.beam import Beam, search
 from ilpinfer.warming import warm
 
-NARROW, WIDE = 32, 2000
-"""Widths of the search for a first labelling, and of the one that may prove it best."""
+MOST_INSIDE, MOST_WORK = 64, 20_000_000
+"""States of the machines inside a guide, and steps of its Viterbi."""
+SUMS_INSIDE, SUMS_WORK = 8, 4_000_000
+"""The same, beyond which a sum gets a price rather than a place inside."""
 MORE_TIES = 50
 """How many equal labellings beyond the last one wanted are looked at, so that label ids decide which is kept."""
+WIDTHS = (256, 4096, 65536)
+"""Prefixes a token that label setting may follow, one after the other; a beam of an eighth in between."""
 
 
 def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
-    """Fold local rules into the scores; Viterbi; label setting; and what they leave goes to a solver.
-
-    Viterbi on the folded lattice bounds every labelling, since what the other rules cost is not negative: if it
-    breaks none, it is the optimum. Label setting follows every prefix that could still reach the best score
-    found; if there are too many of them, the folded program goes to the solver measured fastest.
-    """
+    """The best labellings and the proof of each."""
     task.deadline.excuse(warm("viterbi"))
     folded = problem.fold()
-    found = best_paths(folded.lattice, task.top)
-    if not found:
-        yield Found(None, float("-inf"), "auto: no labelling is possible", FOLDED_BOUND)
+    places = {id(rule): place for place, rule in enumerate(problem.rules)}
+    progress = Progress(folded, [places[id(rule)] for rule in folded.rules], task.deadline, task.watch)
+    ended = _rounds(progress, task.top)
+    yield from _answers(progress, ended, task)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What the rounds have come to.
+
+    Parameters
+    ----------
+    paths : the best labellings, best first, equal ones by label ids; empty where there is none or it is not proved
+    why : in a few words
+    settled : whether they are proved to be the best, and all that were asked for or that there are
+    tree : what proves it
+    """
+
+    paths: list[Path]
+    why: str
+    settled: bool
+    tree: Leaf | None = None
+
+
+@dataclass
+class Round:
+    """One relaxation: the rules taken up so far, and the bounds that go with them."""
+
+    progress: Progress
+    active: list[Priced]
+    top: int
+
+    def __post_init__(self) -> None:
+        self.inside, self.charged, self.others = place(self.active, self.progress.folded)
+        self.guide = Guide(self.progress.folded.lattice, self.inside, self.charged)
+        self.prices: Integers = np.zeros(len(self.charged), np.int64)
+        self.parts = [*self.inside, *self.charged, *self.others]
+
+    def leaf(self, *, followed: bool) -> Leaf:
+        """The proof that this relaxation gives."""
+        charged = zip(self.charged, self.prices.tolist(), strict=True)
+        return Leaf(
+            {part.part: price << 10 for part, price in charged if price},
+            tuple(part.key for part in self.inside),
+            tuple(part.key for part in self.parts) if followed else (),
+        )
+
+    def run(self) -> tuple[list[Path], str] | None:
+        """The best labellings of this relaxation, and how they were found; None where it stays open."""
+        progress = self.progress
+        relaxed = self.guide.solve(self.prices, progress.deadline)
+        if relaxed is None:
+            return None
+        if is_forbidden(relaxed.bound):
+            progress.prove(FORBIDDEN, self.impossible(followed=False))
+            return [], "no labelling is possible"
+        if self.charged:
+            self.prices, relaxed = tighten(self.guide, self.prices, relaxed, progress)
+        progress.prove(relaxed.bound, self.leaf(followed=False))
+        if self.top == 1 and (
+            len(self.parts) == len(self.inside) or progress.judge(relaxed.path).value == relaxed.bound
+        ):
+            how = f"{len(self.inside)} machines in the lattice" if self.inside else ""
+            prices = f"{np.count_nonzero(self.prices)} prices" if self.prices.any() else ""
+            return [relaxed.path], ", ".join(filter(None, (how, prices))) or "viterbi"
+        return self.label_setting(relaxed)
+
+    def label_setting(self, relaxed: Relaxed) -> tuple[list[Path], str] | None:
+        """Wider and wider, with a beam in between for a better labelling to measure prefixes by."""
+        progress = self.progress
+        floor = FORBIDDEN if self.top > 1 else progress.value
+        for width in WIDTHS:
+            found = self.follow(relaxed, width, floor)
+            if found.exact:
+                return self.proved(found)
+            if progress.deadline.passed:
+                return None
+            beam = self.follow(relaxed, max(32, width // 8, self.top), floor, beam=True)
+            for path in beam.paths[: self.top]:
+                progress.judge(path)
+            if beam.exact and self.top == 1:
+                return self.proved(beam)
+            if progress.deadline.passed:
+                return None
+            if self.top == 1:
+                floor = progress.value
+                if self.charged:
+                    self.prices, relaxed = tighten(self.guide, self.prices, relaxed, progress)
+                    progress.prove(relaxed.bound, self.leaf(followed=False))
+            else:
+                floor = max(floor, self.worst(beam))
+        return None
+
+    def worst(self, beam: Followed) -> int:
+        """The lowest value among as many known labellings as are asked for."""
+        values = sorted(
+            (self.progress.judge(path).value for path in beam.paths[: 4 * self.top]), reverse=True
+        )
+        return values[self.top - 1] if len(values) >= self.top else FORBIDDEN
+
+    def follow(self, relaxed: Relaxed, width: int, floor: int, *, beam: bool = False) -> Followed:
+        deadline = self.progress.deadline
+        return follow(
+            self.guide,
+            self.prices,
+            relaxed,
+            self.parts,
+            deadline,
+            floor=floor,
+            width=width,
+            beam=beam,
+            copies=self.top,
+        )
+
+    def proved(self, found: Followed) -> tuple[list[Path], str]:
+        """The labellings of label setting that was exact."""
+        if found.paths:
+            self.progress.prove(found.values[0], self.leaf(followed=True))
+        else:
+            self.progress.prove(FORBIDDEN, self.impossible(followed=True))
+        return found.paths[: self.top], f"label setting over {len(self.parts)} machines"
+
+    def impossible(self, *, followed: bool) -> Leaf:
+        """The proof that hard rules leave no labelling; it has no use for prices and soft rules."""
+        inside = tuple(part.key for part in self.inside if part.penalty is None)
+        return Leaf({}, inside, tuple(p.key for p in self.parts if p.penalty is None) if followed else ())
+
+
+def place(active: list[Priced], folded: Problem) -> tuple[list[Priced], list[Priced], list[Priced]]:
+    """Which machines the lattice is multiplied with, which sums bear prices, and which machines are only followed."""
+    T, S = folded.lattice.shape
+    work = T * S * folded.lattice.pool.shape[2]
+    inside: list[Priced] = []
+    charged: list[Priced] = []
+    others: list[Priced] = []
+    states = 1
+    for part in sorted(active, key=lambda p: (p.total is not None, p.machine.states)):
+        states *= part.machine.states
+        sums = part.total is not None
+        fits = states <= (SUMS_INSIDE if sums else MOST_INSIDE) and work * states <= (
+            SUMS_WORK if sums else MOST_WORK
+        )
+        if fits and not part.shared:
+            inside.append(part)
+            continue
+        states //= part.machine.states
+        (charged if sums else others).append(part)
+    return inside, charged, others
+
+
+def _rounds(progress: Progress, top: int) -> Ended:
+    """Take up what labellings break, until the best ones break nothing new."""
+    active: list[Priced] = []
+    why = ""
+    while True:
+        if active or top > 1:
+            progress.deadline.excuse(warm("engine"))
+        current = Round(progress, active, top)
+        answer = current.run()
+        if answer is None:
+            return Ended([], why + "not closed", False)
+        paths, how = answer
+        broken = {part for path in paths for part in progress.judge(path).broken}
+        known = {part.part for part in active}
+        fresh = tuple((r, p) for r, p in sorted(broken) if (progress.numbers[r], p) not in known)
+        if not fresh:
+            return Ended(paths, why + how, True, current.leaf(followed=True))
+        if not active:
+            count = len({r for r, _ in broken})
+            why = f"viterbi breaks {count} of {len(progress.folded.rules)} rules that do not fold; "
+        taken = progress.parts(fresh)
+        if not taken:
+            return Ended([], f"{why}no machine for {', '.join(sorted(progress.blind))}; ", False)
+        active = [*active, *taken]
+
+
+def _answers(progress: Progress, ended: Ended, task: Task) -> Iterator[Found]:
+    """What the rounds have found, or what a solver makes of what they have left."""
+    if ended.settled:
+        for place, path in enumerate(ended.paths):
+            excluded = tuple(tuple(p.tolist()) for p in ended.paths[:place])
+            tree = progress.tree if task.top == 1 else ended.tree
+            proof = Certificate("exact", ended.why, tree=tree, excluded=excluded)
+            yield Found(path, progress.judge(path).value, f"auto: {ended.why}", proof)
+        if len(ended.paths) < task.top:
+            proof = Certificate("exact", ended.why, tree=progress.tree)
+            yield Found(None, float("-inf"), f"auto: {ended.why}", proof)
         return
-    broken = len(set().union(*(folded.breaks(path) for _, path in found)))
-    if not broken:
-        for score, path in found:
-            yield Found(path, score, "auto: viterbi, no other rule is broken", FOLDED_BOUND)
-        if len(found) < task.top:
-            yield Found(None, float("-inf"), "auto: no labelling is left", FOLDED_BOUND)
-        return
-    why = f"auto: viterbi breaks {broken} of {len(folded.rules)} rules that do not fold; "
-    task.deadline.excuse(warm("beam"))
-    yield from _best(folded, task, why) if task.top == 1 else _best_few(folded, task, why)
+    if task.top > 1:
+        yield from _best_few(progress.folded, task, "auto: " + ended.why)
+    else:
+        yield _finished(progress, ended, task)
 
 
-def _best(folded: Problem, task: Task, why: str) -> Iterator[Found]:
-    """One labelling: by label setting, or by a solver with label setting to order its ties."""
-    first = search(folded, NARROW, task.deadline, guided=True)
-    labels = first if first.settled else search(folded, WIDE, task.deadline, guided=True, floor=_floor(first))
-    if labels.settled or is_forbidden(labels.bound):
-        yield _labelled(labels, why)
-        return
-    answer = next(best_of_program(folded, task, FASTEST))
-    answer = replace(answer, method=why + "folded program on " + answer.method)
-    if answer.path is not None and folded.value(answer.path).score >= answer.bound:
-        labels = search(folded, WIDE, task.deadline, guided=True, floor=int(answer.bound))
-        yield replace(answer, path=labels.paths[0]) if labels.settled else answer
-        return
-    yield _better(answer, [*first.paths[:1], *labels.paths[:1]], labels.bound, folded)
-
-
-def _floor(beam: Beam) -> int:
-    return beam.scores[0] if beam.paths else FORBIDDEN
-
-
-def _labelled(beam: Beam, why: str) -> Found:
-    if not beam.paths:
-        return Found(None, float("-inf"), why + "label setting finds no labelling", LABEL_BOUND)
-    return Found(beam.paths[0], beam.bound, why + "label setting", LABEL_BOUND)
-
-
-def _better(answer: Found, incumbents: list[Path], bound: int, folded: Problem) -> Found:
-    """The best labelling at hand, and the lower of two bounds."""
-    if answer.exhausted:
-        return answer
-    paths = [path for path in (answer.path, *incumbents) if path is not None and folded.value(path).feasible]
-    if paths:
-        answer = replace(answer, path=max(paths, key=lambda path: folded.value(path).score))
-    return replace(answer, certificate=LABEL_BOUND, bound=bound) if bound < answer.bound else answer
+def _finished(progress: Progress, ended: Ended, task: Task) -> Found:
+    """The folded program on a solver; a better labelling from there may let the rounds close after all."""
+    why = f"auto: {ended.why}"
+    if not task.deadline.passed:
+        answer = next(best_of_program(progress.folded, task, FASTEST))
+        words = why + "folded program on " + answer.method
+        if answer.exhausted:
+            return replace(answer, method=words)
+        if answer.path is not None:
+            progress.judge(answer.path)
+        if progress.value >= answer.bound:
+            again = _rounds(progress, 1) if not task.deadline.passed else ended
+            if again.settled:
+                proof = Certificate("exact", words + ", then " + again.why, tree=progress.tree)
+                return Found(again.paths[0], progress.bound, proof.source, proof)
+        if answer.bound < progress.bound:
+            return Found(progress.path, answer.bound, words, answer.certificate)
+        why = words
+    proof = Certificate("exact", why, tree=progress.tree)
+    return Found(progress.path, progress.bound, why, proof)
 
 
 def _best_few(folded: Problem, task: Task, why: str) -> Iterator[Found]:

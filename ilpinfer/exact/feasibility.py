@@ -8,11 +8,8 @@ from formulations.compiled.lattice import Lattice
 from formulations.compiled.problem import GroundRule, Problem
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.deadline import Deadline
-from ilpinfer.exact.auto import NARROW, auto
-from ilpinfer.exact.viterbi import best_paths
+from ilpinfer.exact.auto import auto
 from ilpinfer.found import Found, Path, Task
-from ilpinfer.search.beam import search
-from ilpinfer.warming import warm
 
 
 def without_scores(problem: Problem) -> Problem:
@@ -30,19 +27,5 @@ def best(problem: Problem, deadline: Deadline) -> Found:
 
 def witness(bare: Problem, rules: tuple[GroundRule, ...], deadline: Deadline) -> tuple[Path | None, bool]:
     """A labelling that keeps the rules, or None and whether it is proved that there is none."""
-    deadline.excuse(warm("viterbi"))
-    deadline.excuse(warm("beam"))
-    folded = replace(bare, rules=rules).fold()
-    found = best_paths(folded.lattice, 1)
-    if not found:
-        return None, True
-    if not folded.breaks(found[0][1]):
-        return found[0][1], False
-    beam = search(folded, NARROW, deadline)
-    if beam.paths:
-        return beam.paths[0], False
-    if is_forbidden(beam.left_out) and not beam.blind and not deadline.passed:
-        return None, True
-    answer = best(folded, deadline)
-    kept = answer.path is not None and folded.value(answer.path).feasible
-    return (answer.path, False) if kept else (None, answer.exhausted)
+    answer = best(replace(bare, rules=rules), deadline)
+    return answer.path, answer.exhausted

@@ -10,7 +10,7 @@ _DEAD = FORBIDDEN // 2
 
 
 @kernel
-def _read(packed, t, before, label, states, fired, new_states, new_fired):  # type: ignore[no-untyped-def]
+def read_step(packed, t, before, label, states, fired, new_states, new_fired):  # type: ignore[no-untyped-def]
     """Let every machine read one step. What it costs in grid units, HARD where a hard rule breaks."""
     cost = 0
     new_fired[:] = fired
@@ -18,7 +18,7 @@ def _read(packed, t, before, label, states, fired, new_states, new_fired):  # ty
         symbol = packed.symbols[packed.table[m, t] + (before + 1) * packed.stride[m] + label]
         arc = packed.arc[m] + states[m] * packed.width[m] + symbol
         new_states[m] = packed.next_state[arc]
-        price = _price(packed, m, packed.emits[arc], new_fired)
+        price = price_of(packed, m, packed.emits[arc], new_fired)
         if price == HARD:
             return HARD
         cost += price
@@ -26,7 +26,7 @@ def _read(packed, t, before, label, states, fired, new_states, new_fired):  # ty
 
 
 @kernel
-def _price(packed, m, emitted, fired):  # type: ignore[no-untyped-def]
+def price_of(packed, m, emitted, fired):  # type: ignore[no-untyped-def]
     rule = packed.rule[m]
     if emitted == 0:
         return 0
@@ -86,7 +86,7 @@ def advance(node, pool, step, completion, packed, beam, floor, guided, first, la
                 value = node[t, j] if t == 0 else max(node[t, j] + pool[step[t - 1], before, j], FORBIDDEN)
                 if value < _DEAD or completion[t, j] < _DEAD or score[h] + value + completion[t, j] < floor:
                     continue
-                cost = _read(packed, t, before, j, states[h], fired[h], new_states, new_fired)
+                cost = read_step(packed, t, before, j, states[h], fired[h], new_states, new_fired)
                 worth[c] = score[h] + value - cost
                 if cost != HARD and worth[c] + completion[t, j] >= floor:
                     key[c] = worth[c] + (completion[t, j] if guided else 0)
@@ -101,7 +101,7 @@ def advance(node, pool, step, completion, packed, beam, floor, guided, first, la
                 left_out[0] = max(left_out[0], worth[c] + completion[t, j])
                 continue
             before = labels[t - 1, h] if t else -1
-            _read(packed, t, before, j, states[h], fired[h], kept_states[kept], kept_fired[kept])
+            read_step(packed, t, before, j, states[h], fired[h], kept_states[kept], kept_fired[kept])
             slot = _slot(table, kept_label, kept_states, kept_fired, j, kept_states[kept], kept_fired[kept])
             if table[slot] < 0:
                 table[slot], chosen[kept], kept_label[kept] = kept, c, j
@@ -125,7 +125,7 @@ def finish(packed, beam):  # type: ignore[no-untyped-def]
     score, states, fired, _, _, size, _ = beam
     for h in range(size[0]):
         for m in range(len(packed.rule)):
-            price = _price(packed, m, packed.final[packed.state_at[m] + states[h, m]], fired[h])
+            price = price_of(packed, m, packed.final[packed.state_at[m] + states[h, m]], fired[h])
             if price == HARD:
                 score[h] = FORBIDDEN
                 break

@@ -1,10 +1,12 @@
 """Machines laid out as flat arrays, for kernels."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.compiled.machine import Machine
 from formulations.compiled.problem import Problem
 
 Integers = NDArray[np.int64]
@@ -37,9 +39,21 @@ class Packed(NamedTuple):
 
 def pack(problem: Problem) -> Packed:
     """Flat arrays of every machine that the problem's lattice does not hold."""
-    T, K = problem.shape
     machines = [m if rule.forced else m.early for rule in problem.rules for m in rule.machines]
     rule = [r for r, ground in enumerate(problem.rules) for _ in ground.machines]
+    rules = problem.rules
+    return pack_machines(machines, rule, [r.penalty for r in rules], [r.binary for r in rules], problem.shape)
+
+
+def pack_machines(
+    machines: Sequence[Machine],
+    rule: Sequence[int],
+    penalties: Sequence[int | None],
+    binary: Sequence[bool],
+    shape: tuple[int, int],
+) -> Packed:
+    """Flat arrays of machines, the rule that each belongs to, and each rule's penalty and way of counting."""
+    T, K = shape
     tables = [m.steps.values for m in machines]
     symbol_at = _starts([t.size for t in tables])
     return Packed(
@@ -56,8 +70,8 @@ def pack(problem: Problem) -> Packed:
         state_at=_starts([m.states for m in machines]),
         final=_flat([m.final for m in machines], np.int64),
         rule=np.array(rule, np.int64),
-        penalty=np.array([HARD if r.penalty is None else r.penalty for r in problem.rules], np.int64),
-        binary=np.array([r.binary for r in problem.rules], bool),
+        penalty=np.array([HARD if p is None else p for p in penalties], np.int64),
+        binary=np.array(binary, bool),
     )
 
 

@@ -1,0 +1,157 @@
+"""Label setting: every prefix that could still reach a floor, with the states of the machines that it has met.
+
+Prefixes that agree in label and machine states have the same future, and the worse one is dropped (dominance); the
+completions of a guide bound what can follow (resource-constrained shortest paths by label setting).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.grid import FORBIDDEN
+from ilpinfer.deadline import Deadline
+from ilpinfer.exact import follow_kernels as kernels
+from ilpinfer.exact.guide import Guide, Relaxed, potentials
+from ilpinfer.exact.parts import Priced, pack_parts
+
+Integers = NDArray[np.int64]
+Path = NDArray[np.int64]
+
+_WORK_PER_CALL = 300_000
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What label setting has found.
+
+    Parameters
+    ----------
+    paths : labellings that reach the floor, best first, equal ones by label ids
+    values : what they are worth in the relaxation that knows the machines followed, grid units
+    left_out : the best that a prefix left out for want of width could have reached; `FORBIDDEN` for none
+    whole : whether it went to the last token
+    """
+
+    paths: list[Path]
+    values: list[int]
+    left_out: int
+    whole: bool = True
+
+    @property
+    def exact(self) -> bool:
+        """Whether the first labelling is the best one that reaches the floor, or there is none."""
+        return self.whole and (self.left_out < self.values[0] if self.paths else self.left_out <= FORBIDDEN)
+
+
+def follow(
+    guide: Guide,
+    prices: Integers,
+    relaxed: Relaxed,
+    parts: Sequence[Priced],
+    deadline: Deadline,
+    *,
+    floor: int = FORBIDDEN,
+    width: int,
+    beam: bool = False,
+    copies: int = 1,
+) -> Followed:
+    """The best labellings under the machines of `parts`.
+
+    Parameters
+    ----------
+    guide, prices, relaxed : whose completions bound what can follow; the parts inside it and those charged come
+        first among `parts`
+    floor : grid units; prefixes that cannot reach it are dropped
+    width : how many prefixes a token may have; more end the search, or, with `beam`, only the best are kept
+    copies : how many prefixes with the same future are kept
+    """
+    lattice = guide.lattice
+    T, S = lattice.shape
+    B, M = lattice.pool.shape[2], len(parts)
+    packed = pack_parts(list(parts), (T, S))
+    bounds = _bounds(guide, prices, relaxed, parts)
+    R, room = len(packed.penalty), width * B if beam else min(width, 512)
+    front = _prefixes(width if beam else room, M, R)
+    front[0][0] = front[1][0] = 0
+    front[3][0], front[4][0] = 0, False
+    fresh = _extensions(room, M, R)
+    back = (
+        np.empty(4096 + len(front[0]), np.int32),
+        np.empty(4096 + len(front[0]), np.int32),
+        np.zeros(T + 1, np.int64),
+    )
+    counts = np.array([0, 1, FORBIDDEN])
+    scores = lattice.node, lattice.pool, lattice.step, guide.base
+    while counts[0] < T:
+        if deadline.passed:
+            return Followed([], [], relaxed.bound, whole=False)
+        now = len(front[0])
+        code = kernels.advance(
+            *scores, *bounds, packed, front, fresh, back, counts, floor, now, copies, _WORK_PER_CALL
+        )
+        if code == 1:
+            back = (*(np.concatenate([a, np.empty_like(a)]) for a in back[:2]), back[2])
+        elif code == 2:
+            if now >= width:
+                return Followed([], [], relaxed.bound, whole=False)
+            wider = _prefixes(min(width, 4 * now), M, R)
+            for old, new in zip(front, wider, strict=True):
+                new[:now] = old
+            front, fresh = wider, _extensions(len(wider[0]), M, R)
+    size = int(counts[1])
+    kernels.finish(packed, front, size)
+    values = front[0][:size]
+    order = [
+        h for h in np.argsort(-values, kind="stable").tolist() if values[h] >= max(floor, FORBIDDEN // 2)
+    ]
+    paths = [_backtrack(back, h) for h in order]
+    return Followed(paths, [int(values[h]) for h in order], int(counts[2]))
+
+
+def _bounds(guide: Guide, prices: Integers, relaxed: Relaxed, parts: Sequence[Priced]) -> tuple:
+    """Ceiling (T, S), and what the kernel adds up to bound a prefix."""
+    T = len(guide.lattice.node)
+    inside, price_of = (
+        len(guide.inside),
+        dict(zip((p.key for p in guide.charged), prices.tolist(), strict=True)),
+    )
+    radix = np.zeros(len(parts), np.int64)
+    radix[:inside] = guide.radix
+    tables, begin, room = [np.zeros(0, np.int64)], np.full(len(parts), -1), 0
+    for m, part in enumerate(parts):
+        price = price_of.get(part.key, 0)
+        if price:
+            table = potentials(part, price, T)
+            begin[m] = sum(map(len, tables))
+            tables.append(table.reshape(-1))
+            room += max(0, int(table.max()))
+    sizes = np.array([part.machine.states for part in parts], np.int64)
+    completion = relaxed.completion
+    ceiling = (completion[:, :, 0] if guide.states == 1 else completion.max(axis=2)) + room
+    return ceiling, (completion, radix, np.concatenate(tables), begin, sizes)
+
+
+def _prefixes(n: int, M: int, R: int) -> tuple:
+    return (
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.int32),
+        np.empty((n, M), np.int32),
+        np.empty((n, R), bool),
+    )
+
+
+def _extensions(n: int, M: int, R: int) -> tuple:
+    slots = 1 << (2 * n - 1).bit_length()
+    return (*_prefixes(n, M, R), np.empty(n, np.int32), np.empty(n, np.int32), np.empty(slots, np.int32))
+
+
+def _backtrack(back: tuple, h: int) -> Path:
+    labels, parents, begins = back
+    path = np.empty(len(begins) - 1, np.int64)
+    for t in range(len(path) - 1, -1, -1):
+        at = begins[t] + h
+        path[t], h = labels[at], parents[at]
+    return path

@@ -1,0 +1,201 @@
+"""Bounds by Viterbi: over the lattice multiplied with a few machines, and with prices on the sums of others."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.lattice import Lattice
+from formulations.grid import FORBIDDEN, is_forbidden
+from ilpinfer.deadline import Deadline
+from ilpinfer.exact import guide_kernels as kernels
+from ilpinfer.exact.parts import Priced
+from ilpinfer.exact.viterbi import completions
+from ilpinfer.exact.viterbi_kernels import best_path
+
+Integers = NDArray[np.int64]
+Path = NDArray[np.int64]
+
+_WORK_PER_CALL = 3_000_000
+_MOST_SYMBOLS = 256
+"""Joint symbols beyond which those that never occur are left out."""
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """The best labelling of a relaxation.
+
+    Parameters
+    ----------
+    bound : on every labelling, grid units; `FORBIDDEN` where there is none
+    path : label ids (T,) that attain it in the relaxation, the first ones by label ids
+    completion : (T, S, Q) the best that follows a state and the states of the machines inside, prices charged
+    """
+
+    bound: int
+    path: Path
+    completion: Integers
+
+
+class Guide:
+    """A relaxation that keeps some machines exactly, charges a price for each unit of some sums, and drops the rest.
+
+    Parameters
+    ----------
+    lattice : T tokens, S states
+    inside : machines that the lattice is multiplied with; Q, the product of their states, is small
+    charged : parts whose `total` bears a price
+    """
+
+    def __init__(self, lattice: Lattice, inside: Sequence[Priced], charged: Sequence[Priced] = ()) -> None:
+        self.lattice, self.inside, self.charged = lattice, tuple(inside), tuple(charged)
+        self.base = lattice.base
+        sizes = [part.machine.states for part in inside]
+        self.radix = (
+            np.concatenate([[1], np.cumprod(sizes[:-1])]).astype(np.int64) if sizes else np.zeros(0, np.int64)
+        )
+        self.states = int(np.prod(sizes)) if sizes else 1
+        self._symbols()
+        self._machines()
+
+    def _symbols(self) -> None:
+        """Joint symbols of every step: which occur, and the symbol of each part in each of them."""
+        T, _ = self.lattice.shape
+        B = self.lattice.pool.shape[2]
+        parts = (*self.inside, *self.charged)
+        to = np.concatenate([[0], self.base])[:, None] + np.arange(B)
+        if not parts:
+            self.symbol, self.table = np.zeros((1, *to.shape), np.int32), np.zeros(T, np.int64)
+            self.read = np.zeros((0, 1), np.int64)
+            return
+        place = np.zeros(T, np.int64)
+        for part in parts:
+            steps = part.machine.steps
+            place = place * len(steps.values) + steps.index
+        places, first, table = np.unique(place, return_index=True, return_inverse=True)
+        code, kinds, read = np.zeros((len(places), *to.shape), np.int64), 1, []
+        for part in parts:
+            values, X = part.machine.steps.values, part.machine.emits.shape[1]
+            which = values[part.machine.steps.index[first]]
+            code = code * X + (which[:, 0][:, to] if values.shape[1] == 1 else which)
+            read = [np.repeat(digits, X) for digits in read] + [np.tile(np.arange(X), kinds)]
+            kinds *= X
+            if kinds > _MOST_SYMBOLS:
+                used, code = np.unique(code, return_inverse=True)
+                code = code.reshape(len(places), *to.shape)
+                read, kinds = [digits[used] for digits in read], len(used)
+        self.symbol, self.table = code.astype(np.int32), table.reshape(-1).astype(np.int64)
+        self.read = np.array(read)
+
+    def _machines(self) -> None:
+        """What each joint symbol does to the joint state, and costs."""
+        shape = (self.read.shape[1], self.states)
+        self.following, self.cost, self.final = (
+            np.zeros(shape, np.int32),
+            np.zeros(shape, np.int64),
+            np.zeros(self.states, np.int64),
+        )
+        joint = np.arange(self.states)
+        for part, radix, symbol in zip(self.inside, self.radix.tolist(), self.read, strict=False):
+            state = joint // radix % part.machine.states
+            at = (state[None, :], symbol[:, None])
+            self.following += (radix * part.machine.next_state[at]).astype(np.int32)
+            self.cost += part.cost[at]
+            self.final += part.final[state]
+        self.cost, self.final = np.minimum(self.cost, -FORBIDDEN), np.minimum(self.final, -FORBIDDEN)
+
+    @cached_property
+    def weights(self) -> Integers:
+        """(R, J) weight of each joint symbol in the sum of each charged part."""
+        rows = [
+            p.total.weights[s]
+            for p, s in zip(self.charged, self.read[len(self.inside) :], strict=True)
+            if p.total
+        ]
+        return np.array(rows, np.int64).reshape(len(self.charged), -1)
+
+    def units(self, path: Path) -> Integers:
+        """(R,) weight that label ids (T,) take of the sum of each charged part."""
+        return np.array([p.total.steps.along(path).sum() for p in self.charged if p.total], np.int64)
+
+    @property
+    def work(self) -> int:
+        """Steps of one solution."""
+        T, S = self.lattice.shape
+        return T * S * self.lattice.pool.shape[2] * self.states
+
+    def solve(self, prices: Integers, deadline: Deadline) -> Relaxed | None:
+        """The best labelling at these prices, grid units (R,) a unit of weight; None past the deadline."""
+        lattice = self.lattice
+        T, S = lattice.shape
+        if not self.inside and not self.charged:
+            completion = completions(lattice)
+            path = np.empty(T, np.int64)
+            score = int(best_path(lattice.node, lattice.pool, lattice.step, completion, path))
+            return Relaxed(score, path, completion[:, :, None])
+        cost = self.cost + (prices @ self.weights)[:, None] if len(self.charged) else self.cost
+        product = (self.symbol, self.table, self.following, cost, self.final)
+        scores = (lattice.node, lattice.pool, lattice.step, self.base, product)
+        completion = np.empty((T, S, self.states), np.int64)
+        stretch = max(1, _WORK_PER_CALL * T // self.work)
+        for last in range(T - 1, -1, -stretch):
+            if deadline.passed:
+                return None
+            kernels.complete(*scores, completion, last, max(0, last - stretch + 1))
+        path = np.empty(T, np.int64)
+        score = int(kernels.trace(*scores, completion, path))
+        if is_forbidden(score):
+            return Relaxed(FORBIDDEN, path, completion)
+        back = sum(given_back(part, int(price)) for part, price in zip(self.charged, prices, strict=True))
+        return Relaxed(score + back, path, completion)
+
+
+def given_back(part: Priced, price: int) -> int:
+    """max over N of price·N - penalty·(violations of N): what a price on a sum is worth at best, grid units.
+
+    The multiplier's term of the Lagrangian: concave in N, so that the sides and the ends of its reach suffice. A
+    hard rule has the sides only; `FORBIDDEN` where no sum lies within.
+    """
+    total = part.total
+    assert total is not None
+    least, most = total.reach
+    sides = [side for side in (total.low, total.high) if side is not None and least <= side <= most]
+    sums = {least, most, *sides}
+    if part.penalty is None:
+        sums = {n for n in sums if not total.away(n)}
+    return max((price * n - (part.penalty or 0) * total.away(n) for n in sums), default=FORBIDDEN)
+
+
+def slope(part: Priced, price: int, taken: int) -> int:
+    """A subgradient of the bound, with its sign turned: units taken beyond what is given back, 0 at an end of the box."""
+    total = part.total
+    assert total is not None
+    low, high = part.prices
+    least, most = total.reach
+    wanted = [
+        n for n in (least if total.low is None else total.low, most if total.high is None else total.high)
+    ]
+    if price > 0:
+        away = taken - wanted[1]
+    elif price < 0:
+        away = taken - wanted[0]
+    else:
+        away = min(max(taken, wanted[0]), wanted[1])
+        away = taken - away
+    return 0 if (price >= high and away > 0) or (price <= low and away < 0) else away
+
+
+def potentials(part: Priced, price: int, length: int) -> Integers:
+    """(T, Q) the most that a machine's future can give back at this price, less what it will cost."""
+    assert part.total is not None
+    machine = part.machine
+    worth = price * part.total.weights[None, :] - part.cost
+    kinds = [np.unique(values) for values in machine.steps.values]
+    symbols = np.full((len(kinds), max(map(len, kinds))), -1, np.int64)
+    for row, kind in zip(symbols, kinds, strict=True):
+        row[: len(kind)] = kind
+    found = np.empty((length, machine.states), np.int64)
+    kernels.potentials(symbols, machine.steps.index, worth, machine.next_state, -part.final, found)
+    return found

@@ -1,0 +1,91 @@
+"""Viterbi over the product of a lattice with a few machines, from the last token to the first."""
+
+import numpy as np
+
+from formulations.grid import FORBIDDEN
+from ilpinfer.kernels import kernel
+
+_DEAD = FORBIDDEN // 2
+
+
+@kernel
+def complete(node, pool, step, base, product, completion, last, first):  # type: ignore[no-untyped-def]
+    """Fill completion (T, S, Q) for tokens last, last - 1 … first: the best of what follows a state and machine states.
+
+    `product` holds symbol (C, S+1, B) of each step, which of the C tables a token uses (T,), the next machine states
+    (J, Q) and the cost (J, Q) of a symbol, and the cost (Q,) at the end.
+    """
+    symbol, table, following, cost, final = product
+    T, S, Q = completion.shape
+    B = pool.shape[2]
+    best = np.empty(Q, np.int64)
+    for t in range(last, first - 1, -1):
+        if t == T - 1:
+            for s in range(S):
+                for q in range(Q):
+                    completion[t, s, q] = max(-final[q], FORBIDDEN)
+            continue
+        edges, symbols, ahead, scores = pool[step[t]], symbol[table[t + 1]], completion[t + 1], node[t + 1]
+        for i in range(S):
+            best[:] = FORBIDDEN
+            for b in range(B):
+                j = base[i] + b
+                score = edges[i, b] + scores[j]
+                if score < _DEAD:
+                    continue
+                s = symbols[i + 1, b]
+                if Q == 1:
+                    best[0] = max(best[0], score - cost[s, 0] + ahead[j, 0])
+                else:
+                    for q in range(Q):
+                        best[q] = max(best[q], score - cost[s, q] + ahead[j, following[s, q]])
+            completion[t, i] = best
+
+
+@kernel
+def trace(node, pool, step, base, product, completion, path):  # type: ignore[no-untyped-def]
+    """Fill path (T,) with the best states, the first ones by ids; the score is returned, `FORBIDDEN` for none."""
+    symbol, table, following, cost, _ = product
+    T, S, _ = completion.shape
+    B = pool.shape[2]
+    total, q = FORBIDDEN, 0
+    path[0] = 0
+    for b in range(B):
+        s = symbol[table[0], 0, b]
+        score = node[0, b] - cost[s, 0] + completion[0, b, following[s, 0]]
+        if score > total:
+            total, q = score, following[s, 0]
+            path[0] = b
+    if total < _DEAD:
+        return FORBIDDEN
+    for t in range(1, T):
+        i, before = path[t - 1], q
+        best = 4 * FORBIDDEN
+        for b in range(B):
+            j, s = base[i] + b, symbol[table[t], i + 1, b]
+            score = max(pool[step[t - 1], i, b] + node[t, j], FORBIDDEN) - cost[s, before]
+            score += completion[t, j, following[s, before]]
+            if score > best:
+                best, q = score, following[s, before]
+                path[t] = j
+    return total
+
+
+@kernel
+def potentials(symbols, table, worth, following, final, potential):  # type: ignore[no-untyped-def]
+    """Fill potential (T, Q): the most that a machine's own future can be worth, whatever the scores.
+
+    symbols (P, C) that the steps of a table can have (-1 for none more), table (T,), worth (Q, X) of reading a
+    symbol, following (Q, X), final (Q,) worth at the end.
+    """
+    T, Q = potential.shape
+    potential[T - 1] = final
+    for t in range(T - 2, -1, -1):
+        possible = symbols[table[t + 1]]
+        for q in range(Q):
+            best = 2 * FORBIDDEN
+            for s in possible:
+                if s < 0:
+                    break
+                best = max(best, worth[q, s] + potential[t + 1, following[q, s]])
+            potential[t, q] = max(best, FORBIDDEN)

@@ -1,0 +1,97 @@
+"""The machines of rules that do not fold, each with what a violation costs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.machine import Machine
+from formulations.compiled.problem import GroundRule
+from formulations.compiled.sums import Sum
+from formulations.grid import FORBIDDEN
+from ilpinfer.certificate import Part
+from ilpinfer.search.packed import Packed, pack_machines
+
+_LARGEST = 2**56
+"""What the multiplier of a hard rule may amount to in all, grid units."""
+
+
+@dataclass(frozen=True, eq=False)
+class Priced:
+    """A machine to follow.
+
+    Parameters
+    ----------
+    key : the rule among those before folding, and the machine among the rule's
+    part : the rule, and the part among the rule's
+    machine : emits each violation as early as it is certain; once only, where the rule counts at most once
+    penalty : grid units a violation; None for a hard rule
+    shared : whether the rule counts at most once over several machines
+    total : the sum that the machine counts, where its violations count singly
+    """
+
+    key: Part
+    part: Part
+    machine: Machine
+    penalty: int | None
+    shared: bool = False
+    total: Sum | None = None
+
+    @property
+    def cost(self) -> NDArray[np.int64]:
+        """(Q, X) grid units for reading each symbol."""
+        return _price(self.machine.emits, self.penalty)
+
+    @property
+    def final(self) -> NDArray[np.int64]:
+        """(Q,) grid units at the end."""
+        return _price(self.machine.final, self.penalty)
+
+    @property
+    def prices(self) -> tuple[int, int]:
+        """The least and the greatest multiplier of its sum, grid units a unit of weight."""
+        assert self.total is not None
+        weight = max(1, *(abs(side) for side in self.total.reach))
+        most = _LARGEST // weight if self.penalty is None else self.penalty
+        return (0 if self.total.low is None else -most), (0 if self.total.high is None else most)
+
+
+def _price(violations: NDArray[np.int64], penalty: int | None) -> NDArray[np.int64]:
+    return np.where(violations > 0, -FORBIDDEN, 0) if penalty is None else penalty * violations
+
+
+def priced(rule: GroundRule, number: int) -> list[list[Priced]]:
+    """The machines of each of a rule's parts; `number` is the rule's among those before folding."""
+    once = rule.binary and rule.penalty is not None
+    shared = once and len(rule.machines) > 1
+    found: list[list[Priced]] = []
+    count = 0
+    for p, part in enumerate(rule.parts):
+        machines = part.machines or ()
+        total = part if isinstance(part, Sum) and not once else None
+        found.append(
+            [
+                Priced(
+                    (number, count + m),
+                    (number, p),
+                    (machine.once if once and not shared else machine).early,
+                    rule.penalty,
+                    shared,
+                    total,
+                )
+                for m, machine in enumerate(machines)
+            ]
+        )
+        count += len(machines)
+    return found
+
+
+def pack_parts(parts: list[Priced], shape: tuple[int, int]) -> Packed:
+    """Flat arrays of the machines, for kernels."""
+    groups: dict[int | Part, int] = {}
+    group = [groups.setdefault(p.key[0] if p.shared else p.key, len(groups)) for p in parts]
+    penalty: list[int | None] = [None] * len(groups)
+    binary = [False] * len(groups)
+    for g, p in zip(group, parts, strict=True):
+        penalty[g], binary[g] = p.penalty, p.shared
+    return pack_machines([p.machine for p in parts], group, penalty, binary, shape)

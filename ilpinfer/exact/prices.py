@@ -1,0 +1,51 @@
+"""Lagrangian prices on sums, by subgradients with Polyak's step (Rush and Collins 2012, section 3)."""
+
+import numpy as np
+
+from formulations.grid import UNITS_PER_NAT, is_forbidden
+from ilpinfer.exact.guide import Guide, Integers, Relaxed, slope
+from ilpinfer.exact.progress import Progress
+
+ROUNDS = 40
+_GUESS = 4 * UNITS_PER_NAT
+"""How far below the bound to aim while no labelling is known, grid units."""
+PATIENCE = 4
+"""Steps without a lower bound before the steps get shorter."""
+
+
+def tighten(guide: Guide, prices: Integers, relaxed: Relaxed, progress: Progress) -> tuple[Integers, Relaxed]:
+    """Prices, grid units (R,), with as low a bound as the subgradient finds, and the relaxation at them.
+
+    It aims at the value of the best labelling so far, and stops where the bound comes down to it, or where the
+    relaxation's own labelling attains the bound.
+    """
+    box = np.array([part.prices for part in guide.charged]).T
+    best_prices, best = prices, relaxed
+    at, now, share, stale = prices, relaxed, 1.0, 0
+    for _ in range(ROUNDS):
+        judged = progress.judge(now.path)
+        if judged.value >= best.bound or progress.value >= best.bound:
+            break
+        taken = guide.units(now.path)
+        away = np.array([slope(p, int(x), int(n)) for p, x, n in zip(guide.charged, at, taken, strict=True)])
+        norm = int((away * away).sum())
+        if not norm:
+            break
+        target = progress.value if not is_forbidden(progress.value) else best.bound - _GUESS
+        step = share * max(1, now.bound - target) / norm
+        following = np.clip(at + np.rint(step * away).astype(np.int64), *box)
+        if np.array_equal(following, at):
+            break
+        solved = guide.solve(following, progress.deadline)
+        if solved is None:
+            break
+        at, now = following, solved
+        if now.bound < best.bound:
+            best_prices, best, stale = at, now, 0
+        else:
+            stale += 1
+            if stale == PATIENCE:
+                share, stale, at, now = share / 2, 0, best_prices, best
+                if share < 0.1:
+                    break
+    return best_prices, best

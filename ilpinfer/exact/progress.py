@@ -1,0 +1,103 @@
+"""The state of an exact search: the best labelling so far, the bound so far, and what proves it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.problem import Problem
+from formulations.grid import FORBIDDEN, is_forbidden
+from ilpinfer.certificate import Leaf, Split
+from ilpinfer.deadline import Deadline
+from ilpinfer.exact.parts import Priced, priced
+
+Path = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A labelling under all rules that do not fold.
+
+    Parameters
+    ----------
+    value : grid units, `FORBIDDEN` where a hard rule is broken
+    broken : the rule and the part of it that it breaks, by place
+    """
+
+    value: int
+    broken: tuple[tuple[int, int], ...]
+
+
+@dataclass
+class Progress:
+    """Anytime results of one problem.
+
+    Parameters
+    ----------
+    folded : the problem, local rules in its lattice
+    numbers : for each of its rules, the place among those before folding
+    deadline, watch : as in a task
+    """
+
+    folded: Problem
+    numbers: list[int]
+    deadline: Deadline
+    watch: Callable[[float, int, float], None] | None = None
+    path: Path | None = None
+    value: int = FORBIDDEN
+    bound: float = float("inf")
+    tree: Leaf | Split | None = None
+    blind: set[str] = field(default_factory=set)
+    _known: dict[bytes, Judged] = field(default_factory=dict)
+    _parts: dict[int, list[list[Priced]]] = field(default_factory=dict)
+
+    def judge(self, path: Path) -> Judged:
+        """What a labelling is worth; the best one is kept."""
+        key = path.tobytes()
+        if key not in self._known:
+            found = self._known[key] = self._judged(path)
+            if found.value > self.value or (self.path is None and not is_forbidden(found.value)):
+                self.path, self.value = path, found.value
+                self._report()
+        return self._known[key]
+
+    def _judged(self, path: Path) -> Judged:
+        value, broken = self.folded.lattice.score(path), []
+        for r, rule in enumerate(self.folded.rules):
+            total = 0
+            for p, part in enumerate(rule.parts):
+                violations = part.violations(path)
+                if violations:
+                    total += violations
+                    broken.append((r, p))
+            if total:
+                cost = -FORBIDDEN if rule.penalty is None else rule.penalty * (1 if rule.binary else total)
+                value = FORBIDDEN if is_forbidden(value - cost) else value - cost
+        return Judged(value, tuple(broken))
+
+    def prove(self, bound: float, tree: Leaf | Split | None) -> None:
+        """Take a bound on every labelling where it is lower than the one at hand."""
+        if bound < self.bound:
+            self.bound, self.tree = bound, tree
+            self._report()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the best labelling is proved best."""
+        return self.value >= self.bound
+
+    def parts(self, broken: tuple[tuple[int, int], ...]) -> list[Priced]:
+        """The machines of broken parts; rules without one are noted as `blind`."""
+        found: list[Priced] = []
+        for r, p in broken:
+            if r not in self._parts:
+                self._parts[r] = priced(self.folded.rules[r], self.numbers[r])
+            found += self._parts[r][p]
+            if not self._parts[r][p]:
+                self.blind.add(self.folded.rules[r].name)
+        return found
+
+    def _report(self) -> None:
+        if self.watch is not None:
+            self.watch(self.deadline.elapsed, self.value, self.bound)
