@@ -7,6 +7,7 @@ multiplied with small machines, with Lagrangian prices on the sums of others, an
 follows every prefix that these bounds do not rule out. What that leaves open goes to a solver.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -73,8 +74,15 @@ class Round:
     def __post_init__(self) -> None:
         self.inside, self.charged, self.others = place(self.active, self.progress.folded)
         self.guide = Guide(self.progress.folded.lattice, self.inside, self.charged)
-        self.prices: Integers = np.zeros(len(self.charged), np.int64)
+        self.prices: Integers = np.array([self.progress.prices.get(p.key, 0) for p in self.charged], np.int64)
         self.parts = [*self.inside, *self.charged, *self.others]
+
+    def tighten(self, relaxed: Relaxed) -> Relaxed:
+        """The relaxation at better prices, which later rounds begin with."""
+        self.prices, relaxed = tighten(self.guide, self.prices, relaxed, self.progress)
+        self.progress.prices |= zip((p.key for p in self.charged), self.prices.tolist(), strict=True)
+        self.progress.prove(relaxed.bound, self.leaf(followed=False))
+        return relaxed
 
     def leaf(self, *, followed: bool) -> Leaf:
         """The proof that this relaxation gives."""
@@ -94,16 +102,20 @@ class Round:
         if is_forbidden(relaxed.bound):
             progress.prove(FORBIDDEN, self.impossible(followed=False))
             return [], "no labelling is possible"
-        if self.charged:
-            self.prices, relaxed = tighten(self.guide, self.prices, relaxed, progress)
         progress.prove(relaxed.bound, self.leaf(followed=False))
-        if self.top == 1 and (
-            len(self.parts) == len(self.inside) or progress.judge(relaxed.path).value == relaxed.bound
-        ):
-            how = f"{len(self.inside)} machines in the lattice" if self.inside else ""
+        if self.charged:
+            relaxed = self.tighten(relaxed)
+        if self.top == 1 and (self.attained(relaxed) or progress.fresh([relaxed.path], self.active)):
+            inside = f"{len(self.inside)} machines in the lattice" if self.inside else ""
             prices = f"{np.count_nonzero(self.prices)} prices" if self.prices.any() else ""
-            return [relaxed.path], ", ".join(filter(None, (how, prices))) or "viterbi"
+            return [relaxed.path], ", ".join(filter(None, (inside, prices))) or "viterbi"
         return self.label_setting(relaxed)
+
+    def attained(self, relaxed: Relaxed) -> bool:
+        """Whether the relaxation's labelling is worth the bound where all that it leaves out is left out."""
+        if len(self.parts) == len(self.inside):
+            return True
+        return self.progress.judge(relaxed.path).value == relaxed.bound
 
     def label_setting(self, relaxed: Relaxed) -> tuple[list[Path], str] | None:
         """Wider and wider, with a beam in between for a better labelling to measure prefixes by."""
@@ -125,8 +137,7 @@ class Round:
             if self.top == 1:
                 floor = progress.value
                 if self.charged:
-                    self.prices, relaxed = tighten(self.guide, self.prices, relaxed, progress)
-                    progress.prove(relaxed.bound, self.leaf(followed=False))
+                    relaxed = self.tighten(relaxed)
             else:
                 floor = max(floor, self.worst(beam))
         return None
@@ -167,25 +178,27 @@ class Round:
 
 
 def place(active: list[Priced], folded: Problem) -> tuple[list[Priced], list[Priced], list[Priced]]:
-    """Which machines the lattice is multiplied with, which sums bear prices, and which machines are only followed."""
+    """Which machines the lattice is multiplied with, which sums bear prices, and which machines are only followed.
+
+    Sums go inside where all of them fit, since prices do as well and cost less than most of them inside.
+    """
     T, S = folded.lattice.shape
     work = T * S * folded.lattice.pool.shape[2]
     inside: list[Priced] = []
-    charged: list[Priced] = []
     others: list[Priced] = []
     states = 1
-    for part in sorted(active, key=lambda p: (p.total is not None, p.machine.states)):
-        states *= part.machine.states
-        sums = part.total is not None
-        fits = states <= (SUMS_INSIDE if sums else MOST_INSIDE) and work * states <= (
-            SUMS_WORK if sums else MOST_WORK
-        )
-        if fits and not part.shared:
+    for part in sorted((p for p in active if p.total is None), key=lambda p: p.machine.states):
+        more = states * part.machine.states
+        if part.shared or more > MOST_INSIDE or work * more > MOST_WORK:
+            others.append(part)
+        else:
             inside.append(part)
-            continue
-        states //= part.machine.states
-        (charged if sums else others).append(part)
-    return inside, charged, others
+            states = more
+    sums = [p for p in active if p.total is not None]
+    more = states * math.prod(p.machine.states for p in sums)
+    if more <= MOST_INSIDE and work * more <= SUMS_WORK and more <= states * SUMS_INSIDE:
+        return [*inside, *sums], [], others
+    return inside, sums, others
 
 
 def _rounds(progress: Progress, top: int) -> Ended:
@@ -200,18 +213,19 @@ def _rounds(progress: Progress, top: int) -> Ended:
         if answer is None:
             return Ended([], why + "not closed", False)
         paths, how = answer
-        broken = {part for path in paths for part in progress.judge(path).broken}
-        known = {part.part for part in active}
-        fresh = tuple((r, p) for r, p in sorted(broken) if (progress.numbers[r], p) not in known)
-        if not fresh:
-            return Ended(paths, why + how, True, current.leaf(followed=True))
-        if not active:
-            count = len({r for r, _ in broken})
-            why = f"viterbi breaks {count} of {len(progress.folded.rules)} rules that do not fold; "
+        fresh = progress.fresh(paths, active)
+        if not active and paths:
+            count = len({r for path in paths for r, _ in progress.judge(path).broken})
+            rules = len(progress.folded.rules)
+            why = f"viterbi breaks {count} of {rules} rules that do not fold; " if count else ""
         taken = progress.parts(fresh)
-        if not taken:
-            return Ended([], f"{why}no machine for {', '.join(sorted(progress.blind))}; ", False)
-        active = [*active, *taken]
+        if taken:
+            active = [*active, *taken]
+            continue
+        unseen = sorted({rule for path in paths for rule in progress.unseen(path)})
+        if unseen:
+            return Ended([], f"{why}no machine for {', '.join(unseen)}; ", False)
+        return Ended(paths, why + how, True, current.leaf(followed=True))
 
 
 def _answers(progress: Progress, ended: Ended, task: Task) -> Iterator[Found]:

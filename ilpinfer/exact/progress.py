@@ -1,6 +1,6 @@
 """The state of an exact search: the best labelling so far, the bound so far, and what proves it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, is_forbidden
-from ilpinfer.certificate import Leaf, Split
+from ilpinfer.certificate import Leaf, Part, Split
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.parts import Priced, priced
 
@@ -26,7 +26,7 @@ class Judged:
     """
 
     value: int
-    broken: tuple[tuple[int, int], ...]
+    broken: tuple[Part, ...]
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Progress:
     value: int = FORBIDDEN
     bound: float = float("inf")
     tree: Leaf | Split | None = None
-    blind: set[str] = field(default_factory=set)
+    prices: dict[Part, int] = field(default_factory=dict)
     _known: dict[bytes, Judged] = field(default_factory=dict)
     _parts: dict[int, list[list[Priced]]] = field(default_factory=dict)
 
@@ -87,15 +87,25 @@ class Progress:
         """Whether the best labelling is proved best."""
         return self.value >= self.bound
 
-    def parts(self, broken: tuple[tuple[int, int], ...]) -> list[Priced]:
-        """The machines of broken parts; rules without one are noted as `blind`."""
+    def fresh(self, paths: Iterable[Path], active: Iterable[Priced]) -> tuple[Part, ...]:
+        """The parts that labellings break, that have a machine and are not active; the rule's place is the folded one."""
+        known = {part.part for part in active}
+        broken = {part for path in paths for part in self.judge(path).broken}
+        found = [(r, p) for r, p in sorted(broken) if (self.numbers[r], p) not in known]
+        return tuple((r, p) for r, p in found if self.folded.rules[r].parts[p].machines)
+
+    def unseen(self, path: Path) -> list[str]:
+        """The rules that a labelling breaks in a part without a machine."""
+        broken = self.judge(path).broken
+        return [self.folded.rules[r].name for r, p in broken if not self.folded.rules[r].parts[p].machines]
+
+    def parts(self, broken: Iterable[Part]) -> list[Priced]:
+        """The machines of broken parts."""
         found: list[Priced] = []
         for r, p in broken:
             if r not in self._parts:
                 self._parts[r] = priced(self.folded.rules[r], self.numbers[r])
             found += self._parts[r][p]
-            if not self._parts[r][p]:
-                self.blind.add(self.folded.rules[r].name)
         return found
 
     def _report(self) -> None:
