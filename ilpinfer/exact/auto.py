@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from formulations.compiled.lattice import Lattice
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.certificate import Certificate, Leaf
 from ilpinfer.exact.follow import Followed, follow
-from ilpinfer.exact.guide import Guide, Integers, Relaxed
+from ilpinfer.exact.guide import Alive, Guide, Integers, Relaxed
 from ilpinfer.exact.parts import Priced
 from ilpinfer.exact.prices import tighten
 from ilpinfer.exact.progress import Progress
@@ -72,8 +73,9 @@ class Round:
     top: int
 
     def __post_init__(self) -> None:
-        self.inside, self.charged, self.others = place(self.active, self.progress.folded)
-        self.guide = Guide(self.progress.folded.lattice, self.inside, self.charged)
+        lattice, alive = self.progress.folded.lattice, self.progress.alive if self.top == 1 else None
+        self.inside, self.charged, self.others = place(self.active, lattice, alive)
+        self.guide = Guide(lattice, self.inside, self.charged, alive)
         self.prices: Integers = np.array([self.progress.prices.get(p.key, 0) for p in self.charged], np.int64)
         self.parts = [*self.inside, *self.charged, *self.others]
 
@@ -103,6 +105,8 @@ class Round:
             progress.prove(FORBIDDEN, self.impossible(followed=False))
             return [], "no labelling is possible"
         progress.prove(relaxed.bound, self.leaf(followed=False))
+        if self.guide.whole and not self.parts:
+            progress.completion = relaxed.completion[:, :, 0]
         if self.charged:
             relaxed = self.tighten(relaxed)
         if self.top == 1 and (self.attained(relaxed) or progress.fresh([relaxed.path], self.active)):
@@ -177,13 +181,14 @@ class Round:
         return Leaf({}, inside, tuple(p.key for p in self.parts if p.penalty is None) if followed else ())
 
 
-def place(active: list[Priced], folded: Problem) -> tuple[list[Priced], list[Priced], list[Priced]]:
+def place(
+    active: list[Priced], lattice: Lattice, alive: Alive | None
+) -> tuple[list[Priced], list[Priced], list[Priced]]:
     """Which machines the lattice is multiplied with, which sums bear prices, and which machines are only followed.
 
     Sums go inside where all of them fit, since prices do as well and cost less than most of them inside.
     """
-    T, S = folded.lattice.shape
-    work = T * S * folded.lattice.pool.shape[2]
+    work = lattice.node.size * lattice.pool.shape[2] if alive is None else alive.steps
     inside: list[Priced] = []
     others: list[Priced] = []
     states = 1
@@ -221,6 +226,7 @@ def _rounds(progress: Progress, top: int) -> Ended:
         taken = progress.parts(fresh)
         if taken:
             active = [*active, *taken]
+            progress.drop()
             continue
         unseen = sorted({rule for path in paths for rule in progress.unseen(path)})
         if unseen:

@@ -83,7 +83,7 @@ def follow(
         np.zeros(T + 1, np.int64),
     )
     counts = np.array([0, 1, FORBIDDEN])
-    scores = lattice.node, lattice.pool, lattice.step, guide.base
+    scores = lattice.node, lattice.pool, lattice.step, guide.base, guide.alive.states, guide.alive.begins
     while counts[0] < T:
         if deadline.passed:
             return Followed([], [], relaxed.bound, whole=False)

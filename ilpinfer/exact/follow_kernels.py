@@ -96,10 +96,27 @@ def _keep(front, fresh, back, counts, made, width):  # type: ignore[no-untyped-d
 
 @kernel
 def advance(
-    node, pool, step, base, ceiling, guide, packed, front, fresh, back, counts, floor, width, copies, work
+    node,
+    pool,
+    step,
+    base,
+    alive,
+    begins,
+    ceiling,
+    guide,
+    packed,
+    front,
+    fresh,
+    back,
+    counts,
+    floor,
+    width,
+    copies,
+    work,
 ):  # type: ignore[no-untyped-def]
     """Extend prefixes until the labelling ends (0), the work is done (0), `back` is full (1) or `fresh` is (2).
 
+    alive, begins : the states that a token can have, those of token t from begins[t] to begins[t + 1]
     ceiling : (T, S) the most that can follow a state
     guide : completion (T, S, Q); radix (M,) of each machine in its states, 0 for none; potentials in a row, where
         those of a machine begin (M,), -1 for none, and how many states it has (M,)
@@ -120,8 +137,11 @@ def advance(
         made = 0
         for h in range(size):
             before = label[h] if t else -1
-            for b in range(B):
-                j = base[before] + b if t else b
+            for at in range(begins[t], begins[t + 1]):
+                j = alive[at]
+                b = j - base[before] if t else j
+                if b < 0 or b >= B:
+                    continue
                 score = node[t, j] if t == 0 else pool[step[t - 1], before, b] + node[t, j]
                 if score < _DEAD or value[h] + score + ceiling[t, j] < floor:
                     continue
@@ -143,7 +163,7 @@ def advance(
                 place = _bucket(slots, new_label, new_states, new_fired, made, M)
                 if _admit(new_value, new_bound, following, slots, place, made, copies):
                     made += 1
-        done += size * B + len(slots) // 8
+        done += size * (begins[t + 1] - begins[t]) + len(slots) // 8
         _keep(front, fresh, back, counts, made, width)
     return 0
 

@@ -39,17 +39,66 @@ class Relaxed:
     completion: Integers
 
 
+@dataclass(frozen=True)
+class Alive:
+    """The states that each token can have: those of token t are states[begins[t] : begins[t + 1]], ascending."""
+
+    states: NDArray[np.int32]
+    begins: Integers
+
+    @property
+    def steps(self) -> int:
+        """Pairs of states of neighbouring tokens."""
+        count = np.diff(self.begins)
+        return int((count[:-1] * count[1:]).sum()) + 1
+
+
+def everything(lattice: Lattice) -> Alive:
+    """Every state at every token."""
+    T, S = lattice.shape
+    return Alive(np.tile(np.arange(S, dtype=np.int32), T), S * np.arange(T + 1))
+
+
+def survivors(lattice: Lattice, alive: Alive, completion: Integers, floor: int) -> Alive:
+    """The states through which a labelling can still be worth `floor`, grid units, by their max-marginals.
+
+    completion : (T, S) bounds what follows a state.
+    """
+    states, begins = np.empty_like(alive.states), np.zeros_like(alive.begins)
+    kernels.survivors(
+        lattice.node,
+        lattice.pool,
+        lattice.step,
+        lattice.base,
+        alive.states,
+        alive.begins,
+        completion,
+        floor,
+        states,
+        begins,
+    )
+    return Alive(states[: begins[-1]], begins)
+
+
 class Guide:
     """A relaxation that keeps some machines exactly, charges a price for each unit of some sums, and drops the rest.
 
     Parameters
     ----------
     lattice : T tokens, S states
+    alive : the states that are looked at; all of them where not given
     inside : machines that the lattice is multiplied with; Q, the product of their states, is small
     charged : parts whose `total` bears a price
     """
 
-    def __init__(self, lattice: Lattice, inside: Sequence[Priced], charged: Sequence[Priced] = ()) -> None:
+    def __init__(
+        self,
+        lattice: Lattice,
+        inside: Sequence[Priced],
+        charged: Sequence[Priced] = (),
+        alive: Alive | None = None,
+    ) -> None:
+        self.whole, self.alive = alive is None, everything(lattice) if alive is None else alive
         self.lattice, self.inside, self.charged = lattice, tuple(inside), tuple(charged)
         self.base = lattice.base
         sizes = [part.machine.states for part in inside]
@@ -75,7 +124,8 @@ class Guide:
             steps = part.machine.steps
             place = place * len(steps.values) + steps.index
         places, first, table = np.unique(place, return_index=True, return_inverse=True)
-        code, kinds, read = np.zeros((len(places), *to.shape), np.int64), 1, []
+        code, kinds = np.zeros((len(places), *to.shape), np.int64), 1
+        read: list[Integers] = []
         for part in parts:
             values, X = part.machine.steps.values, part.machine.emits.shape[1]
             which = values[part.machine.steps.index[first]]
@@ -123,22 +173,29 @@ class Guide:
     @property
     def work(self) -> int:
         """Steps of one solution."""
-        T, S = self.lattice.shape
-        return T * S * self.lattice.pool.shape[2] * self.states
+        return self.alive.steps * self.states
 
     def solve(self, prices: Integers, deadline: Deadline) -> Relaxed | None:
         """The best labelling at these prices, grid units (R,) a unit of weight; None past the deadline."""
         lattice = self.lattice
         T, S = lattice.shape
-        if not self.inside and not self.charged:
+        if not self.inside and not self.charged and self.whole:
             completion = completions(lattice)
             path = np.empty(T, np.int64)
             score = int(best_path(lattice.node, lattice.pool, lattice.step, completion, path))
             return Relaxed(score, path, completion[:, :, None])
         cost = self.cost + (prices @ self.weights)[:, None] if len(self.charged) else self.cost
         product = (self.symbol, self.table, self.following, cost, self.final)
-        scores = (lattice.node, lattice.pool, lattice.step, self.base, product)
-        completion = np.empty((T, S, self.states), np.int64)
+        scores = (
+            lattice.node,
+            lattice.pool,
+            lattice.step,
+            self.base,
+            self.alive.states,
+            self.alive.begins,
+            product,
+        )
+        completion = np.full((T, S, self.states), FORBIDDEN)
         stretch = max(1, _WORK_PER_CALL * T // self.work)
         for last in range(T - 1, -1, -stretch):
             if deadline.passed:

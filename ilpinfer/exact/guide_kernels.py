@@ -9,27 +9,59 @@ _DEAD = FORBIDDEN // 2
 
 
 @kernel
-def complete(node, pool, step, base, product, completion, last, first):  # type: ignore[no-untyped-def]
+def survivors(node, pool, step, base, states, begins, completion, floor, kept, kept_begins):  # type: ignore[no-untyped-def]
+    """Fill kept and kept_begins with the states of each token that a labelling of at least `floor` can pass through.
+
+    `states` holds those of token t from begins[t] to begins[t + 1]; `completion` (T, S) bounds what follows one. The
+    best that leads to a state and the best that follows it add up to its max-marginal.
+    """
+    T, S = node.shape
+    B = pool.shape[2]
+    ahead, now = np.empty(S, np.int64), np.empty(S, np.int64)
+    count = 0
+    for t in range(T):
+        for at in range(begins[t], begins[t + 1]):
+            j = states[at]
+            best = 0 if t == 0 else FORBIDDEN
+            if t:
+                for source in range(kept_begins[t - 1], kept_begins[t]):
+                    b = j - base[kept[source]]
+                    if 0 <= b < B:
+                        best = max(best, now[kept[source]] + pool[step[t - 1], kept[source], b])
+            ahead[j] = max(best + node[t, j], FORBIDDEN)
+            if ahead[j] > _DEAD and ahead[j] + completion[t, j] >= floor:
+                kept[count] = j
+                count += 1
+        kept_begins[t + 1] = count
+        now, ahead = ahead, now
+
+
+@kernel
+def complete(node, pool, step, base, states, begins, product, completion, last, first):  # type: ignore[no-untyped-def]
     """Fill completion (T, S, Q) for tokens last, last - 1 … first: the best of what follows a state and machine states.
 
     `product` holds symbol (C, S+1, B) of each step, which of the C tables a token uses (T,), the next machine states
-    (J, Q) and the cost (J, Q) of a symbol, and the cost (Q,) at the end.
+    (J, Q) and the cost (J, Q) of a symbol, and the cost (Q,) at the end. Only the states named for a token are filled.
     """
     symbol, table, following, cost, final = product
-    T, S, Q = completion.shape
+    T, _, Q = completion.shape
     B = pool.shape[2]
     best = np.empty(Q, np.int64)
     for t in range(last, first - 1, -1):
         if t == T - 1:
-            for s in range(S):
+            for at in range(begins[t], begins[t + 1]):
                 for q in range(Q):
-                    completion[t, s, q] = max(-final[q], FORBIDDEN)
+                    completion[t, states[at], q] = max(-final[q], FORBIDDEN)
             continue
         edges, symbols, ahead, scores = pool[step[t]], symbol[table[t + 1]], completion[t + 1], node[t + 1]
-        for i in range(S):
+        for source in range(begins[t], begins[t + 1]):
+            i = states[source]
             best[:] = FORBIDDEN
-            for b in range(B):
-                j = base[i] + b
+            for at in range(begins[t + 1], begins[t + 2]):
+                j = states[at]
+                b = j - base[i]
+                if b < 0 or b >= B:
+                    continue
                 score = edges[i, b] + scores[j]
                 if score < _DEAD:
                     continue
@@ -43,26 +75,30 @@ def complete(node, pool, step, base, product, completion, last, first):  # type:
 
 
 @kernel
-def trace(node, pool, step, base, product, completion, path):  # type: ignore[no-untyped-def]
+def trace(node, pool, step, base, states, begins, product, completion, path):  # type: ignore[no-untyped-def]
     """Fill path (T,) with the best states, the first ones by ids; the score is returned, `FORBIDDEN` for none."""
     symbol, table, following, cost, _ = product
-    T, S, _ = completion.shape
-    B = pool.shape[2]
+    T, B = len(node), pool.shape[2]
     total, q = FORBIDDEN, 0
     path[0] = 0
-    for b in range(B):
-        s = symbol[table[0], 0, b]
-        score = node[0, b] - cost[s, 0] + completion[0, b, following[s, 0]]
+    for at in range(begins[0], begins[1]):
+        j = states[at]
+        s = symbol[table[0], 0, j]
+        score = node[0, j] - cost[s, 0] + completion[0, j, following[s, 0]]
         if score > total:
             total, q = score, following[s, 0]
-            path[0] = b
+            path[0] = j
     if total < _DEAD:
         return FORBIDDEN
     for t in range(1, T):
         i, before = path[t - 1], q
         best = 4 * FORBIDDEN
-        for b in range(B):
-            j, s = base[i] + b, symbol[table[t], i + 1, b]
+        for at in range(begins[t], begins[t + 1]):
+            j = states[at]
+            b = j - base[i]
+            if b < 0 or b >= B:
+                continue
+            s = symbol[table[t], i + 1, b]
             score = max(pool[step[t - 1], i, b] + node[t, j], FORBIDDEN) - cost[s, before]
             score += completion[t, j, following[s, before]]
             if score > best:

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled.problem import Problem
-from formulations.grid import FORBIDDEN, is_forbidden
+from formulations.grid import FORBIDDEN, Grid, is_forbidden
 from ilpinfer.certificate import Leaf, Part, Split
 from ilpinfer.deadline import Deadline
+from ilpinfer.exact.guide import Alive, everything, survivors
 from ilpinfer.exact.parts import Priced, priced
 
 Path = NDArray[np.int64]
@@ -38,6 +39,11 @@ class Progress:
     folded : the problem, local rules in its lattice
     numbers : for each of its rules, the place among those before folding
     deadline, watch : as in a task
+    path, value : the best labelling so far
+    bound, tree : on every labelling, grid units, and its proof
+    completion : (T, S) the best that follows a state, rules apart
+    alive : the states that are left
+    prices : multipliers so far, grid units
     """
 
     folded: Problem
@@ -48,6 +54,8 @@ class Progress:
     value: int = FORBIDDEN
     bound: float = float("inf")
     tree: Leaf | Split | None = None
+    completion: Grid | None = None
+    alive: Alive | None = None
     prices: dict[Part, int] = field(default_factory=dict)
     _known: dict[bytes, Judged] = field(default_factory=dict)
     _parts: dict[int, list[list[Priced]]] = field(default_factory=dict)
@@ -107,6 +115,14 @@ class Progress:
                 self._parts[r] = priced(self.folded.rules[r], self.numbers[r])
             found += self._parts[r][p]
         return found
+
+    def drop(self) -> None:
+        """Drop the states through which nothing as good as the best labelling so far can pass, whatever the rules."""
+        lattice = self.folded.lattice
+        if self.path is None or self.completion is None:
+            return
+        alive = everything(lattice) if self.alive is None else self.alive
+        self.alive = survivors(lattice, alive, self.completion, self.value)
 
     def _report(self) -> None:
         if self.watch is not None:
