@@ -1,23 +1,30 @@
 """Decoding: a trellis and rules in, a labelling and what is proved about it out."""
 
 import math
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, overload
 
 from formulations import Feature, Rule, Trellis, limits
-from formulations.compiled.problem import Problem, compile_problem
-from formulations.grid import nats
+from formulations.compiled.digest import digest
+from formulations.compiled.problem import Problem, RuleNotice, compile_problem
+from formulations.grid import nats, snap
 from formulations.rules import RuleSet
+from ilpinfer.certificate import Certificate
 from ilpinfer.deadline import Deadline
 from ilpinfer.explanation import Context
 from ilpinfer.found import Found, Task
 from ilpinfer.infeasibility import explain_infeasibility
+from ilpinfer.methods import Method
 from ilpinfer.methods import method as method_named
 from ilpinfer.solution import Solution
 
 Rules = Iterable[Rule | Feature]
+Callback = Callable[[float, float, float], None]
+"""Seconds, the best score so far and the bound so far, in nats."""
 
 LONGEST = 1e6
 """Seconds; a longer limit is none."""
@@ -33,6 +40,7 @@ def decode(
     method: str = "auto",
     time_limit: float | None = None,
     top: None = None,
+    callback: Callback | None = None,
     **options: Any,
 ) -> Solution: ...
 
@@ -45,6 +53,7 @@ def decode(
     method: str = "auto",
     time_limit: float | None = None,
     top: int,
+    callback: Callback | None = None,
     **options: Any,
 ) -> list[Solution]: ...
 
@@ -56,6 +65,7 @@ def decode(
     method: str = "auto",
     time_limit: float | None = None,
     top: int | None = None,
+    callback: Callback | None = None,
     **options: Any,
 ) -> Solution | list[Solution]:
     """The best labelling of a trellis under rules (Stokman 2011, eq. 38 and 57).
@@ -67,7 +77,10 @@ def decode(
     method : "auto", or a name from `methods()`
     time_limit : seconds, formulation included; compiling and loading the first time is not counted
     top : a number asks for a list of at most that many different labellings, best first
-    options : `threads` for solvers (default 1), `width` for beam search (default 10)
+    callback : called with seconds, incumbent and bound, both in nats, as often as "auto" improves one of them, and by
+        every method at the end; -inf and inf where there is none yet
+    options : `threads` for solvers (default 1), `width` for beam search (default 10), `within` for "auto": with `top`,
+        only labellings at most so many nats below the best; 0 for all optima of a tie
 
     Returns
     -------
@@ -81,28 +94,44 @@ def decode(
         where a solver cannot be started or breaks down.
     """
     chosen = method_named(method)
-    task = Task(deadline_for(time_limit), top=1 if top is None else natural(top, "top"), **checked(options))
+    task = Task(
+        deadline_for(time_limit),
+        top=1 if top is None else natural(top, "top"),
+        watch=None if callback is None else _in_nats(callback),
+        **checked(options),
+    )
     unknown = [name for name in options if name not in chosen.options]
     if unknown:
         raise ValueError(
             f"method {method} has no option {unknown[0]!r}; it has {', '.join(chosen.options) or 'none'}"
         )
     rules = rules if isinstance(rules, RuleSet | str | Rule | Feature) else list(rules)
+    solutions = run(chosen, trellis, rules, task, time_limit)
+    if callback is not None:
+        callback(solutions[0].seconds, solutions[0].score, solutions[0].bound)
+    return solutions[0] if top is None else [solution for solution in solutions if solution.found]
+
+
+def run(method: Method, trellis: Trellis, rules: Rules, task: Task, time_limit: float | None) -> list[Solution]:
+    """What a method makes of a task: at least one solution, and a last one without labels where that is all there is."""
     context = Context(trellis, rules, options={"time_limit": time_limit})
-    problem, found = Problem(trellis.lattice, trellis.lattice, ()), []
+    problem = Problem(trellis.lattice, trellis.lattice, ())
+    found: list[Found] = []
     try:
         with limits.until(lambda: task.deadline.passed):
             problem = compile_problem(trellis, rules)
-            found = [] if task.deadline.passed else list(chosen.run(problem, task))
+            found = [] if task.deadline.passed else list(method.run(problem, task))
     except limits.OutOfTime:
         pass
-    if top is not None:
-        return [_report(f, problem, context, task.deadline) for f in found if f.path is not None]
-    first = found[0] if found else Found(None, math.inf, f"{method}: no time left")
-    solution = _report(first, problem, context, task.deadline)
-    return (
-        explained(solution, problem, context, task.deadline) if solution.status == "infeasible" else solution
-    )
+    found = found or [Found(None, math.inf, f"{method.name}: no time left")]
+    solutions = [_report(f, problem, context, task.deadline) for f in found]
+    if solutions[0].status == "infeasible":
+        solutions[0] = explained(solutions[0], problem, context, task.deadline)
+    return solutions
+
+
+def _in_nats(callback: Callback) -> Callable[[float, int, float], None]:
+    return lambda seconds, incumbent, bound: callback(seconds, nats(incumbent), nats_of_bound(bound))
 
 
 def explained(solution: Any, problem: Problem, context: Context, deadline: Deadline) -> Any:
@@ -118,18 +147,11 @@ def explained(solution: Any, problem: Problem, context: Context, deadline: Deadl
     return replace(solution, reason=found.reason, infeasibility=found)
 
 
-def decode_many(trellises: Iterable[Trellis], rules: Rules = (), **options: Any) -> Iterator[Solution]:
-    """`decode` for each of many trellises, one at a time; a time limit is for each of them."""
-    rules = rules if isinstance(rules, RuleSet) else list(rules)
-    for trellis in trellises:
-        yield decode(trellis, rules, **options)
-
-
 def _report(found: Found, problem: Problem, context: Context, deadline: Deadline) -> Solution:
     """Value a labelling from scratch, and say what the bound makes of it."""
     common: dict[str, Any] = {
         "method": found.method,
-        "certificate": found.certificate,
+        "certificate": stamped(found.certificate, context),
         "seconds": deadline.elapsed,
         "warm_up_seconds": deadline.warm_up,
         "names": context.trellis.labels.names,
@@ -154,6 +176,19 @@ def _report(found: Found, problem: Problem, context: Context, deadline: Deadline
         path=found.path,
         **common,
     )
+
+
+def stamped(certificate: Certificate, context: Context) -> Certificate:
+    """The certificate with the digest of what it speaks about, where it holds a proof."""
+    return certificate if certificate.tree is None else replace(certificate, stamp=partial(stamp, context))
+
+
+def stamp(context: Context) -> str:
+    """The digest of a context's trellis and rules."""
+    trellis = context.trellis
+    with warnings.catch_warnings(action="ignore", category=RuleNotice):
+        problem = compile_problem(trellis, context.rules)
+    return digest(problem, trellis.labels.names, trellis.tokens)
 
 
 def nats_of_bound(units: float) -> float:
@@ -182,6 +217,15 @@ def natural(value: Any, name: str) -> int:
     return int(value)
 
 
-def checked(options: dict[str, Any]) -> dict[str, int]:
+def checked(options: dict[str, Any]) -> dict[str, Any]:
     """Known options with values that make sense; unknown ones are left to be named by the method."""
-    return {name: natural(value, name) for name, value in options.items() if name in ("threads", "width")}
+    known = {name: natural(value, name) for name, value in options.items() if name in ("threads", "width")}
+    if options.get("within") is not None:
+        known["within"] = _distance(options["within"])
+    return known
+
+
+def _distance(within: Any) -> int:
+    if not (isinstance(within, Real) and 0 <= within < math.inf):
+        raise ValueError(f"within is {within!r}; expected nats from 0")
+    return int(snap(float(within), "within"))

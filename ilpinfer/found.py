@@ -1,7 +1,7 @@
 """What a method hands back, before it is valued and reported."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,9 @@ class Task:
     top : how many labellings, best first
     threads : for solvers that can use more than one
     width : of a beam
+    within : how far below the best, in grid units, a labelling may be; None for any distance
+    incumbent : label ids (T,) of a labelling that is known already
+    prices : multipliers to begin with and to leave for the next sequence, by rule and machine; grid units
     watch : called with seconds, and incumbent and bound in grid units, whenever one of them gets better
     """
 
@@ -54,4 +57,7 @@ class Task:
     top: int = 1
     threads: int = 1
     width: int = 10
+    within: int | None = None
+    incumbent: Path | None = None
+    prices: dict[tuple[int, int], int] = field(default_factory=dict)
     watch: Callable[[float, int, float], None] | None = None

@@ -45,8 +45,9 @@ _METHODS = (
     Method(
         "auto",
         True,
-        "folds local rules; Viterbi; label setting; then the folded program",
+        "folds local rules; Viterbi; prices and label setting on what it breaks; then a solver",
         "ilpinfer.exact.auto:auto",
+        ("within",),
     ),
     Method("cbc", True, "the whole integer program on CBC, through PuLP", _WHOLE, ("threads",)),
     Method("cp-sat", True, "the whole integer program on CP-SAT, through OR-tools", _WHOLE, ("threads",)),

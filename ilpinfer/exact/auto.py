@@ -41,8 +41,14 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     task.deadline.excuse(warm("viterbi"))
     folded = problem.fold()
     places = {id(rule): place for place, rule in enumerate(problem.rules)}
-    progress = Progress(folded, [places[id(rule)] for rule in folded.rules], task.deadline, task.watch)
-    ended = _rounds(progress, task.top)
+    numbers = [places[id(rule)] for rule in folded.rules]
+    progress = Progress(folded, numbers, task.deadline, task.watch, prices=task.prices)
+    if task.incumbent is not None:
+        progress.judge(task.incumbent)
+    ended = _rounds(progress, 1 if task.within is not None else task.top)
+    if ended.settled and ended.paths and task.within is not None:
+        progress.floor = progress.value - task.within
+        ended = _rounds(progress, task.top)
     yield from _answers(progress, ended, task)
 
 
@@ -124,7 +130,7 @@ class Round:
     def label_setting(self, relaxed: Relaxed) -> tuple[list[Path], str] | None:
         """Wider and wider, with a beam in between for a better labelling to measure prefixes by."""
         progress = self.progress
-        floor = FORBIDDEN if self.top > 1 else progress.value
+        floor = progress.floor if self.top > 1 else progress.value
         for width in WIDTHS:
             found = self.follow(relaxed, width, floor)
             if found.exact:
@@ -149,7 +155,7 @@ class Round:
     def worst(self, beam: Followed) -> int:
         """The lowest value among as many known labellings as are asked for."""
         values = sorted(
-            (self.progress.judge(path).value for path in beam.paths[: 4 * self.top]), reverse=True
+            (self.progress.judge(path).value for path in beam.paths[: 2 * self.top]), reverse=True
         )
         return values[self.top - 1] if len(values) >= self.top else FORBIDDEN
 

@@ -41,6 +41,7 @@ class Progress:
     deadline, watch : as in a task
     path, value : the best labelling so far
     bound, tree : on every labelling, grid units, and its proof
+    floor : grid units that each of several labellings has to reach
     completion : (T, S) the best that follows a state, rules apart
     alive : the states that are left
     prices : multipliers so far, grid units
@@ -54,6 +55,7 @@ class Progress:
     value: int = FORBIDDEN
     bound: float = float("inf")
     tree: Leaf | Split | None = None
+    floor: int = FORBIDDEN
     completion: Grid | None = None
     alive: Alive | None = None
     prices: dict[Part, int] = field(default_factory=dict)
