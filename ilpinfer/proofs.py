@@ -1,0 +1,254 @@
+"""A checker of proofs: trees whose leaves bound every labelling by passes over the lattice, in whole numbers.
+
+It reads the compiled form alone. In each leaf a backward pass bounds all completions of all prefixes; where that is not
+enough, a forward pass drops every prefix that cannot pass the claim, until none is left.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from formulations.compiled.lattice import Lattice, StepTable
+from formulations.compiled.problem import GroundRule, Problem
+from formulations.compiled.sums import Sum, bounded
+from formulations.grid import FORBIDDEN, Grid, add, is_forbidden, nats
+from ilpinfer.certificate import Leaf, Part, Split
+from ilpinfer.passes import Forward, Labelling, Reader, Rejected, completions, layers, potential, trie
+
+FINE = 2**10
+"""Units of multipliers in a grid unit."""
+LARGEST = 2**57
+"""All numbers of a leaf taken together stay below: no sum of four such totals overflows, or looks forbidden."""
+DEEPEST, MOST_LEAVES = 200, 10_000
+
+
+def whole_numbers(values: Any, end: int, what: str) -> tuple[int, ...]:
+    """The values, each of which must be a whole number from 0 and below `end`."""
+    for value in values:
+        if not isinstance(value, Integral) or isinstance(value, bool) or not 0 <= int(value) < end:
+            raise Rejected(f"{value!r} is not a {what} from 0 to {end - 1}")
+    return tuple(int(value) for value in values)
+
+
+def check_tree(problem: Problem, tree: Any, claim: int | None, excluded: tuple[Labelling, ...]) -> None:
+    """Check that no labelling but those excluded is worth more than `claim` grid units; None: that there is none.
+
+    Raises
+    ------
+    Rejected
+        where the tree does not prove it.
+    """
+    if claim is None:
+        problem, claim = _without_scores(problem), -1
+    for rows, leaf in _leaves(tree, *problem.shape):
+        _check_leaf(replace(problem, rules=problem.rules + rows), leaf, claim, excluded)
+
+
+def _without_scores(problem: Problem) -> Problem:
+    """The problem in which every labelling that keeps the hard rules is worth 0."""
+    node, pool = (
+        np.where(is_forbidden(x), FORBIDDEN, 0) for x in (problem.lattice.node, problem.lattice.pool)
+    )
+    rules = tuple(rule if rule.penalty is None else replace(rule, penalty=0) for rule in problem.rules)
+    return replace(problem, lattice=Lattice(node, pool, problem.lattice.step), rules=rules)
+
+
+def _leaves(tree: Any, T: int, K: int) -> Iterator[tuple[tuple[GroundRule, ...], Leaf]]:
+    """Every leaf, with the rows of the splits above it; a split's two rows leave no labelling out."""
+    waiting: list[tuple[Any, tuple[GroundRule, ...]]] = [(tree, ())]
+    leaves = 0
+    while waiting:
+        node, rows = waiting.pop()
+        if isinstance(node, Leaf):
+            leaves += 1
+            if leaves > MOST_LEAVES:
+                raise Rejected(f"the tree has more than {MOST_LEAVES} leaves")
+            yield rows, node
+        elif isinstance(node, Split):
+            if len(rows) == DEEPEST:
+                raise Rejected(f"the tree is deeper than {DEEPEST} splits")
+            steps = _ones(node, T, K)
+            (most,) = whole_numbers([node.most], T + 1, "side of a split")
+            for side, child in (((most + 1, None), node.above), ((None, most), node.below)):
+                row = GroundRule(f"split {len(rows)}", None, False, (bounded(steps, *side),))
+                waiting.append((child, (*rows, row)))
+        else:
+            raise Rejected(f"the tree has {node!r} below {len(rows)} splits, which is neither leaf nor split")
+
+
+def _ones(split: Split, T: int, K: int) -> StepTable:
+    """1 for each step to one of the labels at one of the tokens."""
+    values, index = np.zeros((2, 1, K), np.int64), np.zeros(T, np.int64)
+    values[1, 0, list(whole_numbers(split.labels, K, "label id"))] = 1
+    index[list(whole_numbers(split.tokens, T, "token"))] = 1
+    return StepTable(values, index)
+
+
+@dataclass(frozen=True)
+class Price:
+    """A sum whose violations are priced.
+
+    Parameters
+    ----------
+    part : the sum
+    machine : its place among the machines named by a leaf, if it has one
+    each : fine units that a unit of weight is charged
+    back : fine units that are given back at most, violations paid; None where no labelling keeps a hard rule
+    """
+
+    part: Sum
+    machine: Part | None
+    each: int
+    back: int | None
+
+
+def _check_leaf(problem: Problem, leaf: Leaf, claim: int, excluded: tuple[Labelling, ...]) -> None:
+    rules = problem.rules
+    inside, followed = _machines(rules, leaf.inside), _machines(rules, leaf.followed)
+    prices = [_price(rules, key, each) for key, each in dict(leaf.multipliers).items()]
+    if followed and not set(inside) <= set(followed):
+        raise Rejected(f"leaf: {sorted(set(inside) - set(followed))} are inside, but not followed")
+    for rule, machine in inside:
+        if rules[rule].binary and len(rules[rule].machines) > 1:
+            raise Rejected(
+                f"leaf: {rules[rule].name!r} counts once for several machines, so none can be inside"
+            )
+        if any(price.machine == (rule, machine) for price in prices):
+            raise Rejected(f"leaf: {rules[rule].name!r} has a multiplier, and is inside too")
+    if any(price.back is None for price in prices):
+        return
+    scale = 1 if all(price.each % FINE == 0 for price in prices) else FINE
+    lattice = _folded(problem)
+    _check_size(lattice, rules, prices, {*inside, *followed}, scale)
+    lattice = Lattice(_scaled(lattice.node, scale), _scaled(lattice.pool, scale), lattice.step)
+    product, final = layers([_reader(rules, key, scale) for key in inside], lattice)
+    best = completions(lattice.plus(_charges(prices, scale)), product, final)
+    limit = (claim + 1) * scale - 1
+    outside = [key for key in followed if key not in inside]
+    charged = [price for price in prices if price.machine not in outside]
+    back = sum(price.back or 0 for price in charged) * scale // FINE
+    if followed:
+        readers = [_reader(rules, key, scale) for key in outside]
+        potentials = [
+            potential(r, lattice, _worth(prices, k, scale)) for r, k in zip(readers, outside, strict=True)
+        ]
+        kept = lattice.plus(_charges(charged, scale))
+        passes = Forward(
+            kept, layers, best, readers, potentials, back, limit, trie(excluded, problem.shape[1])
+        )
+        left = passes.largest_left()
+    else:
+        left = int(add(best[0][0, 0], np.array(back)))
+    if left > limit and not is_forbidden(left):
+        raise Rejected(
+            f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats(left // scale)!r} are not ruled out"
+        )
+
+
+def _named(rules: Sequence[GroundRule], key: Any, what: str) -> Part:
+    """The key of a rule's part or machine, which must exist."""
+    if not isinstance(key, tuple) or len(key) != 2:
+        raise Rejected(f"leaf: {key!r} is not a pair of a rule and one of its {what}")
+    (rule,) = whole_numbers(key[:1], len(rules), "rule")
+    if rules[rule].folds:
+        raise Rejected(f"leaf: {rules[rule].name!r} has folded into the scores, and has no {what} left")
+    (place,) = whole_numbers(
+        key[1:], len(getattr(rules[rule], what)), f"place among the {what} of {rules[rule].name!r}"
+    )
+    return rule, place
+
+
+def _machines(rules: Sequence[GroundRule], keys: Any) -> list[Part]:
+    found = [_named(rules, key, "machines") for key in keys]
+    if len(set(found)) < len(found):
+        raise Rejected(f"leaf: a machine is named twice in {keys!r}")
+    return found
+
+
+def _price(rules: Sequence[GroundRule], key: Any, each: Any) -> Price:
+    """A multiplier that is charged; of a rule that costs nothing, none is."""
+    rule, place = _named(rules, key, "parts")
+    ground, part = rules[rule], rules[rule].parts[place]
+    if not isinstance(each, Integral) or isinstance(each, bool):
+        raise Rejected(f"leaf: the multiplier of {ground.name!r} is {each!r}, which is no whole number")
+    if not isinstance(part, Sum) or ground.binary:
+        raise Rejected(f"leaf: {ground.name!r} has a multiplier, but is no sum whose violations count singly")
+    each = int(each) if ground.penalty != 0 else 0
+    if (each > 0 and part.high is None) or (each < 0 and part.low is None):
+        raise Rejected(
+            f"leaf: the multiplier of {ground.name!r} is {each}: the wrong sign, as that side is open"
+        )
+    if ground.penalty is not None and abs(each) > FINE * ground.penalty:
+        raise Rejected(f"leaf: the multiplier of {ground.name!r} is {each}, more than the penalty")
+    machine = rule, sum(len(before.machines or ()) for before in ground.parts[:place])
+    return Price(part, machine if part.machines else None, each, _given_back(part, each, ground.penalty))
+
+
+def _given_back(part: Sum, each: int, penalty: int | None) -> int | None:
+    """The largest of each · N less what N costs, over all sums N: as it is concave, one at a side or an end."""
+    low, high = part.reach
+    sums = {low, high, *(side for side in (part.low, part.high) if side is not None and low <= side <= high)}
+    kept = [total for total in sums if penalty is not None or not part.away(total)]
+    return max((each * total - FINE * (penalty or 0) * part.away(total) for total in kept), default=None)
+
+
+def _folded(problem: Problem) -> Lattice:
+    """The scores with those rules that are sums over single steps."""
+    return problem.lattice.plus([table for rule in problem.rules if rule.folds for table in rule.as_scores()])
+
+
+def _check_size(
+    lattice: Lattice, rules: Sequence[GroundRule], prices: list[Price], machines: set[Part], scale: int
+) -> None:
+    """Refuse numbers that 64 bits might not hold, by adding up their sizes in Python's own."""
+    T = len(lattice.node)
+    total = scale * T * sum(_largest(x) for x in (lattice.node, lattice.pool))
+    total += sum(scale * (rules[r].penalty or 0) * rules[r].machines[m].most for r, m in machines)
+    for price in prices:
+        total += abs(price.each) * T * _largest(price.part.steps.values) + abs(price.back or 0)
+    if total > LARGEST:
+        raise Rejected(
+            f"leaf: its numbers may add up to {total}, more than the {LARGEST} that are checked without overflow"
+        )
+
+
+def _largest(values: Grid) -> int:
+    return int(np.where(is_forbidden(values), 0, np.abs(values)).max(initial=0))
+
+
+def _scaled(values: Grid, scale: int) -> Grid:
+    return np.where(is_forbidden(values), FORBIDDEN, np.where(is_forbidden(values), 0, values) * scale)
+
+
+def _charges(prices: list[Price], scale: int) -> list[StepTable]:
+    return [
+        StepTable(-(price.each * scale // FINE) * price.part.steps.values, price.part.steps.index)
+        for price in prices
+    ]
+
+
+def _reader(rules: Sequence[GroundRule], key: Part, scale: int) -> Reader:
+    """A machine whose violations are priced; where they count once, it remembers that it has paid."""
+    rule, machine = rules[key[0]], rules[key[0]].machines[key[1]]
+    if rule.penalty is None:
+        gain, final = (np.where(x > 0, FORBIDDEN, 0) for x in (machine.emits, machine.final))
+        return Reader(machine.steps, machine.next_state, gain, final, None)
+    cost = -rule.penalty * scale
+    if not rule.binary:
+        return Reader(machine.steps, machine.next_state, cost * machine.emits, cost * machine.final, None)
+    gain, final = cost * np.minimum(machine.emits, 1), cost * np.minimum(machine.final, 1)
+    if len(rule.machines) > 1:
+        return Reader(machine.steps, machine.next_state, gain, final, key[0])
+    paid = machine.next_state + machine.states
+    after = np.concatenate([np.where(machine.emits > 0, paid, machine.next_state), paid])
+    return Reader(
+        machine.steps, after, np.concatenate([gain, 0 * gain]), np.concatenate([final, 0 * final]), None
+    )
+
+
+def _worth(prices: list[Price], key: Part, scale: int) -> tuple[StepTable, int] | None:
+    found = [(price.part.steps, price.each * scale // FINE) for price in prices if price.machine == key]
+    return found[0] if found else None
