@@ -28,7 +28,7 @@ Callback = Callable[[float, float, float], None]
 
 LONGEST = 1e6
 """Seconds; a longer limit is none."""
-MOST = {"top": 10_000, "threads": 1024, "width": 1_000_000}
+MOST = {"top": 10_000, "n_jobs": 1024, "threads": 1024, "width": 1_000_000}
 """The largest values of options that are whole numbers."""
 
 
@@ -105,14 +105,21 @@ def decode(
         raise ValueError(
             f"method {method} has no option {unknown[0]!r}; it has {', '.join(chosen.options) or 'none'}"
         )
-    rules = rules if isinstance(rules, RuleSet | str | Rule | Feature) else list(rules)
+    rules = listed(rules)
     solutions = run(chosen, trellis, rules, task, time_limit)
     if callback is not None:
         callback(solutions[0].seconds, solutions[0].score, solutions[0].bound)
     return solutions[0] if top is None else [solution for solution in solutions if solution.found]
 
 
-def run(method: Method, trellis: Trellis, rules: Rules, task: Task, time_limit: float | None) -> list[Solution]:
+def listed(rules: Rules) -> Any:
+    """Rules that can be read more than once."""
+    return rules if isinstance(rules, RuleSet | str | Rule | Feature) else list(rules)
+
+
+def run(
+    method: Method, trellis: Trellis, rules: Rules, task: Task, time_limit: float | None
+) -> list[Solution]:
     """What a method makes of a task: at least one solution, and a last one without labels where that is all there is."""
     context = Context(trellis, rules, options={"time_limit": time_limit})
     problem = Problem(trellis.lattice, trellis.lattice, ())
@@ -226,6 +233,6 @@ def checked(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _distance(within: Any) -> int:
-    if not (isinstance(within, Real) and 0 <= within < math.inf):
+    if not (isinstance(within, Real) and 0 <= float(within) < math.inf):
         raise ValueError(f"within is {within!r}; expected nats from 0")
     return int(snap(float(within), "within"))

@@ -13,3 +13,11 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     except RuntimeError:  # nowhere to write
         compiled = njit(nogil=True)(function)
     return compiled
+
+
+def place() -> str | None:
+    """The folder where compiled kernels are kept; None where there is none that can be written."""
+    from ilpinfer.exact.guide_kernels import complete
+
+    cache: Any = complete
+    return getattr(cache._cache, "cache_path", None)

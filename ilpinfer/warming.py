@@ -1,12 +1,16 @@
 """Compiling and loading kernels the first time, so that this is neither timed nor limited."""
 
+import sys
 import time
+from threading import Timer
 
 import numpy as np
 
 from formulations import Trellis
 from formulations import constraints as C
 
+PATIENCE = 1.5
+"""Seconds before a terminal is told what it waits for."""
 _warm: set[str] = set()
 _busy = False
 
@@ -17,23 +21,35 @@ def busy() -> bool:
 
 
 def warm(stage: str) -> float:
-    """Compile or load the kernels of a stage, "viterbi" or "beam"; seconds it took, 0 the second time."""
+    """Compile or load the kernels of a stage, one of STAGES; seconds it took, 0 the second time.
+
+    A first compilation takes seconds: where standard error is a terminal, a note says so.
+    """
     global _busy
     if stage in _warm:
         return 0.0
     began = time.perf_counter()
+    note = Timer(PATIENCE, _say, [f"compiling {STAGES[stage]}, once for this installation"])
+    note.daemon = True
+    if sys.stderr.isatty():
+        note.start()
     _busy = True
     try:
-        _STAGES[stage]()
+        _RUNS[stage]()
     finally:
         _busy = False
+        note.cancel()
     _warm.add(stage)
     return time.perf_counter() - began
 
 
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
 def warm_up() -> float:
     """Compile or load every kernel now rather than in the first call; seconds it took."""
-    return sum(warm(stage) for stage in _STAGES)
+    return sum(warm(stage) for stage in STAGES)
 
 
 def _viterbi() -> None:
@@ -72,4 +88,10 @@ def _example() -> Trellis:
     return Trellis(np.zeros(2), np.zeros((2, 2, 2)))
 
 
-_STAGES = {"viterbi": _viterbi, "engine": _engine, "beam": _beam}
+STAGES = {
+    "viterbi": "the best labellings of a trellis",
+    "engine": "prices and label setting",
+    "beam": "beam search",
+}
+"""Names of the stages, and what each is for."""
+_RUNS = {"viterbi": _viterbi, "engine": _engine, "beam": _beam}

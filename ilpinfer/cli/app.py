@@ -99,12 +99,20 @@ def _decode(
     explain: Annotated[
         bool, typer.Option("--explain", help="Add which rules are broken, where, and what each one changes.")
     ] = False,
+    within: Annotated[
+        float | None,
+        typer.Option(help="With --top: only labellings at most so many nats below the best; 0 for ties."),
+    ] = None,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Add how incumbent and bound came together, in seconds and nats.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
 ) -> None:
     """Label sequences: one JSON object a line, with score, penalty, violations, bound and proof."""
     from ilpinfer.cli.decoding import decode
 
     options: dict[str, Any] = {"width": width, "threads": threads, "top": top, "tau": tau, "bound": bound}
-    options["explain"] = explain
+    options |= {"explain": explain, "within": within, "trace": trace, "jobs": jobs}
     decode(source, model, rules, output, method, time_limit, scheme, options)
 
 
@@ -166,6 +174,14 @@ def _schema() -> None:
     from ilpinfer.cli.explaining import print_schema
 
     print_schema()
+
+
+@app.command("warm-up")
+def _warm_up() -> None:
+    """Compile what the first decoding would otherwise wait for, and keep it."""
+    from ilpinfer.cli.warming import warm_up
+
+    warm_up()
 
 
 @app.command("methods")

@@ -21,8 +21,8 @@ from ilpinfer.exact.follow import Followed, follow
 from ilpinfer.exact.guide import Alive, Guide, Integers, Relaxed
 from ilpinfer.exact.parts import Priced
 from ilpinfer.exact.prices import tighten
-from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.programs import FASTEST, best_of_program
+from ilpinfer.exact.progress import Progress
 from ilpinfer.found import Found, Path, Task
 from ilpinfer.warming import warm
 

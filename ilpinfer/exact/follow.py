@@ -92,7 +92,7 @@ def follow(
             *scores, *bounds, packed, front, fresh, back, counts, floor, now, copies, _WORK_PER_CALL
         )
         if code == 1:
-            back = (*(np.concatenate([a, np.empty_like(a)]) for a in back[:2]), back[2])
+            back = _doubled(back[0]), _doubled(back[1]), back[2]
         elif code == 2:
             if now >= width:
                 return Followed([], [], relaxed.bound, whole=False)
@@ -155,3 +155,7 @@ def _backtrack(back: tuple, h: int) -> Path:
         at = begins[t] + h
         path[t], h = labels[at], parents[at]
     return path
+
+
+def _doubled(array: NDArray[np.int32]) -> NDArray[np.int32]:
+    return np.concatenate([array, np.empty_like(array)])

@@ -231,16 +231,11 @@ def slope(part: Priced, price: int, taken: int) -> int:
     assert total is not None
     low, high = part.prices
     least, most = total.reach
-    wanted = [
-        n for n in (least if total.low is None else total.low, most if total.high is None else total.high)
-    ]
-    if price > 0:
-        away = taken - wanted[1]
-    elif price < 0:
-        away = taken - wanted[0]
+    side = least if total.low is None else total.low, most if total.high is None else total.high
+    if price:
+        away = taken - side[price > 0]
     else:
-        away = min(max(taken, wanted[0]), wanted[1])
-        away = taken - away
+        away = taken - min(max(taken, side[0]), side[1])
     return 0 if (price >= high and away > 0) or (price <= low and away < 0) else away
 
 

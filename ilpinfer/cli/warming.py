@@ -1,0 +1,22 @@
+"""`ilpinfer warm-up`."""
+
+from rich.console import Console
+
+from ilpinfer.kernels import place
+from ilpinfer.warming import STAGES, warm
+
+
+def warm_up() -> None:
+    """Compile or load the kernels of every stage, and say where they are kept."""
+    console = Console()
+    for stage, what in STAGES.items():
+        with console.status(f"{stage}: {what}"):
+            seconds = warm(stage)
+        console.print(f"{stage}: {what}, {seconds:.1f} s", highlight=False)
+    kept = place()
+    console.print(
+        f"kept in {kept}"
+        if kept
+        else "nowhere to keep them: every process compiles anew; set NUMBA_CACHE_DIR",
+        highlight=False,
+    )
