@@ -1,5 +1,6 @@
 """Exact, constrained inference for sequence models: scores and rules in, a proved labelling out."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ilpinfer.decoding import decode, decode_many
@@ -8,25 +9,34 @@ from ilpinfer.solution import Solution
 from ilpinfer.warming import warm_up
 
 if TYPE_CHECKING:
+    from ilpinfer.exact.marginals import Marginals, marginals
     from ilpinfer.two_phase import TwoPhaseSolution, decode_two_phase
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Marginals",
     "Solution",
     "TwoPhaseSolution",
     "decode",
     "decode_many",
     "decode_two_phase",
+    "marginals",
     "methods",
     "warm_up",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import two-phase inference when it is asked for, with the programs that it needs."""
-    if name in ("TwoPhaseSolution", "decode_two_phase"):
-        from ilpinfer import two_phase
+_LATER = {
+    "Marginals": "ilpinfer.exact.marginals",
+    "TwoPhaseSolution": "ilpinfer.two_phase",
+    "decode_two_phase": "ilpinfer.two_phase",
+    "marginals": "ilpinfer.exact.marginals",
+}
 
-        return getattr(two_phase, name)
+
+def __getattr__(name: str) -> Any:
+    """Import what needs programs or kernels when it is asked for."""
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module 'ilpinfer' has no attribute {name!r}")

@@ -21,7 +21,7 @@ Rules = Iterable[Rule | Feature]
 
 LONGEST = 1e6
 """Seconds; a longer limit is none."""
-MOST = {"top": 10_000, "threads": 1024, "width": 1_000_000}
+MOST = {"top": 10_000, "threads": 1024, "width": 1_000_000, "budget": 10**9, "n": 10**7}
 """The largest values of options that are whole numbers."""
 
 

@@ -17,7 +17,7 @@ def busy() -> bool:
 
 
 def warm(stage: str) -> float:
-    """Compile or load the kernels of a stage, "viterbi" or "beam"; seconds it took, 0 the second time."""
+    """Compile or load the kernels of a stage, "viterbi", "beam" or "marginals"; seconds it took, 0 the second time."""
     global _busy
     if stage in _warm:
         return 0.0
@@ -52,8 +52,17 @@ def _beam() -> None:
     search(compile_problem(_example(), [C.at_most_runs("0", 1)]), 2, Deadline())
 
 
+def _marginals() -> None:
+    from formulations.compiled.problem import compile_problem
+    from ilpinfer.exact.product import product_of
+
+    product = product_of(compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)]), 1000)
+    product.probabilities(edges=True)
+    product.draw(np.zeros((1, 3)))
+
+
 def _example() -> Trellis:
     return Trellis(np.zeros(2), np.zeros((2, 2, 2)))
 
 
-_STAGES = {"viterbi": _viterbi, "beam": _beam}
+_STAGES = {"viterbi": _viterbi, "beam": _beam, "marginals": _marginals}
