@@ -126,7 +126,7 @@ def test_a_rule_of_many_machines_counts_as_its_distance_says(distance):
 def test_features_count_in_the_marginals_and_not_in_what_the_model_says_of_rules():
     scores = Trellis([0.0, 0.0], [], labels=["a", "b"])
     found = ilpinfer.marginals(
-        scores, [C.feature(to="a", weight=math.log(3)), C.ends_with("a", penalty=math.log(2))]
+        scores, [C.feature(label="a", weight=math.log(3)), C.ends_with("a", penalty=math.log(2))]
     )
     np.testing.assert_allclose(found.labels, [[6 / 7, 1 / 7]], atol=1e-6)
     assert found.log_partition == pytest.approx(math.log(3.5), abs=1e-6)

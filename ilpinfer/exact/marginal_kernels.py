@@ -33,10 +33,17 @@ def _exp(row, most, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def _dot(a, b):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for j in range(len(a)):
-        total += a[j] * b[j]
-    return total
+    """Four sums side by side, which do not wait for one another."""
+    K = len(a)
+    w = x = y = z = 0.0
+    for j in range(0, K - 3, 4):
+        w += a[j] * b[j]
+        x += a[j + 1] * b[j + 1]
+        y += a[j + 2] * b[j + 2]
+        z += a[j + 3] * b[j + 3]
+    for j in range(K - K % 4, K):
+        w += a[j] * b[j]
+    return w + x + y + z
 
 
 @kernel
@@ -76,7 +83,7 @@ def backward(product, readings, steps, scores, tail):  # type: ignore[no-untyped
     """
     first, _, alive, _, _, _, end, _ = product
     number, _, _, kind = readings
-    group, pair, step = steps
+    group, _, pair, step = steps
     node, pool, scaled, largest = scores
     T, K = node.shape
     row, weight = np.empty(K), np.empty(K)
@@ -119,7 +126,7 @@ def forward(product, readings, steps, scores, tail, labels, edges, mass, ended):
     """Probabilities of labels (T, K), arcs, mass (A,), and last vectors, ended (V,); of edges (T-1, K, K) unless it is empty."""
     first, _, _, arc_at, leads, _, _, _ = product
     number, _, _, kind = readings
-    group, pair, step = steps
+    group, _, pair, step = steps
     _, pool, scaled, _ = scores
     T, K = labels.shape
     row, weight, flow = np.empty(K), np.empty(K), np.empty(K)
@@ -170,12 +177,19 @@ def forward(product, readings, steps, scores, tail, labels, edges, mass, ended):
 def _spread(share, scaled, pool, weight, row, flow, edges):  # type: ignore[no-untyped-def]
     """Add to flow (K,), and to edges unless it is empty, how the share of a label divides among the next ones."""
     total = _dot(scaled, weight)
-    whole = _log_sum(pool, row) if total <= _TINY else 0.0
+    if total > _TINY:
+        each = share / total
+        for j in range(len(flow)):
+            flow[j] += each * scaled[j] * weight[j]
+        for j in range(len(edges)):
+            edges[j] += each * scaled[j] * weight[j]
+        return
+    whole = _log_sum(pool, row)
     for j in range(len(flow)):
-        part = scaled[j] * weight[j] / total if total > _TINY else np.exp(pool[j] + row[j] - whole)
-        flow[j] += share * part
+        part = share * np.exp(pool[j] + row[j] - whole)
+        flow[j] += part
         if len(edges):
-            edges[j] += share * part
+            edges[j] += part
 
 
 @kernel

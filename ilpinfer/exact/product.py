@@ -60,7 +60,7 @@ class Product:
     def draw(self, uniform: Floats) -> NDArray[np.int64]:
         """Label ids (n, T) from numbers (n, T) in [0, 1)."""
         ids = np.empty(uniform.shape, np.int64)
-        marginal_kernels.draw(self.joint, self.readings, self.scores, self.steps[2], self.tail, uniform, ids)
+        marginal_kernels.draw(self.joint, self.readings, self.scores, self.steps[-1], self.tail, uniform, ids)
         return ids
 
 
@@ -108,8 +108,8 @@ def _read(lattice: Lattice, packed: Packed) -> tuple[tuple[Any, ...], tuple[Any,
     kinds, kind = _distinct(packed.table, T)
     number, symbols, begin = product_kernels.number_readings(packed, kinds, K)
     pairs, pair = _distinct(np.stack([lattice.step, kind[1:]]), T - 1)
-    group = product_kernels.group_rows(number, lattice.pool, pairs)
-    return (number, symbols, begin, kind), (group, pair, lattice.step.astype(np.int64))
+    alike, possible = product_kernels.group_rows(number, lattice.pool, pairs)
+    return (number, symbols, begin, kind), (alike, possible, pair, lattice.step.astype(np.int64))
 
 
 def _distinct(columns: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

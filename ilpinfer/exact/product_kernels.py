@@ -81,31 +81,41 @@ def number_readings(packed, kinds, K):  # type: ignore[no-untyped-def]
 
 @kernel
 def group_rows(number, pool, pairs):  # type: ignore[no-untyped-def]
-    """Labels before a step that lead to the same readings and possible edges get one group, (N, K).
+    """Labels before a step that lead to the same readings get one group, (N, K); so do those with the same possible edges, too.
 
     `pairs` (2, N) holds edge scores and kind of a step.
     """
-    N, K = pairs.shape[1], pool.shape[1]
-    group = np.empty((N, K), np.int32)
-    member = np.empty(K, np.int64)
+    N, K = pairs.shape[1], number.shape[2]
+    alike, possible = np.empty((N, K), np.int32), np.empty((N, K), np.int32)
     for n in range(N):
-        edges, read = pool[pairs[0, n]], number[pairs[1, n]]
-        count = 0
-        for i in range(K):
-            g = 0
-            while g < count and not _alike(edges, read, member[g], i):
-                g += 1
-            if g == count:
-                member[count] = i
-                count += 1
-            group[n, i] = g
-    return group
+        read = number[pairs[1, n], 1:]
+        _group(read, alike[n])
+        closed = np.empty((K, 2 * K), np.int32)
+        closed[:, :K] = read
+        closed[:, K:] = pool[pairs[0, n]] < _FORBIDDEN
+        _group(closed, possible[n])
+    return alike, possible
 
 
 @kernel
-def _alike(edges, read, a, b):  # type: ignore[no-untyped-def]
-    for j in range(edges.shape[1]):
-        if read[a + 1, j] != read[b + 1, j] or (edges[a, j] < _FORBIDDEN) != (edges[b, j] < _FORBIDDEN):
+def _group(rows, group):  # type: ignore[no-untyped-def]
+    """Fill group (K,): equal rows get one number."""
+    member = np.empty(len(rows), np.int64)
+    count = 0
+    for i in range(len(rows)):
+        g = 0
+        while g < count and not _equal(rows[member[g]], rows[i]):
+            g += 1
+        if g == count:
+            member[count] = i
+            count += 1
+        group[i] = g
+
+
+@kernel
+def _equal(a, b):  # type: ignore[no-untyped-def]
+    for j in range(len(a)):
+        if a[j] != b[j]:
             return False
     return True
 
@@ -158,7 +168,7 @@ def expand(packed, readings, steps, possible, pool, budget):  # type: ignore[no-
     Parameters
     ----------
     readings : `number`, `symbols` and `begin` of `number_readings`, and the kind of each token (T,)
-    steps : `group_rows`, which of its pairs each step uses (T-1,), and which edge scores (T-1,)
+    steps : both of `group_rows`, which of its pairs each step uses (T-1,), and which edge scores (T-1,)
     possible : (T, K) whether any path leads on from a label, rules apart
     budget : joint states allowed
 
@@ -173,7 +183,7 @@ def expand(packed, readings, steps, possible, pool, budget):  # type: ignore[no-
         token at which the budget was passed, or T
     """
     number, symbols, begin, kind = readings
-    group, pair, step = steps
+    _, group, pair, step = steps
     T, K = possible.shape
     M = symbols.shape[1]
     first = np.zeros(T + 1, np.int64)
@@ -183,7 +193,7 @@ def expand(packed, readings, steps, possible, pool, budget):  # type: ignore[no-
     leads, price = np.empty(256, np.int32), np.empty(256)
     counts = np.empty(len(packed.penalty), np.int64)
     after = np.empty(M, np.int32)
-    needed = np.empty(K, np.bool_)
+    needed, none = np.empty(K, np.bool_), np.zeros(K, np.int64)
     vectors = arcs = 0
     passed = T
     for t in range(T):
@@ -204,10 +214,12 @@ def expand(packed, readings, steps, possible, pool, budget):  # type: ignore[no-
                     continue
                 if t:
                     needed[group[pair[t - 1], i]] = False
+                read = number[kind[t], i + 1 if t else 0]
+                edges = pool[step[t - 1], i] if t else none
                 for j in range(K):
-                    if not possible[t, j] or (t and pool[step[t - 1], i, j] < _FORBIDDEN):
+                    if not possible[t, j] or edges[j] < _FORBIDDEN:
                         continue
-                    n = number[kind[t], i + 1 if t else 0, j]
+                    n = read[j]
                     if leads[arcs + n] == UNREAD:
                         price[arcs + n] = _read(packed, before, symbols[begin[kind[t]] + n], after, counts)
                         leads[arcs + n] = DEAD
