@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from formulations import Feature, Rule, Trellis
 from formulations.compiled.machine import Machine
 from formulations.compiled.problem import GroundRule, Problem, compile_problem
+from formulations.grid import nats
 from ilpinfer.decoding import natural
 from ilpinfer.exact.product import Floats, Product, product_of
 from ilpinfer.warming import warm
@@ -24,7 +25,7 @@ class Marginals:
     """What p(y) ∝ exp(score(y)) says of a sequence, over labellings y that keep the hard rules.
 
     The score is that of `decode`: model and features less penalties. What is costly is computed when it is first
-    asked for: `edges`, `probability_holds`, `rule_probabilities`.
+    asked for: `edges`, `entropy`, `probability_holds`, `rule_probabilities`.
 
     Parameters
     ----------
@@ -62,6 +63,17 @@ class Marginals:
     def rule_probabilities(self) -> dict[str, float]:
         """{rule: probability that it holds}, each rule by itself, under the model alone as in `probability_holds`."""
         return {rule.name: self._holds((rule,)) for rule in self.problem.rules}
+
+    @cached_property
+    def entropy(self) -> float:
+        """-Σ p(y) log p(y), nats: log_partition less the expected score; rounded as much as that is."""
+        node, pool, _, _ = (np.nan_to_num(scores, neginf=0.0) for scores in self.product.scores)
+        score = float((self.labels * node).sum())
+        for edges, which in zip(self.edges, self.product.steps[-1], strict=True):
+            score += float((edges * pool[which]).sum())
+        for rule in self.problem.fold().rules:
+            score -= nats(rule.penalty or 0) * self.expected_violations[rule.name]
+        return max(0.0, self.log_partition - score)
 
     def sample(self, n: int, seed: int | np.random.Generator | None = None) -> NDArray[np.int64]:
         """Label ids (n, T) of n independent labellings drawn from p.

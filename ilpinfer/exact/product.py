@@ -10,7 +10,7 @@ from formulations.compiled.lattice import Lattice
 from formulations.compiled.machine import TooManyStates
 from formulations.compiled.problem import GroundRule, Problem
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
-from ilpinfer.exact import marginal_kernels, product_kernels
+from ilpinfer.exact import marginal_kernels, product_kernels, reading_kernels
 from ilpinfer.exact.viterbi import completions
 from ilpinfer.search.packed import Packed, pack
 
@@ -106,9 +106,9 @@ def _read(lattice: Lattice, packed: Packed) -> tuple[tuple[Any, ...], tuple[Any,
     """Readings and steps, as `product_kernels.expand` takes them."""
     T, K = lattice.shape
     kinds, kind = _distinct(packed.table, T)
-    number, symbols, begin = product_kernels.number_readings(packed, kinds, K)
+    number, symbols, begin = reading_kernels.number_readings(packed, kinds, K)
     pairs, pair = _distinct(np.stack([lattice.step, kind[1:]]), T - 1)
-    alike, possible = product_kernels.group_rows(number, lattice.pool, pairs)
+    alike, possible = reading_kernels.group_rows(number, lattice.pool, pairs)
     return (number, symbols, begin, kind), (alike, possible, pair, lattice.step.astype(np.int64))
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
+from ilpinfer.exact.reading_kernels import longer, place, rehashed
 from ilpinfer.kernels import kernel
 from ilpinfer.search.packed import HARD
 
@@ -10,114 +11,9 @@ BROKEN = -1
 """State of every machine of a soft rule that counts at most once, and has."""
 DEAD, UNREAD = -1, -2
 """Where an arc leads that breaks a hard rule, and one that was not needed."""
-ARCS_PER_STATE = 16
+ARCS_PER_STATE = 8
 """How many arcs the budget allows for each joint state."""
 _FORBIDDEN = FORBIDDEN // 2
-
-
-@kernel
-def _place(table, rows, first, row):  # type: ignore[no-untyped-def]
-    """Where in a hash table a row is, or belongs; entries number the rows from `first`."""
-    hashed = np.uint64(14695981039346656037)
-    for value in row:
-        hashed = (hashed ^ np.uint64(value + 2)) * np.uint64(1099511628211)
-    slot = np.int64((hashed ^ (hashed >> np.uint64(29))) & np.uint64(len(table) - 1))
-    while table[slot] >= 0:
-        if np.all(rows[first + table[slot]] == row):
-            return slot
-        slot = (slot + 1) & (len(table) - 1)
-    return slot
-
-
-@kernel
-def _rehashed(table, rows, first, count):  # type: ignore[no-untyped-def]
-    """A hash table of twice the size."""
-    larger = np.full(2 * len(table), -1, np.int64)
-    for n in range(count):
-        larger[_place(larger, rows, first, rows[first + n])] = n
-    return larger
-
-
-@kernel
-def _longer(array, rows):  # type: ignore[no-untyped-def]
-    larger = np.empty((rows, array.shape[1]), array.dtype)
-    larger[: len(array)] = array
-    return larger
-
-
-@kernel
-def number_readings(packed, kinds, K):  # type: ignore[no-untyped-def]
-    """Steps that all machines read alike get one number.
-
-    `kinds` (M, N) says which table each machine uses at a token of each kind. Returned are the number of each step,
-    (N, K+1, K), the machines' symbols (R, M) of all numbers, and where those of each kind begin, (N+1,).
-    """
-    M, N = kinds.shape
-    number = np.empty((N, K + 1, K), np.int32)
-    begin = np.zeros(N + 1, np.int64)
-    symbols = np.empty((64, M), np.int16)
-    row = np.empty(M, np.int16)
-    for kind in range(N):
-        first, count = begin[kind], 0
-        table = np.full(16, -1, np.int64)
-        for i in range(K + 1):
-            for j in range(K):
-                for m in range(M):
-                    row[m] = packed.symbols[kinds[m, kind] + i * packed.stride[m] + j]
-                slot = _place(table, symbols, first, row)
-                n = table[slot]
-                if n < 0:
-                    n = table[slot] = count
-                    if first + count == len(symbols):
-                        symbols = _longer(symbols, 2 * len(symbols))
-                    symbols[first + count] = row
-                    count += 1
-                    if 2 * count > len(table):
-                        table = _rehashed(table, symbols, first, count)
-                number[kind, i, j] = n
-        begin[kind + 1] = first + count
-    return number, symbols[: begin[N]], begin
-
-
-@kernel
-def group_rows(number, pool, pairs):  # type: ignore[no-untyped-def]
-    """Labels before a step that lead to the same readings get one group, (N, K); so do those with the same possible edges, too.
-
-    `pairs` (2, N) holds edge scores and kind of a step.
-    """
-    N, K = pairs.shape[1], number.shape[2]
-    alike, possible = np.empty((N, K), np.int32), np.empty((N, K), np.int32)
-    for n in range(N):
-        read = number[pairs[1, n], 1:]
-        _group(read, alike[n])
-        closed = np.empty((K, 2 * K), np.int32)
-        closed[:, :K] = read
-        closed[:, K:] = pool[pairs[0, n]] < _FORBIDDEN
-        _group(closed, possible[n])
-    return alike, possible
-
-
-@kernel
-def _group(rows, group):  # type: ignore[no-untyped-def]
-    """Fill group (K,): equal rows get one number."""
-    member = np.empty(len(rows), np.int64)
-    count = 0
-    for i in range(len(rows)):
-        g = 0
-        while g < count and not _equal(rows[member[g]], rows[i]):
-            g += 1
-        if g == count:
-            member[count] = i
-            count += 1
-        group[i] = g
-
-
-@kernel
-def _equal(a, b):  # type: ignore[no-untyped-def]
-    for j in range(len(a)):
-        if a[j] != b[j]:
-            return False
-    return True
 
 
 @kernel
@@ -182,64 +78,31 @@ def expand(packed, readings, steps, possible, pool, budget):  # type: ignore[no-
         end (V,) nats charged after the last token, 0 for vectors of other tokens
         token at which the budget was passed, or T
     """
-    number, symbols, begin, kind = readings
-    _, group, pair, step = steps
+    _, symbols, begin, kind = readings
     T, K = possible.shape
     M = symbols.shape[1]
     first = np.zeros(T + 1, np.int64)
-    states = np.zeros((64, M), np.int32)
-    alive = np.zeros((64, K), np.bool_)
+    states, alive = np.zeros((64, M), np.int32), np.zeros((64, K), np.bool_)
     arc_at = np.zeros(65, np.int64)
     leads, price = np.empty(256, np.int32), np.empty(256)
-    counts = np.empty(len(packed.penalty), np.int64)
-    after = np.empty(M, np.int32)
-    needed, none = np.empty(K, np.bool_), np.zeros(K, np.int64)
     vectors = arcs = 0
     passed = T
     for t in range(T):
         found = first[t] = vectors
         table = np.full(16, -1, np.int64)
         width = begin[kind[t] + 1] - begin[kind[t]]
-        sources = found - first[t - 1] if t else 1
-        while arcs + sources * width > len(leads):
-            leads, price = np.concatenate((leads, leads)), np.concatenate((price, price))
-        for s in range(sources):
-            u = first[t - 1] + s if t else -1
+        for u in range(first[t - 1] if t else -1, found):
             arc_at[u + 1] = arcs
-            leads[arcs : arcs + width] = UNREAD
-            before = np.zeros(M, np.int32) if u < 0 else states[u].copy()
-            needed[:] = True
-            for i in range(K if t else 1):
-                if t and (not alive[u, i] or not needed[group[pair[t - 1], i]]):
-                    continue
-                if t:
-                    needed[group[pair[t - 1], i]] = False
-                read = number[kind[t], i + 1 if t else 0]
-                edges = pool[step[t - 1], i] if t else none
-                for j in range(K):
-                    if not possible[t, j] or edges[j] < _FORBIDDEN:
-                        continue
-                    n = read[j]
-                    if leads[arcs + n] == UNREAD:
-                        price[arcs + n] = _read(packed, before, symbols[begin[kind[t]] + n], after, counts)
-                        leads[arcs + n] = DEAD
-                        if price[arcs + n] < np.inf:
-                            slot = _place(table, states, found, after)
-                            if table[slot] < 0:
-                                table[slot] = vectors - found
-                                if vectors == len(states):
-                                    states, alive = _longer(states, 2 * vectors), _longer(alive, 2 * vectors)
-                                    arc_at = np.concatenate((arc_at, arc_at))
-                                states[vectors] = after
-                                alive[vectors] = False
-                                vectors += 1
-                                leads[arcs + n] = vectors - 1
-                                if 2 * (vectors - found) > len(table):
-                                    table = _rehashed(table, states, found, vectors - found)
-                            else:
-                                leads[arcs + n] = found + table[slot]
-                    if leads[arcs + n] >= 0:
-                        alive[leads[arcs + n], j] = True
+            while arcs + width > len(leads):
+                leads, price = np.concatenate((leads, leads)), np.concatenate((price, price))
+            while vectors + width > len(states):
+                states, alive = longer(states, 2 * len(states)), longer(alive, 2 * len(alive))
+                arc_at = np.concatenate((arc_at, arc_at))
+            while 2 * (vectors - found + width) > len(table):
+                table = rehashed(table, states, found, vectors - found)
+            leads_now, price_now = leads[arcs : arcs + width], price[arcs : arcs + width]
+            arrays = states, alive, leads_now, price_now, table
+            vectors = _follow(packed, readings, steps, possible, pool, t, u, found, vectors, arrays)
             arcs += width
             if vectors * K > budget or arcs > ARCS_PER_STATE * budget:
                 passed = t
@@ -249,8 +112,9 @@ def expand(packed, readings, steps, possible, pool, budget):  # type: ignore[no-
     first[T] = vectors
     end = np.zeros(vectors)
     if passed == T:
+        arc_at[first[T - 1] + 1 : vectors + 1] = arcs
+        counts = np.empty(len(packed.penalty), np.int64)
         for v in range(first[T - 1], vectors):
-            arc_at[v + 1] = arcs
             end[v] = _end(packed, states[v], counts)
     return (
         first,
@@ -262,6 +126,44 @@ def expand(packed, readings, steps, possible, pool, budget):  # type: ignore[no-
         end,
         passed,
     )
+
+
+@kernel
+def _follow(packed, readings, steps, possible, pool, t, u, found, vectors, arrays):  # type: ignore[no-untyped-def]
+    """Read token t after vector u, -1 for START. New vectors are added at `vectors`; how many there are then."""
+    number, symbols, begin, kind = readings
+    _, group, pair, step = steps
+    states, alive, leads, price, table = arrays
+    K, M = possible.shape[1], symbols.shape[1]
+    counts, after = np.empty(len(packed.penalty), np.int64), np.empty(M, np.int32)
+    needed, none = np.ones(K, np.bool_), np.zeros(K, np.int64)
+    before = np.zeros(M, np.int32) if u < 0 else states[u]
+    leads[:] = UNREAD
+    for i in range(-1 if u < 0 else 0, 0 if u < 0 else K):
+        if i >= 0:
+            if not alive[u, i] or not needed[group[pair[t - 1], i]]:
+                continue
+            needed[group[pair[t - 1], i]] = False
+        read = number[kind[t], i + 1]
+        edges = pool[step[t - 1], i] if i >= 0 else none
+        for j in range(K):
+            if not possible[t, j] or edges[j] < _FORBIDDEN:
+                continue
+            n = read[j]
+            if leads[n] == UNREAD:
+                price[n] = _read(packed, before, symbols[begin[kind[t]] + n], after, counts)
+                leads[n] = DEAD
+                if price[n] < np.inf:
+                    slot = place(table, states, found, after)
+                    if table[slot] < 0:
+                        table[slot] = vectors - found
+                        states[vectors] = after
+                        alive[vectors] = False
+                        vectors += 1
+                    leads[n] = found + table[slot]
+            if leads[n] >= 0:
+                alive[leads[n], j] = True
+    return vectors
 
 
 @kernel
