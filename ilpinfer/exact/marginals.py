@@ -16,8 +16,8 @@ from ilpinfer.decoding import natural
 from ilpinfer.exact.product import Floats, Product, product_of
 from ilpinfer.warming import warm
 
-BUDGET = 2_000_000
-"""Joint states that a call may build: at most about a second and half a gigabyte for K up to 136."""
+BUDGET = 4_000_000
+"""Joint states that a call may build: one or two seconds for K up to 136, and less than a gigabyte."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from formulations.compiled.problem import GroundRule, Problem
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
 from ilpinfer.exact import marginal_kernels, product_kernels, reading_kernels
 from ilpinfer.exact.viterbi import completions
-from ilpinfer.search.packed import Packed, pack
+from ilpinfer.search.packed import HARD, Packed, pack
 
 Floats = NDArray[np.float64]
 
@@ -47,14 +47,15 @@ class Product:
         return T, K
 
     def probabilities(self, *, edges: bool) -> tuple[Floats, Floats, Floats]:
-        """Of labels (T, K) and edges (T-1, K, K), and violations expected of each rule (R,); no edges unless wanted."""
+        """Of labels (T, K) and edges (T-1, K, K), none unless wanted; and violations expected of each rule (R,)."""
         T, K = self.shape
         labels, pairs = np.empty((T, K)), np.empty((T - 1 if edges else 0, K, K))
         mass, ended = np.empty(len(self.joint[4])), np.empty(len(self.tail))
         shared = self.joint, self.readings, self.steps, self.scores, self.tail
         marginal_kernels.forward(*shared, labels, pairs, mass, ended)
         expected = np.zeros(len(self.packed.penalty))
-        product_kernels.expected_counts(self.packed, self.readings, self.joint, mass, ended, expected)
+        if (self.packed.penalty != HARD).any():
+            product_kernels.expected_counts(self.packed, self.readings, self.joint, mass, ended, expected)
         return labels, pairs, expected
 
     def draw(self, uniform: Floats) -> NDArray[np.int64]:
