@@ -1,7 +1,7 @@
 """Forward and backward sums over the product of a lattice with its rules' machines.
 
-Sums run over labels in plain numbers, each scaled by the largest, and once more in logarithms where what is left is so
-small that terms may have been lost.
+Sums run over labels in plain numbers, each scaled by the largest, and once more in logarithms where what is left
+is so small that terms may have been lost.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ _TINY = 1e-200
 
 @kernel
 def _row(product, number, tail, u, i, out):  # type: ignore[no-untyped-def]
-    """Fill out (K,) with what follows vector u (-1 for START), read after label i, at each next label; the largest."""
+    """Fill out (K,) with what follows vector u (-1: START) and label i at each next label; the largest is returned."""
     _, _, _, arc_at, leads, price, _, _ = product
     arcs = arc_at[u + 1]
     most = -np.inf
@@ -62,7 +62,7 @@ def _log_sum(edges, row):  # type: ignore[no-untyped-def]
 
 @kernel
 def scale(pool, scaled, largest):  # type: ignore[no-untyped-def]
-    """Fill scaled (P, K, K) with exp(pool - largest), where largest (P, K) is that of each row; 0 if all are -inf."""
+    """Fill scaled (P, K, K) with exp(pool - largest), largest (P, K) being that of each row, or 0 for -inf."""
     P, K, _ = pool.shape
     for p in range(P):
         for i in range(K):
@@ -123,7 +123,7 @@ def backward(product, readings, steps, scores, tail):  # type: ignore[no-untyped
 
 @kernel
 def forward(product, readings, steps, scores, tail, labels, edges, mass, ended):  # type: ignore[no-untyped-def]
-    """Probabilities of labels (T, K), arcs, mass (A,), and last vectors, ended (V,); of edges (T-1, K, K) unless it is empty."""
+    """Probabilities: labels (T, K), mass (A,) of arcs, ended (V,) of last vectors, edges (T-1, K, K) unless empty."""
     first, _, _, arc_at, leads, _, _, _ = product
     number, _, _, kind = readings
     group, _, pair, step = steps
@@ -175,7 +175,7 @@ def forward(product, readings, steps, scores, tail, labels, edges, mass, ended):
 
 @kernel
 def _spread(share, scaled, pool, weight, row, flow, edges):  # type: ignore[no-untyped-def]
-    """Add to flow (K,), and to edges unless it is empty, how the share of a label divides among the next ones."""
+    """Add to flow (K,), and to edges unless empty, how the share of a label divides among the next ones."""
     total = _dot(scaled, weight)
     if total > _TINY:
         each = share / total

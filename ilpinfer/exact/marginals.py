@@ -24,8 +24,8 @@ BUDGET = 4_000_000
 class Marginals:
     """What p(y) ∝ exp(score(y)) says of a sequence, over labellings y that keep the hard rules.
 
-    The score is that of `decode`: model and features less penalties. What is costly is computed when it is first
-    asked for: `edges`, `entropy`, `probability_holds`, `rule_probabilities`.
+    The score is that of `decode`: model and features less penalties. What is costly is computed when it is asked
+    for first: `edges`, `entropy`, `probability_holds`, `rule_probabilities`.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Marginals:
 
     @cached_property
     def rule_probabilities(self) -> dict[str, float]:
-        """{rule: probability that it holds}, each rule by itself, under the model alone as in `probability_holds`."""
+        """{rule: probability that it holds}, each by itself, under the model alone as in `probability_holds`."""
         return {rule.name: self._holds((rule,)) for rule in self.problem.rules}
 
     @cached_property
@@ -99,9 +99,9 @@ class Marginals:
 def marginals(trellis: Trellis, rules: Iterable[Rule | Feature] = (), *, budget: int = BUDGET) -> Marginals:
     """Exact probabilities of labels under rules, by forward and backward sums over labels and rules' states.
 
-    p(y) = exp(score(y)) / Σ exp(score(y')), soft penalties included, over labellings that keep the hard rules. The
-    sums are those of Rabiner 1989, section III, on the product of the labels with the rules' automata, in double
-    precision.
+    p(y) = exp(score(y)) / Σ exp(score(y')), soft penalties included, over labellings that keep the hard rules.
+    The sums are those of Rabiner 1989, section III, on the product of the labels with the rules' automata, in
+    double precision.
 
     Parameters
     ----------

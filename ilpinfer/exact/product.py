@@ -1,4 +1,4 @@
-"""The product of a lattice with the machines of its rules: joint states that are reached, and sums over their paths."""
+"""The product of a lattice with its rules' machines: joint states that are reached, and sums over their paths."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -47,7 +47,7 @@ class Product:
         return T, K
 
     def probabilities(self, *, edges: bool) -> tuple[Floats, Floats, Floats]:
-        """Of labels (T, K) and edges (T-1, K, K), none unless wanted; and violations expected of each rule (R,)."""
+        """Of labels (T, K), of edges (T-1, K, K) if wanted, and violations expected of each rule (R,)."""
         T, K = self.shape
         labels, pairs = np.empty((T, K)), np.empty((T - 1 if edges else 0, K, K))
         mass, ended = np.empty(len(self.joint[4])), np.empty(len(self.tail))
@@ -129,6 +129,6 @@ def _refusal(problem: Problem, states: NDArray[np.int32], token: int, budget: in
     largest = sorted(sizes, key=lambda name: -sizes[name])[:_NAMED]
     named = ", ".join(f"{name!r} with {sizes[name]}" for name in largest) or "none, only labels"
     return (
-        f"labels and rules take more than {budget} joint states within {token + 1} of {T} tokens; rules with the most "
-        f"states so far: {named}. Leave out rules, or give a larger budget"
+        f"labels and rules take more than {budget} joint states within {token + 1} of {T} tokens; rules with "
+        f"the most states so far: {named}. Leave out rules, or give a larger budget"
     )

@@ -18,7 +18,7 @@ _FORBIDDEN = FORBIDDEN // 2
 
 @kernel
 def _read(packed, before, symbols, after, counts):  # type: ignore[no-untyped-def]
-    """Let every machine read its symbol: `after` and what each rule counts. The price in nats, inf if a hard rule breaks."""
+    """Fill `after` and what each rule counts; the price in nats, inf if a hard rule breaks."""
     counts[:] = 0
     for m in range(len(before)):
         after[m] = before[m]
@@ -73,7 +73,7 @@ def expand(packed, readings, steps, possible, pool, budget):  # type: ignore[no-
     tuple
         first (T+1,) vectors of token t are first[t] … first[t+1] - 1
         states (V, M), alive (V, K): with which labels a vector is reached
-        arc_at (V+1,) arcs of vector v on reading n begin there, entry 0 being START, which comes before vector 0
+        arc_at (V+1,) arcs of vector v on reading n begin there, entry 0 being that of START
         leads (A,) the vector that an arc leads to, or `DEAD` or `UNREAD`; price (A,) nats
         end (V,) nats charged after the last token, 0 for vectors of other tokens
         token at which the budget was passed, or T
@@ -101,8 +101,8 @@ def expand(packed, readings, steps, possible, pool, budget):  # type: ignore[no-
             while 2 * (vectors - found + width) > len(table):
                 table = rehashed(table, states, found, vectors - found)
             leads_now, price_now = leads[arcs : arcs + width], price[arcs : arcs + width]
-            arrays = states, alive, leads_now, price_now, table
-            vectors = _follow(packed, readings, steps, possible, pool, t, u, found, vectors, arrays)
+            made = states, alive, leads_now, price_now, table
+            vectors = _follow(packed, readings, steps, possible, pool, t, u, found, vectors, made)
             arcs += width
             if vectors * K > budget or arcs > ARCS_PER_STATE * budget:
                 passed = t
@@ -129,11 +129,11 @@ def expand(packed, readings, steps, possible, pool, budget):  # type: ignore[no-
 
 
 @kernel
-def _follow(packed, readings, steps, possible, pool, t, u, found, vectors, arrays):  # type: ignore[no-untyped-def]
-    """Read token t after vector u, -1 for START. New vectors are added at `vectors`; how many there are then."""
+def _follow(packed, readings, steps, possible, pool, t, u, found, vectors, made):  # type: ignore[no-untyped-def]
+    """Read token t after vector u, -1 for START, and add new vectors; how many there are then."""
     number, symbols, begin, kind = readings
     _, group, pair, step = steps
-    states, alive, leads, price, table = arrays
+    states, alive, leads, price, table = made
     K, M = possible.shape[1], symbols.shape[1]
     counts, after = np.empty(len(packed.penalty), np.int64), np.empty(M, np.int32)
     needed, none = np.ones(K, np.bool_), np.zeros(K, np.int64)
@@ -168,7 +168,7 @@ def _follow(packed, readings, steps, possible, pool, t, u, found, vectors, array
 
 @kernel
 def expected_counts(packed, readings, product, mass, ended, expected):  # type: ignore[no-untyped-def]
-    """Add to expected (R,) what each rule counts on arcs with probability `mass` (A,) and at the end, `ended` (V,)."""
+    """Add to expected (R,) what rules count on arcs, with probability mass (A,), and at the end, ended (V,)."""
     _, symbols, begin, kind = readings
     first, states, _, arc_at, _, _, _, _ = product
     M = states.shape[1]

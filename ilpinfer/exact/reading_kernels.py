@@ -40,8 +40,8 @@ def longer(array, rows):  # type: ignore[no-untyped-def]
 def number_readings(packed, kinds, K):  # type: ignore[no-untyped-def]
     """Steps that all machines read alike get one number.
 
-    `kinds` (M, N) says which table each machine uses at a token of each kind. Returned are the number of each step,
-    (N, K+1, K), the machines' symbols (R, M) of all numbers, and where those of each kind begin, (N+1,).
+    `kinds` (M, N) says which table each machine uses at a token of each kind. Returned are the number of each
+    step, (N, K+1, K), the machines' symbols (R, M) of all numbers, and where those of each kind begin, (N+1,).
     """
     M, N = kinds.shape
     number = np.empty((N, K + 1, K), np.int32)
@@ -72,9 +72,10 @@ def number_readings(packed, kinds, K):  # type: ignore[no-untyped-def]
 
 @kernel
 def group_rows(number, pool, pairs):  # type: ignore[no-untyped-def]
-    """Labels before a step that lead to the same readings get one group, (N, K); so do those with the same possible edges, too.
+    """Labels before a step that lead to the same readings get one group, (N, K).
 
-    `pairs` (2, N) holds edge scores and kind of a step.
+    A second array also tells labels apart by the edges that are possible. `pairs` (2, N) holds edge scores and
+    kind of a step.
     """
     N, K = pairs.shape[1], number.shape[2]
     alike, possible = np.empty((N, K), np.int32), np.empty((N, K), np.int32)
