@@ -10,6 +10,7 @@ from ilpinfer.warming import warm_up
 
 if TYPE_CHECKING:
     from ilpinfer.batch import decode_many
+    from ilpinfer.exact.marginals import Marginals, marginals
     from ilpinfer.proving import prove
     from ilpinfer.two_phase import TwoPhaseSolution, decode_two_phase
     from ilpinfer.verification import Verdict, verify
@@ -17,12 +18,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Marginals",
     "Solution",
     "TwoPhaseSolution",
     "Verdict",
     "decode",
     "decode_many",
     "decode_two_phase",
+    "marginals",
     "methods",
     "prove",
     "verify",
@@ -30,9 +33,11 @@ __all__ = [
 ]
 
 _LATER = {
+    "Marginals": "exact.marginals",
     "TwoPhaseSolution": "two_phase",
     "decode_two_phase": "two_phase",
     "decode_many": "batch",
+    "marginals": "exact.marginals",
     "prove": "proving",
     "Verdict": "verification",
     "verify": "verification",

@@ -28,7 +28,7 @@ Callback = Callable[[float, float, float], None]
 
 LONGEST = 1e6
 """Seconds; a longer limit is none."""
-MOST = {"top": 10_000, "n_jobs": 1024, "threads": 1024, "width": 1_000_000}
+MOST = {"top": 10_000, "n_jobs": 1024, "threads": 1024, "width": 1_000_000, "budget": 10**9, "n": 10**7}
 """The largest values of options that are whole numbers."""
 
 

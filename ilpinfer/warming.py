@@ -84,6 +84,15 @@ def _engine() -> None:
         follow(guide, prices, relaxed, [*inside, *charged], Deadline(), width=2)
 
 
+def _marginals() -> None:
+    from formulations.compiled.problem import compile_problem
+    from ilpinfer.exact.product import product_of
+
+    product = product_of(compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)]), 1000)
+    product.probabilities(edges=True)
+    product.draw(np.zeros((1, 3)))
+
+
 def _example() -> Trellis:
     return Trellis(np.zeros(2), np.zeros((2, 2, 2)))
 
@@ -92,6 +101,7 @@ STAGES = {
     "viterbi": "the best labellings of a trellis",
     "engine": "prices and label setting",
     "beam": "beam search",
+    "marginals": "sums over labellings",
 }
 """Names of the stages, and what each is for."""
-_RUNS = {"viterbi": _viterbi, "engine": _engine, "beam": _beam}
+_RUNS = {"viterbi": _viterbi, "engine": _engine, "beam": _beam, "marginals": _marginals}

@@ -84,5 +84,8 @@ def _plan(methods: str, time_limit: float | None, options: Row) -> dict[str, Row
         except ValueError:
             raise InputError(f"{entry.strip()}: expected seconds after the colon") from None
         deadline_for(limit)
-        plan[name] = {"time_limit": limit, **{option: options[option] for option in chosen.options}}
+        plan[name] = {
+            "time_limit": limit,
+            **{option: options[option] for option in chosen.options if option in options},
+        }
     return plan

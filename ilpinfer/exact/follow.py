@@ -83,13 +83,14 @@ def follow(
         np.zeros(T + 1, np.int64),
     )
     counts = np.array([0, 1, FORBIDDEN])
-    scores = lattice.node, lattice.pool, lattice.step, guide.base, guide.alive.states, guide.alive.begins
+    scores = lattice.node, lattice.pool, lattice.step, guide.base
+    alive = guide.alive.states, guide.alive.begins
     while counts[0] < T:
         if deadline.passed:
             return Followed([], [], relaxed.bound, whole=False)
         now = len(front[0])
         code = kernels.advance(
-            *scores, *bounds, packed, front, fresh, back, counts, floor, now, copies, _WORK_PER_CALL
+            scores, alive, bounds, packed, front, fresh, back, counts, floor, now, copies, _WORK_PER_CALL
         )
         if code == 1:
             back = _doubled(back[0]), _doubled(back[1]), back[2]
@@ -111,7 +112,7 @@ def follow(
 
 
 def _bounds(guide: Guide, prices: Integers, relaxed: Relaxed, parts: Sequence[Priced]) -> tuple:
-    """Ceiling (T, S), and what the kernel adds up to bound a prefix."""
+    """The most that can follow a state (T, S), and what the kernel adds up to bound a prefix."""
     T = len(guide.lattice.node)
     inside, price_of = (
         len(guide.inside),
@@ -130,7 +131,7 @@ def _bounds(guide: Guide, prices: Integers, relaxed: Relaxed, parts: Sequence[Pr
     sizes = np.array([part.machine.states for part in parts], np.int64)
     completion = relaxed.completion
     ceiling = (completion[:, :, 0] if guide.states == 1 else completion.max(axis=2)) + room
-    return ceiling, (completion, radix, np.concatenate(tables), begin, sizes)
+    return ceiling, completion, radix, np.concatenate(tables), begin, sizes
 
 
 def _prefixes(n: int, M: int, R: int) -> tuple:

@@ -95,36 +95,20 @@ def _keep(front, fresh, back, counts, made, width):  # type: ignore[no-untyped-d
 
 
 @kernel
-def advance(
-    node,
-    pool,
-    step,
-    base,
-    alive,
-    begins,
-    ceiling,
-    guide,
-    packed,
-    front,
-    fresh,
-    back,
-    counts,
-    floor,
-    width,
-    copies,
-    work,
-):  # type: ignore[no-untyped-def]
+def advance(lattice, alive, guide, packed, front, fresh, back, counts, floor, width, copies, work):  # type: ignore[no-untyped-def]
     """Extend prefixes until the labelling ends (0), the work is done (0), `back` is full (1) or `fresh` is (2).
 
-    alive, begins : the states that a token can have, those of token t from begins[t] to begins[t + 1]
-    ceiling : (T, S) the most that can follow a state
-    guide : completion (T, S, Q); radix (M,) of each machine in its states, 0 for none; potentials in a row, where
+    lattice : node, pool, step and base
+    alive : the states that a token can have, and where those of each token begin (T+1,)
+    guide : the most that can follow a state (T, S); completion (T, S, Q); radix (M,) of each machine in its states, 0 for none; potentials in a row, where
         those of a machine begin (M,), -1 for none, and how many states it has (M,)
     front, fresh : value, bound, label, states (·, M), fired (·, R) of prefixes, and of their extensions
     back : label and parent of every prefix kept so far, and where each token's begin (T+1,)
     counts : token, prefixes at hand, and the best bound that was left out
     """
-    completion, radix, potential, begin, size_of = guide
+    node, pool, step, base = lattice
+    states_of, begins = alive
+    ceiling, completion, radix, potential, begin, size_of = guide
     value, _, label, states, fired = front
     new_value, new_bound, new_label, new_states, new_fired, parent, following, slots = fresh
     T, B, M = len(node), pool.shape[2], states.shape[1]
@@ -138,7 +122,7 @@ def advance(
         for h in range(size):
             before = label[h] if t else -1
             for at in range(begins[t], begins[t + 1]):
-                j = alive[at]
+                j = states_of[at]
                 b = j - base[before] if t else j
                 if b < 0 or b >= B:
                     continue

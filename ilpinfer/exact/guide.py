@@ -232,10 +232,7 @@ def slope(part: Priced, price: int, taken: int) -> int:
     low, high = part.prices
     least, most = total.reach
     side = least if total.low is None else total.low, most if total.high is None else total.high
-    if price:
-        away = taken - side[price > 0]
-    else:
-        away = taken - min(max(taken, side[0]), side[1])
+    away = taken - (side[price > 0] if price else min(max(taken, side[0]), side[1]))
     return 0 if (price >= high and away > 0) or (price <= low and away < 0) else away
 
 
