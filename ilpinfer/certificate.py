@@ -91,7 +91,12 @@ class Certificate:
         own = {"kind": self.kind, "source": self.source, "settings": dict(self.settings)}
         if self.tree is None:
             return own
-        return {**own, "digest": self.digest, "tree": self.tree.to_dict(), "excluded": [list(p) for p in self.excluded]}
+        return {
+            **own,
+            "digest": self.digest,
+            "tree": self.tree.to_dict(),
+            "excluded": [list(p) for p in self.excluded],
+        }
 
 
 NONE = Certificate("none")

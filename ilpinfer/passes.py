@@ -1,11 +1,13 @@
 """Passes over a lattice and machines that follow it: what a leaf of a proof is recomputed with."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled.lattice import Lattice, StepTable
+from formulations.compiled.problem import GroundRule
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
 
 Integers = NDArray[np.int64]
@@ -51,6 +53,25 @@ class Layer:
     kind: Integers
     after: Integers
     gain: Grid
+
+
+def reader(rules: Sequence[GroundRule], key: tuple[int, int], scale: int) -> Reader:
+    """A machine whose violations are priced; where they count once, it remembers that it has paid."""
+    rule, machine = rules[key[0]], rules[key[0]].machines[key[1]]
+    if rule.penalty is None:
+        gain, final = (np.where(x > 0, FORBIDDEN, 0) for x in (machine.emits, machine.final))
+        return Reader(machine.steps, machine.next_state, gain, final, None)
+    cost = -rule.penalty * scale
+    if not rule.binary:
+        return Reader(machine.steps, machine.next_state, cost * machine.emits, cost * machine.final, None)
+    gain, final = cost * np.minimum(machine.emits, 1), cost * np.minimum(machine.final, 1)
+    if len(rule.machines) > 1:
+        return Reader(machine.steps, machine.next_state, gain, final, key[0])
+    paid = machine.next_state + machine.states
+    after = np.concatenate([np.where(machine.emits > 0, paid, machine.next_state), paid])
+    return Reader(
+        machine.steps, after, np.concatenate([gain, 0 * gain]), np.concatenate([final, 0 * final]), None
+    )
 
 
 def _edges(lattice: Lattice, t: int) -> tuple[Grid, Integers]:
