@@ -100,10 +100,14 @@ def _distinct(columns: Integers) -> tuple[Integers, Integers]:
 def layers(readers: list[Reader], lattice: Lattice) -> tuple[list[Layer], Grid]:
     """The product of the machines inside, token by token as far as it can be reached, and its final scores."""
     states, found = np.zeros((1 + len(readers), 1), np.int64), list[Layer]()
+    known: dict[tuple[int, ...], tuple[Integers, Integers]] = {}
     for t in range(len(lattice.node)):
         blank = np.zeros_like(_edges(lattice, t)[1])
-        symbols = np.stack([blank, *(_along(reader.steps, t, lattice) for reader in readers)])
-        kinds, kind = _distinct(symbols.reshape(len(symbols), -1))
+        tables = t == 0, *(int(reader.steps.index[t]) for reader in readers)
+        if tables not in known:
+            symbols = np.stack([blank, *(_along(reader.steps, t, lattice) for reader in readers)])
+            known[tables] = _distinct(symbols.reshape(len(symbols), -1))
+        kinds, kind = known[tables]
         none = np.zeros((states.shape[1], kinds.shape[1]), np.int64)
         if max(blank.size, none.size) * states.shape[1] > MOST_CELLS:
             raise Rejected(
