@@ -1,11 +1,13 @@
 """Passes over a lattice and machines that follow it: what a leaf of a proof is recomputed with."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled.lattice import Lattice, StepTable
+from formulations.compiled.problem import GroundRule
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
 
 Integers = NDArray[np.int64]
@@ -53,6 +55,25 @@ class Layer:
     gain: Grid
 
 
+def reader(rules: Sequence[GroundRule], key: tuple[int, int], scale: int) -> Reader:
+    """A machine whose violations are priced; where they count once, it remembers that it has paid."""
+    rule, machine = rules[key[0]], rules[key[0]].machines[key[1]]
+    if rule.penalty is None:
+        gain, final = (np.where(x > 0, FORBIDDEN, 0) for x in (machine.emits, machine.final))
+        return Reader(machine.steps, machine.next_state, gain, final, None)
+    cost = -rule.penalty * scale
+    if not rule.binary:
+        return Reader(machine.steps, machine.next_state, cost * machine.emits, cost * machine.final, None)
+    gain, final = cost * np.minimum(machine.emits, 1), cost * np.minimum(machine.final, 1)
+    if len(rule.machines) > 1:
+        return Reader(machine.steps, machine.next_state, gain, final, key[0])
+    paid = machine.next_state + machine.states
+    after = np.concatenate([np.where(machine.emits > 0, paid, machine.next_state), paid])
+    return Reader(
+        machine.steps, after, np.concatenate([gain, 0 * gain]), np.concatenate([final, 0 * final]), None
+    )
+
+
 def _edges(lattice: Lattice, t: int) -> tuple[Grid, Integers]:
     """Scores and targets (R, B) of the edges into token t: from the one state START, or from each state."""
     _, S, B = lattice.pool.shape
@@ -79,10 +100,14 @@ def _distinct(columns: Integers) -> tuple[Integers, Integers]:
 def layers(readers: list[Reader], lattice: Lattice) -> tuple[list[Layer], Grid]:
     """The product of the machines inside, token by token as far as it can be reached, and its final scores."""
     states, found = np.zeros((1 + len(readers), 1), np.int64), list[Layer]()
+    known: dict[tuple[int, ...], tuple[Integers, Integers]] = {}
     for t in range(len(lattice.node)):
         blank = np.zeros_like(_edges(lattice, t)[1])
-        symbols = np.stack([blank, *(_along(reader.steps, t, lattice) for reader in readers)])
-        kinds, kind = _distinct(symbols.reshape(len(symbols), -1))
+        tables = t == 0, *(int(reader.steps.index[t]) for reader in readers)
+        if tables not in known:
+            symbols = np.stack([blank, *(_along(reader.steps, t, lattice) for reader in readers)])
+            known[tables] = _distinct(symbols.reshape(len(symbols), -1))
+        kinds, kind = known[tables]
         none = np.zeros((states.shape[1], kinds.shape[1]), np.int64)
         if max(blank.size, none.size) * states.shape[1] > MOST_CELLS:
             raise Rejected(

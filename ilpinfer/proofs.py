@@ -16,7 +16,7 @@ from formulations.compiled.problem import GroundRule, Problem
 from formulations.compiled.sums import Sum, bounded
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden, nats
 from ilpinfer.certificate import Leaf, Part, Split
-from ilpinfer.passes import Forward, Labelling, Reader, Rejected, completions, layers, potential, trie
+from ilpinfer.passes import Forward, Labelling, Rejected, completions, layers, potential, reader, trie
 
 FINE = 2**10
 """Units of multipliers in a grid unit."""
@@ -124,24 +124,24 @@ def _check_leaf(problem: Problem, leaf: Leaf, claim: int, excluded: tuple[Labell
     lattice = _folded(problem)
     _check_size(lattice, rules, prices, {*inside, *followed}, scale)
     lattice = Lattice(_scaled(lattice.node, scale), _scaled(lattice.pool, scale), lattice.step)
-    product, final = layers([_reader(rules, key, scale) for key in inside], lattice)
+    product, final = layers([reader(rules, key, scale) for key in inside], lattice)
     best = completions(lattice.plus(_charges(prices, scale)), product, final)
     limit = (claim + 1) * scale - 1
-    outside = [key for key in followed if key not in inside]
-    charged = [price for price in prices if price.machine not in outside]
-    back = sum(price.back or 0 for price in charged) * scale // FINE
-    if followed:
-        readers = [_reader(rules, key, scale) for key in outside]
-        potentials = [
-            potential(r, lattice, _worth(prices, k, scale)) for r, k in zip(readers, outside, strict=True)
-        ]
-        kept = lattice.plus(_charges(charged, scale))
-        passes = Forward(
-            kept, layers, best, readers, potentials, back, limit, trie(excluded, problem.shape[1])
-        )
-        left = passes.largest_left()
-    else:
-        left = int(add(best[0][0, 0], np.array(back)))
+    left = int(add(best[0][0, 0], np.array(_back(prices, scale))))
+    if left > limit and (followed or excluded):
+        outside = {key: reader(rules, key, scale) for key in followed if key not in inside}
+        potentials = [potential(r, lattice, _worth(prices, key, scale)) for key, r in outside.items()]
+        charged = [price for price in prices if price.machine not in outside]
+        left = Forward(
+            lattice=lattice.plus(_charges(charged, scale)),
+            layers=product,
+            best=best,
+            outside=list(outside.values()),
+            potentials=potentials,
+            back=_back(charged, scale),
+            limit=limit,
+            children=trie(excluded, problem.shape[1]),
+        ).largest_left()
     if left > limit and not is_forbidden(left):
         raise Rejected(
             f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats(left // scale)!r} are not ruled out"
@@ -230,23 +230,8 @@ def _charges(prices: list[Price], scale: int) -> list[StepTable]:
     ]
 
 
-def _reader(rules: Sequence[GroundRule], key: Part, scale: int) -> Reader:
-    """A machine whose violations are priced; where they count once, it remembers that it has paid."""
-    rule, machine = rules[key[0]], rules[key[0]].machines[key[1]]
-    if rule.penalty is None:
-        gain, final = (np.where(x > 0, FORBIDDEN, 0) for x in (machine.emits, machine.final))
-        return Reader(machine.steps, machine.next_state, gain, final, None)
-    cost = -rule.penalty * scale
-    if not rule.binary:
-        return Reader(machine.steps, machine.next_state, cost * machine.emits, cost * machine.final, None)
-    gain, final = cost * np.minimum(machine.emits, 1), cost * np.minimum(machine.final, 1)
-    if len(rule.machines) > 1:
-        return Reader(machine.steps, machine.next_state, gain, final, key[0])
-    paid = machine.next_state + machine.states
-    after = np.concatenate([np.where(machine.emits > 0, paid, machine.next_state), paid])
-    return Reader(
-        machine.steps, after, np.concatenate([gain, 0 * gain]), np.concatenate([final, 0 * final]), None
-    )
+def _back(prices: list[Price], scale: int) -> int:
+    return sum(price.back or 0 for price in prices) * scale // FINE
 
 
 def _worth(prices: list[Price], key: Part, scale: int) -> tuple[StepTable, int] | None:

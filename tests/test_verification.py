@@ -1,0 +1,466 @@
+"""Verdicts against brute force: what is proved is true, and whatever is tampered with is rejected."""
+
+import math
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from strategies import NEAR_TIES, cost_units, problems
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.compiled.digest import digest
+from formulations.compiled.lattice import StepTable
+from formulations.compiled.problem import GroundRule, compile_problem
+from formulations.compiled.sums import Sum, bounded
+from formulations.grid import nats
+from ilpinfer.certificate import Certificate, Leaf, Split
+from ilpinfer.passes import Rejected
+from ilpinfer.proofs import FINE, check_tree
+from ilpinfer.solution import Solution
+from ilpinfer.verification import verify
+
+SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+LARGE = 4 * FINE * 2**20
+
+
+def stamp(trellis, rules):
+    return lambda: digest(compile_problem(trellis, rules), trellis.labels.names, trellis.tokens)
+
+
+def claimed(trellis, rules, path, tree, bound=None, excluded=()):
+    """A solution that claims the labelling, valued rightly, to be the best but for those excluded."""
+    names = trellis.labels.names
+    certificate = Certificate("exact", "by hand", tree=tree, excluded=excluded, stamp=stamp(trellis, rules))
+    common = {"method": "by hand", "certificate": certificate, "names": names}
+    if path is None:
+        return Solution("infeasible", -math.inf, -math.inf, 0.0, 0.0, {}, -math.inf, **common)
+    value = compile_problem(trellis, rules).value(np.array(path))
+    bound = value.score if bound is None else bound
+    return Solution(
+        status="optimal" if bound == value.score else "feasible",
+        score=nats(value.score),
+        model_score=nats(value.model),
+        feature_score=nats(value.features),
+        penalty=nats(value.penalty),
+        violations=value.violations,
+        bound=nats(bound),
+        path=np.array(path),
+        **common,
+    )
+
+
+def every_machine(rules):
+    places = [(r, m) for r, rule in enumerate(rules) if not rule.folds for m in range(len(rule.machines))]
+    return tuple(places)
+
+
+def follow_all(trellis, rules):
+    return Leaf(followed=every_machine(compile_problem(trellis, rules).rules))
+
+
+def ranked(instance, cases, k=None):
+    return oracles.top(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y), k)
+
+
+def proves(problem, tree, claim, excluded=()):
+    try:
+        check_tree(problem, tree, claim, excluded)
+    except Rejected:
+        return False
+    return True
+
+
+@st.composite
+def leaves(draw, ground, fine=False):
+    """Leaves of the right form: any machines inside, any followed, any prices that the penalties allow."""
+    machines = every_machine(ground)
+    single = {(r, m) for r, m in machines if not ground[r].binary or len(ground[r].machines) == 1}
+    inside = tuple(key for key in machines if key in single and draw(st.integers(0, 3)) == 0)
+    followed = draw(st.sampled_from(("none", "some", "all")))
+    outside = [key for key in machines if key not in inside]
+    if followed == "some":
+        outside = [key for key in outside if draw(st.booleans())]
+    prices = {}
+    for r, rule in enumerate(ground):
+        first = 0
+        for p, part in enumerate(rule.parts):
+            machine = (r, first)
+            first += len(part.machines or ())
+            if isinstance(part, Sum) and not rule.binary and not rule.folds and machine not in inside:
+                most = LARGE if rule.penalty is None else FINE * rule.penalty
+                price = draw(st.integers(-most * (part.low is not None), most * (part.high is not None)))
+                prices[r, p] = (
+                    price if fine else price // FINE * FINE if price > 0 else -(-price // FINE) * FINE
+                )
+    return Leaf(prices, inside, () if followed == "none" else (*outside, *inside))
+
+
+@st.composite
+def trees(draw, ground, shape, depth=2):
+    """Splits on any rows above leaves, or a leaf."""
+    if not depth or draw(st.booleans()):
+        return draw(leaves(ground, draw(st.booleans())))
+    T, K = shape
+    tokens = draw(st.lists(st.integers(0, T - 1), min_size=1, unique=True))
+    labels = draw(st.lists(st.integers(0, K - 1), min_size=1, unique=True))
+    most = draw(st.integers(0, len(tokens)))
+    children = [
+        draw(trees((*ground, rule), shape, depth - 1)) for rule in split_rules(tokens, labels, most, shape)
+    ]
+    return Split(tuple(tokens), tuple(labels), most, *children)
+
+
+def split_rules(tokens, labels, most, shape):
+    T, K = shape
+    values, index = np.zeros((2, 1, K), np.int64), np.zeros(T, np.int64)
+    values[1, 0, labels], index[tokens] = 1, 1
+    steps = StepTable(values, index)
+    sides = ((None, most), (most + 1, None))
+    return [GroundRule("split", None, False, (bounded(steps, *side),)) for side in sides]
+
+
+def compiled(instance, cases):
+    rules = [case.rule for case in cases]
+    problem = compile_problem(instance.trellis, rules)
+    assume(not any(rule.unseen for rule in problem.rules))
+    return rules, problem
+
+
+@settings(max_examples=150, **SLOW)
+@given(problems(), st.data())
+def test_following_every_machine_proves_the_optimum_and_nothing_better(problem, data):
+    instance, cases = problem
+    rules, whole = compiled(instance, cases)
+    tree, found = follow_all(instance.trellis, rules), ranked(instance, cases)
+    if not found:
+        verdict = verify(instance.trellis, rules, claimed(instance.trellis, rules, None, tree))
+        assert (verdict.ok, verdict.proved, verdict.reasons) == (True, True, ())
+        return
+    best, path = found[0]
+    verdict = verify(instance.trellis, rules, claimed(instance.trellis, rules, path, tree))
+    assert (verdict.ok, verdict.proved, verdict.reasons) == (True, True, ())
+    assert not proves(whole, tree, best - 1)
+    assert not proves(whole, tree, None)
+    wrong = claimed(instance.trellis, rules, None, tree)
+    assert not verify(instance.trellis, rules, wrong).ok
+    worse = [(total, y) for total, y in found if total < best]
+    if worse:
+        _, path = data.draw(st.sampled_from(worse))
+        assert not verify(instance.trellis, rules, claimed(instance.trellis, rules, path, tree)).ok
+        loose = claimed(instance.trellis, rules, path, tree, bound=best)
+        verdict = verify(instance.trellis, rules, loose)
+        assert verdict.ok and not verdict.proved
+
+
+@settings(max_examples=400, **SLOW)
+@given(st.one_of(problems(), problems(NEAR_TIES)), st.data())
+def test_no_tree_proves_what_is_false(problem, data):
+    instance, cases = problem
+    _, whole = compiled(instance, cases)
+    tree, found = data.draw(trees(whole.rules, instance.shape)), ranked(instance, cases, 3)
+    if found:
+        assert not proves(whole, tree, found[0][0] - 1)
+        assert not proves(whole, tree, None)
+    best, second = (*found, None, None)[:2]
+    if second:
+        assert not proves(whole, tree, second[0] - 1, (best[1],))
+
+
+@settings(max_examples=200, **SLOW)
+@given(st.one_of(problems(), problems(NEAR_TIES)), st.data())
+def test_any_tree_of_leaves_that_follow_all_proves_the_optimum(problem, data):
+    instance, cases = problem
+    _, whole = compiled(instance, cases)
+    tree = data.draw(
+        trees(whole.rules, instance.shape).map(lambda tree: complete(tree, whole.rules, instance.shape))
+    )
+    found = ranked(instance, cases)
+    assert proves(whole, tree, found[0][0] if found else None)
+    for place in range(1, min(4, len(found))):
+        excluded = tuple(y for _, y in found[:place])
+        assert proves(whole, tree, found[place][0], excluded)
+    if len(found) <= 4:
+        assert proves(whole, tree, -(2**52), tuple(y for _, y in found))
+
+
+def complete(tree, ground, shape):
+    """The tree, with every machine followed in its leaves."""
+    if isinstance(tree, Leaf):
+        return replace(tree, followed=every_machine(ground))
+    below, above = split_rules(list(tree.tokens), list(tree.labels), tree.most, shape)
+    children = (complete(tree.below, (*ground, below), shape), complete(tree.above, (*ground, above), shape))
+    return replace(tree, below=children[0], above=children[1])
+
+
+T, LABELS = 4, ["title", "author", "O"]
+RULES = [
+    C.at_most_runs("title", 1, penalty=1.5, name="one title"),
+    C.requires_before("author", "title", penalty=2.0, name="author before title"),
+    C.at_least_tokens("author", 1, name="an author"),
+    C.requires_present("title", "author", distance="binary", penalty=0.5, name="no title alone"),
+    C.never_together("X", "Y", scope="each pair", distance="binary", penalty=0.25, name="pairs"),
+    C.feature(label="title", weight=0.125),
+]
+
+
+def example(seed=7, words=("a", "b", "c", "d")):
+    random = np.random.default_rng(seed)
+    start, edges = random.normal(size=3).round(2), random.normal(size=(T - 1, 3, 3)).round(2)
+    return Trellis(start, edges, labels=LABELS, tokens=words)
+
+
+TRELLIS = example()
+PROBLEM = compile_problem(TRELLIS, RULES)
+ORDER = sorted(
+    ((PROBLEM.value(np.array(y)).score, y) for y in oracles.labellings(T, 3)),
+    key=lambda pair: (-pair[0], pair[1]),
+)
+BEST = claimed(TRELLIS, RULES, ORDER[0][1], follow_all(TRELLIS, RULES))
+NUMBER = {rule.name: r for r, rule in enumerate(PROBLEM.rules)}
+
+
+def refused(solution, words, trellis=TRELLIS, rules=RULES):
+    verdict = verify(trellis, rules, solution)
+    assert not verdict.ok and not verdict.proved
+    assert words in " ".join(verdict.reasons), verdict.reasons
+
+
+def with_tree(tree, solution=BEST):
+    return replace(solution, certificate=replace(solution.certificate, tree=tree))
+
+
+def test_the_example_is_proved_and_has_a_binary_rule_on_several_machines():
+    assert verify(TRELLIS, RULES, BEST).proved
+    assert any(rule.binary and len(rule.machines) > 1 and rule.penalty for rule in PROBLEM.rules)
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"path": np.array(ORDER[1][1])}, "score"),
+        ({"path": np.array([0, 1])}, "shape"),
+        ({"path": np.array([0, 1, 2, 3])}, "label id"),
+        ({"path": np.array([0.0, 1.0, 2.0, 1.0])}, "label id"),
+        ({"path": "abcd"}, "path"),
+        ({"score": BEST.score + 2**-20}, "score"),
+        ({"score": math.nan}, "score"),
+        ({"score": None}, "cannot be read"),
+        ({"model_score": BEST.model_score + 2**-20}, "model_score"),
+        ({"feature_score": 1.0}, "feature_score"),
+        ({"penalty": BEST.penalty + 1}, "penalty"),
+        ({"violations": {**BEST.violations, "one title": 3}}, "one title"),
+        ({"violations": {**BEST.violations, "another": 0}}, "another"),
+        ({"violations": {}}, "one title"),
+        ({"violations": None}, "cannot be read"),
+        ({"names": ("author", "title", "O")}, "names"),
+        ({"bound": BEST.bound - 2**-20}, "bound"),
+        ({"bound": math.nan}, "bound"),
+        ({"bound": BEST.bound + 2**-20}, "status"),
+        ({"status": "feasible"}, "status"),
+        ({"status": "infeasible"}, "status"),
+        ({"certificate": None}, "cannot be read"),
+        ({"certificate": replace(BEST.certificate, kind="sure")}, "kind"),
+        ({"certificate": replace(BEST.certificate, stamp=str)}, "digest"),
+        ({"certificate": replace(BEST.certificate, excluded=(ORDER[1][1],))}, "excludes"),
+        ({"certificate": replace(BEST.certificate, excluded=None)}, "cannot be read"),
+    ],
+)
+def test_whatever_is_changed_in_a_solution_is_rejected(change, words):
+    refused(replace(BEST, **change), "" if "path" in words else words)
+
+
+def other_rules(number, **change):
+    return [*RULES[:number], replace(RULES[number], **change), *RULES[number + 1 :]]
+
+
+KEPT = [r for r, rule in enumerate(PROBLEM.rules) if not BEST.violations[rule.name] and rule.penalty]
+
+
+@pytest.mark.parametrize(
+    "trellis, rules",
+    [
+        (TRELLIS, RULES[1:]),
+        (TRELLIS, RULES[:-1]),
+        (TRELLIS, other_rules(KEPT[0], penalty=RULES[KEPT[0]].penalty + 2**-20)),
+        (TRELLIS, other_rules(0, name="another title")),
+        (example(8), RULES),
+        (example(words=("a", "b", "c", "e")), RULES),
+        (Trellis(*(np.zeros(s) for s in (3, (T - 1, 3, 3))), labels=["title", "author", "rest"]), RULES),
+    ],
+)
+def test_a_certificate_is_of_one_trellis_and_its_rules(trellis, rules):
+    assert not verify(trellis, rules, BEST).ok
+    assert BEST.certificate.digest != stamp(trellis, rules)()
+    again = claimed(trellis, rules, BEST.path, follow_all(trellis, rules), bound=2**40)
+    refused(replace(again, certificate=BEST.certificate), "digest", trellis, rules)
+
+
+TITLE, AUTHOR, BINARY, PAIRS = (NUMBER[n] for n in ("one title", "an author", "no title alone", "pairs"))
+GOOD = Split((0, 1), (0,), 1, BEST.certificate.tree, BEST.certificate.tree)
+
+
+@pytest.mark.parametrize(
+    "tree, words",
+    [
+        ("a tree", "neither leaf nor split"),
+        (replace(GOOD, below=None), "neither leaf nor split"),
+        (replace(GOOD, above=()), "neither leaf nor split"),
+        (replace(GOOD, tokens=(0, T)), "token"),
+        (replace(GOOD, tokens=(-1,)), "token"),
+        (replace(GOOD, labels=(3,)), "label id"),
+        (replace(GOOD, labels=(True,)), "label id"),
+        (replace(GOOD, labels=None), "cannot be read"),
+        (replace(GOOD, most=math.nan), "side of a split"),
+        (replace(GOOD, most=2**70), "side of a split"),
+        (Leaf({(TITLE, 0): 2**70}), "more than the penalty"),
+        (Leaf({(AUTHOR, 0): -(2**70)}), "add up to"),
+        (Leaf({(AUTHOR, 0): 1}), "wrong sign"),
+        (Leaf({(TITLE, 0): -1}), "wrong sign"),
+        (Leaf({(TITLE, 0): 1536 * 2**20 + 1}), "more than the penalty"),
+        (Leaf({(TITLE, 0): 0.5}), "whole number"),
+        (Leaf({(TITLE, 0): math.nan}), "whole number"),
+        (Leaf({(BINARY, 0): 1}), "no sum"),
+        (Leaf({(99, 0): 1}), "rule"),
+        (Leaf({(TITLE, 1): 1}), "place"),
+        (Leaf({TITLE: 1}), "pair"),
+        (Leaf(None), "cannot be read"),
+        (Leaf({(TITLE, 0): 1}, ((TITLE, 0),)), "inside too"),
+        (Leaf({}, ((TITLE, 0),), ((AUTHOR, 0),)), "not followed"),
+        (Leaf({}, ((TITLE, 0), (TITLE, 0))), "twice"),
+        (Leaf({}, (), ((TITLE, 0), (TITLE, 0))), "twice"),
+        (Leaf({}, ((PAIRS, 0),)), "several machines"),
+        (Leaf({}, (), ((-1, 0),)), "rule"),
+        (Leaf({}, 5), "cannot be read"),
+    ],
+)
+def test_malformed_trees_are_rejected_and_never_raise(tree, words):
+    refused(with_tree(tree), words)
+
+
+def test_rules_that_have_folded_cannot_be_named():
+    rules = [*RULES, C.ends_with("O", penalty=0.25)]
+    path = max(
+        oracles.labellings(T, 3), key=lambda y: compile_problem(TRELLIS, rules).value(np.array(y)).score
+    )
+    solution = claimed(TRELLIS, rules, path, follow_all(TRELLIS, rules))
+    assert verify(TRELLIS, rules, solution).proved
+    refused(with_tree(Leaf(followed=((len(PROBLEM.rules), 0),)), solution), "folded", TRELLIS, rules)
+
+
+def test_deep_and_endless_trees_are_rejected():
+    deep = Leaf()
+    for _ in range(5000):
+        deep = Split((0,), (0,), 0, deep, deep)
+    refused(with_tree(deep), "deeper")
+    endless = Split((0,), (0,), 0, Leaf(), Leaf())
+    object.__setattr__(endless, "below", endless)
+    refused(with_tree(endless), "deeper")
+
+
+def test_children_that_are_swapped_prove_nothing():
+    trellis = Trellis([0.0, 0.0], [[[0.0, 0.0], [0.0, 0.0]]], labels=["a", "b"])
+    rules = [C.at_most_tokens("b", 1), C.at_least_tokens("b", 2)]
+    tree = Split((0, 1), (1,), 1, Leaf(inside=((1, 0), (2, 0))), Leaf(inside=((0, 0), (2, 0))))
+    solution = claimed(trellis, rules, None, tree)
+    assert verify(trellis, rules, solution).proved
+    swapped = replace(tree, below=tree.above, above=tree.below)
+    refused(with_tree(swapped, solution), "not ruled out", trellis, rules)
+    refused(with_tree(replace(tree, most=0), solution), "folded", trellis, rules)
+
+
+def test_several_solutions_are_checked_in_their_order():
+    tree, paths = follow_all(TRELLIS, RULES), [y for _, y in ORDER[:4]]
+    many = [claimed(TRELLIS, RULES, y, tree, excluded=tuple(paths[:i])) for i, y in enumerate(paths)]
+    verdict = verify(TRELLIS, RULES, many)
+    assert verdict.ok and verdict.proved, verdict.reasons
+    assert verify(TRELLIS, RULES, []).ok
+    refused([many[1], many[0]], "excludes")
+    refused([many[0], many[2]], "excludes")
+    refused([many[0], many[0]], "labelling of solution 0")
+    refused([many[0], replace(many[1], certificate=many[2].certificate)], "excludes")
+    skipped = claimed(TRELLIS, RULES, paths[2], tree, excluded=(paths[0],))
+    refused([many[0], skipped], "not ruled out")
+    unordered = [replace(s, certificate=Certificate("none")) for s in (many[1], many[0])]
+    refused(unordered, "better than")
+    assert not verify(TRELLIS, RULES, many[1]).ok
+    refused([many[0], None], "cannot be read")
+
+
+def test_a_claim_of_too_much_infeasibility_is_rejected():
+    impossible = [*RULES, C.at_most_tokens("author", 0)]
+    solution = claimed(TRELLIS, impossible, None, follow_all(TRELLIS, impossible))
+    assert verify(TRELLIS, impossible, solution).proved
+    priced = Leaf(dict.fromkeys([(AUTHOR, 0)], -FINE))
+    assert verify(TRELLIS, impossible, with_tree(priced, solution)).proved
+    refused(with_tree(Leaf(), solution), "not ruled out", TRELLIS, impossible)
+    refused(replace(solution, bound=0.0), "status", TRELLIS, impossible)
+
+
+def test_words_of_others_are_no_proof():
+    for certificate, words in (
+        (Certificate("solver", "CBC 2.10"), "word of CBC 2.10"),
+        (Certificate("none"), "word of nobody"),
+        (Certificate("exact", "label setting"), "label setting"),
+    ):
+        verdict = verify(TRELLIS, RULES, replace(BEST, certificate=certificate))
+        assert verdict.ok and not verdict.proved and words in verdict.reasons[0]
+
+
+@pytest.mark.parametrize("method", ["auto", "viterbi", "beam"])
+@settings(max_examples=40, **SLOW)
+@given(problem=problems())
+def test_what_methods_return_holds(method, problem):
+    instance, cases = problem
+    rules = [case.rule for case in cases]
+    solution = ilpinfer.decode(instance.trellis, rules, method=method)
+    stamped = replace(solution.certificate, stamp=stamp(instance.trellis, rules))
+    verdict = verify(instance.trellis, rules, replace(solution, certificate=stamped))
+    assert verdict.ok, verdict.reasons
+
+
+def test_a_loose_bound_is_no_proof_and_no_fault():
+    tree = follow_all(TRELLIS, RULES)
+    for bound in (ORDER[0][0] + 1, 2**45):
+        verdict = verify(TRELLIS, RULES, claimed(TRELLIS, RULES, ORDER[0][1], tree, bound=bound))
+        assert verdict.ok and not verdict.proved and "feasible only" in verdict.reasons[0]
+    for bound in (math.inf, 1e300):
+        loose = replace(BEST, status="feasible", bound=bound)
+        assert verify(TRELLIS, RULES, loose).ok
+        assert not verify(TRELLIS, RULES, loose).proved
+
+
+DIGESTED = [
+    *RULES,
+    C.logic("forall t: author(t) -> exists s < t: title(s)"),
+    C.logic("forall t: title(t) -> exists s > t: O(s)"),
+    C.at_most_runs("O", 1, penalty=1.0, distance="hamming"),
+    C.logic("exists t: author(t) and not title(t + 1)", penalty=1.0, distance="hamming"),
+]
+
+
+def test_a_digest_is_the_same_in_every_process_and_before_and_after_machines():
+    code = (
+        "from test_verification import *; problem = compile_problem(TRELLIS, DIGESTED);"
+        "found = stamp(TRELLIS, DIGESTED)(); [rule.machines for rule in problem.rules];"
+        "assert found == digest(problem, LABELS, TRELLIS.tokens); print(found)"
+    )
+    found = set()
+    for seed in ("1", "2"):
+        environment = {
+            **os.environ,
+            "PYTHONHASHSEED": seed,
+            "PYTHONPATH": os.pathsep.join(["tests", *sys.path]),
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        )
+        found.add(done.stdout)
+    assert found == {f"{stamp(TRELLIS, DIGESTED)()}\n"}
