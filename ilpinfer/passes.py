@@ -133,6 +133,20 @@ def completions(lattice: Lattice, layers: list[Layer], final: Grid) -> list[Grid
     return best[::-1]
 
 
+def narrowed(lattice: Lattice, limit: int) -> Lattice:
+    """The lattice without the states through which no labelling passes the limit, rules apart (max-marginals)."""
+    best, node = completions(lattice, *layers([], lattice)), lattice.node.copy()
+    reached = np.zeros(1, np.int64)
+    for t in range(len(node)):
+        score, target = _edges(lattice, t)
+        arrived = np.full(node.shape[1], FORBIDDEN)
+        np.maximum.at(arrived, target, add(reached[:, None], score))
+        lost = add(arrived, best[t + 1][:, 0]) <= limit
+        node[t, lost], arrived[lost] = FORBIDDEN, FORBIDDEN
+        reached = arrived
+    return Lattice(node, lattice.pool, lattice.step)
+
+
 def potential(reader: Reader, lattice: Lattice, worth: tuple[StepTable, int] | None) -> list[Grid]:
     """For t = 0 to T, (Q,): the best that a machine's scores, and what its sum is charged, can add up to from there."""
     if reader.shared is not None:

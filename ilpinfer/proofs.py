@@ -1,7 +1,8 @@
 """A checker of proofs: trees whose leaves bound every labelling by passes over the lattice, in whole numbers.
 
-It reads the compiled form alone. In each leaf a backward pass bounds all completions of all prefixes; where that is not
-enough, a forward pass drops every prefix that cannot pass the claim, until none is left.
+It reads the compiled form alone. In each leaf, states through which nothing passes the claim are left out; a backward
+pass bounds all completions of all prefixes; where that is not enough, a forward pass drops every prefix that cannot
+pass the claim, until none is left.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,17 @@ from formulations.compiled.problem import GroundRule, Problem
 from formulations.compiled.sums import Sum, bounded
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden, nats
 from ilpinfer.certificate import Leaf, Part, Split
-from ilpinfer.passes import Forward, Labelling, Rejected, completions, layers, potential, reader, trie
+from ilpinfer.passes import (
+    Forward,
+    Labelling,
+    Rejected,
+    completions,
+    layers,
+    narrowed,
+    potential,
+    reader,
+    trie,
+)
 
 FINE = 2**10
 """Units of multipliers in a grid unit."""
@@ -123,10 +134,11 @@ def _check_leaf(problem: Problem, leaf: Leaf, claim: int, excluded: tuple[Labell
     scale = 1 if all(price.each % FINE == 0 for price in prices) else FINE
     lattice = _folded(problem)
     _check_size(lattice, rules, prices, {*inside, *followed}, scale)
+    limit = (claim + 1) * scale - 1
     lattice = Lattice(_scaled(lattice.node, scale), _scaled(lattice.pool, scale), lattice.step)
+    lattice = narrowed(lattice, limit)
     product, final = layers([reader(rules, key, scale) for key in inside], lattice)
     best = completions(lattice.plus(_charges(prices, scale)), product, final)
-    limit = (claim + 1) * scale - 1
     left = int(add(best[0][0, 0], np.array(_back(prices, scale))))
     if left > limit and (followed or excluded):
         outside = {key: reader(rules, key, scale) for key in followed if key not in inside}

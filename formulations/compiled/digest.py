@@ -24,12 +24,12 @@ def digest(problem: Problem, names: Sequence[str], tokens: Sequence[str]) -> str
     return _content((problem, tuple(names), tuple(tokens)), {}).hex()
 
 
-def _content(value: Any, known: dict[int, bytes]) -> bytes:
-    """The digest of a value, from those of what it holds; `known` are arrays met before, by identity."""
+def _content(value: Any, known: dict[int, tuple[np.ndarray, bytes]]) -> bytes:
+    """The digest of a value, from those of what it holds; `known` holds arrays met before, by identity: none is let go."""
     if isinstance(value, np.ndarray):
         if id(value) not in known:
-            known[id(value)] = _array(value)
-        return known[id(value)]
+            known[id(value)] = value, _array(value)
+        return known[id(value)][1]
     if isinstance(value, Circuit):
         value = ("Circuit", value.length, value.gates.labels, *_below(value))
     elif is_dataclass(value):
