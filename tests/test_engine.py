@@ -1,7 +1,9 @@
 """The certifying engine, each of its routes forced, against brute force over all labellings."""
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import oracles
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,6 +11,9 @@ from hypothesis import strategies as st
 from strategies import NEAR_TIES, UNIT, cost_units, problems
 
 import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.compiled.problem import compile_problem
 from ilpinfer.exact import auto
 
 SLOW = {
@@ -34,10 +39,22 @@ TIES = problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(la
 def route(request, monkeypatch):
     for name, value in ROUTES[request.param].items():
         monkeypatch.setattr(auto, name, value)
+    return request.param
 
 
 def units(nats: float) -> int | None:
     return None if nats == -math.inf else round(nats * 2**20)
+
+
+def check_proof(instance, rules, solution, name):
+    verdict = ilpinfer.verify(instance.trellis, rules, solution)
+    assert verdict.ok, verdict.reasons
+    if name != "a solver" and not any(unseen(instance, rules)):
+        assert verdict.proved, verdict.reasons
+
+
+def unseen(instance, rules):
+    return [rule.unseen for rule in compile_problem(instance.trellis, rules).rules]
 
 
 def expected(problem, k):
@@ -50,8 +67,9 @@ def expected(problem, k):
 @given(problem=st.one_of(problems(), TIES))
 def test_every_route_finds_the_first_optimum(route, problem):
     best = expected(problem, 1)
-    instance, cases = problem
-    solution = ilpinfer.decode(instance.trellis, [case.rule for case in cases])
+    instance, rules = problem[0], [case.rule for case in problem[1]]
+    solution = ilpinfer.decode(instance.trellis, rules)
+    check_proof(instance, rules, solution, route)
     if not best:
         assert solution.status == "infeasible"
         return
@@ -65,11 +83,71 @@ def test_every_route_finds_the_first_optimum(route, problem):
 @settings(max_examples=40, **SLOW)
 @given(problem=st.one_of(problems(), TIES), top=st.integers(1, 60))
 def test_every_route_finds_the_best_few_in_order(route, problem, top):
-    instance, cases = problem
-    solutions = ilpinfer.decode(instance.trellis, [case.rule for case in cases], top=top)
+    instance, rules = problem[0], [case.rule for case in problem[1]]
+    solutions = ilpinfer.decode(instance.trellis, rules, top=top)
+    if solutions:
+        check_proof(instance, rules, solutions, route)
     found = [(units(s.score), tuple(s.ids.tolist())) for s in solutions]
     best = expected(problem, top)
     assert [score for score, _ in found] == [score for score, _ in best]
     assert all(s.status == "optimal" and s.score == s.bound for s in solutions)
     assert len({labels for _, labels in found}) == len(found)
     assert found == best, "equal scores are ordered by label ids"
+
+
+@settings(max_examples=100, **SLOW)
+@given(problem=st.one_of(problems(), TIES), within=st.integers(0, 4))
+def test_everything_within_a_distance_of_the_best(problem, within):
+    instance, rules = problem[0], [case.rule for case in problem[1]]
+    solutions = ilpinfer.decode(instance.trellis, rules, top=10_000, within=within * UNIT)
+    best = expected(problem, None)
+    near = [(score, labels) for score, labels in best if score >= best[0][0] - within]
+    assert [(units(s.score), tuple(s.ids.tolist())) for s in solutions] == near
+
+
+@settings(max_examples=100, **SLOW)
+@given(problem=st.one_of(problems(), TIES), data=st.data())
+def test_a_known_labelling_is_proved_or_bettered(problem, data):
+    instance, rules = problem[0], [case.rule for case in problem[1]]
+    best = expected(problem, None)
+    if not best:
+        return
+    score, labels = data.draw(st.sampled_from(best))
+    known = replace(ilpinfer.decode(instance.trellis, rules, method="viterbi"), path=np.array(labels))
+    value = compile_problem(instance.trellis, rules).value(known.path)
+    claim = replace(known, score=value.score / 2**20, status="feasible", bound=math.inf)
+    proved = ilpinfer.prove(instance.trellis, rules, claim)
+    assert units(proved.score) == units(proved.bound) == best[0][0]
+    assert proved.status == "optimal"
+    if score == best[0][0]:
+        assert tuple(proved.ids.tolist()) == labels
+
+
+@pytest.mark.parametrize("limit", [1e-9, 1e-4, 1e-3, 3e-3, 0.02])
+def test_what_a_short_limit_leaves_is_sound(limit):
+    rng = np.random.default_rng(5)
+    labels = [f"{prefix}-{field}" for field in "abcdef" for prefix in "BI"]
+    rules = [C.at_most_runs(field, 1) for field in "abc"]
+    rules += [C.requires_present(a, b, penalty=1.5) for a, b in ("ab", "bc", "cd", "de", "ef")]
+    for _ in range(10):
+        trellis = Trellis(rng.normal(size=12), rng.normal(size=(99, 12, 12)), labels=labels)
+        optimum = ilpinfer.decode(trellis, rules)
+        solution = ilpinfer.decode(trellis, rules, time_limit=limit)
+        assert solution.score <= optimum.score <= solution.bound
+        verdict = ilpinfer.verify(trellis, rules, solution)
+        assert verdict.ok, verdict.reasons
+
+
+def test_the_callback_sees_incumbent_and_bound_come_together():
+    rng = np.random.default_rng(3)
+    trellis = Trellis(rng.normal(size=6), rng.normal(size=(59, 6, 6)), labels=list("abcdef"))
+    rules = [C.at_most_runs(field, 2) for field in "abcdef"]
+    seen = []
+    solution = ilpinfer.decode(trellis, rules, callback=lambda *now: seen.append(now))
+    seconds, incumbents, bounds = zip(*seen, strict=True)
+    assert list(seconds) == sorted(seconds)
+    assert list(incumbents) == sorted(incumbents)
+    assert list(bounds) == sorted(bounds, reverse=True)
+    assert len(set(bounds)) > 2
+    assert incumbents[-1] == bounds[-1] == solution.score
+    assert all(low <= solution.score <= high for low, high in zip(incumbents, bounds, strict=True))
