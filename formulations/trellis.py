@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from formulations.compiled.lattice import Lattice
-from formulations.grid import Grid, check_total, nats, snap
+from formulations.compiled.lattice import Lattice, pair_lattice
+from formulations.grid import Grid, add, check_total, nats, snap
 from formulations.labels import LabelSet
 
 
@@ -50,21 +50,71 @@ class Trellis:
         *,
         scheme: str = "",
     ) -> None:
-        first, pool = snap(start, "start"), snap(edges, "edges")
-        if first.ndim != 1 or not first.size:
-            raise ValueError(f"start has shape {first.shape}; expected (K,), one score for each label")
+        first, pool = _start(start), snap(edges, "edges")
         K = len(first)
         if pool.shape == (0,):
             pool = pool.reshape(0, K, K)
         if pool.ndim != 3 or pool.shape[1:] != (K, K):
+            hint = "; Trellis.second_order takes edges [before, previous, next]" if pool.ndim == 4 else ""
             raise ValueError(
-                f"edges has shape {pool.shape}; expected (T-1, {K}, {K}), as start has {K} labels"
+                f"edges has shape {pool.shape}; expected (T-1, {K}, {K}), as start has {K} labels{hint}"
             )
         T = len(pool) + 1
         node = np.zeros((T, K), np.int64)
         node[0] = first
         check_total([("start", first, 1), ("edges", pool, np.ones(T - 1, np.int64))])
         self._set(Lattice(node, pool, np.arange(T - 1)), labels, tokens, scheme)
+
+    @classmethod
+    def second_order(
+        cls,
+        start: ArrayLike,
+        first: ArrayLike | None,
+        edges: ArrayLike,
+        labels: LabelSet | Sequence[str] | None = None,
+        tokens: Sequence[str] | None = None,
+        *,
+        scheme: str = "",
+    ) -> "Trellis":
+        """A trellis whose scores look at two labels before (Thede and Harper 1999).
+
+        ``score(y) = start[y_0] + first[y_0, y_1] + Σ_{t=2}^{T-1} edges[t-2, y_{t-2}, y_{t-1}, y_t]``, in nats.
+
+        Parameters
+        ----------
+        start : (K,) log score of label k at token 0, that token's own score included
+        first : (K, K) label i at token 0, then j at token 1, token 1's own score included; None or empty for T = 1
+        edges : (T-2, K, K, K) label h at t-2, i at t-1, then j at t, token t's own score included; -inf forbids
+        labels, tokens, scheme : as in `Trellis`
+
+        Examples
+        --------
+        >>> trellis = Trellis.second_order([0.0, -1.0], [[0.0, -1.0], [-2.0, 0.5]], [])
+        >>> trellis.score([1, 1])
+        -0.5
+        """
+        begin, step, pool = _start(start), snap([] if first is None else first, "first"), snap(edges, "edges")
+        K = len(begin)
+        T = len(pool) + 2 if step.size else 1
+        if step.size and step.shape != (K, K):
+            raise ValueError(f"first has shape {step.shape}; expected ({K}, {K}), as start has {K} labels")
+        if pool.shape == (0,):
+            pool = pool.reshape(0, K, K, K)
+        if pool.ndim != 4 or pool.shape[1:] != (K, K, K):
+            raise ValueError(
+                f"edges has shape {pool.shape}; expected (T-2, {K}, {K}, {K}), as start has {K} labels"
+            )
+        if T == 1 and len(pool):
+            raise ValueError(
+                f"first is empty, which is for one token, but there are edges for {len(pool) + 2} tokens; expected "
+                f"first ({K}, {K})"
+            )
+        node = np.zeros((T, K), np.int64)
+        node[0] = begin
+        check_total([("start", begin, 1), ("first", step, 1), ("edges", pool, np.ones(len(pool), np.int64))])
+        first_step = step if T > 1 else np.zeros((K, K), np.int64)
+        lattice = pair_lattice(node, first_step, pool, np.arange(len(pool)))
+        return cls._from(lattice, labels, tokens, scheme)
 
     @classmethod
     def from_emissions(
@@ -77,34 +127,58 @@ class Trellis:
         tokens: Sequence[str] | None = None,
         *,
         scheme: str = "",
+        first: ArrayLike | None = None,
     ) -> "Trellis":
         """A trellis whose transition scores are the same at every token; the parts are kept apart.
 
         Parameters
         ----------
         emissions : (T, K) log score of label k at token t
-        transitions : (K, K) from, to
+        transitions : (K, K) from, to; or (K, K, K) before, from, to for second order
         start, end : (K,) log score of the first and the last label, or None
+        labels, tokens, scheme : as in `Trellis`
+        first : (K, K) from, to: the transition into token 1 for second order, where there is no label before; None for 0
         """
         node, pool = snap(emissions, "emissions"), snap(transitions, "transitions")
         if node.ndim != 2 or node.size == 0:
             raise ValueError(f"emissions has shape {node.shape}; expected (T, K) with at least one token")
-        K = node.shape[1]
-        if pool.shape != (K, K):
-            raise ValueError(
-                f"transitions has shape {pool.shape}; expected ({K}, {K}), as emissions has {K} labels"
-            )
-        ends = {name: snap(x, name) for name, x in (("start", start), ("end", end)) if x is not None}
-        for name, x in ends.items():
-            if x.shape != (K,):
-                raise ValueError(f"{name} has shape {x.shape}; expected ({K},), as emissions has {K} labels")
-        T = len(node)
-        parts: list[tuple[str, Grid, int | Grid]] = [
-            ("emissions", node, np.ones(T, np.int64)),
-            ("transitions", pool, T - 1),
-        ]
-        check_total([*parts, *((name, x, 1) for name, x in ends.items())])
-        lattice = Lattice(node, pool[None], np.zeros(T - 1, np.int64)).plus_ends(**ends)
+        T, K = node.shape
+        order = 2 if pool.ndim == 3 else 1
+        shapes = {"transitions": (K,) * (order + 1), "first": (K, K), "start": (K,), "end": (K,)}
+        given = {"first": first, "start": start, "end": end}
+        extra = {name: snap(x, name) for name, x in given.items() if x is not None}
+        for name, x in {"transitions": pool, **extra}.items():
+            if x.shape != shapes[name]:
+                raise ValueError(
+                    f"{name} has shape {x.shape}; expected {shapes[name]}, as emissions has {K} labels"
+                )
+        if first is not None and order == 1:
+            raise ValueError(f"first goes with transitions of shape {(K,) * 3}; those given have {(K,) * 2}")
+        check_total(
+            [
+                ("emissions", node, np.ones(T, np.int64)),
+                ("transitions", pool, max(T - order, 0)),
+                *((name, x, min(T - 1, 1) if name == "first" else 1) for name, x in extra.items()),
+            ]
+        )
+        node = node.copy()
+        for t, name in ((0, "start"), (-1, "end")):
+            node[t] = add(node[t], extra.get(name, np.zeros(K, np.int64)))
+        if order == 1:
+            lattice = Lattice(node, pool[None], np.zeros(T - 1, np.int64))
+        else:
+            step = extra.get("first", np.zeros((K, K), np.int64))
+            lattice = pair_lattice(node, step, pool[None], np.zeros(max(T - 2, 0), np.int64))
+        return cls._from(lattice, labels, tokens, scheme)
+
+    @classmethod
+    def _from(
+        cls,
+        lattice: Lattice,
+        labels: LabelSet | Sequence[str] | None,
+        tokens: Sequence[str] | None,
+        scheme: str,
+    ) -> "Trellis":
         self = cls.__new__(cls)
         self._set(lattice, labels, tokens, scheme)
         return self
@@ -144,7 +218,13 @@ class Trellis:
 
     def __repr__(self) -> str:
         T, K = self.lattice.shape
-        return f"Trellis({T} tokens, {K} labels, {self.labels.scheme})"
+        order = "" if self.order == 1 else ", second order"
+        return f"Trellis({T} tokens, {K} labels, {self.labels.scheme}{order})"
+
+    @property
+    def order(self) -> int:
+        """How many labels before its own a score looks at, 1 or 2."""
+        return 2 if self.lattice.is_second_order else 1
 
     def ids(self, labelling: Iterable[object]) -> NDArray[np.int64]:
         """Label ids (T,) of a labelling given as names or ids."""
@@ -156,3 +236,10 @@ class Trellis:
     def score(self, labelling: Iterable[object]) -> float:
         """Score of a labelling, given as names or ids, in nats; -inf where it takes a forbidden step."""
         return nats(self.lattice.score(self.ids(labelling)))
+
+
+def _start(scores: ArrayLike) -> Grid:
+    start = snap(scores, "start")
+    if start.ndim != 1 or not start.size:
+        raise ValueError(f"start has shape {start.shape}; expected (K,), one score for each label")
+    return start

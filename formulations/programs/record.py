@@ -19,12 +19,13 @@ class IntegerProgram:
     The general form of Stokman 2011, eq. 49-56. Every column is integer and boxed, every coefficient an
     integer: the objective counts grid units (2^-20 nats), so an optimum is exact and has no tolerance.
 
-    Columns begin with the edges of the path (Stokman 2011, eq. 53, with indices of its own for `start`):
-    K start edges, then edge (t, i, j) at K + (t-1)·K² + i·K + j for t = 1 … T-1, then K end edges.
+    Columns begin with the edges of the path (Stokman 2011, eq. 53, with indices of its own for `start`): S start
+    edges, then edge (t, s, j) from state s at t-1 to label j at S + (t-1)·S·K + s·K + j for t = 1 … T-1, then S end
+    edges. States are labels, S = K, or for second order pairs of labels, S = (K+1)·K, numbered as in `Lattice`.
 
     Parameters
     ----------
-    tokens, labels : T and K
+    tokens, labels, states : T, K and S
     objective : (n,) int64, grid units
     lower, upper : (n,) int64
     indptr, indices, data : the rows of A, compressed sparse rows; (m+1,), (nnz,), (nnz,) int64
@@ -33,6 +34,7 @@ class IntegerProgram:
 
     tokens: int
     labels: int
+    states: int
     objective: Integers
     lower: Integers
     upper: Integers
@@ -52,8 +54,8 @@ class IntegerProgram:
 
     @property
     def n_edges(self) -> int:
-        """Number of path columns, (T-1)·K² + 2K."""
-        return (self.tokens - 1) * self.labels**2 + 2 * self.labels
+        """Number of path columns, (T-1)·S·K + 2S."""
+        return path_columns(self.tokens, self.labels, self.states)
 
     @cached_property
     def row_of_entry(self) -> Integers:
@@ -79,9 +81,9 @@ class IntegerProgram:
 
     def labelling(self, x: Integers) -> Integers:
         """Label ids (T,) of the path that x takes."""
-        K, T = self.labels, self.tokens
-        first = np.argmax(x[:K])
-        steps = x[K : K + (T - 1) * K * K].reshape(T - 1, K * K).argmax(axis=1)
+        T, K, S = self.tokens, self.labels, self.states
+        first = np.argmax(x[:S])
+        steps = x[S : S + (T - 1) * S * K].reshape(T - 1, S * K).argmax(axis=1)
         return np.concatenate([[first], steps % K]).astype(np.int64)
 
     def canonical(self) -> "IntegerProgram":
@@ -134,6 +136,11 @@ class IntegerProgram:
             data=np.insert(program.data, ends, -1),
             row_upper=program.row_lower.copy(),
         )
+
+
+def path_columns(tokens: int, labels: int, states: int) -> int:
+    """Number of columns for the edges of a path."""
+    return (tokens - 1) * states * labels + 2 * states
 
 
 def stable_order(keys: Integers) -> Integers:

@@ -13,9 +13,9 @@ HARD = -1
 
 
 class Packed(NamedTuple):
-    """The machines of a problem's rules; M machines, R rules.
+    """The machines of a problem's rules, reading states of its lattice; M machines, R rules.
 
-    symbol of machine m at token t: symbols[table[m, t] + (previous + 1)·stride[m] + label], previous = -1 for START
+    symbol of machine m at token t: symbols[table[m, t] + (previous + 1)·stride[m] + state], previous = -1 for START
     arc of machine m: arc[m] + state·width[m] + symbol, an index into next_state and emits
     violations at the end: final[state_at[m] + state]
     rule (M,), penalty (R,) grid units or HARD, binary (R,)
@@ -40,7 +40,7 @@ def pack(problem: Problem) -> Packed:
     T, K = problem.shape
     machines = [m if rule.forced else m.early for rule in problem.rules for m in rule.machines]
     rule = [r for r, ground in enumerate(problem.rules) for _ in ground.machines]
-    tables = [m.steps.values for m in machines]
+    tables = [problem.lattice.on_states(m.steps).values for m in machines]
     symbol_at = _starts([t.size for t in tables])
     return Packed(
         symbols=_flat(tables, np.int16),
