@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from formulations.compiled.lattice import Lattice, pair_lattice
-from formulations.grid import Grid, add, check_total, nats, snap
+from formulations import arrays
+from formulations.compiled.lattice import Lattice
+from formulations.grid import nats
 from formulations.labels import LabelSet
 
 
@@ -50,20 +51,7 @@ class Trellis:
         *,
         scheme: str = "",
     ) -> None:
-        first, pool = _start(start), snap(edges, "edges")
-        K = len(first)
-        if pool.shape == (0,):
-            pool = pool.reshape(0, K, K)
-        if pool.ndim != 3 or pool.shape[1:] != (K, K):
-            hint = "; Trellis.second_order takes edges [before, previous, next]" if pool.ndim == 4 else ""
-            raise ValueError(
-                f"edges has shape {pool.shape}; expected (T-1, {K}, {K}), as start has {K} labels{hint}"
-            )
-        T = len(pool) + 1
-        node = np.zeros((T, K), np.int64)
-        node[0] = first
-        check_total([("start", first, 1), ("edges", pool, np.ones(T - 1, np.int64))])
-        self._set(Lattice(node, pool, np.arange(T - 1)), labels, tokens, scheme)
+        self._set(arrays.dense(start, edges), labels, tokens, scheme)
 
     @classmethod
     def second_order(
@@ -93,28 +81,7 @@ class Trellis:
         >>> trellis.score([1, 1])
         -0.5
         """
-        begin, step, pool = _start(start), snap([] if first is None else first, "first"), snap(edges, "edges")
-        K = len(begin)
-        T = len(pool) + 2 if step.size else 1
-        if step.size and step.shape != (K, K):
-            raise ValueError(f"first has shape {step.shape}; expected ({K}, {K}), as start has {K} labels")
-        if pool.shape == (0,):
-            pool = pool.reshape(0, K, K, K)
-        if pool.ndim != 4 or pool.shape[1:] != (K, K, K):
-            raise ValueError(
-                f"edges has shape {pool.shape}; expected (T-2, {K}, {K}, {K}), as start has {K} labels"
-            )
-        if T == 1 and len(pool):
-            raise ValueError(
-                f"first is empty, which is for one token, but there are edges for {len(pool) + 2} tokens; expected "
-                f"first ({K}, {K})"
-            )
-        node = np.zeros((T, K), np.int64)
-        node[0] = begin
-        check_total([("start", begin, 1), ("first", step, 1), ("edges", pool, np.ones(len(pool), np.int64))])
-        first_step = step if T > 1 else np.zeros((K, K), np.int64)
-        lattice = pair_lattice(node, first_step, pool, np.arange(len(pool)))
-        return cls._from(lattice, labels, tokens, scheme)
+        return cls._from(arrays.dense_pairs(start, first, edges), labels, tokens, scheme)
 
     @classmethod
     def from_emissions(
@@ -139,36 +106,7 @@ class Trellis:
         labels, tokens, scheme : as in `Trellis`
         first : (K, K) from, to: the transition into token 1 for second order, where there is no label before; None for 0
         """
-        node, pool = snap(emissions, "emissions"), snap(transitions, "transitions")
-        if node.ndim != 2 or node.size == 0:
-            raise ValueError(f"emissions has shape {node.shape}; expected (T, K) with at least one token")
-        T, K = node.shape
-        order = 2 if pool.ndim == 3 else 1
-        shapes = {"transitions": (K,) * (order + 1), "first": (K, K), "start": (K,), "end": (K,)}
-        given = {"first": first, "start": start, "end": end}
-        extra = {name: snap(x, name) for name, x in given.items() if x is not None}
-        for name, x in {"transitions": pool, **extra}.items():
-            if x.shape != shapes[name]:
-                raise ValueError(
-                    f"{name} has shape {x.shape}; expected {shapes[name]}, as emissions has {K} labels"
-                )
-        if first is not None and order == 1:
-            raise ValueError(f"first goes with transitions of shape {(K,) * 3}; those given have {(K,) * 2}")
-        check_total(
-            [
-                ("emissions", node, np.ones(T, np.int64)),
-                ("transitions", pool, max(T - order, 0)),
-                *((name, x, min(T - 1, 1) if name == "first" else 1) for name, x in extra.items()),
-            ]
-        )
-        node = node.copy()
-        for t, name in ((0, "start"), (-1, "end")):
-            node[t] = add(node[t], extra.get(name, np.zeros(K, np.int64)))
-        if order == 1:
-            lattice = Lattice(node, pool[None], np.zeros(T - 1, np.int64))
-        else:
-            step = extra.get("first", np.zeros((K, K), np.int64))
-            lattice = pair_lattice(node, step, pool[None], np.zeros(max(T - 2, 0), np.int64))
+        lattice = arrays.factored(emissions, transitions, start, end, first)
         return cls._from(lattice, labels, tokens, scheme)
 
     @classmethod
@@ -224,7 +162,7 @@ class Trellis:
     @property
     def order(self) -> int:
         """How many labels before its own a score looks at, 1 or 2."""
-        return 2 if self.lattice.is_second_order else 1
+        return self.lattice.order
 
     def ids(self, labelling: Iterable[object]) -> NDArray[np.int64]:
         """Label ids (T,) of a labelling given as names or ids."""
@@ -236,10 +174,3 @@ class Trellis:
     def score(self, labelling: Iterable[object]) -> float:
         """Score of a labelling, given as names or ids, in nats; -inf where it takes a forbidden step."""
         return nats(self.lattice.score(self.ids(labelling)))
-
-
-def _start(scores: ArrayLike) -> Grid:
-    start = snap(scores, "start")
-    if start.ndim != 1 or not start.size:
-        raise ValueError(f"start has shape {start.shape}; expected (K,), one score for each label")
-    return start

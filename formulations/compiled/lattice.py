@@ -69,14 +69,15 @@ class Lattice:
         return self.node.shape[1]
 
     @property
-    def is_second_order(self) -> bool:
-        return self.states != self.pool.shape[2]
+    def order(self) -> int:
+        """How many labels before its own a score looks at, 1 or 2."""
+        return 1 if self.states == self.pool.shape[2] else 2
 
     @property
     def base(self) -> NDArray[np.int64]:
         """(S,) the state that the first edge of each state leads to."""
         S, (_, K) = self.states, self.shape
-        return (np.arange(S) % K + 1) * K if self.is_second_order else np.zeros(S, np.int64)
+        return (np.arange(S) % K + 1) * K if self.order == 2 else np.zeros(S, np.int64)
 
     def states_of(self, path: NDArray[np.int64]) -> NDArray[np.int64]:
         """States (T,) that label ids (T,) pass."""
@@ -84,11 +85,11 @@ class Lattice:
 
     def labels_of(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
         """Label ids (T,) of states (T,)."""
-        return states % self.shape[1] if self.is_second_order else states
+        return states % self.shape[1] if self.order == 2 else states
 
     def on_states(self, table: StepTable) -> StepTable:
         """The table as one of the lattice's steps: (P, 1, S) for second order, as it is for first order."""
-        if not self.is_second_order:
+        if self.order == 1:
             return table
         P, K = len(table.values), self.shape[1]
         values = np.broadcast_to(table.values, (P, K + 1, K)).reshape(P, 1, self.states)
@@ -96,7 +97,7 @@ class Lattice:
 
     def entered(self, values: Grid) -> Grid:
         """Values (…, S) of states as values (…, S or 1, K) of the states that each edge leads to."""
-        if not self.is_second_order:
+        if self.order == 1:
             return values[..., None, :]
         return values[..., self.base[:, None] + np.arange(self.shape[1])]
 

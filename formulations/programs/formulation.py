@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from formulations.compiled.lattice import Lattice, states_of
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
-from formulations.programs.record import UNBOUNDED, IntegerProgram, path_columns
+from formulations.programs.record import UNBOUNDED, IntegerProgram
 from formulations.programs.rows import Columns, Rows
 from formulations.programs.rule_rows import add_rule
 from formulations.programs.shared import Shared
@@ -86,10 +86,11 @@ def formulate(problem: Problem) -> Formulation:
     """
     T, K = problem.shape
     S = problem.lattice.states
-    if path_columns(T, K, S) > MOST_COLUMNS:
+    if (T - 1) * S * K > MOST_COLUMNS:
         raise TooLarge(
-            f"the integer program would have {path_columns(T, K, S)} columns for {T} tokens and {S} states, more than "
-            f"{MOST_COLUMNS}: use a method that builds none, such as beam, or shorter sequences"
+            f"the integer program would have {(T - 1) * S * K} columns for {T} tokens and {K} labels"
+            f"{' in pairs' if S > K else ''}, and may have {MOST_COLUMNS}: use a method that needs none, such as beam, or "
+            "shorter sequences"
         )
     columns, rows = Columns(), Rows()
     add_path(problem.lattice, columns, rows)
@@ -101,7 +102,6 @@ def formulate(problem: Problem) -> Formulation:
     program = IntegerProgram(
         tokens=T,
         labels=K,
-        states=S,
         objective=np.zeros(columns.count, np.int64),
         lower=np.concatenate(columns.lower),
         upper=np.concatenate(columns.upper),
@@ -110,6 +110,7 @@ def formulate(problem: Problem) -> Formulation:
         data=data,
         row_lower=np.concatenate(rows.lower),
         row_upper=np.concatenate(rows.upper),
+        order=problem.lattice.order,
     )
     return Formulation(program, np.concatenate(columns.score), np.concatenate(columns.cost), problem.lattice)
 

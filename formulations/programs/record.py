@@ -25,16 +25,16 @@ class IntegerProgram:
 
     Parameters
     ----------
-    tokens, labels, states : T, K and S
+    tokens, labels : T and K
     objective : (n,) int64, grid units
     lower, upper : (n,) int64
     indptr, indices, data : the rows of A, compressed sparse rows; (m+1,), (nnz,), (nnz,) int64
     row_lower, row_upper : (m,) int64, -UNBOUNDED and UNBOUNDED where a side is absent
+    order : 1, or 2 where states are pairs of labels
     """
 
     tokens: int
     labels: int
-    states: int
     objective: Integers
     lower: Integers
     upper: Integers
@@ -43,6 +43,12 @@ class IntegerProgram:
     data: Integers
     row_lower: Integers
     row_upper: Integers
+    order: int = 1
+
+    @property
+    def states(self) -> int:
+        """S, the states at each token."""
+        return self.labels if self.order == 1 else (self.labels + 1) * self.labels
 
     @property
     def n_columns(self) -> int:
@@ -55,7 +61,7 @@ class IntegerProgram:
     @property
     def n_edges(self) -> int:
         """Number of path columns, (T-1)·S·K + 2S."""
-        return path_columns(self.tokens, self.labels, self.states)
+        return (self.tokens - 1) * self.states * self.labels + 2 * self.states
 
     @cached_property
     def row_of_entry(self) -> Integers:
@@ -136,11 +142,6 @@ class IntegerProgram:
             data=np.insert(program.data, ends, -1),
             row_upper=program.row_lower.copy(),
         )
-
-
-def path_columns(tokens: int, labels: int, states: int) -> int:
-    """Number of columns for the edges of a path."""
-    return (tokens - 1) * states * labels + 2 * states
 
 
 def stable_order(keys: Integers) -> Integers:

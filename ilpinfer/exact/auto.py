@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, is_forbidden
+from formulations.programs.formulation import TooLarge, best_score
 from ilpinfer.certificate import FOLDED_BOUND, LABEL_BOUND
 from ilpinfer.exact.programs import FASTEST, best_of_program
 from ilpinfer.exact.viterbi import best_paths
@@ -50,7 +51,7 @@ def _best(folded: Problem, task: Task, why: str) -> Iterator[Found]:
     if labels.settled or is_forbidden(labels.bound):
         yield _labelled(labels, why)
         return
-    answer = next(best_of_program(folded, task, FASTEST))
+    answer = next(_by_program(folded, task))
     answer = replace(answer, method=why + "folded program on " + answer.method)
     if answer.path is not None and folded.value(answer.path).score >= answer.bound:
         labels = search(folded, WIDE, task.deadline, guided=True, floor=int(answer.bound))
@@ -83,13 +84,21 @@ def _best_few(folded: Problem, task: Task, why: str) -> Iterator[Found]:
     """Several labellings by a solver, and further ones while they equal the last, so that label ids decide."""
     answers: list[Found] = []
     scores: list[int] = []
-    for answer in best_of_program(folded, replace(task, top=task.top + MORE_TIES), FASTEST):
+    for answer in _by_program(folded, replace(task, top=task.top + MORE_TIES)):
         score = FORBIDDEN if answer.path is None else folded.value(answer.path).score
         if len(answers) >= task.top and score < scores[task.top - 1]:
             break
         answers.append(replace(answer, method=why + "folded program on " + answer.method))
         scores.append(score)
     yield from sorted(answers, key=lambda answer: _order(answer, folded))[: task.top]
+
+
+def _by_program(folded: Problem, task: Task) -> Iterator[Found]:
+    """What the solver finds, or nothing where the program would be too large to build."""
+    try:
+        yield from best_of_program(folded, task, FASTEST)
+    except TooLarge:
+        yield Found(None, best_score(folded.lattice), f"{FASTEST}: too large to build", FOLDED_BOUND)
 
 
 def _order(answer: Found, folded: Problem) -> tuple[float, list[int]]:

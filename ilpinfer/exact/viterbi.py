@@ -14,7 +14,7 @@ def completions(lattice: Lattice) -> NDArray[np.int64]:
     """(T, S) best score, in grid units, of what follows state s at token t, its own score excluded."""
     completion = np.empty(lattice.node.shape, np.int64)
     scores = lattice.node, lattice.pool, lattice.step
-    if lattice.is_second_order:
+    if lattice.order == 2:
         kernels.best_pair_completions(*scores, lattice.base, completion)
     else:
         kernels.best_completions(*scores, completion)

@@ -41,7 +41,7 @@ def _smallest() -> IntegerProgram:
     """One token, one label: solved first, so that the solver loads whatever it loads late."""
     one, both = np.ones(1, np.int64), np.ones(2, np.int64)
     entries = np.array([0, 1]), np.array([0])
-    return IntegerProgram(1, 1, 1, both, 0 * both, both, *entries, one, one, one)
+    return IntegerProgram(1, 1, both, 0 * both, both, *entries, one, one, one)
 
 
 def _end_with_parent(lifeline: int) -> None:
