@@ -78,8 +78,9 @@ def factored(
     parts: list[tuple[str, Grid, int | Grid]] = [("emissions", node, np.ones(T, np.int64))]
     check_total([*parts, *((name, x, times[name]) for name, x in extra.items())])
     node = node.copy()
-    node[0] = add(node[0], extra.get("start", _none(K)))
-    node[-1] = add(node[-1], extra.get("end", _none(K)))
+    for t, name in ((0, "start"), (-1, "end")):
+        if name in extra:
+            node[t] = add(node[t], extra[name])
     if order == 1:
         return Lattice(node, pool[None], np.zeros(T - 1, np.int64))
     return pair_lattice(node, extra.get("first", _none(K, K)), pool[None], np.zeros(max(T - 2, 0), np.int64))

@@ -47,6 +47,7 @@ def best_pair_completions(node, pool, step, base, completion):  # type: ignore[n
 def best_path(node, pool, step, base, completion, path):  # type: ignore[no-untyped-def]
     """Fill path (T,) with the states of the best labelling, the first one by label ids; its score is returned."""
     T, S = node.shape
+    K = pool.shape[2]
     total = FORBIDDEN
     path[0] = 0
     for s in range(S):
@@ -57,12 +58,13 @@ def best_path(node, pool, step, base, completion, path):  # type: ignore[no-unty
     for t in range(1, T):
         edges = pool[step[t - 1], path[t - 1]]
         first = base[path[t - 1]]
-        best = 4 * FORBIDDEN
-        for j in range(len(edges)):
-            score = edges[j] + max(node[t, first + j] + completion[t, first + j], FORBIDDEN)
+        here, ahead = node[t, first : first + K], completion[t, first : first + K]
+        best, chosen = 4 * FORBIDDEN, 0
+        for j in range(K):
+            score = edges[j] + max(here[j] + ahead[j], FORBIDDEN)
             if score > best:
-                best = score
-                path[t] = first + j
+                best, chosen = score, j
+        path[t] = first + chosen
     return total
 
 

@@ -81,16 +81,17 @@ def advance(node, pool, step, base, completion, packed, beam, floor, guided, fir
         for h in range(size[0]):
             before = nodes[t - 1, h] if t else -1
             start = base[before] if t else 0
+            here, ahead = node[t, start : start + K], completion[t, start : start + K]
             for b in range(K):
-                c, j = h * K + b, start + b
+                c = h * K + b
                 key[c] = FORBIDDEN
-                value = node[t, j] if t == 0 else max(node[t, j] + pool[step[t - 1], before, b], FORBIDDEN)
-                if value < _DEAD or completion[t, j] < _DEAD or score[h] + value + completion[t, j] < floor:
+                value = here[b] if t == 0 else max(here[b] + pool[step[t - 1], before, b], FORBIDDEN)
+                if value < _DEAD or ahead[b] < _DEAD or score[h] + value + ahead[b] < floor:
                     continue
-                cost = _read(packed, t, before, j, states[h], fired[h], new_states, new_fired)
+                cost = _read(packed, t, before, start + b, states[h], fired[h], new_states, new_fired)
                 worth[c] = score[h] + value - cost
-                if cost != HARD and worth[c] + completion[t, j] >= floor:
-                    key[c] = worth[c] + (completion[t, j] if guided else 0)
+                if cost != HARD and worth[c] + ahead[b] >= floor:
+                    key[c] = worth[c] + (ahead[b] if guided else 0)
         order = np.argsort(-key[: size[0] * K], kind="mergesort")
         table[:] = -1
         kept = 0
