@@ -88,8 +88,8 @@ class Lattice:
         return states % self.shape[1] if self.order == 2 else states
 
     def on_states(self, table: StepTable) -> StepTable:
-        """The table as one of the lattice's steps: (P, 1, S) for second order, as it is for first order."""
-        if self.order == 1:
+        """The table as one of the lattice's steps: (P, 1, S) for second order, as it is for first order or if it is one."""
+        if table.values.shape[2] == self.states:
             return table
         P, K = len(table.values), self.shape[1]
         values = np.broadcast_to(table.values, (P, K + 1, K)).reshape(P, 1, self.states)
