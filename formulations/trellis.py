@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from formulations import arrays
 from formulations.compiled.lattice import Lattice
-from formulations.grid import Grid, check_total, nats, snap
+from formulations.grid import nats
 from formulations.labels import LabelSet
 
 
@@ -50,21 +51,37 @@ class Trellis:
         *,
         scheme: str = "",
     ) -> None:
-        first, pool = snap(start, "start"), snap(edges, "edges")
-        if first.ndim != 1 or not first.size:
-            raise ValueError(f"start has shape {first.shape}; expected (K,), one score for each label")
-        K = len(first)
-        if pool.shape == (0,):
-            pool = pool.reshape(0, K, K)
-        if pool.ndim != 3 or pool.shape[1:] != (K, K):
-            raise ValueError(
-                f"edges has shape {pool.shape}; expected (T-1, {K}, {K}), as start has {K} labels"
-            )
-        T = len(pool) + 1
-        node = np.zeros((T, K), np.int64)
-        node[0] = first
-        check_total([("start", first, 1), ("edges", pool, np.ones(T - 1, np.int64))])
-        self._set(Lattice(node, pool, np.arange(T - 1)), labels, tokens, scheme)
+        self._set(arrays.dense(start, edges), labels, tokens, scheme)
+
+    @classmethod
+    def second_order(
+        cls,
+        start: ArrayLike,
+        first: ArrayLike | None,
+        edges: ArrayLike,
+        labels: LabelSet | Sequence[str] | None = None,
+        tokens: Sequence[str] | None = None,
+        *,
+        scheme: str = "",
+    ) -> "Trellis":
+        """A trellis whose scores look at two labels before (Thede and Harper 1999).
+
+        ``score(y) = start[y_0] + first[y_0, y_1] + Σ_{t=2}^{T-1} edges[t-2, y_{t-2}, y_{t-1}, y_t]``, in nats.
+
+        Parameters
+        ----------
+        start : (K,) log score of label k at token 0, that token's own score included
+        first : (K, K) label i at token 0, then j at token 1, token 1's own score included; None or empty for T = 1
+        edges : (T-2, K, K, K) label h at t-2, i at t-1, then j at t, token t's own score included; -inf forbids
+        labels, tokens, scheme : as in `Trellis`
+
+        Examples
+        --------
+        >>> trellis = Trellis.second_order([0.0, -1.0], [[0.0, -1.0], [-2.0, 0.5]], [])
+        >>> trellis.score([1, 1])
+        -0.5
+        """
+        return cls._from(arrays.dense_pairs(start, first, edges), labels, tokens, scheme)
 
     @classmethod
     def from_emissions(
@@ -77,34 +94,29 @@ class Trellis:
         tokens: Sequence[str] | None = None,
         *,
         scheme: str = "",
+        first: ArrayLike | None = None,
     ) -> "Trellis":
         """A trellis whose transition scores are the same at every token; the parts are kept apart.
 
         Parameters
         ----------
         emissions : (T, K) log score of label k at token t
-        transitions : (K, K) from, to
+        transitions : (K, K) from, to; or (K, K, K) before, from, to for second order
         start, end : (K,) log score of the first and the last label, or None
+        labels, tokens, scheme : as in `Trellis`
+        first : (K, K) from, to: the transition into token 1 for second order, where there is no label before; None for 0
         """
-        node, pool = snap(emissions, "emissions"), snap(transitions, "transitions")
-        if node.ndim != 2 or node.size == 0:
-            raise ValueError(f"emissions has shape {node.shape}; expected (T, K) with at least one token")
-        K = node.shape[1]
-        if pool.shape != (K, K):
-            raise ValueError(
-                f"transitions has shape {pool.shape}; expected ({K}, {K}), as emissions has {K} labels"
-            )
-        ends = {name: snap(x, name) for name, x in (("start", start), ("end", end)) if x is not None}
-        for name, x in ends.items():
-            if x.shape != (K,):
-                raise ValueError(f"{name} has shape {x.shape}; expected ({K},), as emissions has {K} labels")
-        T = len(node)
-        parts: list[tuple[str, Grid, int | Grid]] = [
-            ("emissions", node, np.ones(T, np.int64)),
-            ("transitions", pool, T - 1),
-        ]
-        check_total([*parts, *((name, x, 1) for name, x in ends.items())])
-        lattice = Lattice(node, pool[None], np.zeros(T - 1, np.int64)).plus_ends(**ends)
+        lattice = arrays.factored(emissions, transitions, start, end, first)
+        return cls._from(lattice, labels, tokens, scheme)
+
+    @classmethod
+    def _from(
+        cls,
+        lattice: Lattice,
+        labels: LabelSet | Sequence[str] | None,
+        tokens: Sequence[str] | None,
+        scheme: str,
+    ) -> "Trellis":
         self = cls.__new__(cls)
         self._set(lattice, labels, tokens, scheme)
         return self
@@ -144,7 +156,13 @@ class Trellis:
 
     def __repr__(self) -> str:
         T, K = self.lattice.shape
-        return f"Trellis({T} tokens, {K} labels, {self.labels.scheme})"
+        order = "" if self.order == 1 else ", second order"
+        return f"Trellis({T} tokens, {K} labels, {self.labels.scheme}{order})"
+
+    @property
+    def order(self) -> int:
+        """How many labels before its own a score looks at, 1 or 2."""
+        return self.lattice.order
 
     def ids(self, labelling: Iterable[object]) -> NDArray[np.int64]:
         """Label ids (T,) of a labelling given as names or ids."""

@@ -123,7 +123,7 @@ def _check_leaf(problem: Problem, leaf: Leaf, claim: int, excluded: tuple[Labell
     if followed and not set(inside) <= set(followed):
         raise Rejected(f"leaf: {sorted(set(inside) - set(followed))} are inside, but not followed")
     for rule, machine in inside:
-        if rules[rule].binary and len(rules[rule].machines) > 1:
+        if _once(rules[rule]) and len(rules[rule].machines) > 1:
             raise Rejected(
                 f"leaf: {rules[rule].name!r} counts once for several machines, so none can be inside"
             )
@@ -160,6 +160,11 @@ def _check_leaf(problem: Problem, leaf: Leaf, claim: int, excluded: tuple[Labell
         )
 
 
+def _once(rule: GroundRule) -> bool:
+    """Whether a second violation costs no more; of a hard rule none is ever paid for."""
+    return rule.binary and rule.penalty is not None
+
+
 def _named(rules: Sequence[GroundRule], key: Any, what: str) -> Part:
     """The key of a rule's part or machine, which must exist."""
     if not isinstance(key, tuple) or len(key) != 2:
@@ -186,7 +191,7 @@ def _price(rules: Sequence[GroundRule], key: Any, each: Any) -> Price:
     ground, part = rules[rule], rules[rule].parts[place]
     if not isinstance(each, Integral) or isinstance(each, bool):
         raise Rejected(f"leaf: the multiplier of {ground.name!r} is {each!r}, which is no whole number")
-    if not isinstance(part, Sum) or ground.binary:
+    if not isinstance(part, Sum) or _once(ground):
         raise Rejected(f"leaf: {ground.name!r} has a multiplier, but is no sum whose violations count singly")
     each = int(each) if ground.penalty != 0 else 0
     if (each > 0 and part.high is None) or (each < 0 and part.low is None):

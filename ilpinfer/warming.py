@@ -55,9 +55,9 @@ def warm_up() -> float:
 def _viterbi() -> None:
     from ilpinfer.exact.viterbi import best_paths, viterbi
 
-    lattice = _example().lattice
-    viterbi(lattice)
-    best_paths(lattice, 2)
+    viterbi(_example().lattice)
+    viterbi(Trellis.second_order(np.zeros(1), np.zeros((1, 1)), []).lattice)
+    best_paths(_example().lattice, 2)
 
 
 def _beam() -> None:

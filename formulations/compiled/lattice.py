@@ -50,7 +50,8 @@ class Lattice:
 
     A second-order lattice has a state for each pair of labels: state (i + 1)·K + j for label j after label i, i = -1
     before token 0. There `node` is (T, (K+1)·K), and `pool` (P, (K+1)·K, K), since only pairs that begin with j can
-    follow: edge b of state s leads to state `base[s] + b`.
+    follow: edge b of state s leads to state `base[s] + b`. The state that a step enters is then all that a `StepTable`
+    looks at. Rules and labellings speak of labels, states stay between here and the code that walks the lattice.
     """
 
     node: Grid
@@ -60,38 +61,62 @@ class Lattice:
     @property
     def shape(self) -> tuple[int, int]:
         """(T, K)."""
-        return self.node.shape[0], self.node.shape[1]
+        return self.node.shape[0], self.pool.shape[2]
+
+    @property
+    def states(self) -> int:
+        """S: K, or (K+1)·K for second order."""
+        return self.node.shape[1]
+
+    @property
+    def order(self) -> int:
+        """How many labels before its own a score looks at, 1 or 2."""
+        return 1 if self.states == self.pool.shape[2] else 2
 
     @property
     def base(self) -> NDArray[np.int64]:
         """(S,) the state that the first edge of each state leads to."""
-        _, S, B = self.pool.shape
-        return np.zeros(S, np.int64) if S == B else (np.arange(S) % B + 1) * B
+        S, (_, K) = self.states, self.shape
+        return (np.arange(S) % K + 1) * K if self.order == 2 else np.zeros(S, np.int64)
+
+    def states_of(self, path: NDArray[np.int64]) -> NDArray[np.int64]:
+        """States (T,) that label ids (T,) pass."""
+        return states_of(path, self.shape[1], self.states)
+
+    def labels_of(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Label ids (T,) of states (T,)."""
+        return states % self.shape[1] if self.order == 2 else states
+
+    def on_states(self, table: StepTable) -> StepTable:
+        """The table as one of the lattice's steps: (P, 1, S) for second order, as it is for first order or if it is one."""
+        if table.values.shape[2] == self.states:
+            return table
+        P, K = len(table.values), self.shape[1]
+        values = np.broadcast_to(table.values, (P, K + 1, K)).reshape(P, 1, self.states)
+        return StepTable(values, table.index)
+
+    def entered(self, values: Grid) -> Grid:
+        """Values (…, S) of states as values (…, S or 1, K) of the states that each edge leads to."""
+        if self.order == 1:
+            return values[..., None, :]
+        return values[..., self.base[:, None] + np.arange(self.shape[1])]
 
     def score(self, path: NDArray[np.int64]) -> int:
         """Grid score of label ids (T,), `FORBIDDEN` where a step is."""
+        states = self.states_of(path)
         parts = np.concatenate(
-            [self.node[np.arange(len(path)), path], self.pool[self.step, path[:-1], path[1:]]]
+            [self.node[np.arange(len(path)), states], self.pool[self.step, states[:-1], path[1:]]]
         )
         return FORBIDDEN if is_forbidden(parts).any() else int(parts.sum())
-
-    def plus_ends(self, start: Grid | None = None, end: Grid | None = None) -> "Lattice":
-        """The lattice with scores (K,) added to the first and last label."""
-        node = self.node.copy()
-        if start is not None:
-            node[0] = add(node[0], start)
-        if end is not None:
-            node[-1] = add(node[-1], end)
-        return Lattice(node, self.pool, self.step)
 
     def plus(self, tables: Iterable[StepTable]) -> "Lattice":
         """The lattice with the tables' values, as grid scores, added to its steps.
 
-        Tables that ignore the previous label go to the nodes; of the others, each combination that occurs
-        becomes one entry of the pool.
+        Tables that ignore the previous label, or all of them for second order, go to the nodes; of the others, each
+        combination that occurs becomes one entry of the pool.
         """
         node, edge = self.node.copy(), []
-        for table in tables:
+        for table in map(self.on_states, tables):
             if table.values.shape[1] == 1:
                 node = add(node, table.values[table.index, 0])
             else:
@@ -107,5 +132,29 @@ class Lattice:
         return Lattice(node, pool, step.reshape(-1).astype(np.int64))
 
     def edge_scores(self) -> Grid:
-        """(T-1, K, K) score of each edge, the score of the token that it enters included."""
-        return add(self.pool[self.step], self.node[1:, None, :])
+        """(T-1, S, K) score of each edge, the score of the token that it enters included."""
+        return add(self.pool[self.step], self.entered(self.node[1:]))
+
+
+def states_of(path: NDArray[np.int64], labels: int, states: int) -> NDArray[np.int64]:
+    """States (T,) that label ids (T,) pass in a lattice of K labels and S states."""
+    return path if states == labels else np.append(0, path[:-1] + 1) * labels + path
+
+
+def pair_lattice(node: Grid, first: Grid, later: Grid, step: NDArray[np.int64]) -> Lattice:
+    """A second-order lattice.
+
+    Parameters
+    ----------
+    node : (T, K) score of label k at token t
+    first : (K, K) score of the step into token 1 [previous, next]
+    later : (P, K, K, K) scores of steps [before, previous, next]
+    step : (T-2,) which of them leads into each token from token 2 on
+    """
+    T, K = node.shape
+    nodes = np.tile(node, (1, K + 1))
+    nodes[0, K:] = nodes[1:, :K] = FORBIDDEN
+    pool = np.full((1 + len(later), (K + 1) * K, K), FORBIDDEN)
+    pool[0, :K] = first
+    pool[1:, K:] = later.reshape(-1, K * K, K)
+    return Lattice(nodes, pool, np.append(0, step + 1)[: T - 1])

@@ -219,7 +219,7 @@ def unique_names(items: Iterable[Rule | Feature]) -> list[str]:
 
 
 def _check_totals(model: Lattice, tables: list[StepTable], rules: list[GroundRule]) -> None:
-    T, _ = model.shape
+    T, K = model.shape
     weights = sum(int(np.abs(t.values).reshape(len(t.values), -1).max(axis=1)[t.index].sum()) for t in tables)
     penalties = 0
     for rule in rules:
@@ -231,8 +231,9 @@ def _check_totals(model: Lattice, tables: list[StepTable], rules: list[GroundRul
             )
         penalties += cost
     uses = np.bincount(model.step, minlength=len(model.pool)).astype(np.int64)
+    node = model.node.reshape(T, model.states // K, K).max(axis=1)
     parts: list[tuple[str, Grid, int | Grid]] = [
-        ("node", model.node, np.ones(T, np.int64)),
+        ("node", node, np.ones(T, np.int64)),
         ("edge", model.pool, uses),
     ]
     check_total(parts, weights + penalties)

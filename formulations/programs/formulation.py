@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.lattice import Lattice
+from formulations.compiled.lattice import Lattice, states_of
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
 from formulations.programs.record import UNBOUNDED, IntegerProgram
@@ -17,6 +17,13 @@ from formulations.programs.shared import Shared
 from formulations.programs.shortest_path import add_path
 
 Integers = NDArray[np.int64]
+
+MOST_COLUMNS = 20_000_000
+"""Of a path; building a larger program would take gigabytes."""
+
+
+class TooLarge(ValueError):
+    """A problem whose program would have more than `MOST_COLUMNS` columns."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +77,28 @@ class Formulation:
 
 
 def formulate(problem: Problem) -> Formulation:
-    """Columns and rows for the lattice and every rule that it does not hold."""
+    """Columns and rows for the lattice and every rule that it does not hold.
+
+    Raises
+    ------
+    TooLarge
+        where the path alone would have more than `MOST_COLUMNS` columns.
+    """
+    T, K = problem.shape
+    S = problem.lattice.states
+    if (T - 1) * S * K > MOST_COLUMNS:
+        raise TooLarge(
+            f"the integer program would have {(T - 1) * S * K} columns for {T} tokens and {K} labels"
+            f"{' in pairs' if S > K else ''}, and may have {MOST_COLUMNS}: use a method that needs none, such as beam, or "
+            "shorter sequences"
+        )
     columns, rows = Columns(), Rows()
     add_path(problem.lattice, columns, rows)
-    shared = Shared(problem.shape, columns, rows)
+    shared = Shared(problem.shape, S, columns, rows)
     shared.expect(problem.rules)
     for rule in problem.rules:
         add_rule(rule, shared)
     indptr, indices, data = rows.compressed()
-    T, K = problem.shape
     program = IntegerProgram(
         tokens=T,
         labels=K,
@@ -90,6 +110,7 @@ def formulate(problem: Problem) -> Formulation:
         data=data,
         row_lower=np.concatenate(rows.lower),
         row_upper=np.concatenate(rows.upper),
+        order=problem.lattice.order,
     )
     return Formulation(program, np.concatenate(columns.score), np.concatenate(columns.cost), problem.lattice)
 
@@ -115,8 +136,8 @@ def with_row(
 
 def without(program: IntegerProgram, path: Integers) -> IntegerProgram:
     """The program with a no-good row: not this labelling, label ids (T,), again."""
-    T, K = program.tokens, program.labels
-    steps = K + np.arange(T - 1) * K * K + path[:-1] * K + path[1:]
+    T, K, S = program.tokens, program.labels, program.states
+    steps = S + np.arange(T - 1) * S * K + states_of(path, K, S)[:-1] * K + path[1:]
     at = np.concatenate([path[:1], steps])
     return with_row(program, at, np.ones(T, np.int64), upper=T - 1)
 
@@ -128,19 +149,30 @@ def losses(lattice: Lattice) -> tuple[int, Integers]:
     `UNBOUNDED`.
     """
     T, K = lattice.shape
-    completion = np.zeros((T, K), np.int64)
+    S = lattice.states
+    completion = np.zeros((T, S), np.int64)
     edges = lattice.edge_scores()
-    through = np.empty((T - 1, K, K), np.int64)
+    through = np.empty((T - 1, S, K), np.int64)
     for t in range(T - 1, 0, -1):
-        through[t - 1] = edges[t - 1] + completion[t]
+        through[t - 1] = edges[t - 1] + lattice.entered(completion[t])
         completion[t - 1] = np.maximum(through[t - 1].max(axis=1), FORBIDDEN)
     first = lattice.node[0] + completion[0]
     best = int(first.max())
     if is_forbidden(best):
-        return FORBIDDEN, np.full(K + (T - 1) * K * K, UNBOUNDED)
+        return FORBIDDEN, np.full(S + (T - 1) * S * K, UNBOUNDED)
     loss = np.concatenate([best - first, (completion[:-1, :, None] - through).reshape(-1)])
     dead = np.concatenate([is_forbidden(first), is_forbidden(through).reshape(-1)])
     return best, np.where(dead, UNBOUNDED, loss)
+
+
+def best_score(lattice: Lattice) -> int:
+    """The best score of any labelling, token by token, as a bound that costs little memory."""
+    completion = np.zeros(lattice.states, np.int64)
+    for t in range(len(lattice.step) - 1, -1, -1):
+        ahead = np.maximum(lattice.node[t + 1] + completion, FORBIDDEN)
+        through = lattice.pool[lattice.step[t]] + lattice.entered(ahead)
+        completion = np.maximum(through.max(axis=1), FORBIDDEN)
+    return max(int((lattice.node[0] + completion).max()), FORBIDDEN)
 
 
 def score_floor(best: int, tau: float, bound: str) -> int | None:

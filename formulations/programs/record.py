@@ -19,8 +19,9 @@ class IntegerProgram:
     The general form of Stokman 2011, eq. 49-56. Every column is integer and boxed, every coefficient an
     integer: the objective counts grid units (2^-20 nats), so an optimum is exact and has no tolerance.
 
-    Columns begin with the edges of the path (Stokman 2011, eq. 53, with indices of its own for `start`):
-    K start edges, then edge (t, i, j) at K + (t-1)·K² + i·K + j for t = 1 … T-1, then K end edges.
+    Columns begin with the edges of the path (Stokman 2011, eq. 53, with indices of its own for `start`): S start
+    edges, then edge (t, s, j) from state s at t-1 to label j at S + (t-1)·S·K + s·K + j for t = 1 … T-1, then S end
+    edges. States are labels, S = K, or for second order pairs of labels, S = (K+1)·K, numbered as in `Lattice`.
 
     Parameters
     ----------
@@ -29,6 +30,7 @@ class IntegerProgram:
     lower, upper : (n,) int64
     indptr, indices, data : the rows of A, compressed sparse rows; (m+1,), (nnz,), (nnz,) int64
     row_lower, row_upper : (m,) int64, -UNBOUNDED and UNBOUNDED where a side is absent
+    order : 1, or 2 where states are pairs of labels
     """
 
     tokens: int
@@ -41,6 +43,12 @@ class IntegerProgram:
     data: Integers
     row_lower: Integers
     row_upper: Integers
+    order: int = 1
+
+    @property
+    def states(self) -> int:
+        """S, the states at each token."""
+        return self.labels if self.order == 1 else (self.labels + 1) * self.labels
 
     @property
     def n_columns(self) -> int:
@@ -52,8 +60,8 @@ class IntegerProgram:
 
     @property
     def n_edges(self) -> int:
-        """Number of path columns, (T-1)·K² + 2K."""
-        return (self.tokens - 1) * self.labels**2 + 2 * self.labels
+        """Number of path columns, (T-1)·S·K + 2S."""
+        return (self.tokens - 1) * self.states * self.labels + 2 * self.states
 
     @cached_property
     def row_of_entry(self) -> Integers:
@@ -79,9 +87,9 @@ class IntegerProgram:
 
     def labelling(self, x: Integers) -> Integers:
         """Label ids (T,) of the path that x takes."""
-        K, T = self.labels, self.tokens
-        first = np.argmax(x[:K])
-        steps = x[K : K + (T - 1) * K * K].reshape(T - 1, K * K).argmax(axis=1)
+        T, K, S = self.tokens, self.labels, self.states
+        first = np.argmax(x[:S])
+        steps = x[S : S + (T - 1) * S * K].reshape(T - 1, S * K).argmax(axis=1)
         return np.concatenate([[first], steps % K]).astype(np.int64)
 
     def canonical(self) -> "IntegerProgram":

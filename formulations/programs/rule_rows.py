@@ -109,9 +109,9 @@ def _sum(part: Sum, slack: int | None, once: bool, program: Shared) -> None:
 
 def _local(machine: Machine, program: Shared) -> tuple[Integers, Integers, Integers]:
     """Token, column and violations of each edge that breaks the rule."""
-    emits = machine.emits[0, on_edges(machine.steps, program.shape)]
+    emits = machine.emits[0, on_edges(machine.steps, program.shape, program.states)]
     at = np.flatnonzero(emits)
-    return tokens_of_edges(program.shape)[at], at, emits[at]
+    return tokens_of_edges(program.shape, program.states)[at], at, emits[at]
 
 
 def _flow(
@@ -130,14 +130,14 @@ def _flow(
     rows.put(state[:, :, None], in_order)
     rows.put(state[1:][:, machine.next_state], in_order[:-1], -1)
     rows.lower[-1] = rows.upper[-1] = (np.arange(T * Q) == 0).astype(np.int64)
-    symbol = on_edges(machine.steps, shape)
+    symbol = on_edges(machine.steps, shape, program.states)
     common = int(np.bincount(symbol, minlength=S).argmax())
     linked = np.delete(np.arange(S), common)
     link = np.full((T, S), -1)
     link[:, linked] = rows.add(T * (S - 1), 0, 0).reshape(T, S - 1)
     rows.put(link[:, None, linked], w[:, :, linked])
     at = np.flatnonzero(symbol != common)
-    rows.put(link[tokens_of_edges(shape)[at], symbol[at]], at, -1)
+    rows.put(link[tokens_of_edges(shape, program.states)[at], symbol[at]], at, -1)
     emits = np.broadcast_to(machine.emits, (T, Q, S)).copy()
     emits[-1] += machine.final[machine.next_state]
     t, q, s = np.nonzero(emits)

@@ -18,9 +18,16 @@ Booleans = NDArray[np.bool_]
 
 @dataclass
 class Shared:
-    """The program under construction, with its indicator columns by token and table."""
+    """The program under construction, with its indicator columns by token and table.
+
+    Parameters
+    ----------
+    shape : (T, K)
+    states : S, of the lattice
+    """
 
     shape: tuple[int, int]
+    states: int
     columns: Columns
     rows: Rows
     uses: Counter[bytes] = field(default_factory=Counter)
@@ -34,12 +41,16 @@ class Shared:
                     self.uses.update({table.tobytes() for table in part.steps.values})
 
     def edges(self, token: int, table: NDArray) -> Integers:
-        """Path columns into the token, (K,) at token 0 and (K·K,) later, where the table is not 0."""
+        """Path columns into the token, some of K at token 0 and of S·K later, where the table is not 0."""
+        values = self._values(token, table)
+        before = self.states + (token - 1) * values.size if token else 0
+        return np.asarray(before + np.flatnonzero(values))
+
+    def _values(self, token: int, table: NDArray) -> NDArray:
+        """A table's values (K,) on the start columns of labels, or (S·K,) on the columns into a later token."""
         _, K = self.shape
         inner = self._inner(token, table)
-        if token == 0:
-            return np.flatnonzero(inner)
-        return K + (token - 1) * K * K + np.flatnonzero(np.broadcast_to(inner, (K, K)))
+        return inner[0] if token == 0 else np.broadcast_to(inner, (self.states // K, K, K)).reshape(-1)
 
     def _inner(self, token: int, table: NDArray) -> NDArray:
         """The rows of a table (K+1, K), (K, K) or (1, K) that a step into the token can use."""
@@ -63,7 +74,7 @@ class Shared:
         filled: Booleans = np.array([table.any() for table in steps.values], bool)
         weight = [self._shared_weight(table) for table in steps.values]
         if not any(weight):
-            values = on_edges(steps, self.shape)
+            values = on_edges(steps, self.shape, self.states)
             at = np.flatnonzero(values)
             return at, values[at]
         columns: list[Integers] = []
@@ -76,8 +87,7 @@ class Shared:
                 weights.append(np.array([weight[which]]))
             else:
                 columns.append(self.edges(token, table))
-                rows = 1 if token == 0 else self.shape[1]
-                values = np.broadcast_to(self._inner(token, table), (rows, self.shape[1])).reshape(-1)
+                values = self._values(token, table)
                 weights.append(values[values != 0])
         return np.concatenate(columns), np.concatenate(weights)
 
@@ -89,16 +99,17 @@ class Shared:
         return int(weights[0]) if len(weights) == 1 else 0
 
 
-def on_edges(steps: StepTable, shape: tuple[int, int]) -> Integers:
-    """The table's value on each start and step column, (K + (T-1)·K²,)."""
+def on_edges(steps: StepTable, shape: tuple[int, int], states: int) -> Integers:
+    """The table's value on each start and step column, (S + (T-1)·S·K,)."""
     T, K = shape
-    first = np.broadcast_to(steps.at(0)[0], K)
+    times = states // K
+    first = np.tile(steps.at(0)[0], times)
     values = steps.values[:, 1:] if steps.values.shape[1] > 1 else steps.values
-    later = np.broadcast_to(values[steps.index[1:]], (T - 1, K, K))
+    later = np.broadcast_to(values[steps.index[1:], None], (T - 1, times, K, K))
     return np.concatenate([first, later.reshape(-1)])
 
 
-def tokens_of_edges(shape: tuple[int, int]) -> Integers:
+def tokens_of_edges(shape: tuple[int, int], states: int) -> Integers:
     """The token that each start and step column enters."""
     T, K = shape
-    return np.concatenate([np.zeros(K, np.int64), np.repeat(np.arange(1, T), K * K)])
+    return np.concatenate([np.zeros(states, np.int64), np.repeat(np.arange(1, T), states * K)])

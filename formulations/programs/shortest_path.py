@@ -8,23 +8,23 @@ from formulations.programs.rows import Columns, Rows
 
 
 def add_path(lattice: Lattice, columns: Columns, rows: Rows) -> None:
-    """Add the path's columns and its nT + 2 rows, one for each node.
+    """Add the path's columns and its T·S + 2 rows, one for each node.
 
     maximise Σ score(e)·e subject to one start edge, one end edge, and as much into each node as out of it
     (Fersini et al. 2014, eq. 12-16; Stokman 2011, eq. 39-46, where the label before token 0 is `start`).
-    Columns: K start edges, (T-1)·K² steps, K end edges; a forbidden edge is boxed to 0.
+    Columns: S start edges, (T-1)·S·K steps, S end edges; a forbidden edge is boxed to 0.
     """
-    T, K = lattice.shape
-    score = np.concatenate([lattice.node[0], lattice.edge_scores().reshape(-1), np.zeros(K, np.int64)])
+    (T, K), S = lattice.shape, lattice.states
+    score = np.concatenate([lattice.node[0], lattice.edge_scores().reshape(-1), np.zeros(S, np.int64)])
     forbidden = is_forbidden(score)
     columns.add((~forbidden).astype(np.int64), np.where(forbidden, 0, score))
-    start, end = np.arange(K), K + (T - 1) * K * K + np.arange(K)
-    step = K + np.arange((T - 1) * K * K).reshape(T - 1, K, K)
+    start, end = np.arange(S), S + (T - 1) * S * K + np.arange(S)
+    step = S + np.arange((T - 1) * S * K).reshape(T - 1, S, K)
     source, sink = rows.add(1, 1, 1), rows.add(1, 1, 1)
-    node = rows.add(T * K, 0, 0).reshape(T, K)
+    node = rows.add(T * S, 0, 0).reshape(T, S)
     rows.put(source, start)
     rows.put(sink, end)
     rows.put(node[0], start)
     rows.put(node[:-1, :, None], step, -1)
-    rows.put(node[1:, None, :], step)
+    rows.put(lattice.entered(node[1:]), step)
     rows.put(node[-1], end, -1)

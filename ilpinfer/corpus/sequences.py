@@ -23,8 +23,8 @@ class Example:
     tokens : T texts
     labels : T label names, or None where there are none
     where : file and line, for messages
-    scores : `start` and `edges`, or `emissions` and `transitions` with `start` and `end`, with `label_names`;
-        None where a model has to score the tokens
+    scores : `start` and `edges`, or `emissions` and `transitions` with `start` and `end`, with `label_names`, and with
+        `first` for second order; None where a model has to score the tokens
     """
 
     tokens: tuple[str, ...]
@@ -37,7 +37,8 @@ class Example:
         assert self.scores is not None
         scores = dict(self.scores)
         names = scores.pop("label_names")
-        build = Trellis if "edges" in scores else Trellis.from_emissions
+        dense = Trellis.second_order if "first" in scores else Trellis
+        build = dense if "edges" in scores else Trellis.from_emissions
         try:
             labels = None if names is None else LabelSet(tuple(names), scheme)
             return build(**scores, labels=labels, tokens=self.tokens or None)
@@ -116,7 +117,7 @@ def _cells(line: str, has_labels: bool, where: str) -> list[str]:
 
 
 _TEXT_KEYS = {"tokens", "labels"}
-_SCORE_KEYS = {"start", "edges", "end", "emissions", "transitions", "label_names"}
+_SCORE_KEYS = {"start", "first", "edges", "end", "emissions", "transitions", "label_names"}
 
 
 def _json_lines(lines: list[str], name: str) -> Iterator[Example]:
@@ -136,7 +137,7 @@ def _json_lines(lines: list[str], name: str) -> Iterator[Example]:
 
 
 def _example(record: dict[str, Any], where: str) -> Example:
-    scored = record.keys() & {"start", "edges", "emissions", "transitions"}
+    scored = record.keys() & {"start", "first", "edges", "emissions", "transitions"}
     if scored and not ({"start", "edges"} <= record.keys() or {"emissions", "transitions"} <= record.keys()):
         raise InputError(
             f"{where}: has {', '.join(sorted(scored))}; expected start and edges, or emissions and transitions"

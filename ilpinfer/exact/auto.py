@@ -16,7 +16,8 @@ import numpy as np
 from formulations.compiled.lattice import Lattice
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, is_forbidden
-from ilpinfer.certificate import Certificate, Leaf
+from formulations.programs.formulation import TooLarge, best_score
+from ilpinfer.certificate import FOLDED_BOUND, Certificate, Leaf
 from ilpinfer.exact.follow import Followed, follow
 from ilpinfer.exact.guide import Alive, Guide, Integers, Relaxed
 from ilpinfer.exact.parts import Priced
@@ -96,7 +97,7 @@ class Round:
         """The proof that this relaxation gives."""
         charged = zip(self.charged, self.prices.tolist(), strict=True)
         return Leaf(
-            {part.part: price << 10 for part, price in charged if price},
+            {part.part: price << 10 for part, price in charged},
             tuple(part.key for part in self.inside),
             tuple(part.key for part in self.parts) if followed else (),
         )
@@ -182,9 +183,10 @@ class Round:
         return found.paths[: self.top], f"label setting over {len(self.parts)} machines"
 
     def impossible(self, *, followed: bool) -> Leaf:
-        """The proof that hard rules leave no labelling; it has no use for prices and soft rules."""
+        """The proof that hard rules leave no labelling: a price of 0 names a sum that no labelling can have."""
         inside = tuple(part.key for part in self.inside if part.penalty is None)
-        return Leaf({}, inside, tuple(p.key for p in self.parts if p.penalty is None) if followed else ())
+        charged = {part.part: 0 for part in self.charged if part.penalty is None}
+        return Leaf(charged, inside, tuple(p.key for p in self.parts if p.penalty is None) if followed else ())
 
 
 def place(
@@ -262,7 +264,7 @@ def _finished(progress: Progress, ended: Ended, task: Task) -> Found:
     """The folded program on a solver; a better labelling from there may let the rounds close after all."""
     why = f"auto: {ended.why}"
     if not task.deadline.passed:
-        answer = next(best_of_program(progress.folded, task, FASTEST))
+        answer = next(_by_program(progress.folded, task))
         words = why + "folded program on " + answer.method
         if answer.exhausted:
             return replace(answer, method=words)
@@ -284,13 +286,21 @@ def _best_few(folded: Problem, task: Task, why: str) -> Iterator[Found]:
     """Several labellings by a solver, and further ones while they equal the last, so that label ids decide."""
     answers: list[Found] = []
     scores: list[int] = []
-    for answer in best_of_program(folded, replace(task, top=task.top + MORE_TIES), FASTEST):
+    for answer in _by_program(folded, replace(task, top=task.top + MORE_TIES)):
         score = FORBIDDEN if answer.path is None else folded.value(answer.path).score
         if len(answers) >= task.top and score < scores[task.top - 1]:
             break
         answers.append(replace(answer, method=why + "folded program on " + answer.method))
         scores.append(score)
     yield from sorted(answers, key=lambda answer: _order(answer, folded))[: task.top]
+
+
+def _by_program(folded: Problem, task: Task) -> Iterator[Found]:
+    """What the solver finds, or nothing where the program would be too large to build."""
+    try:
+        yield from best_of_program(folded, task, FASTEST)
+    except TooLarge:
+        yield Found(None, best_score(folded.lattice), f"{FASTEST}: too large to build", FOLDED_BOUND)
 
 
 def _order(answer: Found, folded: Problem) -> tuple[float, list[int]]:

@@ -68,9 +68,8 @@ def follow(
     copies : how many prefixes with the same future are kept
     """
     lattice = guide.lattice
-    T, S = lattice.shape
-    B, M = lattice.pool.shape[2], len(parts)
-    packed = pack_parts(list(parts), (T, S))
+    (T, B), M = lattice.shape, len(parts)
+    packed = pack_parts(list(parts), lattice)
     bounds = _bounds(guide, prices, relaxed, parts)
     R, room = len(packed.penalty), width * B if beam else min(width, 512)
     front = _prefixes(width if beam else room, M, R)
@@ -107,7 +106,7 @@ def follow(
     order = [
         h for h in np.argsort(-values, kind="stable").tolist() if values[h] >= max(floor, FORBIDDEN // 2)
     ]
-    paths = [_backtrack(back, h) for h in order]
+    paths = [lattice.labels_of(_backtrack(back, h)) for h in order]
     return Followed(paths, [int(values[h]) for h in order], int(counts[2]))
 
 

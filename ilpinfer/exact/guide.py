@@ -54,9 +54,12 @@ class Alive:
 
 
 def everything(lattice: Lattice) -> Alive:
-    """Every state at every token."""
-    T, S = lattice.shape
-    return Alive(np.tile(np.arange(S, dtype=np.int32), T), S * np.arange(T + 1))
+    """Every state that a token can have."""
+    (T, K), S = lattice.shape, lattice.states
+    first, later = (0, K), (K if lattice.order == 2 else 0, S)
+    states = [np.arange(*first), np.tile(np.arange(*later), T - 1)]
+    begins = np.append(0, K + (later[1] - later[0]) * np.arange(T))
+    return Alive(np.concatenate(states).astype(np.int32), begins)
 
 
 def survivors(lattice: Lattice, alive: Alive, completion: Integers, floor: int) -> Alive:
@@ -127,7 +130,7 @@ class Guide:
         code, kinds = np.zeros((len(places), *to.shape), np.int64), 1
         read: list[Integers] = []
         for part in parts:
-            values, X = part.machine.steps.values, part.machine.emits.shape[1]
+            values, X = self.lattice.on_states(part.machine.steps).values, part.machine.emits.shape[1]
             which = values[part.machine.steps.index[first]]
             code = code * X + (which[:, 0][:, to] if values.shape[1] == 1 else which)
             read = [np.repeat(digits, X) for digits in read] + [np.tile(np.arange(X), kinds)]
@@ -178,12 +181,12 @@ class Guide:
     def solve(self, prices: Integers, deadline: Deadline) -> Relaxed | None:
         """The best labelling at these prices, grid units (R,) a unit of weight; None past the deadline."""
         lattice = self.lattice
-        T, S = lattice.shape
+        T, S = lattice.node.shape
         if not self.inside and not self.charged and self.whole:
             completion = completions(lattice)
             path = np.empty(T, np.int64)
-            score = int(best_path(lattice.node, lattice.pool, lattice.step, completion, path))
-            return Relaxed(score, path, completion[:, :, None])
+            score = int(best_path(lattice.node, lattice.pool, lattice.step, self.base, completion, path))
+            return Relaxed(score, lattice.labels_of(path), completion[:, :, None])
         cost = self.cost + (prices @ self.weights)[:, None] if len(self.charged) else self.cost
         product = (self.symbol, self.table, self.following, cost, self.final)
         scores = (
@@ -203,6 +206,7 @@ class Guide:
             kernels.complete(*scores, completion, last, max(0, last - stretch + 1))
         path = np.empty(T, np.int64)
         score = int(kernels.trace(*scores, completion, path))
+        path = lattice.labels_of(path)
         if is_forbidden(score):
             return Relaxed(FORBIDDEN, path, completion)
         back = sum(given_back(part, int(price)) for part, price in zip(self.charged, prices, strict=True))

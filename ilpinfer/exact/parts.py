@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.compiled.lattice import Lattice
 from formulations.compiled.machine import Machine
 from formulations.compiled.problem import GroundRule
 from formulations.compiled.sums import Sum
@@ -86,7 +87,7 @@ def priced(rule: GroundRule, number: int) -> list[list[Priced]]:
     return found
 
 
-def pack_parts(parts: list[Priced], shape: tuple[int, int]) -> Packed:
+def pack_parts(parts: list[Priced], lattice: Lattice) -> Packed:
     """Flat arrays of the machines, for kernels."""
     groups: dict[int | Part, int] = {}
     group = [groups.setdefault(p.key[0] if p.shared else p.key, len(groups)) for p in parts]
@@ -94,4 +95,4 @@ def pack_parts(parts: list[Priced], shape: tuple[int, int]) -> Packed:
     binary = [False] * len(groups)
     for g, p in zip(group, parts, strict=True):
         penalty[g], binary[g] = p.penalty, p.shared
-    return pack_machines([p.machine for p in parts], group, penalty, binary, shape)
+    return pack_machines([p.machine for p in parts], group, penalty, binary, lattice)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled.problem import Problem
-from formulations.programs.formulation import formulate, losses, without
+from formulations.programs.formulation import best_score, formulate, without
 from formulations.programs.record import IntegerProgram
 from ilpinfer import solvers
 from ilpinfer.certificate import VITERBI_BOUND, Certificate
@@ -47,7 +47,7 @@ def whole_program(problem: Problem, task: Task, name: str) -> Iterator[Found]:
 def best_of_program(problem: Problem, task: Task, solver: str) -> Iterator[Found]:
     """The best labellings of a problem's program, one after the other by no-good rows."""
     if task.deadline.passed:
-        yield Found(None, losses(problem.lattice)[0], f"{solver}: no time left", VITERBI_BOUND)
+        yield Found(None, best_score(problem.lattice), f"{solver}: no time left", VITERBI_BOUND)
         return
     program = formulate(problem).soft()
     for _ in range(task.top):
@@ -65,7 +65,7 @@ def best_of_program(problem: Problem, task: Task, solver: str) -> Iterator[Found
 
 def _relaxed(reply: Reply, problem: Problem) -> Reply:
     """The reply with the bound of the scores alone, where that is the lower one: solvers begin far above it."""
-    best, _ = losses(problem.lattice)
+    best = best_score(problem.lattice)
     return replace(reply, bound=best, certificate=VITERBI_BOUND) if best < reply.bound else reply
 
 

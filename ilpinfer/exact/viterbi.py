@@ -11,9 +11,13 @@ Path = NDArray[np.int64]
 
 
 def completions(lattice: Lattice) -> NDArray[np.int64]:
-    """(T, K) best score, in grid units, of what follows label k at token t, its own score excluded."""
-    completion = np.empty(lattice.shape, np.int64)
-    kernels.best_completions(lattice.node, lattice.pool, lattice.step, completion)
+    """(T, S) best score, in grid units, of what follows state s at token t, its own score excluded."""
+    completion = np.empty(lattice.node.shape, np.int64)
+    scores = lattice.node, lattice.pool, lattice.step
+    if lattice.order == 2:
+        kernels.best_pair_completions(*scores, lattice.base, completion)
+    else:
+        kernels.best_completions(*scores, completion)
     return completion
 
 
@@ -23,9 +27,10 @@ def viterbi(lattice: Lattice) -> tuple[int, Path]:
     The recursion of Stokman 2011, section 3.1.2, over int64 and from the last token to the first. Where no
     labelling is possible the score is forbidden.
     """
-    path = np.empty(len(lattice.node), np.int64)
-    score = kernels.best_path(lattice.node, lattice.pool, lattice.step, completions(lattice), path)
-    return int(score), path
+    states = np.empty(len(lattice.node), np.int64)
+    scores = lattice.node, lattice.pool, lattice.step, lattice.base
+    score = kernels.best_path(*scores, completions(lattice), states)
+    return int(score), lattice.labels_of(states)
 
 
 def best_paths(lattice: Lattice, top: int) -> list[tuple[int, Path]]:
@@ -34,17 +39,18 @@ def best_paths(lattice: Lattice, top: int) -> list[tuple[int, Path]]:
         total, path = viterbi(lattice)
         return [] if is_forbidden(total) else [(total, path)]
     T = len(lattice.node)
-    score, label, rank = kernels.best_completion_lists(lattice.node, lattice.pool, lattice.step, top)
+    scores = lattice.node, lattice.pool, lattice.step, lattice.base
+    score, after, rank = kernels.best_completion_lists(*scores, top)
     first = lattice.node[0][:, None] + score[0]
     starts = np.argsort(-first.reshape(-1), kind="stable")[:top]
     found = []
-    for k, r in zip(*np.divmod(starts, top), strict=True):
-        if is_forbidden(first[k, r]):
+    for s, r in zip(*np.divmod(starts, top), strict=True):
+        if is_forbidden(first[s, r]):
             break
-        total = int(first[k, r])
-        path = np.empty(T, np.int64)
+        total = int(first[s, r])
+        states = np.empty(T, np.int64)
         for t in range(T):
-            path[t] = k
-            k, r = label[t, k, r], rank[t, k, r]
-        found.append((total, path))
+            states[t] = s
+            s, r = after[t, s, r], rank[t, s, r]
+        found.append((total, lattice.labels_of(states)))
     return found

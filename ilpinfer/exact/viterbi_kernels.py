@@ -24,52 +24,82 @@ def best_completions(node, pool, step, completion):  # type: ignore[no-untyped-d
 
 
 @kernel
-def best_path(node, pool, step, completion, path):  # type: ignore[no-untyped-def]
-    """Fill path (T,) with the best labelling, the first one by label ids; its score is returned."""
-    T, K = node.shape
+def best_pair_completions(node, pool, step, base, completion):  # type: ignore[no-untyped-def]
+    """As `best_completions`, for the states (T, S) of a second-order lattice, label by label: those share what follows."""
+    T, S = node.shape
+    K = pool.shape[2]
+    tail = np.empty(K, np.int64)
+    completion[T - 1, :] = 0
+    for t in range(T - 2, -1, -1):
+        edges = pool[step[t]]
+        for i in range(K):
+            for j in range(K):
+                after = base[i] + j
+                tail[j] = max(node[t + 1, after] + completion[t + 1, after], FORBIDDEN)
+            for s in range(i, S, K):
+                best = FORBIDDEN
+                for j in range(K):
+                    best = max(best, edges[s, j] + tail[j])
+                completion[t, s] = best
+
+
+@kernel
+def best_path(node, pool, step, base, completion, path):  # type: ignore[no-untyped-def]
+    """Fill path (T,) with the states of the best labelling, the first one by label ids; its score is returned."""
+    T, S = node.shape
+    K = pool.shape[2]
     total = FORBIDDEN
     path[0] = 0
-    for k in range(K):
-        score = node[0, k] + completion[0, k]
+    for s in range(S):
+        score = node[0, s] + completion[0, s]
         if score > total:
             total = score
-            path[0] = k
+            path[0] = s
     for t in range(1, T):
         edges = pool[step[t - 1], path[t - 1]]
-        best = 4 * FORBIDDEN
-        for k in range(K):
-            score = edges[k] + max(node[t, k] + completion[t, k], FORBIDDEN)
+        first = base[path[t - 1]]
+        here, ahead = node[t, first : first + K], completion[t, first : first + K]
+        best, chosen = 4 * FORBIDDEN, 0
+        for j in range(K):
+            score = edges[j] + max(here[j] + ahead[j], FORBIDDEN)
             if score > best:
-                best = score
-                path[t] = k
+                best, chosen = score, j
+        path[t] = first + chosen
     return total
 
 
 @kernel
-def best_completion_lists(node, pool, step, top):  # type: ignore[no-untyped-def]
-    """The `top` best completions of every label: scores, next labels, and ranks among that label's own.
+def best_completion_lists(node, pool, step, base, top):  # type: ignore[no-untyped-def]
+    """The `top` best completions of every state: scores, next states, and ranks among that state's own.
 
-    Arrays (T, K, top); equal scores are ordered by label ids, and places that do not exist are forbidden.
+    Arrays (T, S, top); equal scores are ordered by label ids, and places that do not exist are forbidden.
     """
-    T, K = node.shape
-    score = np.full((T, K, top), FORBIDDEN, np.int64)
-    label = np.zeros((T, K, top), np.int32)
-    rank = np.zeros((T, K, top), np.int32)
+    T, S = node.shape
+    K = pool.shape[2]
+    score = np.full((T, S, top), FORBIDDEN, np.int64)
+    after = np.zeros((T, S, top), np.int32)
+    rank = np.zeros((T, S, top), np.int32)
     score[T - 1, :, 0] = 0
     taken = np.empty(K, np.int32)
+    tail = np.empty((S, top), np.int64)
     for t in range(T - 2, -1, -1):
-        edges = pool[step[t]]
-        for i in range(K):
+        for s in range(S):
+            for r in range(top):
+                tail[s, r] = max(node[t + 1, s] + score[t + 1, s, r], FORBIDDEN)
+        edges, ahead = pool[step[t]], tail[:K]
+        for s in range(S):
+            if base[s]:
+                ahead = tail[base[s] : base[s] + K]
             taken[:] = 0
             for r in range(top):
                 best, chosen = FORBIDDEN // 2, -1
                 for j in range(K):
                     if taken[j] < top:
-                        value = edges[i, j] + max(node[t + 1, j] + score[t + 1, j, taken[j]], FORBIDDEN)
+                        value = edges[s, j] + ahead[j, taken[j]]
                         if value > best:
                             best, chosen = value, j
                 if chosen < 0:
                     break
-                score[t, i, r], label[t, i, r], rank[t, i, r] = best, chosen, taken[chosen]
+                score[t, s, r], after[t, s, r], rank[t, s, r] = best, base[s] + chosen, taken[chosen]
                 taken[chosen] += 1
-    return score, label, rank
+    return score, after, rank

@@ -47,7 +47,7 @@ def search(
 ) -> Beam:
     """The best `width` prefixes at every token, violations seen so far included (Chang et al. 2007, section 7).
 
-    A prefix that breaks a hard rule is dropped. Two prefixes with the same label and the same rule states have
+    A prefix that breaks a hard rule is dropped. Two prefixes with the same state of the lattice and the same rule states have
     the same future, and the worse one is dropped: a width that holds all others makes the search exact.
 
     Parameters
@@ -75,18 +75,18 @@ def search(
         np.ones(1, np.int64),
         np.full(1, FORBIDDEN),
     )
-    scores = lattice.node, lattice.pool, lattice.step, completion
+    scores = lattice.node, lattice.pool, lattice.step, lattice.base, completion
     stretch = max(1, _WORK_PER_CALL // (width * K * (M + 1)))
     for first in range(0, T, stretch):
         if deadline.passed:
             return Beam([], [], best, best)
         kernels.advance(*scores, packed, state, floor, guided, first, min(first + stretch, T))
     kernels.finish(packed, state)
-    score, _, _, labels, parents, size, left = state
+    score, _, _, nodes, parents, size, left = state
     order = [h for h in np.argsort(-score[: size[0]], kind="stable") if not is_forbidden(score[h])]
     left_out = int(left[0])
     bound = max([left_out, *(int(score[h]) for h in order[:1])])
-    paths = [_backtrack(labels, parents, h) for h in order]
+    paths = [lattice.labels_of(_backtrack(nodes, parents, h)) for h in order]
     scores_found = [int(score[h]) for h in order]
     blind = any(rule.unseen for rule in folded.rules)
     if blind:
@@ -96,9 +96,10 @@ def search(
     return Beam(paths, scores_found, left_out, min(best, bound), blind)
 
 
-def _backtrack(labels: NDArray[np.int32], parents: NDArray[np.int32], h: int) -> Path:
-    path = np.empty(len(labels), np.int64)
-    for t in range(len(labels) - 1, -1, -1):
-        path[t] = labels[t, h]
+def _backtrack(nodes: NDArray[np.int32], parents: NDArray[np.int32], h: int) -> NDArray[np.int64]:
+    """States (T,) of the lattice that hypothesis h passed."""
+    states = np.empty(len(nodes), np.int64)
+    for t in range(len(nodes) - 1, -1, -1):
+        states[t] = nodes[t, h]
         h = parents[t, h]
-    return path
+    return states

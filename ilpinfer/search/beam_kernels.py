@@ -10,12 +10,12 @@ _DEAD = FORBIDDEN // 2
 
 
 @kernel
-def read_step(packed, t, before, label, states, fired, new_states, new_fired):  # type: ignore[no-untyped-def]
+def read_step(packed, t, before, now, states, fired, new_states, new_fired):  # type: ignore[no-untyped-def]
     """Let every machine read one step. What it costs in grid units, HARD where a hard rule breaks."""
     cost = 0
     new_fired[:] = fired
     for m in range(len(packed.rule)):
-        symbol = packed.symbols[packed.table[m, t] + (before + 1) * packed.stride[m] + label]
+        symbol = packed.symbols[packed.table[m, t] + (before + 1) * packed.stride[m] + now]
         arc = packed.arc[m] + states[m] * packed.width[m] + symbol
         new_states[m] = packed.next_state[arc]
         price = price_of(packed, m, packed.emits[arc], new_fired)
@@ -41,9 +41,9 @@ def price_of(packed, m, emitted, fired):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _slot(table, labels, states, fired, label, new_states, new_fired):  # type: ignore[no-untyped-def]
-    """Where in the hash table a label with these states is, or belongs."""
-    hashed = np.uint64(label + 1)
+def _slot(table, at, states, fired, now, new_states, new_fired):  # type: ignore[no-untyped-def]
+    """Where in the hash table a state of the lattice with these states of machines is, or belongs."""
+    hashed = np.uint64(now + 1)
     for state in new_states:
         hashed = (hashed ^ np.uint64(state)) * np.uint64(1099511628211)
     for flag in new_fired:
@@ -51,26 +51,26 @@ def _slot(table, labels, states, fired, label, new_states, new_fired):  # type: 
     slot = np.int64((hashed ^ (hashed >> np.uint64(29))) & np.uint64(len(table) - 1))
     while table[slot] >= 0:
         h = table[slot]
-        if labels[h] == label and np.all(states[h] == new_states) and np.all(fired[h] == new_fired):
+        if at[h] == now and np.all(states[h] == new_states) and np.all(fired[h] == new_fired):
             return slot
         slot = (slot + 1) & (len(table) - 1)
     return slot
 
 
 @kernel
-def advance(node, pool, step, completion, packed, beam, floor, guided, first, last):  # type: ignore[no-untyped-def]
+def advance(node, pool, step, base, completion, packed, beam, floor, guided, first, last):  # type: ignore[no-untyped-def]
     """Extend the beam over tokens first … last - 1.
 
-    `beam` holds score (W,), states (W, M), fired (W, R), labels and parents (T, W), size and left_out (1,).
+    `beam` holds score (W,), states (W, M), fired (W, R), nodes (the lattice's states) and parents (T, W), size and left_out (1,).
     Prefixes that cannot reach `floor` are dropped. The best W are kept, `guided` by what could follow or by what
     they have; `left_out` grows to the best that any other could still have reached. Prefixes are stored in the
     order of their label ids, so that of equal ones the first by label ids stays.
     """
-    score, states, fired, labels, parents, size, left_out = beam
-    K, W, M, R = node.shape[1], len(score), states.shape[1], fired.shape[1]
+    score, states, fired, nodes, parents, size, left_out = beam
+    K, W, M, R = pool.shape[2], len(score), states.shape[1], fired.shape[1]
     worth, key = np.empty(W * K, np.int64), np.empty(W * K, np.int64)
     chosen = np.empty(W, np.int64)
-    kept_label = np.empty(W, np.int32)
+    kept_node = np.empty(W, np.int32)
     kept_states, kept_fired = np.empty((W, M), np.int32), np.empty((W, R), np.bool_)
     new_states, new_fired = np.empty(M, np.int32), np.empty(R, np.bool_)
     slots = 4
@@ -79,39 +79,41 @@ def advance(node, pool, step, completion, packed, beam, floor, guided, first, la
     table = np.empty(slots, np.int64)
     for t in range(first, last):
         for h in range(size[0]):
-            before = labels[t - 1, h] if t else -1
-            for j in range(K):
-                c = h * K + j
+            before = nodes[t - 1, h] if t else -1
+            start = base[before] if t else 0
+            here, ahead = node[t, start : start + K], completion[t, start : start + K]
+            for b in range(K):
+                c = h * K + b
                 key[c] = FORBIDDEN
-                value = node[t, j] if t == 0 else max(node[t, j] + pool[step[t - 1], before, j], FORBIDDEN)
-                if value < _DEAD or completion[t, j] < _DEAD or score[h] + value + completion[t, j] < floor:
+                value = here[b] if t == 0 else max(here[b] + pool[step[t - 1], before, b], FORBIDDEN)
+                if value < _DEAD or ahead[b] < _DEAD or score[h] + value + ahead[b] < floor:
                     continue
-                cost = read_step(packed, t, before, j, states[h], fired[h], new_states, new_fired)
+                cost = read_step(packed, t, before, start + b, states[h], fired[h], new_states, new_fired)
                 worth[c] = score[h] + value - cost
-                if cost != HARD and worth[c] + completion[t, j] >= floor:
-                    key[c] = worth[c] + (completion[t, j] if guided else 0)
+                if cost != HARD and worth[c] + ahead[b] >= floor:
+                    key[c] = worth[c] + (ahead[b] if guided else 0)
         order = np.argsort(-key[: size[0] * K], kind="mergesort")
         table[:] = -1
         kept = 0
         for c in order:
             if key[c] < _DEAD:
                 break
-            h, j = c // K, c % K
+            h = c // K
+            before = nodes[t - 1, h] if t else -1
+            j = c % K + (base[before] if t else 0)
             if kept == W:
                 left_out[0] = max(left_out[0], worth[c] + completion[t, j])
                 continue
-            before = labels[t - 1, h] if t else -1
             read_step(packed, t, before, j, states[h], fired[h], kept_states[kept], kept_fired[kept])
-            slot = _slot(table, kept_label, kept_states, kept_fired, j, kept_states[kept], kept_fired[kept])
+            slot = _slot(table, kept_node, kept_states, kept_fired, j, kept_states[kept], kept_fired[kept])
             if table[slot] < 0:
-                table[slot], chosen[kept], kept_label[kept] = kept, c, j
+                table[slot], chosen[kept], kept_node[kept] = kept, c, j
                 kept += 1
         by_ids = np.argsort(chosen[:kept])
         size[0] = kept
         for place in range(kept):
             source = by_ids[place]
-            c = chosen[source]
-            labels[t, place], parents[t, place] = c % K, c // K
+            nodes[t, place], parents[t, place] = kept_node[source], chosen[source] // K
         for place in range(kept):
             key[place] = worth[chosen[by_ids[place]]]
         for place in range(kept):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.compiled.lattice import Lattice
 from formulations.compiled.machine import Machine
 from formulations.compiled.problem import Problem
 
@@ -15,9 +16,9 @@ HARD = -1
 
 
 class Packed(NamedTuple):
-    """The machines of a problem's rules; M machines, R rules.
+    """The machines of a problem's rules, reading states of its lattice; M machines, R rules.
 
-    symbol of machine m at token t: symbols[table[m, t] + (previous + 1)·stride[m] + label], previous = -1 for START
+    symbol of machine m at token t: symbols[table[m, t] + (previous + 1)·stride[m] + state], previous = -1 for START
     arc of machine m: arc[m] + state·width[m] + symbol, an index into next_state and emits
     violations at the end: final[state_at[m] + state]
     rule (M,), penalty (R,) grid units or HARD, binary (R,)
@@ -42,7 +43,9 @@ def pack(problem: Problem) -> Packed:
     machines = [m if rule.forced else m.early for rule in problem.rules for m in rule.machines]
     rule = [r for r, ground in enumerate(problem.rules) for _ in ground.machines]
     rules = problem.rules
-    return pack_machines(machines, rule, [r.penalty for r in rules], [r.binary for r in rules], problem.shape)
+    return pack_machines(
+        machines, rule, [r.penalty for r in rules], [r.binary for r in rules], problem.lattice
+    )
 
 
 def pack_machines(
@@ -50,11 +53,11 @@ def pack_machines(
     rule: Sequence[int],
     penalties: Sequence[int | None],
     binary: Sequence[bool],
-    shape: tuple[int, int],
+    lattice: Lattice,
 ) -> Packed:
     """Flat arrays of machines, the rule that each belongs to, and each rule's penalty and way of counting."""
-    T, K = shape
-    tables = [m.steps.values for m in machines]
+    T, K = lattice.shape
+    tables = [lattice.on_states(m.steps).values for m in machines]
     symbol_at = _starts([t.size for t in tables])
     return Packed(
         symbols=_flat(tables, np.int16),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from formulations.compiled.problem import GroundRule, Problem
-from formulations.programs.formulation import losses
+from formulations.programs.formulation import best_score
 from ilpinfer.certificate import BEAM_BOUND, VITERBI_BOUND
 from ilpinfer.exact.viterbi import best_paths
 from ilpinfer.found import Found, Task
@@ -34,7 +34,7 @@ def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     method = f"beam: width {width}" + (f", whole labellings only for {', '.join(late)}" if late else "")
     bound, proof = found.bound, BEAM_BOUND
     if any(rule.forced for rule in folded.rules):
-        bound, proof = losses(folded.lattice)[0], VITERBI_BOUND
+        bound, proof = best_score(folded.lattice), VITERBI_BOUND
     for path in found.paths[: task.top]:
         yield Found(path, bound, method, proof)
     if not found.paths:
