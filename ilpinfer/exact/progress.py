@@ -14,6 +14,7 @@ from ilpinfer.exact.guide import Alive, everything, survivors
 from ilpinfer.exact.parts import Priced, priced
 
 Path = NDArray[np.int64]
+Watch = Callable[[float, int, float], None]
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,14 @@ class Progress:
     completion : (T, S) the best that follows a state, rules apart
     alive : the states that are left
     prices : multipliers so far, grid units
+    relaxed : the labelling of the last relaxation
+    active : the machines of rules taken up so far
     """
 
     folded: Problem
     numbers: list[int]
     deadline: Deadline
-    watch: Callable[[float, int, float], None] | None = None
+    watch: Watch | None = None
     path: Path | None = None
     value: int = FORBIDDEN
     bound: float = float("inf")
@@ -59,8 +62,19 @@ class Progress:
     completion: Grid | None = None
     alive: Alive | None = None
     prices: dict[Part, int] = field(default_factory=dict)
+    relaxed: Path | None = None
+    active: list[Priced] = field(default_factory=list)
     _known: dict[bytes, Judged] = field(default_factory=dict)
     _parts: dict[int, list[list[Priced]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, problem: Problem, deadline: Deadline, watch: Watch | None, prices: dict[Part, int]
+    ) -> "Progress":
+        """The beginning, with local rules folded into the lattice."""
+        folded = problem.fold()
+        places = {id(rule): place for place, rule in enumerate(problem.rules)}
+        return cls(folded, [places[id(rule)] for rule in folded.rules], deadline, watch, prices=prices)
 
     def judge(self, path: Path) -> Judged:
         """What a labelling is worth; the best one is kept."""

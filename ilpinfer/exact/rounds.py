@@ -1,0 +1,223 @@
+"""Rounds of the certifying engine: relaxations of more and more rules, until the best labelling breaks nothing new."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from formulations.compiled.lattice import Lattice
+from formulations.grid import FORBIDDEN, is_forbidden
+from ilpinfer.certificate import Leaf, Split
+from ilpinfer.exact.follow import Followed, follow
+from ilpinfer.exact.guide import Alive, Guide, Integers, Relaxed
+from ilpinfer.exact.parts import Priced
+from ilpinfer.exact.prices import tighten
+from ilpinfer.exact.progress import Progress
+from ilpinfer.found import Path
+from ilpinfer.warming import warm
+
+MOST_INSIDE, MOST_WORK = 729, 40_000_000
+"""States of the machines inside a guide, and steps of its Viterbi."""
+SUMS_INSIDE, SUMS_WORK = 8, 4_000_000
+"""The same, beyond which a sum gets a price rather than a place inside."""
+WIDTHS = (256, 4096, 32768)
+"""Prefixes a token that label setting may follow, one after the other; a beam of an eighth in between."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What the rounds have come to.
+
+    Parameters
+    ----------
+    paths : the best labellings, best first, equal ones by label ids; empty where there is none or it is not proved
+    why : in a few words
+    settled : whether they are proved to be the best, and all that were asked for or that there are
+    tree : what proves it
+    unseen : rules that stand in the way, as they have no machine
+    """
+
+    paths: list[Path]
+    why: str
+    settled: bool
+    tree: Leaf | Split | None = None
+    unseen: tuple[str, ...] = ()
+
+
+@dataclass
+class Round:
+    """One relaxation: the rules taken up so far, and the bounds that go with them."""
+
+    progress: Progress
+    active: list[Priced]
+    top: int
+    widths: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        lattice, alive = self.progress.folded.lattice, self.progress.alive if self.top == 1 else None
+        self.inside, self.charged, self.others = place(self.active, lattice, alive)
+        self.guide = Guide(lattice, self.inside, self.charged, alive)
+        self.prices: Integers = np.array([self.progress.prices.get(p.key, 0) for p in self.charged], np.int64)
+        self.parts = [*self.inside, *self.charged, *self.others]
+
+    def tighten(self, relaxed: Relaxed) -> Relaxed:
+        """The relaxation at better prices, which later rounds begin with."""
+        self.prices, relaxed = tighten(self.guide, self.prices, relaxed, self.progress)
+        self.progress.prices |= zip((p.key for p in self.charged), self.prices.tolist(), strict=True)
+        self.progress.prove(relaxed.bound, self.leaf(followed=False))
+        return relaxed
+
+    def leaf(self, *, followed: bool) -> Leaf:
+        """The proof that this relaxation gives."""
+        charged = zip(self.charged, self.prices.tolist(), strict=True)
+        return Leaf(
+            {part.part: price << 10 for part, price in charged},
+            tuple(part.key for part in self.inside),
+            tuple(part.key for part in self.parts) if followed else (),
+        )
+
+    def run(self) -> tuple[list[Path], str] | None:
+        """The best labellings of this relaxation, and how they were found; None where it stays open."""
+        progress = self.progress
+        relaxed = self.guide.solve(self.prices, progress.deadline)
+        if relaxed is None:
+            return None
+        if is_forbidden(relaxed.bound):
+            if self.guide.whole:
+                progress.prove(FORBIDDEN, self.impossible(followed=False))
+            else:
+                progress.prove(progress.value - 1, self.leaf(followed=False))
+            return [], "no labelling is possible"
+        progress.prove(relaxed.bound, self.leaf(followed=False))
+        if self.guide.whole and not self.parts:
+            progress.completion = relaxed.completion[:, :, 0]
+        if self.charged:
+            relaxed = self.tighten(relaxed)
+        progress.relaxed = relaxed.path
+        if self.top == 1 and progress.bound < progress.value:
+            return [], "nothing better is possible"
+        if self.top == 1 and (self.attained(relaxed) or progress.fresh([relaxed.path], self.active)):
+            inside = f"{len(self.inside)} machines in the lattice" if self.inside else ""
+            prices = f"{np.count_nonzero(self.prices)} prices" if self.prices.any() else ""
+            return [relaxed.path], ", ".join(filter(None, (inside, prices))) or "viterbi"
+        return self.label_setting(relaxed)
+
+    def attained(self, relaxed: Relaxed) -> bool:
+        """Whether the relaxation's labelling is worth the bound where all that it leaves out is left out."""
+        if len(self.parts) == len(self.inside):
+            return True
+        return self.progress.judge(relaxed.path).value == relaxed.bound
+
+    def label_setting(self, relaxed: Relaxed) -> tuple[list[Path], str] | None:
+        """Wider and wider, with a beam in between for a better labelling to measure prefixes by."""
+        progress = self.progress
+        floor = progress.floor if self.top > 1 else progress.value
+        for width in self.widths:
+            found = self.follow(relaxed, width, floor)
+            if found.exact:
+                return self.proved(found)
+            if progress.deadline.passed:
+                return None
+            beam = self.follow(relaxed, max(32, width // 8, self.top), floor, beam=True)
+            for path in beam.paths[: self.top]:
+                progress.judge(path)
+            if beam.exact and self.top == 1:
+                return self.proved(beam)
+            if progress.deadline.passed:
+                return None
+            if self.top == 1:
+                floor = progress.value
+                if self.charged:
+                    relaxed = self.tighten(relaxed)
+            else:
+                floor = max(floor, self.worst(beam))
+        return None
+
+    def worst(self, beam: Followed) -> int:
+        """The lowest value among as many known labellings as are asked for."""
+        values = sorted(
+            (self.progress.judge(path).value for path in beam.paths[: 2 * self.top]), reverse=True
+        )
+        return values[self.top - 1] if len(values) >= self.top else FORBIDDEN
+
+    def follow(self, relaxed: Relaxed, width: int, floor: int, *, beam: bool = False) -> Followed:
+        deadline = self.progress.deadline
+        return follow(
+            self.guide,
+            self.prices,
+            relaxed,
+            self.parts,
+            deadline,
+            floor=floor,
+            width=width,
+            beam=beam,
+            copies=self.top,
+        )
+
+    def proved(self, found: Followed) -> tuple[list[Path], str]:
+        """The labellings of label setting that was exact."""
+        if found.paths:
+            self.progress.prove(found.values[0], self.leaf(followed=True))
+        else:
+            self.progress.prove(FORBIDDEN, self.impossible(followed=True))
+        return found.paths[: self.top], f"label setting over {len(self.parts)} machines"
+
+    def impossible(self, *, followed: bool) -> Leaf:
+        """The proof that hard rules leave no labelling: a price of 0 names a sum that no labelling can have."""
+        inside = tuple(part.key for part in self.inside if part.penalty is None)
+        charged = {part.part: 0 for part in self.charged if part.penalty is None}
+        return Leaf(
+            charged, inside, tuple(p.key for p in self.parts if p.penalty is None) if followed else ()
+        )
+
+
+def place(
+    active: list[Priced], lattice: Lattice, alive: Alive | None
+) -> tuple[list[Priced], list[Priced], list[Priced]]:
+    """Which machines the lattice is multiplied with, which sums bear prices, and which machines are only followed.
+
+    Sums go inside where all of them fit, since prices do as well and cost less than most of them inside.
+    """
+    work = lattice.node.size * lattice.pool.shape[2] if alive is None else alive.steps
+    inside: list[Priced] = []
+    others: list[Priced] = []
+    states = 1
+    for part in sorted((p for p in active if p.total is None), key=lambda p: p.machine.states):
+        more = states * part.machine.states
+        if part.shared or more > MOST_INSIDE or work * more > MOST_WORK:
+            others.append(part)
+        else:
+            inside.append(part)
+            states = more
+    sums = [p for p in active if p.total is not None]
+    more = states * math.prod(p.machine.states for p in sums)
+    if more <= MOST_INSIDE and work * more <= SUMS_WORK and more <= states * SUMS_INSIDE:
+        return [*inside, *sums], [], others
+    return inside, sums, others
+
+
+def rounds(progress: Progress, top: int = 1, widths: tuple[int, ...] | None = None) -> Ended:
+    """Take up what labellings break, until the best ones break nothing new."""
+    why = ""
+    while True:
+        if progress.active or top > 1:
+            progress.deadline.excuse(warm("engine"))
+        current = Round(progress, progress.active, top, WIDTHS if widths is None else widths)
+        answer = current.run()
+        if answer is None:
+            return Ended([], why + "too many prefixes", False)
+        paths, how = answer
+        fresh = progress.fresh(paths, progress.active)
+        if not progress.active and paths:
+            count = len({r for path in paths for r, _ in progress.judge(path).broken})
+            rules = len(progress.folded.rules)
+            why = f"viterbi breaks {count} of {rules} rules that do not fold; " if count else ""
+        taken = progress.parts(fresh)
+        if taken:
+            progress.active = [*progress.active, *taken]
+            progress.drop()
+            continue
+        unseen = sorted({rule for path in paths for rule in progress.unseen(path)})
+        if unseen:
+            return Ended([], f"{why}no machine for {', '.join(unseen)}; ", False, unseen=tuple(unseen))
+        return Ended(paths, why + how, True, current.leaf(followed=True))
