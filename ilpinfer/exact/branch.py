@@ -94,7 +94,7 @@ def branch(problem: Problem, progress: Progress, ended: Ended) -> Ended:
         for child in case.cases:
             count += 1
             child.progress.path, child.progress.value = progress.path, progress.value
-            answer = rounds(child.progress, widths=WIDTHS[:2])
+            answer = rounds(child.progress, widths=WIDTHS[:1])
             if child.progress.path is not None:
                 progress.judge(child.progress.path)
             for path in answer.paths:
