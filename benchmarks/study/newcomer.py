@@ -65,12 +65,11 @@ class Writer:
         self.score.append(-penalty * violations)
         return violations
 
-    def begins(self, field: str) -> list[pulp.LpVariable]:
-        """Edges that begin a run of a field: label B, or label I after another field."""
+    def begins(self, t: int, field: str) -> list[pulp.LpVariable]:
+        """Edges into token t that begin a run of a field: label B, or label I after another field."""
         return [
             column
-            for edges in self.x
-            for (i, j), column in edges.items()
+            for (i, j), column in self.x[t].items()
             if self.fields[j] == field
             and (self.labels[j].startswith("B-") or i < 0 or self.fields[i] != field)
         ]
@@ -91,7 +90,7 @@ def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
     writer = Writer(trellis)
     for rule in rules:
         if isinstance(rule, Feature) or rule.distance != "count" or rule.statement.rule_name not in _RULES:
-            raise CannotState(rule.name or type(rule).__name__)
+            raise CannotState(rule.name if isinstance(rule, Feature) else rule.title)
         _RULES[rule.statement.rule_name](writer, rule)
     writer.problem.setObjective(pulp.lpSum(writer.score))
     writer.problem.solve(pulp.PULP_CBC_CMD(msg=False, timeLimit=time_limit))
@@ -118,9 +117,8 @@ def _at_most_runs(writer: Writer, rule: Rule) -> None:
     field, n = _of(rule).field, _of(rule).n
     fields = sorted({f for f in writer.fields if f != "O"}) if field == EACH_FIELD else [field]
     for name in fields:
-        found = writer.begins(name)
-        if found:
-            writer.problem += pulp.lpSum(found) <= n + writer.slack(rule.penalty, len(writer.tokens))
+        found = [column for t in range(len(writer.tokens)) for column in writer.begins(t, name)]
+        writer.problem += pulp.lpSum(found) <= n + writer.slack(rule.penalty, len(writer.tokens))
 
 
 def _changes_only_after(writer: Writer, rule: Rule) -> None:
@@ -160,6 +158,15 @@ def _requires_present(writer: Writer, rule: Rule) -> None:
         writer.problem += asking <= given + violation
 
 
+def _requires_before(writer: Writer, rule: Rule) -> None:
+    """Each run of the later field needs some token of the earlier one before it."""
+    (earlier,), (later,) = _names(_of(rule).earlier), _names(_of(rule).field)
+    before = pulp.LpAffineExpression()
+    for t in range(len(writer.tokens)):
+        writer.problem += pulp.lpSum(writer.begins(t, later)) <= before + writer.slack(rule.penalty, 1)
+        before = before + writer.at(t, (earlier,))
+
+
 def _matches(rule: Rule, token: str) -> bool:
     """Words and patterns as rule files state them."""
     statement: Any = rule.statement
@@ -176,4 +183,5 @@ _RULES: Mapping[str, Callable[[Writer, Rule], None]] = {
     "starts_with": _starts_with,
     "tag_at": _tag_at,
     "requires_present": _requires_present,
+    "requires_before": _requires_before,
 }

@@ -1,12 +1,13 @@
 """What other programs answer, and what they say where they cannot state a rule."""
 
 from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
 
-PACKAGES = {"toulbar2": "pytoulbar2", "conin": "conin"}
+PACKAGES = {"toulbar2": "pytoulbar2", "conin": "conin", "conin a-star": "conin"}
 """The package that each peer needs; `pip install ilpinfer[bench]` has both."""
 
 
@@ -35,3 +36,9 @@ class Answer:
 def installed(method: str) -> bool:
     """Whether the package that a method needs can be imported; true for methods that need none."""
     return method not in PACKAGES or find_spec(PACKAGES[method]) is not None
+
+
+def versions() -> str:
+    """Names and versions of the peers, absent ones said to be so."""
+    names = dict.fromkeys(PACKAGES.values())
+    return ", ".join(f"{name} {version(name) if find_spec(name) else 'not installed'}" for name in names)
