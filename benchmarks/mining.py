@@ -64,7 +64,9 @@ class Counts:
         self.names = sorted(self.present)
 
 
-def mine(sequences: Iterable[Labelled], labels: LabelSet, *, support: int = 20, odds: float = 1.0) -> list[Mined]:
+def mine(
+    sequences: Iterable[Labelled], labels: LabelSet, *, support: int = 20, odds: float = 1.0
+) -> list[Mined]:
     """Every rule of four kinds with enough support and a penalty of at least `odds` nats, strongest evidence first.
 
     At most one run of a field; a field asks for another; two fields never together; a field only after another.
@@ -93,9 +95,7 @@ def implications(sequences: Iterable[Labelled], labels: LabelSet, number: int) -
 
 def _once(counts: Counts) -> list[Mined]:
     kept = ((a, counts.once[a], counts.present[a]) for a in counts.names)
-    return [
-        Mined(C.at_most_runs(a, 1, penalty=odds), n) for a, k, n in kept if (odds := log_odds(k, n)) > 0
-    ]
+    return [Mined(C.at_most_runs(a, 1, penalty=odds), n) for a, k, n in kept if (odds := log_odds(k, n)) > 0]
 
 
 def _asking(counts: Counts) -> list[Mined]:

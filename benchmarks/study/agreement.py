@@ -24,7 +24,9 @@ def check(row: Row, exact: Row | None) -> None:
     where = f"{row['data']}, sequence {row['item']}"
     score, claimed = row.get("score"), row.get("claimed")
     if score is not None and claimed is not None and abs(score - claimed) > NATS:
-        raise Disagreement(f"{where}: {row['method']} values its labelling {claimed!r}, but it is worth {score!r}")
+        raise Disagreement(
+            f"{where}: {row['method']} values its labelling {claimed!r}, but it is worth {score!r}"
+        )
     if exact is None or exact is row:
         return
     for proof, other in ((exact, row), (row, exact)):

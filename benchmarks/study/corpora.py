@@ -33,20 +33,28 @@ def cora(folder: Path, scale: Scale) -> Iterator[DataSet]:
     few = scale(20, 3)
     for size in CORA_SIZES:
         hmm = HMM.train(train[:size])
-        chosen = [*_items(hmm, dev, "dev"), *([] if scale.quick else _items(hmm, train[size:], "train", size))]
-        rivals = {"toulbar2": scale(30, 5)}
+        chosen = [
+            *_items(hmm, dev, "dev"),
+            *([] if scale.quick else _items(hmm, train[size:], "train", size)),
+        ]
+        rivals = {"toulbar2": scale(30, 4)}
         if size == 20:
             rivals |= {**dict.fromkeys((*SOLVERS, "pulp"), few)}
         note = f"HMM of {size} references"
-        yield DataSet(f"cora {size}", "cora", tuple(chosen), rules, rivals, budget=90, note=note)
-        rivals = {"toulbar2": scale(20, 3), **({"pulp": scale(10, 2), "cp-sat": scale(10, 2)} if size == 20 else {})}
+        limits = scale(10, 3), scale(90, 2.5)
+        yield DataSet(f"cora {size}", "cora", tuple(chosen), rules, rivals, *limits, note)
+        rivals = {
+            "toulbar2": scale(20, 3),
+            **({"pulp": scale(10, 2), "cp-sat": scale(10, 2)} if size == 20 else {}),
+        }
         name = f"cora {size} implications"
-        yield DataSet(name, "cora", tuple(chosen), more, rivals, note=f"{note}, ten counted implications")
+        note += ", ten counted implications"
+        yield DataSet(name, "cora", tuple(chosen), more, rivals, *limits, note)
     hmm, dev_items = HMM.train(train[:20]), scale(100, 20)
     items = tuple(_items(hmm, dev[:dev_items], "dev"))
     rivals = {"conin": scale(10, 2), "conin a-star": scale(10, 2), "toulbar2": scale(10, 3)}
     note = "HMM of 20 references; the rule that conin can state"
-    yield DataSet("cora 20 once", "cora", items, once, rivals, limit=5.0, note=note)
+    yield DataSet("cora 20 once", "cora", items, once, rivals, scale(5, 3), scale(60, 4), note)
 
 
 def umass(folder: Path, scale: Scale) -> Iterator[DataSet]:
@@ -54,10 +62,10 @@ def umass(folder: Path, scale: Scale) -> Iterator[DataSet]:
     train, dev = (_read(folder / "umass_cfe" / f"{name}.tsv") for name in ("train", "dev"))
     hmm = HMM.train(train)
     mined = [found.rule for found in mine(train, hmm.labels)[:UMASS_RULES]]
-    rivals = dict.fromkeys(("cp-sat", "highs", "toulbar2"), scale(4, 0))
+    rivals = dict.fromkeys(("cp-sat", "highs", "toulbar2"), scale(3, 0))
     note = f"HMM of {len(train)} references, {len(hmm.labels)} labels, {len(mined)} mined soft rules"
     items = tuple(_items(hmm, dev[: scale(660, 60)], "dev"))
-    yield DataSet("umass", "umass", items, RuleSet(tuple(mined)), rivals, limit=20.0, budget=120, note=note)
+    yield DataSet("umass", "umass", items, RuleSet(tuple(mined)), rivals, scale(20, 2), scale(60, 4), note)
 
 
 def resume(folder: Path, scale: Scale) -> Iterator[DataSet]:
@@ -69,7 +77,7 @@ def resume(folder: Path, scale: Scale) -> Iterator[DataSet]:
     for kind in ("soft", "hard"):
         rules = RuleSet(tuple(_resume_rules(hard=kind == "hard")))
         note = "HMM of every other document"
-        yield DataSet(f"resume {kind}", "resume", items, rules, rivals, limit=20.0, budget=60, note=note)
+        yield DataSet(f"resume {kind}", "resume", items, rules, rivals, scale(20, 2), scale(30, 4), note)
 
 
 def _resume_rules(*, hard: bool) -> Iterator[C.Rule]:

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from benchmarks.study.peers import installed
 from formulations import Trellis
 from formulations.rules import RuleSet
+
+Number = TypeVar("Number", int, float)
 
 BASIC = ("auto", "viterbi", "beam 10", "beam 50", "beam 200")
 """Methods that run on every sequence."""
@@ -83,6 +86,8 @@ class Scale:
     quick: bool = False
     tiny: bool = False
 
-    def __call__(self, full: int, quick: int, tiny: int = 1) -> int:
-        """The number for this scale."""
-        return tiny if self.tiny else quick if self.quick else full
+    def __call__(self, full: Number, quick: Number, tiny: Number | None = None) -> Number:
+        """The number for this scale; `tiny` is `quick` where it is not given."""
+        if self.tiny and tiny is not None:
+            return tiny
+        return quick if self.quick else full

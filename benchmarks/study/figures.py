@@ -33,7 +33,13 @@ STYLES: Mapping[str, tuple[str, str, str]] = {
     "scip": ("#CC79A7", ":", "p"),
     "pulp": ("#56B4E9", "-", "*"),
 }
-NAMES = {"auto": "exact engine", "pulp": "PuLP, term by term", "cbc": "CBC", "cp-sat": "CP-SAT", "highs": "HiGHS"}
+NAMES = {
+    "auto": "exact engine",
+    "pulp": "PuLP, term by term",
+    "cbc": "CBC",
+    "cp-sat": "CP-SAT",
+    "highs": "HiGHS",
+}
 NAMES |= {"scip": "SCIP", "viterbi": "Viterbi, rules ignored"}
 
 
@@ -79,9 +85,11 @@ def _lines(axis: Axes, rows: Rows, varied: str) -> None:
         own = [row for row in rows if row["method"] == method]
         at = sorted({row[varied] for row in own})
         mean = [1000 * np.mean([row["seconds"] for row in own if row[varied] == x]) for x in at]
-        look = {"color": colour, "linestyle": line, "marker": marker, "markersize": 5}
+        look: dict[str, Any] = {"color": colour, "linestyle": line, "marker": marker, "markersize": 5}
         if at:
-            axis.plot(at, mean, label=NAMES.get(method, method), linewidth=2.4 if method == "auto" else 1.3, **look)
+            axis.plot(
+                at, mean, label=NAMES.get(method, method), linewidth=2.4 if method == "auto" else 1.3, **look
+            )
     axis.set(xscale="log", yscale="log")
     axis.xaxis.set_major_locator(FixedLocator(sorted({row[varied] for row in rows})))
     axis.xaxis.set_minor_locator(NullLocator())
@@ -95,7 +103,15 @@ def cora(rows: Rows) -> Any:
     names = [name for name in ("cora 5", "cora 20", "cora 300") if any(row["data"] == name for row in rows)]
     if not names:
         return None
-    figure, axes = plt.subplots(1, len(names), figsize=(4 * len(names), 4.2), sharey=True, sharex=True, layout="constrained", squeeze=False)
+    figure, axes = plt.subplots(
+        1,
+        len(names),
+        figsize=(4 * len(names), 4.2),
+        sharey=True,
+        sharex=True,
+        layout="constrained",
+        squeeze=False,
+    )
     for axis, name in zip(axes[0], names, strict=True):
         for method in ("auto", "viterbi", "beam 10", "beam 50", "beam 200"):
             own = [r for r in rows if r["data"] == name and r["method"] == method and r["item"] != EVERY]
@@ -103,8 +119,20 @@ def cora(rows: Rows) -> Any:
             colour, line, _ = STYLES[method]
             share = np.arange(1, len(times) + 1) / max(1, len(times))
             width = 2.4 if method == "auto" else 1.3
-            axis.step(times, 100 * share, where="post", color=colour, linestyle=line, linewidth=width, label=NAMES.get(method, method))
-        axis.set(xscale="log", xlabel="milliseconds", title=f"HMM of {name.split()[1]} references, {len(own)} decoded")
+            axis.step(
+                times,
+                100 * share,
+                where="post",
+                color=colour,
+                linestyle=line,
+                linewidth=width,
+                label=NAMES.get(method, method),
+            )
+        axis.set(
+            xscale="log",
+            xlabel="milliseconds",
+            title=f"HMM of {name.split()[1]} references, {len(own)} decoded",
+        )
         axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
         _plain(axis)
     axes[0][0].set(ylabel="% of references done within", ylim=(0, 101))
@@ -116,7 +144,9 @@ def bounds(traces: Sequence[Sequence[Sequence[float | None]]]) -> Any:
     """Proved bound and incumbent over time, as nats from the last incumbent."""
     if not traces:
         return None
-    figure, axes = plt.subplots(1, len(traces), figsize=(4.4 * len(traces), 4), layout="constrained", squeeze=False)
+    figure, axes = plt.subplots(
+        1, len(traces), figsize=(4.4 * len(traces), 4), layout="constrained", squeeze=False
+    )
     for number, (axis, trace) in enumerate(zip(axes[0], traces, strict=True)):
         best = trace[-1][1] or 0.0
         for column, colour, label in ((2, "#D55E00", "proved bound"), (1, "#000000", "incumbent")):

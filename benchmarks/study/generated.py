@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -25,8 +26,8 @@ RIVALS_LENGTH, RIVALS_SIZE = 120, 27
 
 def generator(scale: Scale) -> Iterator[DataSet]:
     """A data set for each length and number of labels."""
-    lengths = LENGTHS if not scale.quick else (60, 240, 960)
-    sizes = SIZES if not scale.quick else (5, 27)
+    lengths: tuple[int, ...] = LENGTHS if not scale.quick else (60, 240, 960)
+    sizes: tuple[int, ...] = SIZES if not scale.quick else (5, 27)
     if scale.tiny:
         lengths, sizes = (12, 24), (5,)
     for K in sizes:
@@ -46,7 +47,8 @@ def planted(T: int, K: int, scale: Scale) -> DataSet:
         if T * K * K <= GENERATED_COLUMNS:
             rivals |= dict.fromkeys((*SOLVERS, "pulp"), scale(2, 0 if T > 60 else 1))
     note = f"noise {noise:.3f}: {share:.0%} of {SEQUENCES} Viterbi labellings break a rule"
-    return DataSet(f"generator {T} {K}", "generator", items, rules, rivals, budget=20, note=note)
+    limits = scale(10, 2, 2), scale(20, 2, 2)
+    return DataSet(f"generator {T} {K}", "generator", items, rules, rivals, *limits, note)
 
 
 def noise_for(T: int, K: int) -> tuple[float, float]:
@@ -71,7 +73,13 @@ def hard(scale: Scale) -> Iterator[DataSet]:
         ("ties", 40, 13, _ties, "scores of -3 to 3 grid units, penalties of 2 and 3, hard order"),
         ("gaps", 60, 13, _gaps, "hard sums with coefficients 3, 5 and 7 that noise does not fit"),
         ("implications", 60, 27, _implications, "60 soft implications between 13 fields, drawn at random"),
-        ("hamming", 30, 7, _hamming, "soft Hamming distances to one run, and to runs of at least three tokens"),
+        (
+            "hamming",
+            30,
+            7,
+            _hamming,
+            "soft Hamming distances to one run, and to runs of at least three tokens",
+        ),
         ("counts", 60, 13, _counts, "hard exact numbers of tokens and runs for every field"),
     ):
         length = 10 if scale.tiny else T
@@ -81,7 +89,8 @@ def hard(scale: Scale) -> Iterator[DataSet]:
             noisy = _near_ties if name == "ties" else _noise
             items.append(Item(f"{seed}", partial(noisy, length, seed, labels)))
         rivals = {"toulbar2": scale(5, 1), "cp-sat": scale(5, 1)}
-        yield DataSet(f"hard {name}", "hard", tuple(items), for_all, rivals, 5.0, scale(60, 12, 5), note)
+        limits = scale(5, 2, 2), scale(60, 4, 5)
+        yield DataSet(f"hard {name}", "hard", tuple(items), for_all, rivals, *limits, note)
 
 
 def _near_ties(T: int, seed: int, labels: LabelSet) -> Trellis:
@@ -99,7 +108,7 @@ def _noise(T: int, seed: int, labels: LabelSet) -> Trellis:
 def _ties(labels: LabelSet, T: int) -> RuleSet:
     names = [field.name for field in labels.each_field]
     unit = 1 / UNITS_PER_NAT
-    order = [C.requires_before(a, b) for a, b in zip(names, names[1:], strict=False)]
+    order = [C.requires_before(a, b) for a, b in pairwise(names)]
     once = C.at_most_runs(C.EACH_FIELD, 2, penalty=3 * unit)
     return RuleSet((once, C.changes_only_after(penalty=2 * unit), *order))
 

@@ -149,9 +149,7 @@ def _tag_at(writer: Writer, rule: Rule) -> None:
 
 def _requires_present(writer: Writer, rule: Rule) -> None:
     """Each token of one field needs some token of the other."""
-    given = pulp.lpSum(
-        writer.at(t, _names(_of(rule).required)) for t in range(len(writer.tokens))
-    )
+    given = pulp.lpSum(writer.at(t, _names(_of(rule).required)) for t in range(len(writer.tokens)))
     violation = writer.slack(rule.penalty, 1)
     for t in range(len(writer.tokens)):
         asking = writer.at(t, _names(_of(rule).field))

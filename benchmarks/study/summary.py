@@ -88,7 +88,9 @@ def loss(by: ByMethod, name: str) -> Summary:
 def speed(rows: Mapping[str, Row]) -> float:
     """Prefixes that a beam keeps in a second: width times tokens over all sequences."""
     width = int(next(iter(rows.values()))["method"].split()[1])
-    return float(width * sum(row["T"] for row in rows.values()) / sum(row["seconds"] for row in rows.values()))
+    return float(
+        width * sum(row["T"] for row in rows.values()) / sum(row["seconds"] for row in rows.values())
+    )
 
 
 def slopes(rows: Sequence[Row], least: int = 120) -> Summary:

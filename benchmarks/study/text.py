@@ -49,10 +49,10 @@ def _data_set(console: Console, name: str, found: Summary, note: str) -> None:
 
 
 def _times(found: Summary, title: str) -> Table:
-    columns = "sequences proved median_ms p90_ms maximum_ms total_ms | median p90 maximum total each".split()
+    times = [f"{name}, ms" for name in ("median", "p90", "maximum", "total")]
     table = Table(f"method, on {title}", box=None)
-    for column in columns:
-        table.add_column(column.replace("_", ", "), justify="right")
+    for column in ("sequences", "proved", *times, "| ×", "median", "p90", "maximum", "total", "each"):
+        table.add_column(column, justify="right")
     for name, line in found.items():
         ratios = ("median / auto", "p90 / auto", "maximum / auto", "total / auto", "median of ratios")
         table.add_row(

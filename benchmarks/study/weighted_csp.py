@@ -97,7 +97,13 @@ class Chain:
         values = machine.steps.values
         if values.shape[1] == 1:
             values = np.broadcast_to(values, (values.shape[0], labels + 1, labels))
-        shown = np.concatenate([values.transpose(2, 0, 1).reshape(labels, -1), values[:, 1:].transpose(1, 0, 2).reshape(labels, -1)], 1)
+        shown = np.concatenate(
+            [
+                values.transpose(2, 0, 1).reshape(labels, -1),
+                values[:, 1:].transpose(1, 0, 2).reshape(labels, -1),
+            ],
+            1,
+        )
         _, first, self.label_class = np.unique(shown, axis=0, return_index=True, return_inverse=True)
         self.label_class = self.label_class.reshape(-1)
         self.classes = len(first)
@@ -121,7 +127,9 @@ def _merge(to: Grid, emits: Grid, final: Grid, tables: int) -> Grid:
     """States that nothing tells apart, as the number of their class (S,)."""
     block = np.unique(final, return_inverse=True)[1].reshape(-1)
     while True:
-        seen = np.concatenate([block[None, :], *(np.concatenate([emits[p].T, block[to[p]].T]) for p in range(tables))])
+        seen = np.concatenate(
+            [block[None, :], *(np.concatenate([emits[p].T, block[to[p]].T]) for p in range(tables))]
+        )
         finer = np.unique(seen, axis=1, return_inverse=True)[1].reshape(-1)
         if finer.max() == block.max():
             return finer
@@ -178,7 +186,9 @@ def _add(network: Any, name: str, rule: GroundRule, chain: Chain, classes: _Clas
         network.AddFunction(scope, tables[key].ravel().tolist())
 
 
-def _table(chain: Chain, p: int, class_of: Grid, price: float, top: float, *, last: bool) -> NDArray[np.float64]:
+def _table(
+    chain: Chain, p: int, class_of: Grid, price: float, top: float, *, last: bool
+) -> NDArray[np.float64]:
     """(S, values, S) costs of state, value read and next state."""
     S, V = chain.states, len(class_of)
     found = np.full((S, V, S), top)
