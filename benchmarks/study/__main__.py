@@ -6,11 +6,9 @@ It goes on where an interrupted run with the same settings was. Exit code 1 wher
 import argparse
 import hashlib
 import json
-import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
@@ -75,19 +73,18 @@ def _options() -> argparse.ArgumentParser:
 def _study(options: argparse.Namespace, parts: list[str], scale: Scale, journal: Journal) -> int:
     console = Console(stderr=True)
     notes: dict[str, str] = {}
-    with one_core():
-        for part in (part for part in PARTS if part in parts):
-            try:
-                sets = list(PARTS[part](options.data, scale))
-            except corpora.Missing as missing:
-                console.print(f"{part} left out: {missing}")
-                continue
-            notes |= {data.name: data.note for data in sets}
-            with progress(part, sum(len(data.methods) for data in sets)) as advance:
-                run_all(sets, journal, lambda _, advance=advance: advance())  # type: ignore[misc]
-            console.print(f"{part} done")
-        if EXTRA in parts:
-            run_extras(journal, scale)
+    for part in (part for part in PARTS if part in parts):
+        try:
+            sets = list(PARTS[part](options.data, scale))
+        except corpora.Missing as missing:
+            console.print(f"{part} left out: {missing}")
+            continue
+        notes |= {data.name: data.note for data in sets}
+        with progress(part, sum(len(data.methods) for data in sets)) as advance:
+            run_all(sets, journal, advance)
+        console.print(f"{part} done")
+    if EXTRA in parts:
+        run_extras(journal, scale)
     _report(options.output, journal, notes, console)
     return 0
 
@@ -102,19 +99,6 @@ def _report(folder: Path, journal: Journal, notes: Mapping[str, str], console: C
     pictures = draw(rows, summary, folder)
     Console().print(text, highlight=False, markup=False, soft_wrap=True)
     console.print(f"written to {folder}: results.txt, summary.json, {', '.join(pictures)}")
-
-
-@contextmanager
-def one_core() -> Iterator[None]:
-    """Keep this process, and those that it starts, to one core, where the system can do that."""
-    before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
-    if before:
-        os.sched_setaffinity(0, {max(before)})
-    try:
-        yield
-    finally:
-        if before:
-            os.sched_setaffinity(0, before)
 
 
 def digest() -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 import ilpinfer
 from benchmarks.study.data import Scale
+from benchmarks.study.generated import noise_for
 from benchmarks.study.journal import Journal, Row
 from benchmarks.synthetic import document, document_rules, labels_of_size
 from formulations import Trellis
@@ -67,7 +68,9 @@ def bounds(scale: Scale) -> Row:
 
         try:
             solution = ilpinfer.decode(trellis, rules, time_limit=5.0, callback=keep)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError) as error:
+            if "callback" not in str(error):
+                raise
             return {"skipped": "decode has no callback"}
         points.append((solution.seconds, _finite(solution.score), _finite(solution.bound)))
         traces.append(points)
@@ -81,7 +84,8 @@ def _finite(number: float | None) -> float | None:
 def memory(scale: Scale) -> Row:
     """MiB that a fresh process holds at its peak, with the trellis alone and after decoding it."""
     T, K = (30, 5) if scale.tiny else (2000, 60)
-    command = [sys.executable, "-m", "benchmarks.study.memory", str(T), str(K)]
+    noise = noise_for(T, K)[0]
+    command = [sys.executable, "-m", "benchmarks.study.memory", str(T), str(K), str(noise)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     found: Row = json.loads(done.stdout.splitlines()[-1])
     return found

@@ -12,10 +12,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from benchmarks.study.data import BASIC
 from benchmarks.study.generated import RIVALS_LENGTH, RIVALS_SIZE
 from benchmarks.study.journal import Row
 from benchmarks.study.running import EVERY
 
+CORA = ("cora 5", "cora 20", "cora 300")
 Rows = Sequence[Row]
 Summary = Mapping[str, Any]
 
@@ -100,44 +102,32 @@ def _lines(axis: Axes, rows: Rows, varied: str) -> None:
 
 def cora(rows: Rows) -> Any:
     """The share of references that are done within so many milliseconds, for each size of training data."""
-    names = [name for name in ("cora 5", "cora 20", "cora 300") if any(row["data"] == name for row in rows)]
-    if not names:
+    sets = {name: [r for r in rows if r["data"] == name and r["item"] != EVERY] for name in CORA}
+    sets = {name: own for name, own in sets.items() if own}
+    if not sets:
         return None
-    figure, axes = plt.subplots(
-        1,
-        len(names),
-        figsize=(4 * len(names), 4.2),
-        sharey=True,
-        sharex=True,
-        layout="constrained",
-        squeeze=False,
-    )
-    for axis, name in zip(axes[0], names, strict=True):
-        for method in ("auto", "viterbi", "beam 10", "beam 50", "beam 200"):
-            own = [r for r in rows if r["data"] == name and r["method"] == method and r["item"] != EVERY]
-            times = np.sort([1000 * row["seconds"] for row in own])
-            colour, line, _ = STYLES[method]
-            share = np.arange(1, len(times) + 1) / max(1, len(times))
-            width = 2.4 if method == "auto" else 1.3
-            axis.step(
-                times,
-                100 * share,
-                where="post",
-                color=colour,
-                linestyle=line,
-                linewidth=width,
-                label=NAMES.get(method, method),
-            )
-        axis.set(
-            xscale="log",
-            xlabel="milliseconds",
-            title=f"HMM of {name.split()[1]} references, {len(own)} decoded",
-        )
+    look: dict[str, Any] = {"sharex": True, "sharey": True, "layout": "constrained", "squeeze": False}
+    figure, axes = plt.subplots(1, len(sets), figsize=(1.8 + 3.6 * len(sets), 4), **look)
+    for axis, (name, own) in zip(axes[0], sets.items(), strict=True):
+        for method in BASIC:
+            _share(axis, [1000 * row["seconds"] for row in own if row["method"] == method], method)
+        number = len({row["item"] for row in own})
+        axis.set(xscale="log", xlabel="milliseconds", title=f"HMM of {name[5:]} references, {number} decoded")
         axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
         _plain(axis)
     axes[0][0].set(ylabel="% of references done within", ylim=(0, 101))
-    axes[0][-1].legend(loc="lower right", frameon=False)
+    handles, labels = axes[0][-1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right upper", frameon=False)
     return figure
+
+
+def _share(axis: Axes, milliseconds: Sequence[float], method: str) -> None:
+    """The distribution as steps from 0 to 100 %."""
+    times = np.sort(milliseconds)
+    share = 100 * np.arange(1, len(times) + 1) / max(1, len(times))
+    colour, line, _ = STYLES[method]
+    look: dict[str, Any] = {"color": colour, "linestyle": line, "linewidth": 2.4 if method == "auto" else 1.3}
+    axis.step(times, share, where="post", label=NAMES.get(method, method), **look)
 
 
 def bounds(traces: Sequence[Sequence[Sequence[float | None]]]) -> Any:

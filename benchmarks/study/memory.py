@@ -1,11 +1,10 @@
-"""Peak memory of one decoding in this process: `python -m benchmarks.study.memory T K`, one JSON line."""
+"""Peak memory of one decoding in this process: `python -m benchmarks.study.memory T K NOISE`, one JSON line."""
 
 import json
 import resource
 import sys
 
 import ilpinfer
-from benchmarks.study.generated import noise_for
 from benchmarks.synthetic import document, document_rules, labels_of_size
 
 
@@ -15,10 +14,9 @@ def peak() -> float:
     return used / 2**20 if sys.platform == "darwin" else used / 2**10
 
 
-def main(T: int, K: int) -> None:
+def main(T: int, K: int, noise: float) -> None:
     """The trellis first, then the engine on it."""
     labels = labels_of_size(K)
-    noise, _ = noise_for(T, K)
     trellis, rules = document(T, 0, labels, noise), document_rules(labels)
     before = peak()
     solution = ilpinfer.decode(trellis, rules, time_limit=60.0)
@@ -26,4 +24,4 @@ def main(T: int, K: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))

@@ -13,8 +13,8 @@ EVERY = "*"
 """In place of a sequence: the row speaks of all of them."""
 
 
-def run_all(sets: Sequence[DataSet], journal: Journal, step: Callable[[str], None]) -> None:
-    """Run what the journal lacks; `step` is called with what was just done.
+def run_all(sets: Sequence[DataSet], journal: Journal, step: Callable[[], None]) -> None:
+    """Run what the journal lacks; `step` is called after each method.
 
     Raises
     ------
@@ -24,7 +24,7 @@ def run_all(sets: Sequence[DataSet], journal: Journal, step: Callable[[str], Non
     for data in sets:
         for method in data.methods:
             run_method(method, data, journal)
-            step(f"{data.name}: {method}")
+            step()
 
 
 def run_method(method: str, data: DataSet, journal: Journal) -> None:

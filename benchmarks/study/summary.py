@@ -19,7 +19,24 @@ def summarise(rows: Sequence[Row]) -> Summary:
     names = list(dict.fromkeys(row["data"] for row in rows if row["data"] != "extra"))
     extra = {row["item"]: row for row in rows if row["data"] == "extra"}
     sets = {name: data_set([row for row in rows if row["data"] == name]) for name in names}
-    return {"data sets": sets, "slopes": slopes(rows), "extra": extra}
+    return {"data sets": sets, "overall": overall(rows), "slopes": slopes(rows), "extra": extra}
+
+
+def overall(rows: Sequence[Row]) -> Summary:
+    """Total time of each method over all data sets, as a multiple of `auto` on the same sequences."""
+    done = [row for row in rows if row["item"] != EVERY and row["data"] != "extra"]
+    auto = {(row["data"], row["item"]): row["seconds"] for row in done if row["method"] == "auto"}
+    found = {}
+    for name in dict.fromkeys(row["method"] for row in done):
+        both = [row for row in done if row["method"] == name and (row["data"], row["item"]) in auto]
+        if both:
+            own = sum(row["seconds"] for row in both)
+            found[name] = {
+                "sequences": len(both),
+                "proved": _share([row["status"] in PROVED for row in both]),
+                "total / auto": own / sum(auto[row["data"], row["item"]] for row in both),
+            }
+    return found
 
 
 def data_set(rows: Sequence[Row]) -> Summary:
@@ -94,22 +111,28 @@ def speed(rows: Mapping[str, Row]) -> float:
 
 
 def slopes(rows: Sequence[Row], least: int = 120) -> Summary:
-    """For each method and number of labels: d log(mean seconds) / d log T over lengths from `least` on."""
+    """For each method and number of labels: d log(seconds) / d log T over lengths from `least` on.
+
+    Of mean and of median seconds at each length.
+    """
     found: Summary = {}
-    for name in ("auto", "viterbi"):
-        for K in sorted({row["K"] for row in _generated(rows, name)}):
-            mean = by_length(_generated(rows, name), K, least)
-            if len(mean) > 1:
-                found.setdefault(name, {})[str(K)] = slope(mean)
+    for method in ("auto", "viterbi"):
+        done = _generated(rows, method)
+        for name, middle in (("mean", np.mean), ("median", np.median)):
+            for K in sorted({row["K"] for row in done}):
+                seconds = by_length([row for row in done if row["K"] == K and row["T"] >= least])
+                if len(seconds) > 1:
+                    line = slope({T: float(middle(values)) for T, values in seconds.items()})
+                    found.setdefault(f"{method}, {name}", {})[str(K)] = line
     return found
 
 
-def by_length(rows: Sequence[Row], K: int, least: int = 0) -> dict[int, float]:
-    """Mean seconds of each length, for so many labels."""
-    lengths = sorted({row["T"] for row in rows if row["K"] == K and row["T"] >= least})
-    return {
-        T: float(np.mean([row["seconds"] for row in rows if (row["T"], row["K"]) == (T, K)])) for T in lengths
-    }
+def by_length(rows: Sequence[Row]) -> dict[int, list[float]]:
+    """Seconds at each length."""
+    found: dict[int, list[float]] = {}
+    for row in rows:
+        found.setdefault(row["T"], []).append(row["seconds"])
+    return dict(sorted(found.items()))
 
 
 def slope(seconds: Mapping[int, float]) -> float:

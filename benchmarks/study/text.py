@@ -17,14 +17,20 @@ def write(summary: Summary, header: str, notes: Mapping[str, str]) -> str:
     console = Console(file=StringIO(), width=WIDTH, highlight=False, markup=False)
     console.print(header)
     console.print(
-        "\nEach method after a warm-up call, on one core, in one run. Ratios are times as multiples of auto's on the "
-        "same sequences; milliseconds belong to this machine. Rules are compiled from text once; a fresh trellis for "
+        "\nEach method after a warm-up call, on one thread, in one run. Ratios are times as multiples of auto's on the "
+        "same sequences; where a rival proves less than 100 %, its own is a lower bound. Milliseconds belong to this "
+        "machine. Rules are compiled from text once; a fresh trellis for "
         "every call."
     )
     for name, found in summary["data sets"].items():
         if found["sequences"] and not name.startswith("generator "):
             _data_set(console, name, found, notes.get(name, ""))
     _generator(console, summary, notes)
+    console.print("\n== all data sets: total time as a multiple of auto's on the same sequences")
+    table = Table("method", "sequences", "proved", "total", box=None)
+    for method, one in summary["overall"].items():
+        table.add_row(method, str(one["sequences"]), f"{one['proved']:.0%}", number(one["total / auto"]))
+    console.print(table)
     _extra(console, summary["extra"])
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
