@@ -132,6 +132,15 @@ def test_toulbar2_has_the_same_optimum(seed: int, direct: int, monkeypatch: pyte
         assert _score(trellis, rules, answer.path) == pytest.approx(exact.score, abs=1e-4)
 
 
+@pytest.mark.skipif(not installed("toulbar2"), reason="pytoulbar2 is not installed")
+def test_toulbar2_says_where_there_is_no_labelling() -> None:
+    answer = weighted_csp.decode(
+        document(9, 0, LABELS, 1.0), RuleSet((C.exactly_tokens("author", 20),)), 30.0
+    )
+    assert answer.path is None
+    assert answer.proved
+
+
 @pytest.mark.skipif(not installed("conin"), reason="conin is not installed")
 def test_conin_has_the_same_optimum_and_no_soft_rules() -> None:
     trellis = document(7, 1, LABELS, 1.5)

@@ -129,7 +129,8 @@ def _model(lattice: Lattice) -> Any:
 def _weights(scores: Grid, axis: int | None = None) -> NDArray[np.float64]:
     """exp of nats, shifted so that the largest is 1: of each row along an axis, or of all."""
     nats = np.where(is_forbidden(scores), -np.inf, scores / UNITS_PER_NAT)
-    return np.exp(nats - nats.max(axis=axis, keepdims=True))
+    weights: NDArray[np.float64] = np.exp(nats - nats.max(axis=axis, keepdims=True))
+    return weights
 
 
 @contextmanager

@@ -59,10 +59,10 @@ def umass(folder: Path, scale: Scale) -> Iterator[DataSet]:
     train, dev = (_read(folder / "umass_cfe" / f"{name}.tsv") for name in ("train", "dev"))
     hmm = HMM.train(train)
     mined = [found.rule for found in mine(train, hmm.labels)[:UMASS_RULES]]
-    rivals = dict.fromkeys(("cp-sat", "highs", "toulbar2"), scale(3, 0))
+    rivals = dict.fromkeys(("cp-sat", "highs", "toulbar2"), scale(2, 0))
     note = f"HMM of {len(train)} references, {len(hmm.labels)} labels, {len(mined)} mined soft rules"
     items = tuple(_items(hmm, dev[: scale(660, 60)], "dev"))
-    yield DataSet("umass", "umass", items, RuleSet(tuple(mined)), rivals, scale(20, 2), scale(60, 4), note)
+    yield DataSet("umass", "umass", items, RuleSet(tuple(mined)), rivals, scale(20, 2), scale(45, 4), note)
 
 
 def resume(folder: Path, scale: Scale) -> Iterator[DataSet]:

@@ -112,7 +112,7 @@ def cora(rows: Rows) -> Any:
         for method in BASIC:
             _share(axis, [1000 * row["seconds"] for row in own if row["method"] == method], method)
         number = len({row["item"] for row in own})
-        axis.set(xscale="log", xlabel="milliseconds", title=f"HMM of {name[5:]} references, {number} decoded")
+        axis.set(xscale="log", xlabel="milliseconds", title=f"model of {name[5:]}, {number} decoded")
         axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
         _plain(axis)
     axes[0][0].set(ylabel="% of references done within", ylim=(0, 101))
@@ -145,6 +145,7 @@ def bounds(traces: Sequence[Sequence[Sequence[float | None]]]) -> Any:
                 axis.step(*zip(*found, strict=True), where="post", color=colour, label=label, marker=".")
         axis.set(xlabel="milliseconds", title=f"document {number + 1}")
         axis.set_yscale("symlog", linthresh=0.1)
+        axis.set_xlim(left=0)
         _plain(axis)
     axes[0][0].set_ylabel("nats from the labelling returned")
     axes[0][-1].legend(loc="best", frameon=False)

@@ -107,7 +107,8 @@ def _of_solution(solution: Solution, trellis: Trellis, rules: RuleSet) -> Row:
 def _of_rival(answer: Answer, trellis: Trellis, rules: RuleSet) -> Row:
     """Its score is worked out from its labels, whatever it claims."""
     if answer.path is None:
-        return {"status": "unknown", "score": None, "bound": None, "note": answer.note}
+        status = "infeasible" if answer.proved else "unknown"
+        return {"status": status, "score": None, "bound": None, "note": answer.note}
     value = compile_problem(trellis, rules).value(answer.path)
     score = finite(nats(value.score))
     status = "optimal" if answer.proved else "feasible"

@@ -23,7 +23,7 @@ class Answer:
     ----------
     path : label ids (T,), or None
     claimed : the score in nats that the rival gives its labelling, where it gives one
-    proved : whether it says that nothing is better
+    proved : whether it says that nothing is better, or that there is no labelling
     note : why there is no labelling
     """
 
