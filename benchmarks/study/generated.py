@@ -18,8 +18,8 @@ LENGTHS, SIZES = (60, 120, 240, 480, 960, 2000), (5, 13, 27, 60)
 SEQUENCES = 20
 SHARE, TOLERANCE = 0.5, 0.1
 """Of Viterbi labellings that break a rule."""
-GENERATED_COLUMNS = 450_000
-"""Of a complete program on planted documents; larger ones take minutes to write in PuLP alone."""
+GENERATED_COLUMNS, PULP_COLUMNS = 450_000, 200_000
+"""Of a complete program on planted documents that solvers are given, and that is written in PuLP: it takes minutes."""
 RIVALS_LENGTH, RIVALS_SIZE = 120, 27
 """Rivals run along one line of each: all lengths with so many labels, all sizes at so many tokens."""
 
@@ -44,10 +44,13 @@ def planted(T: int, K: int, scale: Scale) -> DataSet:
     rivals: dict[str, int] = {}
     if T == RIVALS_LENGTH or K == RIVALS_SIZE or scale.tiny:
         rivals = {"toulbar2": scale(3, 1)} if T <= 480 else {}
+        number_of_each = scale(2, 0 if T > 60 else 1)
         if T * K * K <= GENERATED_COLUMNS:
-            rivals |= dict.fromkeys((*SOLVERS, "pulp"), scale(2, 0 if T > 60 else 1))
+            rivals |= dict.fromkeys(SOLVERS, number_of_each)
+        if T * K * K <= PULP_COLUMNS:
+            rivals["pulp"] = number_of_each
     note = f"noise {noise:.3f}: {share:.0%} of {SEQUENCES} Viterbi labellings break a rule"
-    limits = scale(10, 2, 2), scale(20, 2, 2)
+    limits = scale(10, 2, 2), scale(12, 2, 2)
     return DataSet(f"generator {T} {K}", "generator", items, rules, rivals, *limits, note)
 
 

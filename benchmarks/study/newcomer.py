@@ -53,8 +53,8 @@ class Writer:
         self.problem += pulp.lpSum(self.x[0].values()) == 1
         for t in range(1, T):
             for k in range(K):
-                into = [column for (_, j), column in self.x[t - 1].items() if j == k]
-                out = [column for (i, _), column in self.x[t].items() if i == k]
+                into = [self.x[t - 1][i, k] for i in range(-1, K) if (i, k) in self.x[t - 1]]
+                out = [self.x[t][k, j] for j in range(K) if (k, j) in self.x[t]]
                 self.problem += pulp.lpSum(into) == pulp.lpSum(out)
 
     def slack(self, penalty: float, most: int) -> pulp.LpVariable | int:
