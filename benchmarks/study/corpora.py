@@ -33,13 +33,13 @@ def cora(folder: Path, scale: Scale) -> Iterator[DataSet]:
     counted = implications(train[:100], _labels(train), 10)
     more = RuleSet((*rules.items, *counted), rules.fields, "citations and ten implications")
     once = RuleSet((C.at_most_runs(C.EACH_FIELD, 1),), name="each field once, hard")
-    limits = scale(10, 3), scale(90, 2.5)
+    limits = scale(10, 3), scale(90, 2)
     for size in CORA_SIZES:
         hmm, chosen = HMM.train(train[:size]), size == RIVALS_SIZE
         unseen = [] if scale.quick else _items(hmm, train[size:], "train", size)
         items, note = (*_items(hmm, dev, "dev"), *unseen), f"HMM of {size} references"
         rivals = dict.fromkeys((*SOLVERS, "pulp", "conin"), scale(20, 2)) if chosen else {}
-        rivals["toulbar2"] = scale(30, 4)
+        rivals["toulbar2"] = scale(30, 3)
         yield DataSet(f"cora {size}", "cora", items, rules, rivals, *limits, note)
         if chosen or not scale.quick:
             rivals = dict.fromkeys(("pulp", "cp-sat"), scale(10, 1)) if chosen else {}
@@ -62,7 +62,7 @@ def umass(folder: Path, scale: Scale) -> Iterator[DataSet]:
     rivals = dict.fromkeys(("cp-sat", "highs", "toulbar2"), scale(2, 0))
     note = f"HMM of {len(train)} references, {len(hmm.labels)} labels, {len(mined)} mined soft rules"
     items = tuple(_items(hmm, dev[: scale(660, 60)], "dev"))
-    yield DataSet("umass", "umass", items, RuleSet(tuple(mined)), rivals, scale(20, 2), scale(45, 4), note)
+    yield DataSet("umass", "umass", items, RuleSet(tuple(mined)), rivals, scale(20, 2), scale(45, 3), note)
 
 
 def resume(folder: Path, scale: Scale) -> Iterator[DataSet]:
@@ -74,7 +74,7 @@ def resume(folder: Path, scale: Scale) -> Iterator[DataSet]:
     for kind in ("soft", "hard"):
         rules = RuleSet(tuple(_resume_rules(hard=kind == "hard")))
         note = "HMM of every other document"
-        yield DataSet(f"resume {kind}", "resume", items, rules, rivals, scale(20, 2), scale(30, 4), note)
+        yield DataSet(f"resume {kind}", "resume", items, rules, rivals, scale(20, 2), scale(30, 3), note)
 
 
 def _resume_rules(*, hard: bool) -> Iterator[C.Rule]:

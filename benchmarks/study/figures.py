@@ -10,6 +10,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from benchmarks.study.data import BASIC
@@ -81,7 +82,7 @@ def cost(rows: Rows) -> Any:
     handles = {line.get_label(): line for line in lines}
     order = sorted(handles.values(), key=lambda line: -float(np.max(line.get_ydata())))
     legend = figure.legend(handles=order, loc="outside right upper", frameon=False)
-    legend.set_title("hollow: not all proved in time", {"size": "small"})
+    legend.set_title("hollow: not all proved in time", FontProperties(size="small"))
     return figure
 
 

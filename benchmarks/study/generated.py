@@ -71,7 +71,7 @@ def noise_for(T: int, K: int) -> tuple[float, float]:
 
 def hard(scale: Scale) -> Iterator[DataSet]:
     """Near ties, gaps, interacting implications, Hamming distances and exact counts."""
-    number = scale(SEQUENCES, 4, 1)
+    number = scale(SEQUENCES, 3, 1)
     for name, T, K, make, note in (
         ("ties", 40, 13, _ties, "scores of -3 to 3 grid units, penalties of 2 and 3, hard order"),
         ("gaps", 60, 13, _gaps, "hard sums with coefficients 3, 5 and 7 that noise does not fit"),

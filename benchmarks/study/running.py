@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable, Sequence
 
-from benchmarks.study.agreement import check
-from benchmarks.study.data import DataSet
+from benchmarks.study.agreement import Disagreement, check
+from benchmarks.study.data import BASIC, DataSet
 from benchmarks.study.journal import Journal, Row
 from benchmarks.study.methods import run, warm_up
 from benchmarks.study.peers import CannotState
@@ -28,7 +28,7 @@ def run_all(sets: Sequence[DataSet], journal: Journal, step: Callable[[], None])
 
 
 def run_method(method: str, data: DataSet, journal: Journal) -> None:
-    """One method on its sequences of a data set, until its budget is spent."""
+    """One method on its sequences of a data set, until its budget is spent; a rival that breaks down is noted."""
     if journal.has(data.name, EVERY, method):
         return
     items = data.sample(method)
@@ -48,6 +48,12 @@ def run_method(method: str, data: DataSet, journal: Journal) -> None:
             journal.add(row)
     except CannotState as reason:
         journal.add(whole(data, method, "cannot state", str(reason)))
+    except Disagreement:
+        raise
+    except Exception as error:
+        if method in BASIC:
+            raise
+        journal.add(whole(data, method, "failed", f"{type(error).__name__}: {error}"[:200]))
 
 
 def whole(data: DataSet, method: str, status: str, note: str) -> Row:

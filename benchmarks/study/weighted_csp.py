@@ -44,10 +44,13 @@ def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
     if size > MOST_COSTS:
         raise CannotState(f"{len(chains)} rules, {size / 1e6:.0f} million costs")
     network = pytoulbar2.CFN(vac=0, verbose=-1)
-    ceiling = _scores(network, problem)
-    names = _Classes(network, T, K)
-    for number, (rule, chain) in enumerate(chains):
-        _add(network, f"q{number}", rule, chain, names)
+    try:
+        ceiling = _scores(network, problem)
+        names = _Classes(network, T, K)
+        for number, (rule, chain) in enumerate(chains):
+            _add(network, f"q{number}", rule, chain, names)
+    except network.Contradiction:
+        return Answer(None, None, True, "no labelling")
     network.NoPreprocessing()
     network.Option.hbfs = 0
     seconds = max(1, round(time_limit))
