@@ -1,0 +1,46 @@
+"""Two programs that both claim an optimum have to agree on its score."""
+
+from typing import Any
+
+Row = dict[str, Any]
+
+NATS = 1e-3
+"""How far solvers in floating point may be off."""
+
+
+class Disagreement(Exception):
+    """Two programs cannot both be right; the message names data set, sequence, methods and scores."""
+
+
+def check(row: Row, exact: Row | None) -> None:
+    """Hold a row against that of `auto` on the same sequence.
+
+    Raises
+    ------
+    Disagreement
+        where a score lies above a proved bound, where two proved optima differ, or where a rival's own value
+        of its labelling is not the library's.
+    """
+    where = f"{row['data']}, sequence {row['item']}"
+    score, claimed = row.get("score"), row.get("claimed")
+    if score is not None and claimed is not None and abs(score - claimed) > NATS:
+        raise Disagreement(
+            f"{where}: {row['method']} values its labelling {claimed!r}, but it is worth {score!r}"
+        )
+    if exact is None or exact is row:
+        return
+    for proof, other in ((exact, row), (row, exact)):
+        limit = _limit(proof)
+        if limit is not None and other.get("score") is not None and other["score"] > limit + NATS:
+            raise Disagreement(
+                f"{where}: {other['method']} found a labelling of score {other['score']!r}, but {proof['method']} "
+                f"claims that none is above {limit!r}"
+            )
+
+
+def _limit(row: Row) -> float | None:
+    """What a row claims that no labelling passes; None where it claims nothing."""
+    if row.get("status") == "infeasible":
+        return float("-inf")
+    bound: float | None = row.get("bound")
+    return bound

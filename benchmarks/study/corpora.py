@@ -1,0 +1,109 @@
+"""Data sets from files of tagged text; a part whose folder is missing is left out."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from benchmarks.mining import implications, mine
+from benchmarks.study.data import SOLVERS, DataSet, Item, Scale
+from formulations import LabelSet, load_rules
+from formulations import constraints as C
+from formulations.rules import RuleSet
+from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.models.hmm import HMM
+
+Labelled = tuple[tuple[str, ...], tuple[str, ...]]
+
+CORA_SIZES, RIVALS_SIZE = (5, 20, 300), 20
+UMASS_RULES = 240
+JOB, COMPANY, DATES, PLACE = "Designation", "Companies_worked_at", "Years_of_Experience", "Location"
+
+
+class Missing(Exception):
+    """A folder that is not there; the message names it."""
+
+
+def cora(folder: Path, scale: Scale) -> Iterator[DataSet]:
+    """References under the citation rules, with and without ten implications, and each field once as a hard rule.
+
+    Most rivals decode one size of training data only; conin is asked there to say what it cannot state.
+    """
+    train, dev = (_read(folder / "cora" / f"{name}.tsv") for name in ("train", "dev"))
+    rules = load_rules("citations")
+    counted = implications(train[:100], _labels(train), 10)
+    more = RuleSet((*rules.items, *counted), rules.fields, "citations and ten implications")
+    once = RuleSet((C.at_most_runs(C.EACH_FIELD, 1),), name="each field once, hard")
+    limits = scale(10, 3), scale(90, 2)
+    for size in CORA_SIZES:
+        hmm, chosen = HMM.train(train[:size]), size == RIVALS_SIZE
+        unseen = [] if scale.quick else _items(hmm, train[size:], "train", size)
+        items, note = (*_items(hmm, dev, "dev"), *unseen), f"HMM of {size} references"
+        rivals = dict.fromkeys((*SOLVERS, "pulp", "conin"), scale(20, 2)) if chosen else {}
+        rivals["toulbar2"] = scale(30, 3)
+        yield DataSet(f"cora {size}", "cora", items, rules, rivals, *limits, note)
+        if chosen or not scale.quick:
+            rivals = dict.fromkeys(("pulp", "cp-sat"), scale(10, 1)) if chosen else {}
+            rivals["toulbar2"] = scale(20, 3)
+            note += ", ten counted implications"
+            yield DataSet(f"cora {size} implications", "cora", items, more, rivals, *limits, note)
+    hmm = HMM.train(train[:RIVALS_SIZE])
+    items = tuple(_items(hmm, dev[: scale(100, 20)], "dev"))
+    rivals = dict.fromkeys(("conin", "conin a-star", "toulbar2"), scale(10, 2))
+    note = f"HMM of {RIVALS_SIZE} references; a rule that conin can state"
+    name = f"cora {RIVALS_SIZE} once"
+    yield DataSet(name, "cora", items, once, rivals, scale(5, 3), scale(60, 4), note)
+
+
+def umass(folder: Path, scale: Scale) -> Iterator[DataSet]:
+    """Hierarchical labels under soft rules mined from the training part."""
+    train, dev = (_read(folder / "umass_cfe" / f"{name}.tsv") for name in ("train", "dev"))
+    hmm = HMM.train(train)
+    mined = [found.rule for found in mine(train, hmm.labels)[:UMASS_RULES]]
+    rivals = dict.fromkeys(("cp-sat", "highs", "toulbar2"), scale(2, 0))
+    note = f"HMM of {len(train)} references, {len(hmm.labels)} labels, {len(mined)} mined soft rules"
+    items = tuple(_items(hmm, dev[: scale(660, 60)], "dev"))
+    yield DataSet("umass", "umass", items, RuleSet(tuple(mined)), rivals, scale(20, 2), scale(45, 3), note)
+
+
+def resume(folder: Path, scale: Scale) -> Iterator[DataSet]:
+    """Experience sections of up to thousands of tokens, under rules for each document, soft and hard."""
+    documents = _read(folder / "resume" / "experience_train.tsv")
+    hmm = HMM.train(documents[::2])
+    items = tuple(_items(hmm, documents[1::2][: scale(110, 25)], "odd"))
+    rivals = {"toulbar2": scale(10, 2), "cp-sat": scale(5, 1), "highs": scale(5, 1)}
+    for kind in ("soft", "hard"):
+        rules = RuleSet(tuple(_resume_rules(hard=kind == "hard")))
+        note = "HMM of every other document"
+        yield DataSet(f"resume {kind}", "resume", items, rules, rivals, scale(20, 2), scale(30, 3), note)
+
+
+def _resume_rules(*, hard: bool) -> Iterator[C.Rule]:
+    """Penalties are near the log odds in the documents that the model is trained on."""
+
+    def cost(nats: float) -> float:
+        return float("inf") if hard else nats
+
+    yield C.tag_at("O", token_class="newline", penalty=cost(3.6), name="line breaks are outside")
+    yield C.valid_scheme(penalty=cost(6.0))
+    for field in (JOB, COMPANY, DATES):
+        yield C.at_least_runs(field, 1, penalty=cost(2.8))
+    for field in (JOB, COMPANY, DATES, PLACE):
+        yield C.max_run_length(field, 9, penalty=cost(4.0))
+    for other in (DATES, PLACE):
+        text = f"runs({other}) - runs({COMPANY}) <= 1"
+        yield C.linear(text, penalty=cost(1.5), name=f"{other} for each company")
+
+
+def _read(path: Path) -> list[Labelled]:
+    if not path.exists():
+        raise Missing(f"{path}: not there; name the folder of the corpora with --data")
+    return labelled(read(path))
+
+
+def _labels(examples: Sequence[Labelled]) -> LabelSet:
+    return LabelSet(tuple(sorted({label for _, labels in examples for label in labels})))
+
+
+def _items(hmm: HMM, examples: Sequence[Labelled], name: str, first: int = 0) -> list[Item]:
+    numbered = enumerate(examples, first)
+    return [Item(f"{name} {number}", partial(hmm.trellis, tokens)) for number, (tokens, _) in numbered]

@@ -1,0 +1,149 @@
+"""Data sets that need no files: planted documents of many sizes, and a family that is meant to hurt."""
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+import ilpinfer
+from benchmarks.study.data import SOLVERS, DataSet, Item, Scale
+from benchmarks.synthetic import document, document_rules, labels_of_size
+from formulations import LabelSet, Trellis
+from formulations import constraints as C
+from formulations.grid import UNITS_PER_NAT
+from formulations.rules import RuleSet
+
+LENGTHS, SIZES = (60, 120, 240, 480, 960, 2000), (5, 13, 27, 60)
+SEQUENCES = 20
+SHARE, TOLERANCE = 0.5, 0.1
+"""Of Viterbi labellings that break a rule."""
+GENERATED_COLUMNS, PULP_COLUMNS = 450_000, 200_000
+"""Of a complete program on planted documents that solvers are given, and that is written in PuLP: it takes minutes."""
+RIVALS_LENGTH, RIVALS_SIZE = 120, 27
+"""Rivals run along one line of each: all lengths with so many labels, all sizes at so many tokens."""
+
+
+def generator(scale: Scale) -> Iterator[DataSet]:
+    """A data set for each length and number of labels."""
+    lengths: tuple[int, ...] = LENGTHS if not scale.quick else (60, 240, 960)
+    sizes: tuple[int, ...] = SIZES if not scale.quick else (5, 27)
+    if scale.tiny:
+        lengths, sizes = (12, 24), (5,)
+    for K in sizes:
+        for T in lengths:
+            yield planted(T, K, scale)
+
+
+def planted(T: int, K: int, scale: Scale) -> DataSet:
+    """Documents of T tokens and K labels, as noisy as it takes for half of the Viterbi labellings to break a rule."""
+    labels = labels_of_size(K)
+    rules, number = document_rules(labels), scale(SEQUENCES, SEQUENCES // 2, 4)
+    noise, share = noise_for(T, K)
+    items = tuple(Item(f"{seed}", partial(document, T, seed, labels, noise)) for seed in range(number))
+    rivals: dict[str, int] = {}
+    if T == RIVALS_LENGTH or K == RIVALS_SIZE or scale.tiny:
+        rivals = {"toulbar2": scale(3, 1)} if T <= 480 else {}
+        number_of_each = scale(2, 0 if T > 60 else 1)
+        if T * K * K <= GENERATED_COLUMNS:
+            rivals |= dict.fromkeys(SOLVERS, number_of_each)
+        if T * K * K <= PULP_COLUMNS:
+            rivals["pulp"] = number_of_each
+    note = f"noise {noise:.3f}: {share:.0%} of {SEQUENCES} Viterbi labellings break a rule"
+    limits = scale(10, 2, 2), scale(12, 2, 2)
+    return DataSet(f"generator {T} {K}", "generator", items, rules, rivals, *limits, note)
+
+
+def noise_for(T: int, K: int) -> tuple[float, float]:
+    """Standard deviation of emissions, in nats, found by halving an interval, and the share that it leads to."""
+    labels = labels_of_size(K)
+    rules, low, high = document_rules(labels), 0.0, 8.0
+    for _ in range(30):
+        noise = (low + high) / 2
+        trellises = [document(T, seed, labels, noise) for seed in range(SEQUENCES)]
+        found = [ilpinfer.decode(trellis, rules, method="viterbi") for trellis in trellises]
+        share = sum(any(s.violations.values()) for s in found) / SEQUENCES
+        if abs(share - SHARE) <= TOLERANCE:
+            break
+        low, high = (noise, high) if share < SHARE else (low, noise)
+    return noise, share
+
+
+def hard(scale: Scale) -> Iterator[DataSet]:
+    """Near ties, gaps, interacting implications, Hamming distances and exact counts."""
+    number = scale(SEQUENCES, 3, 1)
+    for name, T, K, make, note in (
+        ("ties", 40, 13, _ties, "scores of -3 to 3 grid units, penalties of 2 and 3, hard order"),
+        ("gaps", 60, 13, _gaps, "hard sums with coefficients 3, 5 and 7 that noise does not fit"),
+        ("implications", 60, 27, _implications, "60 soft implications between 13 fields, drawn at random"),
+        (
+            "hamming",
+            30,
+            7,
+            _hamming,
+            "soft Hamming distances to one run, and to runs of at least three tokens",
+        ),
+        ("counts", 60, 13, _counts, "hard exact numbers of tokens and runs for every field"),
+    ):
+        length = 10 if scale.tiny else T
+        labels = labels_of_size(5 if scale.tiny else K)
+        for_all, items = make(labels, length), []
+        for seed in range(number):
+            noisy = _near_ties if name == "ties" else _noise
+            items.append(Item(f"{seed}", partial(noisy, length, seed, labels)))
+        rivals = {"toulbar2": scale(5, 1), "cp-sat": scale(5, 1)}
+        limits = scale(5, 2, 2), scale(60, 4, 5)
+        yield DataSet(f"hard {name}", "hard", tuple(items), for_all, rivals, *limits, note)
+
+
+def _near_ties(T: int, seed: int, labels: LabelSet) -> Trellis:
+    """Every score is a whole number of grid units from -3 to 3."""
+    rng, K = np.random.default_rng([T, len(labels), seed]), len(labels)
+    node, pool = (rng.integers(-3, 4, size=shape) / UNITS_PER_NAT for shape in ((T, K), (K, K)))
+    return Trellis.from_emissions(node, pool, labels=labels, tokens=document(T, seed, labels, 0.0).tokens)
+
+
+def _noise(T: int, seed: int, labels: LabelSet) -> Trellis:
+    """A planted document under noise that hides most of it."""
+    return document(T, seed, labels, 2.5)
+
+
+def _ties(labels: LabelSet, T: int) -> RuleSet:
+    names = [field.name for field in labels.each_field]
+    unit = 1 / UNITS_PER_NAT
+    order = [C.requires_before(a, b) for a, b in pairwise(names)]
+    once = C.at_most_runs(C.EACH_FIELD, 2, penalty=3 * unit)
+    return RuleSet((once, C.changes_only_after(penalty=2 * unit), *order))
+
+
+def _gaps(labels: LabelSet, T: int) -> RuleSet:
+    names = [field.name for field in labels.each_field]
+    chosen = [names[i % len(names)] for i in range(3)]
+    text = " + ".join(f"{weight}*tokens({name})" for weight, name in zip((3, 5, 7), chosen, strict=True))
+    total = 2 * T + 1
+    sums = [C.linear(f"{text} {sign} {total}") for sign in ("<=", ">=")]
+    return RuleSet((*sums, C.at_most_runs(C.EACH_FIELD, 2), C.changes_only_after(penalty=4.0)))
+
+
+def _implications(labels: LabelSet, T: int) -> RuleSet:
+    rng = np.random.default_rng(len(labels))
+    names = [field.name for field in labels.each_field]
+    pairs = [(a, b) for a in names for b in names if a != b]
+    chosen = rng.permutation(len(pairs))[:60]
+    costs = rng.uniform(0.5, 4.0, size=len(chosen)).tolist()
+    rules = [C.requires_present(*pairs[i], penalty=cost) for i, cost in zip(chosen, costs, strict=True)]
+    return RuleSet((*rules, C.at_most_runs(C.EACH_FIELD, 1, penalty=3.0)))
+
+
+def _hamming(labels: LabelSet, T: int) -> RuleSet:
+    names = [field.name for field in labels.each_field]
+    once = [C.at_most_runs(name, 1, penalty=1.5, distance="hamming") for name in names]
+    long = [C.min_run_length(name, 3, penalty=0.7, distance="hamming") for name in names]
+    return RuleSet((*once, *long))
+
+
+def _counts(labels: LabelSet, T: int) -> RuleSet:
+    names = [field.name for field in labels.each_field]
+    number = T // (len(names) + 1)
+    tokens = [C.exactly_tokens(name, number) for name in names]
+    return RuleSet((*tokens, *(C.exactly_runs(name, 2) for name in names)))

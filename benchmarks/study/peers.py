@@ -1,0 +1,44 @@
+"""What other programs answer, and what they say where they cannot state a rule."""
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+
+import numpy as np
+from numpy.typing import NDArray
+
+PACKAGES = {"toulbar2": "pytoulbar2", "conin": "conin", "conin a-star": "conin"}
+"""The package that each peer needs; `pip install ilpinfer[bench]` has both."""
+
+
+class CannotState(Exception):
+    """A rule that a rival has no form for, or a problem beyond its size; the message names it."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a rival found.
+
+    Parameters
+    ----------
+    path : label ids (T,), or None
+    claimed : the score in nats that the rival gives its labelling, where it gives one
+    proved : whether it says that nothing is better, or that there is no labelling
+    note : why there is no labelling
+    """
+
+    path: NDArray[np.int64] | None
+    claimed: float | None
+    proved: bool
+    note: str = ""
+
+
+def installed(method: str) -> bool:
+    """Whether the package that a method needs can be imported; true for methods that need none."""
+    return method not in PACKAGES or find_spec(PACKAGES[method]) is not None
+
+
+def versions() -> str:
+    """Names and versions of the peers, absent ones said to be so."""
+    names = dict.fromkeys(PACKAGES.values())
+    return ", ".join(f"{name} {version(name) if find_spec(name) else 'not installed'}" for name in names)

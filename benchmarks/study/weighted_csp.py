@@ -1,0 +1,203 @@
+"""toulbar2 on the same problem: a weighted constraint satisfaction problem with a variable for each token.
+
+Rules on single tokens and steps go into its unary and binary costs. Each other rule is a regular language, written
+as a chain of state variables and ternary tables: the decomposition of a weighted regular constraint. Of the settings
+that were tried the fastest are used: no preprocessing, depth-first search.
+"""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.study.peers import Answer, CannotState
+from formulations import Trellis
+from formulations.compiled.machine import Machine
+from formulations.compiled.problem import GroundRule, Problem, compile_problem
+from formulations.grid import UNITS_PER_NAT, Grid, is_forbidden
+from formulations.rules import RuleSet
+
+MOST_COSTS = 60_000_000
+"""Entries of all ternary tables; beyond them building alone takes minutes."""
+MOST_STATES = 200
+"""Of one rule: the tables grow with the square."""
+DIRECT = 40
+"""Up to so many labels the tables take labels; above it, a variable for the label's class stands between them."""
+
+
+def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
+    """Build and solve; the time limit is toulbar2's own and rounded up to whole seconds.
+
+    Raises
+    ------
+    CannotState
+        for a rule without a small machine, and for tables that would be too large.
+    """
+    import pytoulbar2
+
+    problem = compile_problem(trellis, rules).fold()
+    chains = [(rule, chain) for rule in problem.rules for chain in _chains(rule, problem)]
+    T, K = problem.shape
+    size = sum(T * chain.states**2 * min(K, chain.classes if K > DIRECT else K) for _, chain in chains)
+    if size > MOST_COSTS:
+        raise CannotState(f"{len(chains)} rules, {size / 1e6:.0f} million costs")
+    network = pytoulbar2.CFN(vac=0, verbose=-1)
+    try:
+        ceiling = _scores(network, problem)
+        names = _Classes(network, T, K)
+        for number, (rule, chain) in enumerate(chains):
+            _add(network, f"q{number}", rule, chain, names)
+    except network.Contradiction:
+        return Answer(None, None, True, "no labelling")
+    network.NoPreprocessing()
+    network.Option.hbfs = 0
+    seconds = max(1, round(time_limit))
+    began = time.perf_counter()
+    found = network.Solve(timeLimit=seconds)
+    # Neither its dual bound nor its own flag says reliably that depth-first search has ended by itself.
+    proved = time.perf_counter() - began < 0.95 * seconds
+    network.CFN.timer(0)
+    if found is None:
+        return Answer(None, None, proved, "no labelling")
+    path = np.array(found[0][:T], np.int64)
+    return Answer(path, (ceiling - found[1]) / UNITS_PER_NAT, proved)
+
+
+def _costs(scores: Grid, top: float) -> tuple[NDArray[np.float64], int]:
+    """Costs above 0 and what they were measured from; a forbidden score costs `top`."""
+    forbidden = is_forbidden(scores)
+    best = int(scores[~forbidden].max()) if not forbidden.all() else 0
+    return np.where(forbidden, top, (best - scores).astype(float)), best
+
+
+def _scores(network: Any, problem: Problem) -> int:
+    """A variable for each token with unary and binary costs; the score that a cost of 0 stands for."""
+    T, K = problem.shape
+    lattice, ceiling = problem.lattice, 0
+    for t in range(T):
+        network.AddVariable(f"y{t}", range(K))
+    tables = [_costs(pool, network.Top) for pool in lattice.pool]
+    lists = [costs.ravel().tolist() for costs, _ in tables]
+    for t in range(T):
+        costs, best = _costs(lattice.node[t], network.Top)
+        network.AddFunction([t], costs.tolist())
+        ceiling += best
+    for t, which in enumerate(lattice.step.tolist()):
+        network.AddFunction([t, t + 1], lists[which])
+        ceiling += tables[which][1]
+    return ceiling
+
+
+class Chain:
+    """A machine over single labels: its state remembers the class of the label before.
+
+    label_class (K,) ; next_state and emits (P, S, C) for each of P step tables; final (S,); index (T,).
+    """
+
+    def __init__(self, machine: Machine, labels: int) -> None:
+        values = machine.steps.values
+        if values.shape[1] == 1:
+            values = np.broadcast_to(values, (values.shape[0], labels + 1, labels))
+        shown = np.concatenate(
+            [
+                values.transpose(2, 0, 1).reshape(labels, -1),
+                values[:, 1:].transpose(1, 0, 2).reshape(labels, -1),
+            ],
+            1,
+        )
+        _, first, self.label_class = np.unique(shown, axis=0, return_index=True, return_inverse=True)
+        self.label_class = self.label_class.reshape(-1)
+        self.classes = len(first)
+        before = np.concatenate([[0], first + 1])
+        symbols = values[:, before][:, :, first]
+        Q, B, P = machine.states, len(before), len(values)
+        state = np.arange(Q * B)
+        read = symbols[:, state % B]
+        after = machine.next_state[(state // B)[None, :, None], read]
+        emits = machine.emits[(state // B)[None, :, None], read]
+        to = after * B + np.arange(1, B)[None, None, :]
+        self.index = machine.steps.index
+        merged = _merge(to, emits, machine.final[state // B], P)
+        order = np.unique(merged, return_index=True)[1]
+        self.next_state, self.emits = merged[to[:, order]], emits[:, order]
+        self.final, self.start = machine.final[state // B][order], int(merged[0])
+        self.states = len(order)
+
+
+def _merge(to: Grid, emits: Grid, final: Grid, tables: int) -> Grid:
+    """States that nothing tells apart, as the number of their class (S,)."""
+    block = np.unique(final, return_inverse=True)[1].reshape(-1)
+    while True:
+        seen = np.concatenate(
+            [block[None, :], *(np.concatenate([emits[p].T, block[to[p]].T]) for p in range(tables))]
+        )
+        finer = np.unique(seen, axis=1, return_inverse=True)[1].reshape(-1)
+        if finer.max() == block.max():
+            return finer
+        block = finer
+
+
+def _chains(rule: GroundRule, problem: Problem) -> Iterator[Chain]:
+    if rule.unseen or (rule.binary and rule.penalty is not None):
+        raise CannotState(rule.name)
+    for machine in rule.machines:
+        if machine.states > MOST_STATES:
+            raise CannotState(f"{rule.name} ({machine.states} states)")
+        yield Chain(machine, problem.shape[1])
+
+
+class _Classes:
+    """Variables for the label classes of tokens, shared by rules that tell the same labels apart."""
+
+    def __init__(self, network: Any, T: int, K: int) -> None:
+        self.network, self.T, self.K = network, T, K
+        self.known: dict[bytes, list[int]] = {}
+
+    def variables(self, chain: Chain) -> tuple[list[int], NDArray[np.int64]]:
+        """For each token the variable to read, and the class of each of its values."""
+        if self.K <= DIRECT:
+            return list(range(self.T)), chain.label_class
+        key = chain.label_class.tobytes()
+        if key not in self.known:
+            network, C = self.network, chain.classes
+            wrong = np.where(chain.label_class[:, None] == np.arange(C), 0.0, network.Top)
+            made = [network.AddVariable(f"c{len(self.known)}_{t}", range(C)) for t in range(self.T)]
+            for t, variable in enumerate(made):
+                network.AddFunction([t, variable], wrong.ravel().tolist())
+            self.known[key] = made
+        return self.known[key], np.arange(chain.classes)
+
+
+def _add(network: Any, name: str, rule: GroundRule, chain: Chain, classes: _Classes) -> None:
+    """The chain of states of one machine."""
+    top = network.Top
+    price = top if rule.penalty is None else float(rule.penalty)
+    read, class_of = classes.variables(chain)
+    S = chain.states
+    states = [network.AddVariable(f"{name}_{t}", range(S)) for t in range(classes.T)] if S > 1 else []
+    tables = {}
+    for t in range(classes.T):
+        p = int(chain.index[t])
+        key = p, t == 0, t == classes.T - 1
+        if key not in tables:
+            tables[key] = _table(chain, p, class_of, price, top, last=key[2])
+            if t == 0:
+                tables[key] = tables[key][chain.start]
+        scope = [read[t], states[t]] if t == 0 else [states[t - 1], read[t], states[t]]
+        network.AddFunction(scope, tables[key].ravel().tolist())
+
+
+def _table(
+    chain: Chain, p: int, class_of: Grid, price: float, top: float, *, last: bool
+) -> NDArray[np.float64]:
+    """(S, values, S) costs of state, value read and next state."""
+    S, V = chain.states, len(class_of)
+    found = np.full((S, V, S), top)
+    to, violations = chain.next_state[p][:, class_of], chain.emits[p][:, class_of]
+    if last:
+        violations = violations + chain.final[to]
+    costs = np.where(violations > 0, price * np.maximum(violations, 1), 0.0)
+    np.put_along_axis(found, to[:, :, None], costs[:, :, None], axis=2)
+    return found
