@@ -11,11 +11,12 @@ from formulations.grid import nats
 from formulations.programs.formulation import Formulation, formulate, score_floor, without
 from formulations.programs.record import IntegerProgram
 from formulations.rules import RuleSet
-from ilpinfer.certificate import FOLDED_BOUND, NONE, Certificate
+from ilpinfer.certificate import NONE, Certificate
 from ilpinfer.deadline import Deadline
 from ilpinfer.decoding import deadline_for, explained, nats_of_bound, natural
 from ilpinfer.exact.programs import FASTEST, Path, Reply, solve
 from ilpinfer.explanation import Context
+from ilpinfer.found import Task
 from ilpinfer.solution import Solution, finite
 from ilpinfer.solvers import SOLVERS
 from ilpinfer.warming import warm
@@ -159,6 +160,8 @@ class _Search:
             "best_score": nats(self._score(first.path)),
             "floor": -math.inf if floor is None else nats(floor),
         }
+        if self.method == "auto" and proved and (paths := self._cheapest(first.path, floor, top)):
+            return [self._proved(context, path, common) for path in paths]
         for _ in range(top):
             reply, cost_bound = self._least_cost(first, floor, excluded)
             if reply.path is None:
@@ -167,18 +170,36 @@ class _Search:
             excluded.append(found[-1].ids)
         return found or [self._report(context, replace(first, path=None, status="unknown"), words, **common)]
 
+    def _cheapest(self, best: Path, floor: int | None, top: int) -> list[Path] | None:
+        """The cheapest labellings by the engine; None where it does not close."""
+        from ilpinfer.exact.cheapest import Cheapest
+
+        return Cheapest(self.base, self.deadline, floor, best).run(top)
+
+    def _proved(self, context: Context, path: Path, common: dict[str, Any]) -> TwoPhaseSolution:
+        value = self._value(path)
+        reply = Reply(
+            "optimal",
+            path,
+            value.score,
+            Certificate("exact", "every prefix that could cost less was followed"),
+        )
+        return self._report(context, reply, "auto: label setting", cost_bound=nats(value.penalty), **common)
+
     def _best(self) -> tuple[Reply, str]:
-        """Z* and a labelling that has it: by Viterbi where that keeps the hard rules, else by a program."""
+        """Z* and a labelling that has it: by the engine where that closes, else by a program."""
         if self.method == "auto":
-            from ilpinfer.exact.viterbi import best_paths
+            from ilpinfer.exact.auto import auto
 
             self.deadline.excuse(warm("viterbi"))
-            found = best_paths(self.base.lattice, 1)
-            if not found:
-                return Reply("infeasible", None, -math.inf, FOLDED_BOUND), "auto: no labelling is possible"
-            score, path = found[0]
-            if self.problem.value(path).feasible:
-                return Reply("optimal", path, score, FOLDED_BOUND), "auto: viterbi, then "
+            hard = replace(self.problem, rules=tuple(r for r in self.problem.rules if r.penalty is None))
+            found = next(auto(hard, Task(self.deadline), "auto"))
+            if found.exhausted:
+                return Reply(
+                    "infeasible", None, -math.inf, found.certificate
+                ), "auto: no labelling is possible"
+            if found.path is not None and self._score(found.path) >= found.bound:
+                return Reply("optimal", found.path, found.bound, found.certificate), f"{found.method}, then "
         reply = solve(self.solver, self.formulation.best_score(), self.deadline, self.threads)
         return reply, "auto: " if self.method == "auto" else ""
 

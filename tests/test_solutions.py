@@ -173,11 +173,12 @@ def test_two_phase_keeps_the_floor_when_the_second_phase_is_cut_short(monkeypatc
     rules = [C.starts_with(["b", "c", "d"], penalty=2.0), C.starts_with("d", penalty=1.0)]
     replies = iter(
         [
+            two_phase.Reply("optimal", np.array([0]), 0.0, NONE),
             two_phase.Reply("optimal", np.array([2]), -(2.0**20), NONE),
             two_phase.Reply("feasible", np.array([3]), math.inf, NONE),
         ]
     )
     monkeypatch.setattr(two_phase, "solve", lambda *_: next(replies))
-    solution = ilpinfer.decode_two_phase(scores, rules, math.exp(-2), "odds")
+    solution = ilpinfer.decode_two_phase(scores, rules, math.exp(-2), "odds", method="highs")
     assert (solution.status, solution.labels, solution.penalty) == ("feasible", ["c"], 1.0)
     assert solution.model_score >= solution.floor

@@ -28,16 +28,18 @@ class Followed:
 
     Parameters
     ----------
-    paths : labellings that reach the floor, best first, equal ones by label ids
+    paths : labellings that reach the floor, best first, or cheapest first; equal ones by label ids
     values : what they are worth in the relaxation that knows the machines followed, grid units
     left_out : the best that a prefix left out for want of width could have reached; `FORBIDDEN` for none
     whole : whether it went to the last token
+    spent : what their violations cost, where account of it was taken; 0 where not
     """
 
     paths: list[Path]
     values: list[int]
     left_out: int
     whole: bool = True
+    spent: Sequence[int] = ()
 
     @property
     def exact(self) -> bool:
@@ -56,6 +58,7 @@ def follow(
     width: int,
     beam: bool = False,
     copies: int = 1,
+    purse: int = -1,
 ) -> Followed:
     """The best labellings under the machines of `parts`.
 
@@ -66,6 +69,8 @@ def follow(
     floor : grid units; prefixes that cannot reach it are dropped
     width : how many prefixes a token may have; more end the search, or, with `beam`, only the best are kept
     copies : how many prefixes with the same future are kept
+    purse : grid units; the most that violations may cost in all, where labellings are wanted that cost the least, of
+        those the best; -1 where the best are wanted
     """
     lattice = guide.lattice
     (T, B), M = lattice.shape, len(parts)
@@ -74,7 +79,7 @@ def follow(
     R, room = len(packed.penalty), width * B if beam else min(width, 512)
     front = _prefixes(width if beam else room, M, R)
     front[0][0] = front[1][0] = 0
-    front[3][0], front[4][0] = 0, False
+    front[3][0], front[4][0], front[5][0] = 0, False, 0
     fresh = _extensions(room, M, R)
     back = (
         np.empty(4096 + len(front[0]), np.int32),
@@ -89,7 +94,19 @@ def follow(
             return Followed([], [], relaxed.bound, whole=False)
         now = len(front[0])
         code = kernels.advance(
-            scores, alive, bounds, packed, front, fresh, back, counts, floor, now, copies, _WORK_PER_CALL
+            scores,
+            alive,
+            bounds,
+            packed,
+            front,
+            fresh,
+            back,
+            counts,
+            floor,
+            purse,
+            now,
+            copies,
+            _WORK_PER_CALL,
         )
         if code == 1:
             back = _doubled(back[0]), _doubled(back[1]), back[2]
@@ -101,13 +118,11 @@ def follow(
                 new[:now] = old
             front, fresh = wider, _extensions(len(wider[0]), M, R)
     size = int(counts[1])
-    kernels.finish(packed, front, size)
-    values = front[0][:size]
-    order = [
-        h for h in np.argsort(-values, kind="stable").tolist() if values[h] >= max(floor, FORBIDDEN // 2)
-    ]
+    kernels.finish(packed, front, purse, size)
+    values, spent = front[0][:size], front[5][:size]
+    order = [h for h in np.lexsort((-values, spent)).tolist() if values[h] >= max(floor, FORBIDDEN // 2)]
     paths = [lattice.labels_of(_backtrack(back, h)) for h in order]
-    return Followed(paths, [int(values[h]) for h in order], int(counts[2]))
+    return Followed(paths, values[order].tolist(), int(counts[2]), spent=spent[order].tolist())
 
 
 def _bounds(guide: Guide, prices: Integers, relaxed: Relaxed, parts: Sequence[Priced]) -> tuple:
@@ -140,6 +155,7 @@ def _prefixes(n: int, M: int, R: int) -> tuple:
         np.empty(n, np.int32),
         np.empty((n, M), np.int32),
         np.empty((n, R), bool),
+        np.empty(n, np.int64),
     )
 
 

@@ -11,9 +11,9 @@ _DEAD = FORBIDDEN // 2
 
 
 @kernel
-def _bucket(slots, label, states, fired, new, M):  # type: ignore[no-untyped-def]
+def _bucket(slots, label, states, fired, spent, new, M):  # type: ignore[no-untyped-def]
     """Where in the hash table the prefixes that agree with `new` are, or belong; entries are made this token."""
-    hashed = np.uint64(label[new] + 1)
+    hashed = np.uint64(label[new] + 1) ^ (np.uint64(spent[new]) << np.uint64(20))
     for m in range(M):
         hashed = (hashed ^ np.uint64(states[new, m])) * np.uint64(1099511628211)
     for flag in fired[new]:
@@ -22,7 +22,7 @@ def _bucket(slots, label, states, fired, new, M):  # type: ignore[no-untyped-def
     place = np.int64((hashed ^ (hashed >> np.uint64(29))) & mask)
     while slots[place] >= 0:
         other = slots[place]
-        same = label[other] == label[new]
+        same = label[other] == label[new] and spent[other] == spent[new]
         for m in range(M):
             same = same and states[other, m] == states[new, m]
         for r in range(fired.shape[1]):
@@ -66,8 +66,8 @@ def _admit(value, bound, following, slots, place, new, copies):  # type: ignore[
 @kernel
 def _keep(front, fresh, back, counts, made, width):  # type: ignore[no-untyped-def]
     """Move the best `width` of the new prefixes to the front, in the order of their label ids."""
-    value, bound, label, states, fired = front
-    new_value, new_bound, new_label, new_states, new_fired, parent, _, _ = fresh
+    value, bound, label, states, fired, spent = front
+    new_value, new_bound, new_label, new_states, new_fired, new_spent, parent, _, _ = fresh
     back_label, back_parent, begins = back
     t, kept = counts[0], 0
     alive = 0
@@ -87,7 +87,7 @@ def _keep(front, fresh, back, counts, made, width):  # type: ignore[no-untyped-d
         if new_bound[c] == threshold:
             equal -= 1
         value[kept], bound[kept], label[kept] = new_value[c], new_bound[c], new_label[c]
-        states[kept], fired[kept] = new_states[c], new_fired[c]
+        states[kept], fired[kept], spent[kept] = new_states[c], new_fired[c], new_spent[c]
         back_label[begins[t] + kept], back_parent[begins[t] + kept] = new_label[c], parent[c]
         kept += 1
     begins[t + 1] = begins[t] + kept
@@ -95,22 +95,24 @@ def _keep(front, fresh, back, counts, made, width):  # type: ignore[no-untyped-d
 
 
 @kernel
-def advance(lattice, alive, guide, packed, front, fresh, back, counts, floor, width, copies, work):  # type: ignore[no-untyped-def]
+def advance(lattice, alive, guide, packed, front, fresh, back, counts, floor, purse, width, copies, work):  # type: ignore[no-untyped-def]
     """Extend prefixes until the labelling ends (0), the work is done (0), `back` is full (1) or `fresh` is (2).
 
     lattice : node, pool, step and base
     alive : the states that a token can have, and where those of each token begin (T+1,)
     guide : the most that can follow a state (T, S); completion (T, S, Q); radix (M,) of each machine in its states, 0 for none; potentials in a row, where
         those of a machine begin (M,), -1 for none, and how many states it has (M,)
-    front, fresh : value, bound, label, states (·, M), fired (·, R) of prefixes, and of their extensions
+    front, fresh : value, bound, label, states (·, M), fired (·, R), spent of prefixes, and of their extensions
     back : label and parent of every prefix kept so far, and where each token's begin (T+1,)
     counts : token, prefixes at hand, and the best bound that was left out
+    purse : the most that violations may cost, grid units; prefixes that have spent differently are then kept apart; -1
+        for no account of it
     """
     node, pool, step, base = lattice
     states_of, begins = alive
     ceiling, completion, radix, potential, begin, size_of = guide
-    value, _, label, states, fired = front
-    new_value, new_bound, new_label, new_states, new_fired, parent, following, slots = fresh
+    value, _, label, states, fired, spent = front
+    new_value, new_bound, new_label, new_states, new_fired, new_spent, parent, following, slots = fresh
     T, B, M = len(node), pool.shape[2], states.shape[1]
     done = 0
     while counts[0] < T and done < work:
@@ -133,8 +135,9 @@ def advance(lattice, alive, guide, packed, front, fresh, back, counts, floor, wi
                     return 2
                 cost = read_step(packed, t, before, j, states[h], fired[h], new_states[made], new_fired[made])
                 done += M
-                if cost == HARD:
+                if cost == HARD or (purse >= 0 and spent[h] + cost > purse):
                     continue
+                new_spent[made] = spent[h] + cost if purse >= 0 else 0
                 total, q, extra = value[h] + score - cost, 0, 0
                 for m in range(M):
                     q += radix[m] * new_states[made, m]
@@ -144,7 +147,7 @@ def advance(lattice, alive, guide, packed, front, fresh, back, counts, floor, wi
                 if reach < floor or reach <= _DEAD:
                     continue
                 new_value[made], new_bound[made], new_label[made], parent[made] = total, reach, j, h
-                place = _bucket(slots, new_label, new_states, new_fired, made, M)
+                place = _bucket(slots, new_label, new_states, new_fired, new_spent, made, M)
                 if _admit(new_value, new_bound, following, slots, place, made, copies):
                     made += 1
         done += size * (begins[t + 1] - begins[t]) + len(slots) // 8
@@ -153,9 +156,9 @@ def advance(lattice, alive, guide, packed, front, fresh, back, counts, floor, wi
 
 
 @kernel
-def finish(packed, front, size):  # type: ignore[no-untyped-def]
+def finish(packed, front, purse, size):  # type: ignore[no-untyped-def]
     """Charge what machines emit after the last token; prefixes that break a hard rule become forbidden."""
-    value, _, _, states, fired = front
+    value, _, _, states, fired, spent = front
     for h in range(size):
         for m in range(len(packed.rule)):
             price = price_of(packed, m, packed.final[packed.state_at[m] + states[h, m]], fired[h])
@@ -163,3 +166,4 @@ def finish(packed, front, size):  # type: ignore[no-untyped-def]
                 value[h] = FORBIDDEN
                 break
             value[h] -= price
+            spent[h] += price if purse >= 0 else 0

@@ -42,6 +42,7 @@ class Progress:
     deadline, watch : as in a task
     path, value : the best labelling so far
     bound, tree : on every labelling, grid units, and its proof
+    fixed : whether `value` stays as it is, since labellings below a better one are wanted too
     floor : grid units that each of several labellings has to reach
     completion : (T, S) the best that follows a state, rules apart
     alive : the states that are left
@@ -58,6 +59,7 @@ class Progress:
     value: int = FORBIDDEN
     bound: float = float("inf")
     tree: Leaf | Split | None = None
+    fixed: bool = False
     floor: int = FORBIDDEN
     completion: Grid | None = None
     alive: Alive | None = None
@@ -81,7 +83,8 @@ class Progress:
         key = path.tobytes()
         if key not in self._known:
             found = self._known[key] = self._judged(path)
-            if found.value > self.value or (self.path is None and not is_forbidden(found.value)):
+            better = found.value > self.value or (self.path is None and not is_forbidden(found.value))
+            if better and not self.fixed:
                 self.path, self.value = path, found.value
                 self._report()
         return self._known[key]

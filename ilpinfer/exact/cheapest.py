@@ -1,0 +1,175 @@
+"""The least violation cost among labellings near the best score: the second phase, by label setting with an account.
+
+Both aims are weighed against each other, score - θ·cost, where the engine finds the best labelling of each weight; the
+weight at which the floor is just kept bounds the cost (Handler and Zang 1980, for constrained shortest paths). What
+lies between the labellings that weights can find is closed by label setting that keeps account of what is spent.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from formulations.compiled.problem import Problem
+from formulations.grid import LIMIT, is_forbidden
+from ilpinfer.deadline import Deadline
+from ilpinfer.exact.follow import follow
+from ilpinfer.exact.progress import Progress
+from ilpinfer.exact.rounds import Round, rounds
+from ilpinfer.found import Path
+
+WIDTHS = (256, 4096, 65536)
+MOST_WEIGHTS = 20
+
+
+@dataclass(frozen=True)
+class Point:
+    """A labelling with its score, model and features, and its cost in units of the penalties' divisor."""
+
+    path: Path
+    score: int
+    cost: int
+
+
+@dataclass
+class Cheapest:
+    """The search for one problem whose hard rules alone have been folded.
+
+    Parameters
+    ----------
+    problem : scores and rules
+    floor : grid units that a score must reach; None for any
+    best : the labelling of the best score
+    """
+
+    problem: Problem
+    deadline: Deadline
+    floor: int | None
+    best: Path
+
+    def __post_init__(self) -> None:
+        self.unit = math.gcd(*(rule.penalty or 0 for rule in self.problem.rules)) or 1
+        self.cheapest = self.point(self.best)
+        self.cost_bound = 0
+
+    def point(self, path: Path) -> Point:
+        """Its score and cost."""
+        value = self.problem.value(path)
+        return Point(path, value.model + value.features, value.penalty // self.unit)
+
+    def keeps(self, score: int) -> bool:
+        """Whether a score reaches the floor."""
+        return self.floor is None or score >= self.floor
+
+    def weighted(self, weight: int) -> Problem:
+        """The problem in which a unit of cost takes `weight` grid units off the score."""
+        rules = tuple(
+            rule if rule.penalty is None else replace(rule, penalty=rule.penalty // self.unit * weight)
+            for rule in self.problem.rules
+        )
+        return replace(self.problem, rules=rules)
+
+    def run(self, top: int) -> list[Path] | None:
+        """The `top` cheapest labellings, of equal cost the best scores, equal ones by label ids; None if not closed."""
+        heaviest = max(1, LIMIT // (4 * max(1, self._most())))
+        high = self.probe(heaviest)
+        if high is None:
+            return None
+        if not self.keeps(high.score):
+            weight = self.balance(high)
+            return None if weight is None else self.closed(weight, top)
+        if high.score - heaviest >= (self._lowest() if self.floor is None else self.floor):
+            return None
+        return [high.path] if top == 1 else self.closed(heaviest, top)
+
+    def balance(self, high: Point) -> int | None:
+        """A weight at which the best labelling just keeps the floor, or just does not."""
+        low, weight = self.point(self.best), 1
+        for _ in range(MOST_WEIGHTS):
+            if low.cost <= high.cost:
+                break
+            weight = max(1, (low.score - high.score) // (low.cost - high.cost))
+            found = self.probe(weight)
+            if found is None:
+                return None
+            if found.score - weight * found.cost <= low.score - weight * low.cost:
+                break
+            low, high = (found, high) if self.keeps(found.score) else (low, found)
+        return weight
+
+    def _lowest(self) -> int:
+        """No labelling scores less."""
+        lattice = self.problem.lattice
+        least = (np.where(is_forbidden(x), 0, x).min(initial=0) for x in (lattice.node, lattice.pool))
+        return len(lattice.node) * int(sum(least))
+
+    def _most(self) -> int:
+        return sum((rule.penalty or 0) // self.unit * rule.most for rule in self.problem.rules)
+
+    def probe(self, weight: int) -> Point | None:
+        """The best labelling at a weight; it may be the cheapest so far, and its value bounds all costs."""
+        ended = rounds(Progress.of(self.weighted(weight), self.deadline, None, {}))
+        if not ended.settled or not ended.paths:
+            return None
+        found = self.point(ended.paths[0])
+        if self.keeps(found.score) and (found.cost, -found.score) < (
+            self.cheapest.cost,
+            -self.cheapest.score,
+        ):
+            self.cheapest = found
+        if self.floor is not None:
+            value = found.score - weight * found.cost
+            self.cost_bound = max(self.cost_bound, -((value - self.floor) // weight))
+        return found
+
+    def closed(self, weight: int, top: int) -> list[Path] | None:
+        """Label setting over everything that could cost less, or as little for a better score."""
+        problem, known = self.weighted(weight), self.cheapest
+        progress = Progress(problem, list(range(len(problem.rules))), self.deadline, fixed=True)
+        for path in (self.best, known.path):
+            progress.active += progress.parts(progress.fresh([path], progress.active))
+        while True:
+            found = self._cheapest_few(progress, weight, top)
+            if found is None:
+                return None
+            fresh = progress.parts(progress.fresh(found, progress.active))
+            if fresh:
+                progress.active = [*progress.active, *fresh]
+            elif any(progress.unseen(path) for path in found):
+                return None
+            else:
+                return found
+
+    def _cheapest_few(self, progress: Progress, weight: int, top: int) -> list[Path] | None:
+        """Those of the rules taken up so far."""
+        current = Round(progress, progress.active, top, WIDTHS)
+        relaxed = current.guide.solve(current.prices, self.deadline)
+        if relaxed is None:
+            return None
+        known: int | None = self.cheapest.cost if top == 1 else None
+        for width in WIDTHS:
+            for beam in (False, True):
+                purse = LIMIT if known is None else weight * known
+                lowest = self._lowest() if self.floor is None else self.floor
+                found = follow(
+                    current.guide,
+                    current.prices,
+                    relaxed,
+                    current.parts,
+                    self.deadline,
+                    floor=-LIMIT if known is None else lowest - purse,
+                    width=width // 8 if beam else width,
+                    beam=beam,
+                    copies=top,
+                    purse=purse,
+                )
+                pairs = zip(found.paths, found.values, found.spent, strict=True)
+                kept = [path for path, value, spent in pairs if self.keeps(value + spent)]
+                if found.whole and not beam:
+                    return kept[:top]
+                if self.deadline.passed:
+                    return None
+                costs = sorted(self.point(p).cost for p in kept if self.problem.value(p).feasible)
+                if len(costs) >= top:
+                    known = costs[top - 1] if known is None else min(known, costs[top - 1])
+        return None
