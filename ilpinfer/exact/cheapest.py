@@ -51,6 +51,7 @@ class Cheapest:
         self.unit = math.gcd(*(rule.penalty or 0 for rule in self.problem.rules)) or 1
         self.cheapest = self.point(self.best)
         self.cost_bound = 0
+        self.weighed = False
 
     def point(self, path: Path) -> Point:
         """Its score and cost."""
@@ -75,12 +76,12 @@ class Cheapest:
         high = self.probe(heaviest)
         if high is None:
             return None
-        if not self.keeps(high.score):
-            weight = self.balance(high)
-            return None if weight is None else self.closed(weight, top)
-        if high.score - heaviest >= (self._lowest() if self.floor is None else self.floor):
+        weight = heaviest if self.keeps(high.score) else self.balance(high)
+        if weight is None:
             return None
-        return [high.path] if top == 1 else self.closed(heaviest, top)
+        if top == 1 and self.cheapest.cost <= self.cost_bound and self.weighed:
+            return [self.cheapest.path]
+        return self.closed(weight, top)
 
     def balance(self, high: Point) -> int | None:
         """A weight at which the best labelling just keeps the floor, or just does not."""
@@ -107,19 +108,16 @@ class Cheapest:
         return sum((rule.penalty or 0) // self.unit * rule.most for rule in self.problem.rules)
 
     def probe(self, weight: int) -> Point | None:
-        """The best labelling at a weight; it may be the cheapest so far, and its value bounds all costs."""
+        """The best labelling at a weight: none of its cost scores more, and its value bounds all costs."""
         ended = rounds(Progress.of(self.weighted(weight), self.deadline, None, {}))
         if not ended.settled or not ended.paths:
             return None
         found = self.point(ended.paths[0])
-        if self.keeps(found.score) and (found.cost, -found.score) < (
-            self.cheapest.cost,
-            -self.cheapest.score,
-        ):
-            self.cheapest = found
-        if self.floor is not None:
-            value = found.score - weight * found.cost
-            self.cost_bound = max(self.cost_bound, -((value - self.floor) // weight))
+        before = self.cheapest
+        if self.keeps(found.score) and (found.cost, -found.score) <= (before.cost, -before.score):
+            self.cheapest, self.weighed = found, True
+        value, floor = found.score - weight * found.cost, self._lowest() if self.floor is None else self.floor
+        self.cost_bound = max(self.cost_bound, -((value - floor) // weight))
         return found
 
     def closed(self, weight: int, top: int) -> list[Path] | None:
