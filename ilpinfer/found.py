@@ -1,7 +1,7 @@
 """What a method hands back, before it is valued and reported."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,6 @@ class Task:
     width : of a beam
     within : how far below the best, in grid units, a labelling may be; None for any distance
     incumbent : label ids (T,) of a labelling that is known already
-    prices : multipliers to begin with and to leave for the next sequence, by rule and machine; grid units
     watch : called with seconds, and incumbent and bound in grid units, whenever one of them gets better
     """
 
@@ -59,5 +58,4 @@ class Task:
     width: int = 10
     within: int | None = None
     incumbent: Path | None = None
-    prices: dict[tuple[int, int], int] = field(default_factory=dict)
     watch: Callable[[float, int, float], None] | None = None

@@ -31,6 +31,7 @@ class IntegerProgram:
     indptr, indices, data : the rows of A, compressed sparse rows; (m+1,), (nnz,), (nnz,) int64
     row_lower, row_upper : (m,) int64, -UNBOUNDED and UNBOUNDED where a side is absent
     order : 1, or 2 where states are pairs of labels
+    start : (n,) values of a solution to begin with, -1 where it does not say; None for none
     """
 
     tokens: int
@@ -44,6 +45,7 @@ class IntegerProgram:
     row_lower: Integers
     row_upper: Integers
     order: int = 1
+    start: Integers | None = None
 
     @property
     def states(self) -> int:

@@ -16,7 +16,7 @@ from formulations.grid import FORBIDDEN
 from formulations.programs.formulation import TooLarge, best_score
 from ilpinfer.certificate import FOLDED_BOUND, Certificate
 from ilpinfer.exact.branch import branch
-from ilpinfer.exact.programs import FASTEST, best_of_program
+from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Ended, rounds
 from ilpinfer.found import Found, Task
@@ -29,7 +29,7 @@ MORE_TIES = 50
 def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The best labellings and the proof of each."""
     task.deadline.excuse(warm("viterbi"))
-    progress = Progress.of(problem, task.deadline, task.watch, task.prices)
+    progress = Progress.of(problem, task.deadline, task.watch)
     if task.incumbent is not None:
         progress.judge(task.incumbent)
     if task.top > 1 and task.within is None:
@@ -64,24 +64,27 @@ def _answers(progress: Progress, ended: Ended, task: Task) -> Iterator[Found]:
 
 def _finished(progress: Progress, ended: Ended, task: Task) -> Found:
     """The folded program on a solver; a better labelling from there may let the rounds close after all."""
-    why = f"auto: {ended.why}"
-    if not task.deadline.passed:
-        answer = next(_by_program(progress.folded, task))
-        words = why.rstrip("; ") + "; folded program on " + answer.method
+    why = "auto: " + ended.why.rstrip("; ")
+    try:
+        answer = reduced_program(progress.folded, task.deadline, task.threads, progress.path, progress.value)
+    except TooLarge:
+        answer, why = None, why + "; too large for a solver"
+    if answer is not None:
+        why = f"{why}; reduced program on {answer.method}"
         if answer.exhausted:
-            return replace(answer, method=words)
+            return replace(answer, method=why)
         if answer.path is not None:
             progress.judge(answer.path)
-        if progress.value >= answer.bound:
-            again = rounds(progress) if not task.deadline.passed else ended
+        if progress.value >= answer.bound and not ended.unseen and not task.deadline.passed:
+            again = rounds(progress)
             if again.settled:
-                proof = Certificate("exact", words + ", then " + again.why, tree=progress.tree)
-                return Found(again.paths[0], progress.bound, proof.source, proof)
+                why = f"{why}; proved by {again.why}"
+                return Found(
+                    again.paths[0], progress.bound, why, Certificate("exact", why, tree=progress.tree)
+                )
         if answer.bound < progress.bound:
-            return Found(progress.path, answer.bound, words, answer.certificate)
-        why = words
-    proof = Certificate("exact", why, tree=progress.tree)
-    return Found(progress.path, progress.bound, why, proof)
+            return Found(progress.path, answer.bound, why, answer.certificate)
+    return Found(progress.path, progress.bound, why, Certificate("exact", why, tree=progress.tree))
 
 
 def _best_few(folded: Problem, task: Task, why: str) -> Iterator[Found]:

@@ -71,8 +71,8 @@ class Case:
     def _with(self, rule: GroundRule, row: Row) -> "Case":
         problem = replace(self.problem, rules=(*self.problem.rules, rule))
         before = self.progress
-        progress = Progress.of(problem, before.deadline, None, dict(before.prices))
-        progress.active = list(before.active)
+        progress = Progress.of(problem, before.deadline)
+        progress.active, progress.prices = list(before.active), dict(before.prices)
         return Case(problem, progress, self.used | {row})
 
 

@@ -109,7 +109,7 @@ class Cheapest:
 
     def probe(self, weight: int) -> Point | None:
         """The best labelling at a weight: none of its cost scores more, and its value bounds all costs."""
-        ended = rounds(Progress.of(self.weighted(weight), self.deadline, None, {}))
+        ended = rounds(Progress.of(self.weighted(weight), self.deadline))
         if not ended.settled or not ended.paths:
             return None
         found = self.point(ended.paths[0])

@@ -9,15 +9,21 @@ from numpy.typing import NDArray
 from formulations.compiled.problem import Problem
 from formulations.programs.formulation import best_score, formulate, without
 from formulations.programs.record import IntegerProgram
+from formulations.programs.reduction import reduce
 from ilpinfer import solvers
 from ilpinfer.certificate import VITERBI_BOUND, Certificate
 from ilpinfer.deadline import Deadline
 from ilpinfer.found import Found, Task
+from ilpinfer.solvers.process import GRACE
 
 Path = NDArray[np.int64]
 
 FASTEST = "cp-sat"
 """The solver measured fastest on folded programs: `python -m benchmarks.solvers`."""
+MARGIN = 0.05
+"""Seconds between the end of a solver's grace and a deadline."""
+_SECONDS_A_COLUMN = 2e-6
+"""To formulate and hand over, on a slow machine."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,33 @@ def best_of_program(problem: Problem, task: Task, solver: str) -> Iterator[Found
         bound = float(value.score) if reply.status == "optimal" else reply.bound
         yield Found(reply.path, max(bound, value.score), _words(solver, reply), reply.certificate)
         program = without(program, reply.path)
+
+
+def reduced_program(
+    folded: Problem, deadline: Deadline, threads: int, known: Path | None, value: int
+) -> Found | None:
+    """The best labelling by the solver measured fastest, on the steps that a known one leaves; None where time is short.
+
+    It ends early enough for its process to be stopped before the deadline.
+    """
+    left, columns = deadline.remaining, folded.lattice.pool[0].size * len(folded.lattice.node)
+    if left is not None and left < 2 * GRACE + columns * _SECONDS_A_COLUMN:
+        return None
+    program = formulate(folded).soft()
+    reduced = reduce(program, folded.lattice, known, value)
+    left = deadline.remaining
+    if left is not None and left < 2 * GRACE:
+        return None
+    limit = None if left is None else left - GRACE - MARGIN
+    answer = solvers.solve(FASTEST, reduced.program, time_limit=limit, threads=threads)
+    deadline.excuse(answer.warm_up_seconds)
+    certificate = Certificate("solver", answer.version, answer.settings)
+    path = None if answer.x is None else program.labelling(reduced.expand(answer.x))
+    reply = Reply(answer.status, path, answer.bound, certificate)
+    if reply.status in ("feasible", "unknown"):
+        reply = _relaxed(reply, folded)
+    bound = reply.bound if path is None else max(reply.bound, folded.value(path).score)
+    return Found(path, bound, _words(FASTEST, reply), reply.certificate)
 
 
 def _relaxed(reply: Reply, problem: Problem) -> Reply:

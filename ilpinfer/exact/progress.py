@@ -70,13 +70,11 @@ class Progress:
     _parts: dict[int, list[list[Priced]]] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls, problem: Problem, deadline: Deadline, watch: Watch | None, prices: dict[Part, int]
-    ) -> "Progress":
+    def of(cls, problem: Problem, deadline: Deadline, watch: Watch | None = None) -> "Progress":
         """The beginning, with local rules folded into the lattice."""
         folded = problem.fold()
         places = {id(rule): place for place, rule in enumerate(problem.rules)}
-        return cls(folded, [places[id(rule)] for rule in folded.rules], deadline, watch, prices=prices)
+        return cls(folded, [places[id(rule)] for rule in folded.rules], deadline, watch)
 
     def judge(self, path: Path) -> Judged:
         """What a labelling is worth; the best one is kept."""

@@ -72,6 +72,10 @@ def _model(program: IntegerProgram) -> CpModelProto:
     model.objective.coeffs.extend((-program.objective[objective]).tolist())
     model.objective.scaling_factor = -1.0
     columns, weights, ends = program.indices.tolist(), program.data.tolist(), program.indptr.tolist()
+    if program.start is not None:
+        said = np.flatnonzero(program.start >= 0)
+        model.solution_hint.vars.extend(said.tolist())
+        model.solution_hint.values.extend(program.start[said].tolist())
     rows = zip(pairwise(ends), program.row_lower.tolist(), program.row_upper.tolist(), strict=True)
     for (first, last), lower, upper in rows:
         linear = model.constraints.add().linear

@@ -1,0 +1,79 @@
+"""Programs without the columns that a known labelling rules out."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from formulations.compiled.lattice import Lattice
+from formulations.programs.formulation import losses, with_row
+from formulations.programs.record import IntegerProgram, Integers
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """A program on fewer columns.
+
+    Parameters
+    ----------
+    program : with the columns left
+    kept : (n,) their places in the whole program
+    columns : how many there were
+    """
+
+    program: IntegerProgram
+    kept: Integers
+    columns: int
+
+    def expand(self, x: Integers) -> Integers:
+        """The solution in terms of the whole program."""
+        whole = np.zeros(self.columns, np.int64)
+        whole[self.kept] = x
+        return whole
+
+
+def reduce(program: IntegerProgram, lattice: Lattice, path: Integers | None, value: int) -> Reduced:
+    """Leave out the steps with which no labelling is worth `value`, and ask for that much.
+
+    A step whose loss against the best completion of its own start passes best - value cannot be part of such a
+    labelling, since losses add up and rules only take away.
+
+    Parameters
+    ----------
+    path, value : a labelling, label ids (T,), to start from, and what it is worth in grid units; None for none
+    """
+    best, loss = losses(lattice)
+    upper = program.upper.copy()
+    if path is not None:
+        upper[: len(loss)] *= loss <= best - value
+        at = np.flatnonzero(program.objective)
+        program = with_row(program, at, program.objective[at], lower=value)
+    kept = np.flatnonzero((upper > 0) | (program.lower > 0))
+    place = np.full(program.n_columns, -1)
+    place[kept] = np.arange(len(kept))
+    stays = place[program.indices] >= 0
+    filled = np.bincount(program.row_of_entry[stays], minlength=program.n_rows)
+    rows = np.flatnonzero((filled > 0) | (program.row_lower > 0) | (program.row_upper < 0))
+    smaller = replace(
+        program,
+        objective=program.objective[kept],
+        lower=program.lower[kept],
+        upper=upper[kept],
+        indptr=np.concatenate([[0], np.cumsum(filled[rows])]).astype(np.int64),
+        indices=place[program.indices[stays]],
+        data=program.data[stays],
+        row_lower=program.row_lower[rows],
+        row_upper=program.row_upper[rows],
+        start=None if path is None else _start(program, lattice, path, len(loss))[kept],
+    )
+    return Reduced(smaller, kept, program.n_columns)
+
+
+def _start(program: IntegerProgram, lattice: Lattice, path: Integers, steps: int) -> Integers:
+    """The labelling's steps as values of columns; -1 for columns that it does not say."""
+    S, K = lattice.states, lattice.shape[1]
+    states = lattice.states_of(path)
+    values = np.full(program.n_columns, -1)
+    values[: steps + S] = 0
+    taken = S + (np.arange(len(path) - 1) * S + states[:-1]) * K + path[1:]
+    values[np.concatenate([states[:1], taken, [steps + states[-1]]])] = 1
+    return values
