@@ -19,7 +19,7 @@ from ilpinfer.exact.parts import Priced, pack_parts
 Integers = NDArray[np.int64]
 Path = NDArray[np.int64]
 
-_WORK_PER_CALL = 300_000
+_WORK_PER_CALL = 60_000
 
 
 @dataclass(frozen=True)

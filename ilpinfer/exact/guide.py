@@ -18,7 +18,7 @@ from ilpinfer.exact.viterbi_kernels import best_path
 Integers = NDArray[np.int64]
 Path = NDArray[np.int64]
 
-_WORK_PER_CALL = 3_000_000
+_WORK_PER_CALL = 1_000_000
 _MOST_SYMBOLS = 256
 """Joint symbols beyond which those that never occur are left out."""
 
