@@ -79,7 +79,7 @@ def test_an_interrupt_ends_everything_within_a_second(method, cold, tmp_path):
         try:
             part = tmp_path / f"{output}.part"
             wait_until(lambda: part.exists() or run.poll() is not None)
-            time.sleep((0.4 if cold else 0.0) if method == "viterbi" else 1.5)
+            time.sleep((0.4 if cold else 0.0) if method in ("auto", "viterbi") else 1.5)
             if method in ("cbc", "cp-sat", "highs", "scip"):
                 wait_until(lambda: processes_of(run.pid) or run.poll() is not None)
             assert run.poll() is None, run.communicate()
