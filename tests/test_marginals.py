@@ -227,3 +227,9 @@ def test_importing_marginals_is_left_to_the_one_who_asks():
     code = f"import sys, ilpinfer; {loaded}; ilpinfer.marginals; {loaded}"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["False", "True"]
+
+
+def test_second_order_is_refused():
+    trellis = Trellis.second_order([0.0, 0.0], np.zeros((2, 2)), np.zeros((1, 2, 2, 2)))
+    with pytest.raises(ValueError, match="first-order"):
+        ilpinfer.marginals(trellis)

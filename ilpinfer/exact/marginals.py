@@ -114,11 +114,15 @@ def marginals(trellis: Trellis, rules: Iterable[Rule | Feature] = (), *, budget:
     TooManyStates
         a ValueError, where the rules take more joint states than the budget, or one of them has no machine.
     ValueError
-        where no labelling keeps the hard rules, and for whatever `decode` refuses.
+        where no labelling keeps the hard rules, for second-order trellises, and for whatever `decode` refuses.
     """
     budget = natural(budget, "budget")
     warm("viterbi")
     warm("marginals")
+    if trellis.order > 1:
+        raise ValueError(
+            "marginals are for first-order trellises: this one's scores look at two labels before; decode takes it"
+        )
     problem = compile_problem(trellis, rules)
     folded = problem.fold()
     product = product_of(folded, budget)
