@@ -225,7 +225,8 @@ def _check_size(
     total = scale * T * sum(_largest(x) for x in (lattice.node, lattice.pool))
     total += sum(scale * (rules[r].penalty or 0) * rules[r].machines[m].most for r, m in machines)
     for price in prices:
-        total += abs(price.each) * T * _largest(price.part.steps.values) + abs(price.back or 0)
+        largest = abs(price.each) * T * _largest(price.part.steps.values) + abs(price.back or 0)
+        total += largest * scale // FINE
     if total > LARGEST:
         raise Rejected(
             f"leaf: its numbers may add up to {total}, more than the {LARGEST} that are checked without overflow"

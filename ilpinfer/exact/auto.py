@@ -47,10 +47,10 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
 def _answers(progress: Progress, ended: Ended, task: Task) -> Iterator[Found]:
     """What the rounds have found, or what a solver makes of what they have left."""
     if ended.settled:
+        labellings = [tuple(path.tolist()) for path in ended.paths]
         for place, path in enumerate(ended.paths):
-            excluded = tuple(tuple(p.tolist()) for p in ended.paths[:place])
             tree = progress.tree if task.top == 1 else ended.tree
-            proof = Certificate("exact", ended.why, tree=tree, excluded=excluded)
+            proof = Certificate("exact", ended.why, tree=tree, excluded=tuple(labellings[:place]))
             yield Found(path, progress.judge(path).value, f"auto: {ended.why}", proof)
         if len(ended.paths) < task.top:
             proof = Certificate("exact", ended.why, tree=progress.tree)
@@ -94,6 +94,8 @@ def _best_few(folded: Problem, task: Task, why: str) -> Iterator[Found]:
     for answer in _by_program(folded, replace(task, top=task.top + MORE_TIES)):
         score = FORBIDDEN if answer.path is None else folded.value(answer.path).score
         if len(answers) >= task.top and score < scores[task.top - 1]:
+            break
+        if task.within is not None and answers and score < scores[0] - task.within:
             break
         answers.append(replace(answer, method=why + "; folded program on " + answer.method))
         scores.append(score)

@@ -158,6 +158,8 @@ class Round:
         """The labellings of label setting that was exact."""
         if found.paths:
             self.progress.prove(found.values[0], self.leaf(followed=True))
+        elif self.progress.path is not None:
+            self.progress.prove(self.progress.value - 1, self.leaf(followed=True))
         else:
             self.progress.prove(FORBIDDEN, self.impossible(followed=True))
         return found.paths[: self.top], f"label setting over {len(self.parts)} machines"
