@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 from formulations.grid import FORBIDDEN
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact import follow_kernels as kernels
-from ilpinfer.exact.guide import Guide, Relaxed, potentials
+from ilpinfer.exact.guide import Guide, Relaxed, joint_symbols, potentials
 from ilpinfer.exact.parts import Priced, pack_parts
 
 Integers = NDArray[np.int64]
 Path = NDArray[np.int64]
 
-_WORK_PER_CALL = 60_000
+_WORK_PER_CALL = 200_000
+_LARGEST_MEMO = 4_000_000
+"""Entries of what is kept about joint states and symbols, beyond which label setting gives up."""
 
 
 @dataclass(frozen=True)
@@ -73,53 +75,40 @@ def follow(
         those the best; -1 where the best are wanted
     """
     lattice = guide.lattice
-    (T, B), M = lattice.shape, len(parts)
-    packed = pack_parts(list(parts), lattice)
-    bounds = _bounds(guide, prices, relaxed, parts)
-    R, room = len(packed.penalty), width * B if beam else min(width, 512)
-    front = _prefixes(width if beam else room, M, R)
-    front[0][0] = front[1][0] = 0
-    front[3][0], front[4][0], front[5][0] = 0, False, 0
-    fresh = _extensions(room, M, R)
-    back = (
-        np.empty(4096 + len(front[0]), np.int32),
-        np.empty(4096 + len(front[0]), np.int32),
-        np.zeros(T + 1, np.int64),
-    )
-    counts = np.array([0, 1, FORBIDDEN])
+    T, B = lattice.shape
+    packed, flags = pack_parts(list(parts), lattice)
+    bounds, symbols = _bounds(guide, prices, relaxed, parts), joint_symbols(lattice, parts)
+    room = width * B if beam else min(width, 512)
+    front, fresh = _prefixes(width if beam else room), _extensions(room)
+    for array in front:
+        array[0] = 0
+    memo = _memo(64, len(parts) + 1 + int(flags.max(initial=-1)), symbols[2].shape[1])
+    back = _empty(4096 + len(front[0])), _empty(4096 + len(front[0])), np.zeros(T + 1, np.int64)
+    counts = np.array([0, 1, FORBIDDEN, 1])
     scores = lattice.node, lattice.pool, lattice.step, guide.base
     alive = guide.alive.states, guide.alive.begins
     while counts[0] < T:
         if deadline.passed:
             return Followed([], [], relaxed.bound, whole=False)
         now = len(front[0])
-        code = kernels.advance(
-            scores,
-            alive,
-            bounds,
-            packed,
-            front,
-            fresh,
-            back,
-            counts,
-            floor,
-            purse,
-            now,
-            copies,
-            _WORK_PER_CALL,
-        )
+        arrays = bounds, (packed, flags, symbols, memo), front, fresh, back, counts
+        code = kernels.advance(scores, alive, *arrays, floor, purse, (now, copies, _WORK_PER_CALL))
         if code == 1:
             back = _doubled(back[0]), _doubled(back[1]), back[2]
         elif code == 2:
             if now >= width:
                 return Followed([], [], relaxed.bound, whole=False)
-            wider = _prefixes(min(width, 4 * now), M, R)
+            wider = _prefixes(min(width, 4 * now))
             for old, new in zip(front, wider, strict=True):
                 new[:now] = old
-            front, fresh = wider, _extensions(len(wider[0]), M, R)
+            front, fresh = wider, _extensions(len(wider[0]))
+        elif code == 3:
+            if memo[1].size > _LARGEST_MEMO:
+                return Followed([], [], relaxed.bound, whole=False)
+            memo = _grown(memo)
     size = int(counts[1])
-    kernels.finish(packed, front, purse, size)
-    values, spent = front[0][:size], front[5][:size]
+    kernels.finish(packed, flags, memo, front, purse, size)
+    values, spent = front[0][:size], front[4][:size]
     order = [h for h in np.lexsort((-values, spent)).tolist() if values[h] >= max(floor, FORBIDDEN // 2)]
     paths = [lattice.labels_of(_backtrack(back, h)) for h in order]
     return Followed(paths, values[order].tolist(), int(counts[2]), spent=spent[order].tolist())
@@ -148,20 +137,38 @@ def _bounds(guide: Guide, prices: Integers, relaxed: Relaxed, parts: Sequence[Pr
     return ceiling, completion, radix, np.concatenate(tables), begin, sizes
 
 
-def _prefixes(n: int, M: int, R: int) -> tuple:
-    return (
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.int32),
-        np.empty((n, M), np.int32),
-        np.empty((n, R), bool),
-        np.empty(n, np.int64),
-    )
+def _prefixes(n: int) -> tuple:
+    """Value, bound, label, joint state, and what is spent."""
+    return np.empty(n, np.int64), np.empty(n, np.int64), _empty(n), _empty(n), np.empty(n, np.int64)
 
 
-def _extensions(n: int, M: int, R: int) -> tuple:
-    slots = 1 << (2 * n - 1).bit_length()
-    return (*_prefixes(n, M, R), np.empty(n, np.int32), np.empty(n, np.int32), np.empty(slots, np.int32))
+def _extensions(n: int) -> tuple:
+    """Prefixes with their parents, chains of those that agree, and a hash table."""
+    return *_prefixes(n), _empty(n), _empty(n), _empty(1 << (2 * n - 1).bit_length())
+
+
+def _memo(n: int, width: int, symbols: int) -> tuple:
+    """Room for n joint states, of which the first is that of all machines at their start."""
+    vectors, after = np.zeros((n, width), np.int32), np.full((n, max(1, symbols)), kernels.UNKNOWN, np.int32)
+    slots = np.full(1 << (4 * n).bit_length(), -1, np.int32)
+    kernels.enter(vectors, slots, 1)
+    return vectors, after, np.zeros(after.shape, np.int64), slots
+
+
+def _grown(memo: tuple) -> tuple:
+    """Four times the room."""
+    vectors, after, cost, _ = memo
+    n = len(vectors)
+    wider = _memo(4 * n, vectors.shape[1], after.shape[1])
+    for old, new in zip((vectors, after, cost), wider[:3], strict=True):
+        new[:n] = old
+    wider[3][:] = -1
+    kernels.enter(wider[0], wider[3], n)
+    return wider
+
+
+def _empty(n: int) -> NDArray[np.int32]:
+    return np.empty(n, np.int32)
 
 
 def _backtrack(back: tuple, h: int) -> Path:

@@ -83,6 +83,43 @@ def survivors(lattice: Lattice, alive: Alive, completion: Integers, floor: int) 
     return Alive(states[: begins[-1]], begins)
 
 
+def joint_symbols(
+    lattice: Lattice, parts: Sequence[Priced]
+) -> tuple[NDArray[np.int32], Integers, NDArray[np.int32]]:
+    """A symbol of each step for all machines together.
+
+    Returns
+    -------
+    symbol (C, S+1, B) of the step from a state, the first row from START; which of the C tables a token uses (T,);
+    and the symbol that each machine reads in each of them (M, J), most of which occur.
+    """
+    T, B = lattice.shape
+    to = np.concatenate([[0], lattice.base])[:, None] + np.arange(B)
+    place = np.zeros(T, np.int64)
+    for part in parts:
+        steps = part.machine.steps
+        if len(steps.values) > 1:
+            _, place = np.unique(place * len(steps.values) + steps.index, return_inverse=True)
+    _, first, table = np.unique(place, return_index=True, return_inverse=True)
+    code, kinds = np.zeros((len(first), *to.shape), np.int64), 1
+    read: list[Integers] = []
+    for part in parts:
+        values, X = lattice.on_states(part.machine.steps).values, part.machine.emits.shape[1]
+        which = values[part.machine.steps.index[first]]
+        code = code * X + (which[:, 0][:, to] if values.shape[1] == 1 else which)
+        read = [np.repeat(digits, X) for digits in read] + [np.tile(np.arange(X), kinds)]
+        kinds *= X
+        if kinds > _MOST_SYMBOLS:
+            used = np.bincount(code.reshape(-1), minlength=kinds) > 0
+            code, read = (np.cumsum(used) - 1)[code], [digits[used] for digits in read]
+            kinds = int(used.sum())
+    return (
+        code.astype(np.int32),
+        table.reshape(-1).astype(np.int64),
+        np.array(read, np.int32).reshape(len(parts), kinds),
+    )
+
+
 class Guide:
     """A relaxation that keeps some machines exactly, charges a price for each unit of some sums, and drops the rest.
 
@@ -109,42 +146,13 @@ class Guide:
             np.concatenate([[1], np.cumprod(sizes[:-1])]).astype(np.int64) if sizes else np.zeros(0, np.int64)
         )
         self.states = int(np.prod(sizes)) if sizes else 1
-        self._symbols()
+        parts = [*self.inside, *self.charged]
+        self.symbol, self.table, self.read = joint_symbols(lattice, parts)
         self._machines()
-
-    def _symbols(self) -> None:
-        """Joint symbols of every step: which occur, and the symbol of each part in each of them."""
-        T, _ = self.lattice.shape
-        B = self.lattice.pool.shape[2]
-        parts = (*self.inside, *self.charged)
-        to = np.concatenate([[0], self.base])[:, None] + np.arange(B)
-        if not parts:
-            self.symbol, self.table = np.zeros((1, *to.shape), np.int32), np.zeros(T, np.int64)
-            self.read = np.zeros((0, 1), np.int64)
-            return
-        place = np.zeros(T, np.int64)
-        for part in parts:
-            steps = part.machine.steps
-            place = place * len(steps.values) + steps.index
-        places, first, table = np.unique(place, return_index=True, return_inverse=True)
-        code, kinds = np.zeros((len(places), *to.shape), np.int64), 1
-        read: list[Integers] = []
-        for part in parts:
-            values, X = self.lattice.on_states(part.machine.steps).values, part.machine.emits.shape[1]
-            which = values[part.machine.steps.index[first]]
-            code = code * X + (which[:, 0][:, to] if values.shape[1] == 1 else which)
-            read = [np.repeat(digits, X) for digits in read] + [np.tile(np.arange(X), kinds)]
-            kinds *= X
-            if kinds > _MOST_SYMBOLS:
-                used, code = np.unique(code, return_inverse=True)
-                code = code.reshape(len(places), *to.shape)
-                read, kinds = [digits[used] for digits in read], len(used)
-        self.symbol, self.table = code.astype(np.int32), table.reshape(-1).astype(np.int64)
-        self.read = np.array(read)
 
     def _machines(self) -> None:
         """What each joint symbol does to the joint state, and costs."""
-        shape = (self.read.shape[1], self.states)
+        shape = (max(1, self.read.shape[1]), self.states)
         self.following, self.cost, self.final = (
             np.zeros(shape, np.int32),
             np.zeros(shape, np.int64),

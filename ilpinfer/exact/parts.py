@@ -87,12 +87,19 @@ def priced(rule: GroundRule, number: int) -> list[list[Priced]]:
     return found
 
 
-def pack_parts(parts: list[Priced], lattice: Lattice) -> Packed:
-    """Flat arrays of the machines, for kernels."""
+def pack_parts(parts: list[Priced], lattice: Lattice) -> tuple[Packed, NDArray[np.int64]]:
+    """Flat arrays of the machines, for kernels; and where each one's rule is marked as paid, -1 if it counts singly.
+
+    The marks of rules that count once over several machines come after the machines' own states.
+    """
     groups: dict[int | Part, int] = {}
     group = [groups.setdefault(p.key[0] if p.shared else p.key, len(groups)) for p in parts]
     penalty: list[int | None] = [None] * len(groups)
-    binary = [False] * len(groups)
+    marks = {
+        g: len(parts) + n
+        for n, g in enumerate(sorted({g for g, p in zip(group, parts, strict=True) if p.shared}))
+    }
     for g, p in zip(group, parts, strict=True):
-        penalty[g], binary[g] = p.penalty, p.shared
-    return pack_machines([p.machine for p in parts], group, penalty, binary, lattice)
+        penalty[g] = p.penalty
+    packed = pack_machines([p.machine for p in parts], group, penalty, [False] * len(groups), lattice)
+    return packed, np.array([marks.get(g, -1) for g in group], np.int64)
