@@ -109,7 +109,10 @@ class Round:
         return self.progress.judge(relaxed.path).value == relaxed.bound
 
     def label_setting(self, relaxed: Relaxed) -> tuple[list[Path], str] | None:
-        """Wider and wider, with a beam in between for a better labelling to measure prefixes by."""
+        """Wider and wider, with a beam in between for a better labelling to measure prefixes by.
+
+        What the best of a beam breaks is taken up before anything wider is tried.
+        """
         progress = self.progress
         floor = progress.floor if self.top > 1 else progress.value
         for width in self.widths:
@@ -123,6 +126,8 @@ class Round:
                 progress.judge(path)
             if beam.exact and self.top == 1:
                 return self.proved(beam)
+            if self.top == 1 and progress.fresh(beam.paths[:1], self.active):
+                return beam.paths[:1], "a beam"
             if progress.deadline.passed:
                 return None
             if self.top == 1:
