@@ -148,7 +148,16 @@ class Guide:
         self.states = int(np.prod(sizes)) if sizes else 1
         parts = [*self.inside, *self.charged]
         self.symbol, self.table, self.read = joint_symbols(lattice, parts)
+        self.usual = self._usual()
         self._machines()
+
+    def _usual(self) -> NDArray[np.int32]:
+        """(C, S) a symbol of the steps that lead to a state: the one from START, where that leads to it."""
+        _, B = self.lattice.shape
+        usual = np.zeros((len(self.symbol), self.lattice.states), np.int32)
+        to = np.concatenate([self.base[::-1], [0]])[:, None] + np.arange(B)
+        usual[:, to.reshape(-1)] = self.symbol[:, ::-1].reshape(len(usual), -1)
+        return usual
 
     def _machines(self) -> None:
         """What each joint symbol does to the joint state, and costs."""
@@ -196,7 +205,7 @@ class Guide:
             score = int(best_path(lattice.node, lattice.pool, lattice.step, self.base, completion, path))
             return Relaxed(score, lattice.labels_of(path), completion[:, :, None])
         cost = self.cost + (prices @ self.weights)[:, None] if len(self.charged) else self.cost
-        product = (self.symbol, self.table, self.following, cost, self.final)
+        product = (self.symbol, self.usual, self.table, self.following, cost, self.final)
         scores = (
             lattice.node,
             lattice.pool,

@@ -40,13 +40,13 @@ def survivors(node, pool, step, base, states, begins, completion, floor, kept, k
 def complete(node, pool, step, base, states, begins, product, completion, last, first):  # type: ignore[no-untyped-def]
     """Fill completion (T, S, Q) for tokens last, last - 1 … first: the best of what follows a state and machine states.
 
-    `product` holds symbol (C, S+1, B) of each step, which of the C tables a token uses (T,), the next machine states
+    `product` holds symbol (C, S+1, B) of each step, the usual one of those that lead to a state (C, S), which of the C tables a token uses (T,), the next machine states
     (J, Q) and the cost (J, Q) of a symbol, and the cost (Q,) at the end. Only the states named for a token are filled.
     """
-    symbol, table, following, cost, final = product
-    T, _, Q = completion.shape
+    symbol, usual, table, following, cost, final = product
+    T, S, Q = completion.shape
     B = pool.shape[2]
-    best = np.empty(Q, np.int64)
+    best, tail = np.empty(Q, np.int64), np.empty((S, Q), np.int64)
     for t in range(last, first - 1, -1):
         if t == T - 1:
             for at in range(begins[t], begins[t + 1]):
@@ -54,6 +54,12 @@ def complete(node, pool, step, base, states, begins, product, completion, last, 
                     completion[t, states[at], q] = max(-final[q], FORBIDDEN)
             continue
         edges, symbols, ahead, scores = pool[step[t]], symbol[table[t + 1]], completion[t + 1], node[t + 1]
+        expected = usual[table[t + 1]]
+        for at in range(begins[t + 1], begins[t + 2]):
+            j = states[at]
+            s = expected[j]
+            for q in range(Q):
+                tail[j, q] = max(scores[j] - cost[s, q] + ahead[j, following[s, q]], FORBIDDEN)
         for source in range(begins[t], begins[t + 1]):
             i = states[source]
             best[:] = FORBIDDEN
@@ -62,13 +68,14 @@ def complete(node, pool, step, base, states, begins, product, completion, last, 
                 b = j - base[i]
                 if b < 0 or b >= B:
                     continue
-                score = edges[i, b] + scores[j]
-                if score < _DEAD:
+                score, s = edges[i, b], symbols[i + 1, b]
+                if score < _DEAD or scores[j] < _DEAD:
                     continue
-                s = symbols[i + 1, b]
-                if Q == 1:
-                    best[0] = max(best[0], score - cost[s, 0] + ahead[j, 0])
+                if s == expected[j]:
+                    for q in range(Q):
+                        best[q] = max(best[q], score + tail[j, q])
                 else:
+                    score += scores[j]
                     for q in range(Q):
                         best[q] = max(best[q], score - cost[s, q] + ahead[j, following[s, q]])
             completion[t, i] = best
@@ -77,7 +84,7 @@ def complete(node, pool, step, base, states, begins, product, completion, last, 
 @kernel
 def trace(node, pool, step, base, states, begins, product, completion, path):  # type: ignore[no-untyped-def]
     """Fill path (T,) with the best states, the first ones by ids; the score is returned, `FORBIDDEN` for none."""
-    symbol, table, following, cost, _ = product
+    symbol, _, table, following, cost, _ = product
     T, B = len(node), pool.shape[2]
     total, q = FORBIDDEN, 0
     path[0] = 0
