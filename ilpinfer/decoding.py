@@ -84,7 +84,8 @@ def decode(
 
     Returns
     -------
-    Solution, or a list of them where `top` is a number; empty where no labelling is feasible
+    Solution, or a list of them where `top` is a number; empty where no labelling is feasible, or none was found in
+    time, and "feasible" rather than "optimal" where a limit left only the best so far
 
     Raises
     ------

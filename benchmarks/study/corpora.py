@@ -33,13 +33,13 @@ def cora(folder: Path, scale: Scale) -> Iterator[DataSet]:
     counted = implications(train[:100], _labels(train), 10)
     more = RuleSet((*rules.items, *counted), rules.fields, "citations and ten implications")
     once = RuleSet((C.at_most_runs(C.EACH_FIELD, 1),), name="each field once, hard")
-    limits = scale(10, 3), scale(90, 2)
+    limits = scale(10, 3), scale(40, 2)
     for size in CORA_SIZES:
         hmm, chosen = HMM.train(train[:size]), size == RIVALS_SIZE
-        unseen = [] if scale.quick else _items(hmm, train[size:], "train", size)
+        unseen = [] if scale.quick or not chosen else _items(hmm, train[size:], "train", size)
         items, note = (*_items(hmm, dev, "dev"), *unseen), f"HMM of {size} references"
-        rivals = dict.fromkeys((*SOLVERS, "pulp", "conin"), scale(20, 2)) if chosen else {}
-        rivals["toulbar2"] = scale(30, 3)
+        rivals = dict.fromkeys((*SOLVERS, "pulp", "conin"), scale(10, 2)) if chosen else {}
+        rivals["toulbar2"] = scale(20, 3)
         yield DataSet(f"cora {size}", "cora", items, rules, rivals, *limits, note)
         if chosen or not scale.quick:
             rivals = dict.fromkeys(("pulp", "cp-sat"), scale(10, 1)) if chosen else {}
@@ -59,10 +59,9 @@ def umass(folder: Path, scale: Scale) -> Iterator[DataSet]:
     train, dev = (_read(folder / "umass_cfe" / f"{name}.tsv") for name in ("train", "dev"))
     hmm = HMM.train(train)
     mined = [found.rule for found in mine(train, hmm.labels)[:UMASS_RULES]]
-    rivals = dict.fromkeys(("cp-sat", "highs", "toulbar2"), scale(2, 0))
-    note = f"HMM of {len(train)} references, {len(hmm.labels)} labels, {len(mined)} mined soft rules"
+    note = f"at most 0.8 s a reference; HMM of {len(train)} references, {len(hmm.labels)} labels, {len(mined)} mined soft rules"
     items = tuple(_items(hmm, dev[: scale(660, 60)], "dev"))
-    yield DataSet("umass", "umass", items, RuleSet(tuple(mined)), rivals, scale(20, 2), scale(45, 3), note)
+    yield DataSet("umass", "umass", items, RuleSet(tuple(mined)), {}, 0.8, scale(60, 3), note)
 
 
 def resume(folder: Path, scale: Scale) -> Iterator[DataSet]:
@@ -70,11 +69,11 @@ def resume(folder: Path, scale: Scale) -> Iterator[DataSet]:
     documents = _read(folder / "resume" / "experience_train.tsv")
     hmm = HMM.train(documents[::2])
     items = tuple(_items(hmm, documents[1::2][: scale(110, 25)], "odd"))
-    rivals = {"toulbar2": scale(10, 2), "cp-sat": scale(5, 1), "highs": scale(5, 1)}
+    rivals = {"toulbar2": scale(3, 2), "cp-sat": scale(2, 1), "highs": scale(2, 1)}
     for kind in ("soft", "hard"):
         rules = RuleSet(tuple(_resume_rules(hard=kind == "hard")))
         note = "HMM of every other document"
-        yield DataSet(f"resume {kind}", "resume", items, rules, rivals, scale(20, 2), scale(30, 3), note)
+        yield DataSet(f"resume {kind}", "resume", items, rules, rivals, scale(10, 2), scale(20, 3), note)
 
 
 def _resume_rules(*, hard: bool) -> Iterator[C.Rule]:

@@ -43,14 +43,14 @@ def planted(T: int, K: int, scale: Scale) -> DataSet:
     items = tuple(Item(f"{seed}", partial(document, T, seed, labels, noise)) for seed in range(number))
     rivals: dict[str, int] = {}
     if T == RIVALS_LENGTH or K == RIVALS_SIZE or scale.tiny:
-        rivals = {"toulbar2": scale(3, 1)} if T <= 480 else {}
-        number_of_each = scale(2, 0 if T > 60 else 1)
+        rivals = {"toulbar2": scale(2, 1)} if T <= 240 else {}
+        number_of_each = scale(1, 0 if T > 60 else 1)
         if T * K * K <= GENERATED_COLUMNS:
             rivals |= dict.fromkeys(SOLVERS, number_of_each)
         if T * K * K <= PULP_COLUMNS:
             rivals["pulp"] = number_of_each
     note = f"noise {noise:.3f}: {share:.0%} of {SEQUENCES} Viterbi labellings break a rule"
-    limits = scale(10, 2, 2), scale(12, 2, 2)
+    limits = scale(5, 2, 2), scale(4, 2, 2)
     return DataSet(f"generator {T} {K}", "generator", items, rules, rivals, *limits, note)
 
 
@@ -91,8 +91,8 @@ def hard(scale: Scale) -> Iterator[DataSet]:
         for seed in range(number):
             noisy = _near_ties if name == "ties" else _noise
             items.append(Item(f"{seed}", partial(noisy, length, seed, labels)))
-        rivals = {"toulbar2": scale(5, 1), "cp-sat": scale(5, 1)}
-        limits = scale(5, 2, 2), scale(60, 4, 5)
+        rivals = {"toulbar2": scale(2, 1), "cp-sat": scale(2, 1)}
+        limits = scale(5, 2, 2), scale(20, 4, 5)
         yield DataSet(f"hard {name}", "hard", tuple(items), for_all, rivals, *limits, note)
 
 

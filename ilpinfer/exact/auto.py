@@ -57,7 +57,7 @@ def _answers(progress: Progress, ended: Ended, task: Task) -> Iterator[Found]:
             yield Found(None, float("-inf"), f"auto: {ended.why}", proof)
         return
     if task.top > 1:
-        yield from _best_few(progress.folded, task, "auto: " + ended.why)
+        yield from _best_few(progress, task, "auto: " + ended.why.rstrip("; "))
     else:
         yield _finished(progress, ended, task)
 
@@ -87,8 +87,15 @@ def _finished(progress: Progress, ended: Ended, task: Task) -> Found:
     return Found(progress.path, progress.bound, why, Certificate("exact", why, tree=progress.tree))
 
 
-def _best_few(folded: Problem, task: Task, why: str) -> Iterator[Found]:
-    """Several labellings by a solver, and further ones while they equal the last, so that label ids decide."""
+def _best_few(progress: Progress, task: Task, why: str) -> Iterator[Found]:
+    """Several labellings by a solver, and further ones while they equal the last, so that label ids decide.
+
+    Past the deadline the best labelling so far is all there is.
+    """
+    folded = progress.folded
+    if task.deadline.passed:
+        yield Found(progress.path, progress.bound, why, Certificate("exact", why, tree=progress.tree))
+        return
     answers: list[Found] = []
     scores: list[int] = []
     for answer in _by_program(folded, replace(task, top=task.top + MORE_TIES)):
