@@ -1,6 +1,8 @@
 """Many trellises under the same rules: one after the other, or in processes of their own."""
 
 import multiprocessing
+import pickle
+import signal
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -9,10 +11,9 @@ from itertools import islice
 from typing import Any
 
 from formulations import Trellis
-from ilpinfer.decoding import Rules, decode, listed, natural, stamped
+from ilpinfer.decoding import Rules, asked, decode, listed, natural, stamped
 from ilpinfer.explanation import Context
 from ilpinfer.solution import Solution
-from ilpinfer.warming import warm_up
 
 AHEAD = 4
 """Sequences for each process that are taken from the iterable before the first of them is handed back."""
@@ -27,8 +28,8 @@ def decode_many(
     ----------
     trellises : taken one at a time, or with more than one process a few ahead
     rules : for all of them
-    n_jobs : processes
-    options : as in `decode`; a time limit is for each trellis
+    n_jobs : processes; they are started when the first solution is asked for, and end with the iterator
+    options : as in `decode`; a time limit is for each trellis, and a callback is for one process only
 
     Returns
     -------
@@ -37,42 +38,57 @@ def decode_many(
     Raises
     ------
     ValueError
-        as in `decode`, when the trellis in question is reached.
+        for options that `decode` refuses; for a trellis or rules that it refuses, when that trellis is reached.
     """
     natural(n_jobs, "n_jobs")
+    own = {name: value for name, value in options.items() if name not in _NAMED}
+    asked(options.get("method", "auto"), options.get("time_limit"), options.get("top"), own)
     rules = listed(rules)
     if n_jobs == 1:
         return (decode(trellis, rules, **options) for trellis in trellises)
+    if options.get("callback") is not None:
+        raise ValueError("a callback follows one process: leave n_jobs out")
+    try:
+        pickle.dumps((rules, options))
+    except Exception as error:
+        raise ValueError(f"rules cannot be sent to processes ({error}): leave n_jobs out") from None
     return _in_processes(iter(trellises), rules, n_jobs, options)
+
+
+_NAMED = ("method", "time_limit", "top", "callback")
 
 
 def _in_processes(
     trellises: Iterator[Trellis], rules: Rules, n_jobs: int, options: dict[str, Any]
 ) -> Iterator[Any]:
+    whole, others = {"time_limit": options.get("time_limit")}, set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(n_jobs, context, _begin, (rules, options)) as pool:
-        waiting: deque[tuple[Trellis, Future[Any]]] = deque()
-        try:
-            for trellis in islice(trellises, AHEAD * n_jobs):
-                waiting.append((trellis, pool.submit(_decode, trellis)))
-            while waiting:
-                trellis, future = waiting.popleft()
-                found = future.result()
-                for following in islice(trellises, 1):
-                    waiting.append((following, pool.submit(_decode, following)))
-                whole = Context(trellis, rules, options={"time_limit": options.get("time_limit")})
-                yield [_with(s, whole) for s in found] if isinstance(found, list) else _with(found, whole)
-        finally:
-            pool.shutdown(cancel_futures=True)
+    pool = ProcessPoolExecutor(n_jobs, context, _begin, (rules, options))
+    waiting: deque[tuple[Trellis, Future[Any]]] = deque()
+    try:
+        for trellis in islice(trellises, AHEAD * n_jobs):
+            waiting.append((trellis, pool.submit(_decode, trellis)))
+        while waiting:
+            trellis, future = waiting.popleft()
+            found = future.result()
+            for following in islice(trellises, 1):
+                waiting.append((following, pool.submit(_decode, following)))
+            made_from = Context(trellis, rules, options=whole)
+            yield [_with(s, made_from) for s in found] if isinstance(found, list) else _with(found, made_from)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        if waiting:
+            for child in set(multiprocessing.active_children()) - others:
+                child.terminate()
 
 
 _job: dict[str, Any] = {}
 
 
 def _begin(rules: Rules, options: dict[str, Any]) -> None:
-    """What every process keeps."""
+    """What every process keeps; an interrupt is the parent's to see."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _job.update(rules=rules, options=options)
-    warm_up()
 
 
 def _decode(trellis: Trellis) -> Any:

@@ -94,23 +94,37 @@ def decode(
     SolverError
         where a solver cannot be started or breaks down.
     """
-    chosen = method_named(method)
-    task = Task(
-        deadline_for(time_limit),
-        top=1 if top is None else natural(top, "top"),
-        watch=None if callback is None else _in_nats(callback),
-        **checked(options),
-    )
-    unknown = [name for name in options if name not in chosen.options]
-    if unknown:
-        raise ValueError(
-            f"method {method} has no option {unknown[0]!r}; it has {', '.join(chosen.options) or 'none'}"
-        )
+    chosen, task = asked(method, time_limit, top, options)
+    if callback is not None:
+        task = replace(task, watch=_in_nats(callback))
+    if not isinstance(trellis, Trellis):
+        raise ValueError(f"trellis is {trellis!r}; expected a Trellis")
     rules = listed(rules)
     solutions = run(chosen, trellis, rules, task, time_limit)
     if callback is not None:
         callback(solutions[0].seconds, solutions[0].score, solutions[0].bound)
     return solutions[0] if top is None else [solution for solution in solutions if solution.found]
+
+
+def asked(
+    method: str, time_limit: float | None, top: int | None, options: dict[str, Any]
+) -> tuple[Method, Task]:
+    """The method and the task that `decode` is asked for, the time running from now.
+
+    Raises
+    ------
+    ValueError
+        for an unknown method or option, and for numbers that make no sense.
+    """
+    chosen = method_named(method)
+    number = 1 if top is None else natural(top, "top")
+    task = Task(deadline_for(time_limit), top=number, **checked(options))
+    unknown = [name for name in options if name not in chosen.options]
+    if unknown:
+        raise ValueError(
+            f"method {method} has no option {unknown[0]!r}; it has {', '.join(chosen.options) or 'none'}"
+        )
+    return chosen, task
 
 
 def listed(rules: Rules) -> Any:
