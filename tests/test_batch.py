@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -80,6 +81,12 @@ def test_bad_options_are_named_before_any_work(options, words):
         ilpinfer.decode_many(iter(()), rules, **options)
 
 
+def running(group):
+    """Processes of a group that still run; those that nobody has waited for are no more."""
+    stats = [entry.read_text().rpartition(")")[2].split() for entry in Path("/proc").glob("[0-9]*/stat")]
+    return [stat for stat in stats if int(stat[2]) == group and stat[0] != "Z"]
+
+
 SLOW = """
 import numpy as np, ilpinfer
 from formulations import Trellis, constraints as C
@@ -96,7 +103,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc to find processes")
 def test_an_interrupt_ends_the_processes_too(tmp_path):
     (tmp_path / "slow.py").write_text(SLOW)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -116,5 +123,4 @@ def test_an_interrupt_ends_the_processes_too(tmp_path):
     assert time.monotonic() - began < 5.0
     assert run.returncode != 0
     time.sleep(0.5)
-    with pytest.raises(ProcessLookupError):
-        os.killpg(run.pid, 0)
+    assert running(run.pid) == []
