@@ -93,6 +93,32 @@ def test_top_and_two_phase(folder, capsys):
     assert row["penalty"] == 0.0 and row["floor"] <= row["model_score"] <= row["best_score"]
 
 
+def test_trace_ties_and_jobs(folder, capsys):
+    code, out, _ = run(["decode", "scores.jsonl", "--rules", "rules.toml", "--trace"], capsys)
+    (row,) = strict(out)
+    assert code == 0
+    assert row["trace"][-1][1:] == [row["score"], row["bound"]]
+    arguments = ["decode", "scores.jsonl", "--rules", "rules.toml", "--top", "9", "--within", "0"]
+    code, out, _ = run(arguments, capsys)
+    assert code == 0
+    assert {each["score"] for each in strict(out)} == {row["score"]}
+    code, _, err = run(["decode", "scores.jsonl", "--trace", "--jobs", "2"], capsys)
+    assert code == 2 and "leave --jobs out" in err
+    Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
+    code, out, _ = run(["decode", "in.jsonl", "--rules", "rules.toml", "--jobs", "2"], capsys)
+    assert code == 0
+    assert [(each["sequence"], each["labels"]) for each in strict(out)] == [
+        (n, row["labels"]) for n in range(3)
+    ]
+
+
+def test_warm_up_says_where_kernels_are_kept(folder, capsys):
+    code, out, _ = run(["warm-up"], capsys)
+    assert code == 0
+    assert "engine: prices and label setting" in out
+    assert "kept in" in out.replace("\n", " ") or "NUMBA_CACHE_DIR" in out
+
+
 def test_scheme_plain_strips_prefixes(folder, capsys):
     assert main(["train", "train.tsv", "--output", "plain.json", "--scheme", "plain"]) == 0
     code, out, _ = run(["decode", "train.tsv", "--model", "plain.json"], capsys)
