@@ -115,7 +115,7 @@ class Round:
         """
         progress = self.progress
         floor = progress.floor if self.top > 1 else progress.value
-        for width in self.widths:
+        for width in (*self.widths, *(w for w in (64 * self.top,) if w > max(self.widths))):
             found = self.follow(relaxed, width, floor)
             if found.exact:
                 return self.proved(found)
