@@ -20,6 +20,8 @@ MOST_INSIDE, MOST_WORK = 729, 40_000_000
 """States of the machines inside a guide, and steps of its Viterbi."""
 SUMS_INSIDE, SUMS_WORK = 8, 4_000_000
 """The same, beyond which a sum gets a price rather than a place inside."""
+COPIES = 64
+"""Prefixes a token, at last, for each labelling that is asked for, where those are several."""
 NEAR = 8
 """Labellings next to the best: where that breaks a rule anew, what they break is taken up too."""
 WIDTHS = (256, 4096, 32768)
@@ -117,7 +119,7 @@ class Round:
         """
         progress = self.progress
         floor = progress.floor if self.top > 1 else progress.value
-        widths = (*self.widths, *(w for w in (64 * self.top,) if w > max(self.widths)))
+        widths = self.widths if self.top == 1 else (*self.widths, COPIES * self.top)
         for width in widths[progress.rung :]:
             found = self.follow(relaxed, width, floor)
             if found.exact:
