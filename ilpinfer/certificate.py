@@ -102,5 +102,4 @@ class Certificate:
 NONE = Certificate("none")
 VITERBI_BOUND = Certificate("exact", "Viterbi score without the rules", tree=Leaf())
 FOLDED_BOUND = Certificate("exact", "Viterbi score with local rules folded in", tree=Leaf())
-LABEL_BOUND = Certificate("exact", "every prefix that could reach the score was followed")
 BEAM_BOUND = Certificate("exact", "best completion of every hypothesis left out")

@@ -1,6 +1,7 @@
 """The certifying engine where brute force cannot reach: its routes against each other, and every proof checked."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -157,3 +158,18 @@ def test_proofs_of_large_scores_under_hard_prices_are_checked():
     verdict = ilpinfer.verify(trellis, rules, solution)
     assert verdict.ok and verdict.proved, verdict.reasons
     assert not any(rule.unseen for rule in compile_problem(trellis, rules).rules)
+
+
+def test_thousands_of_labellings_take_seconds():
+    rng = np.random.default_rng(0)
+    trellis = Trellis(rng.normal(size=4), rng.normal(size=(9, 4, 4)), labels=list("abcd"))
+    rules = [C.at_most_runs("a", 1)]
+    few = ilpinfer.decode(trellis, rules, top=50)
+    began = time.monotonic()
+    many = ilpinfer.decode(trellis, rules, top=4000)
+    assert time.monotonic() - began < 20
+    assert [s.labels for s in many[:50]] == [s.labels for s in few]
+    scores = [s.score for s in many]
+    assert len(many) == len({tuple(s.labels) for s in many}) == 4000
+    assert scores == sorted(scores, reverse=True)
+    assert all(s.status == "optimal" for s in many)

@@ -95,17 +95,21 @@ def follow(
         code = kernels.advance(scores, alive, *arrays, floor, purse, (now, copies, _WORK_PER_CALL))
         if code == 1:
             back = _doubled(back[0]), _doubled(back[1]), back[2]
-        elif code == 2:
-            if now >= width:
-                return Followed([], [], relaxed.bound, whole=False)
+        elif code == 2 and now < width:
             wider = _prefixes(min(width, 4 * now))
             for old, new in zip(front, wider, strict=True):
                 new[:now] = old
             front, fresh = wider, _extensions(len(wider[0]))
+        elif code == 2:
+            if copies == 1 or len(fresh[0]) >= width * B:
+                return Followed([], [], relaxed.bound, whole=False)
+            fresh = _extensions(4 * len(fresh[0]))
         elif code == 3:
             if memo[1].size > _LARGEST_MEMO:
                 return Followed([], [], relaxed.bound, whole=False)
             memo = _grown(memo)
+    if counts[2] > FORBIDDEN and not beam:
+        return Followed([], [], relaxed.bound, whole=False)
     size = int(counts[1])
     kernels.finish(packed, flags, memo, front, purse, size)
     values, spent = front[0][:size], front[4][:size]
@@ -143,7 +147,7 @@ def _prefixes(n: int) -> tuple:
 
 
 def _extensions(n: int) -> tuple:
-    """Prefixes with their parents, chains of those that agree, and a hash table."""
+    """Prefixes with their parents, the first of those that agree, and a hash table."""
     return *_prefixes(n), _empty(n), _empty(n), _empty(1 << (2 * n - 1).bit_length())
 
 

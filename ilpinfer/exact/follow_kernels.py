@@ -97,33 +97,13 @@ def _bucket(slots, label, joint, spent, new):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _admit(value, bound, following, slots, place, new, copies):  # type: ignore[no-untyped-def]
-    """Put a prefix among those that it agrees with, at most `copies` of them; of equal ones the first stay."""
-    count, worst, head = 0, -1, slots[place]
-    at = head
-    while at >= 0:
-        count += 1
-        if worst < 0 or value[at] < value[worst]:
-            worst = at
-        at = following[at]
-    if count < copies:
-        following[new] = head
-        slots[place] = new
-        return True
-    if value[new] <= value[worst]:
-        return False
-    bound[worst] = FORBIDDEN
-    before = -1
-    at = head
-    while at != worst:
-        before, at = at, following[at]
-    if before < 0:
-        head = following[worst]
-    else:
-        following[before] = following[worst]
-    following[new] = head
-    slots[place] = new
-    return True
+def _thin(value, bound, first, made, copies):  # type: ignore[no-untyped-def]
+    """Of prefixes that agree, which name the same first one, leave the best `copies`; of equal ones the first stay."""
+    count = np.zeros(made, np.int32)
+    for c in np.argsort(-value[:made], kind="mergesort"):
+        count[first[c]] += 1
+        if count[first[c]] > copies:
+            bound[c] = FORBIDDEN
 
 
 @kernel
@@ -182,7 +162,7 @@ def advance(lattice, alive, guide, machines, front, fresh, back, counts, floor, 
     packed, flags, (symbol, table, read), memo = machines
     vectors, after, cost, _ = memo
     value, _, label, joint, spent = front
-    new_value, new_bound, new_label, new_joint, new_spent, parent, following, slots = fresh
+    new_value, new_bound, new_label, new_joint, new_spent, parent, first, slots = fresh
     width, copies, work = limits
     T, B, M = len(node), pool.shape[2], len(read)
     done = 0
@@ -224,9 +204,18 @@ def advance(lattice, alive, guide, machines, front, fresh, back, counts, floor, 
                 new_value[made], new_bound[made], new_label[made], new_joint[made] = total, reach, j, state
                 parent[made] = h
                 place = _bucket(slots, new_label, new_joint, new_spent, made)
-                if _admit(new_value, new_bound, following, slots, place, made, copies):
-                    made += 1
+                other = slots[place]
+                if copies == 1 and other >= 0:
+                    if total <= new_value[other]:
+                        continue
+                    new_bound[other] = FORBIDDEN
+                if copies == 1 or other < 0:
+                    slots[place] = made
+                first[made] = slots[place]
+                made += 1
         done += size * (begins[t + 1] - begins[t]) + len(slots) // 8
+        if copies > 1:
+            _thin(new_value, new_bound, first, made, copies)
         _keep(front, fresh, back, counts, made, width)
     return 0
 

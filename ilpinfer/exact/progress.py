@@ -48,6 +48,8 @@ class Progress:
     alive : the states that are left
     prices : multipliers so far, grid units
     relaxed : the labelling of the last relaxation
+    rung : how many widths of label setting have been too narrow before
+    near : labellings next to the best of the last round
     active : the machines of rules taken up so far
     """
 
@@ -65,6 +67,8 @@ class Progress:
     alive: Alive | None = None
     prices: dict[Part, int] = field(default_factory=dict)
     relaxed: Path | None = None
+    rung: int = 0
+    near: list[Path] = field(default_factory=list)
     active: list[Priced] = field(default_factory=list)
     _known: dict[bytes, Judged] = field(default_factory=dict)
     _parts: dict[int, list[list[Priced]]] = field(default_factory=dict)

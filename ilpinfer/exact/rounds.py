@@ -20,6 +20,10 @@ MOST_INSIDE, MOST_WORK = 729, 40_000_000
 """States of the machines inside a guide, and steps of its Viterbi."""
 SUMS_INSIDE, SUMS_WORK = 8, 4_000_000
 """The same, beyond which a sum gets a price rather than a place inside."""
+COPIES = 64
+"""Prefixes a token, at last, for each labelling that is asked for, where those are several."""
+NEAR = 8
+"""Labellings next to the best: where that breaks a rule anew, what they break is taken up too."""
 WIDTHS = (256, 4096, 32768)
 """Prefixes a token that label setting may follow, one after the other; a beam of an eighth in between."""
 
@@ -115,9 +119,11 @@ class Round:
         """
         progress = self.progress
         floor = progress.floor if self.top > 1 else progress.value
-        for width in self.widths:
+        widths = self.widths if self.top == 1 else (*self.widths, COPIES * self.top)
+        for width in widths[progress.rung :]:
             found = self.follow(relaxed, width, floor)
             if found.exact:
+                progress.rung = widths.index(width)
                 return self.proved(found)
             if progress.deadline.passed:
                 return None
@@ -127,6 +133,7 @@ class Round:
             if beam.exact and self.top == 1:
                 return self.proved(beam)
             if self.top == 1 and progress.fresh(beam.paths[:1], self.active):
+                progress.near = beam.paths[1:NEAR]
                 return beam.paths[:1], "a beam"
             if progress.deadline.passed:
                 return None
@@ -167,6 +174,7 @@ class Round:
             self.progress.prove(self.progress.value - 1, self.leaf(followed=True))
         else:
             self.progress.prove(FORBIDDEN, self.impossible(followed=True))
+        self.progress.near = found.paths[self.top : self.top + NEAR]
         return found.paths[: self.top], f"label setting over {len(self.parts)} machines"
 
     def impossible(self, *, followed: bool) -> Leaf:
@@ -219,6 +227,8 @@ def rounds(progress: Progress, top: int = 1, widths: tuple[int, ...] | None = No
             count = len({r for path in paths for r, _ in progress.judge(path).broken})
             rules = len(progress.folded.rules)
             why = f"viterbi breaks {count} of {rules} rules that do not fold; " if count else ""
+        if fresh:
+            fresh = progress.fresh([*paths, *progress.near], progress.active)
         taken = progress.parts(fresh)
         if taken:
             progress.active = [*progress.active, *taken]

@@ -1,4 +1,4 @@
-"""Beam search over labels and rule states, and label setting, which is beam search that may leave nothing out."""
+"""Beam search over labels and rule states."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class Beam:
     paths : final hypotheses, best first, equal scores by label ids
     scores : theirs, in grid units
     left_out : the best that any prefix left out for want of width could still have reached; `FORBIDDEN` for none
-    bound : upper bound on the score of every labelling that reaches the floor
+    bound : upper bound on the score of every labelling
     blind : whether some rule has no machine, so that it was seen on whole labellings only
     """
 
@@ -36,15 +36,8 @@ class Beam:
     bound: int
     blind: bool = False
 
-    @property
-    def settled(self) -> bool:
-        """Whether nothing left out comes near the best labelling, so that it is the first optimum by label ids."""
-        return bool(self.paths) and self.left_out < self.scores[0] and not self.blind
 
-
-def search(
-    folded: Problem, width: int, deadline: Deadline, *, guided: bool = False, floor: int = FORBIDDEN
-) -> Beam:
+def search(folded: Problem, width: int, deadline: Deadline) -> Beam:
     """The best `width` prefixes at every token, violations seen so far included (Chang et al. 2007, section 7).
 
     A prefix that breaks a hard rule is dropped. Two prefixes with the same state of the lattice and the same rule states have
@@ -54,8 +47,6 @@ def search(
     ----------
     folded : a problem whose local rules are in its lattice
     width : how many prefixes are kept
-    guided : rank prefixes by the best that could follow, too, and not by what they have alone
-    floor : grid units; prefixes that cannot reach it are dropped, and do not count against the bound
 
     Past the deadline nothing is found, and the bound is that of Viterbi.
     """
@@ -80,7 +71,7 @@ def search(
     for first in range(0, T, stretch):
         if deadline.passed:
             return Beam([], [], best, best)
-        kernels.advance(*scores, packed, state, floor, guided, first, min(first + stretch, T))
+        kernels.advance(*scores, packed, state, first, min(first + stretch, T))
     kernels.finish(packed, state)
     score, _, _, nodes, parents, size, left = state
     order = [h for h in np.argsort(-score[: size[0]], kind="stable") if not is_forbidden(score[h])]

@@ -58,13 +58,12 @@ def _slot(table, at, states, fired, now, new_states, new_fired):  # type: ignore
 
 
 @kernel
-def advance(node, pool, step, base, completion, packed, beam, floor, guided, first, last):  # type: ignore[no-untyped-def]
+def advance(node, pool, step, base, completion, packed, beam, first, last):  # type: ignore[no-untyped-def]
     """Extend the beam over tokens first … last - 1.
 
     `beam` holds score (W,), states (W, M), fired (W, R), nodes (the lattice's states) and parents (T, W), size and left_out (1,).
-    Prefixes that cannot reach `floor` are dropped. The best W are kept, `guided` by what could follow or by what
-    they have; `left_out` grows to the best that any other could still have reached. Prefixes are stored in the
-    order of their label ids, so that of equal ones the first by label ids stays.
+    The best W prefixes are kept; `left_out` grows to the best that any other could still have reached. They are stored
+    in the order of their label ids, so that of equal ones the first by label ids stays.
     """
     score, states, fired, nodes, parents, size, left_out = beam
     K, W, M, R = pool.shape[2], len(score), states.shape[1], fired.shape[1]
@@ -86,12 +85,12 @@ def advance(node, pool, step, base, completion, packed, beam, floor, guided, fir
                 c = h * K + b
                 key[c] = FORBIDDEN
                 value = here[b] if t == 0 else max(here[b] + pool[step[t - 1], before, b], FORBIDDEN)
-                if value < _DEAD or ahead[b] < _DEAD or score[h] + value + ahead[b] < floor:
+                if value < _DEAD or ahead[b] < _DEAD:
                     continue
                 cost = read_step(packed, t, before, start + b, states[h], fired[h], new_states, new_fired)
                 worth[c] = score[h] + value - cost
-                if cost != HARD and worth[c] + ahead[b] >= floor:
-                    key[c] = worth[c] + (ahead[b] if guided else 0)
+                if cost != HARD:
+                    key[c] = worth[c]
         order = np.argsort(-key[: size[0] * K], kind="mergesort")
         table[:] = -1
         kept = 0
