@@ -111,11 +111,6 @@ class Progress:
             self.bound, self.tree = bound, tree
             self._report()
 
-    @property
-    def closed(self) -> bool:
-        """Whether the best labelling is proved best."""
-        return self.value >= self.bound
-
     def fresh(self, paths: Iterable[Path], active: Iterable[Priced]) -> tuple[Part, ...]:
         """The parts that labellings break, that have a machine and are not active; the rule's place is the folded one."""
         known = {part.part for part in active}

@@ -220,7 +220,8 @@ def rounds(progress: Progress, top: int = 1, widths: tuple[int, ...] | None = No
         current = Round(progress, progress.active, top, WIDTHS if widths is None else widths)
         answer = current.run()
         if answer is None:
-            return Ended([], why + "too many prefixes", False)
+            open_for = "no time left" if progress.deadline.passed else "too many prefixes"
+            return Ended([], why + open_for, False)
         paths, how = answer
         fresh = progress.fresh(paths, progress.active)
         if not progress.active and paths:
