@@ -20,20 +20,21 @@ class Leaf:
     multipliers : (rule, part) of a `Sum` whose violations count singly, and its price for each unit of weight: an
         integer in units of 2^-30 nats, from -penalty to penalty; charged for each unit, and given back at the sides
     inside : (rule, machine) followed by the backward pass too: the lattice is multiplied with these machines
-    followed : (rule, machine) followed by a forward pass, which drops a prefix as soon as the backward pass shows that
-        it cannot pass the bound; empty where the backward pass alone proves it
+    followed : (rule, machine) of further machines, in stages: those of a stage follow what the one before has left, by a
+        forward pass which drops a prefix as soon as it cannot pass the bound, and a backward pass, which drops the
+        steps that cannot; empty where the first backward pass alone proves it
     """
 
     multipliers: Mapping[Part, int] = field(default_factory=dict)
     inside: tuple[Part, ...] = ()
-    followed: tuple[Part, ...] = ()
+    followed: tuple[tuple[Part, ...], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
         return {
             "multipliers": [[*part, value] for part, value in self.multipliers.items()],
             "inside": [list(part) for part in self.inside],
-            "followed": [list(part) for part in self.followed],
+            "followed": [[list(part) for part in stage] for stage in self.followed],
         }
 
 

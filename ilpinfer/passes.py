@@ -1,7 +1,8 @@
 """Passes over a lattice and machines that follow it: what a leaf of a proof is recomputed with."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,9 @@ from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
 Integers = NDArray[np.int64]
 Labelling = tuple[int, ...]
 
-MOST_PREFIXES, MOST_CELLS = 300_000, 2**24
+MOST_STEPS, MOST_CELLS = 20_000_000, 2**24
 """Of a forward pass, and of an array."""
+LARGEST_KEY = 2**62
 
 
 class Rejected(Exception):
@@ -175,77 +177,194 @@ def trie(excluded: tuple[Labelling, ...], K: int) -> Integers:
 
 
 @dataclass(frozen=True)
-class Forward:
-    """A pass over prefixes, those equal in all that matters for the rest merged.
-
-    A row of prefixes is: state, joint state of the machines inside, node of the trie of excluded labellings, state of each
-    machine outside, and what each rule that counts once for several machines has paid.
+class Steps:
+    """Steps by token t, those of a node one after the other.
 
     Parameters
     ----------
-    lattice : scores, less what is charged for sums whose machine is not outside
-    layers, best : machines inside, and best completions, charged for all sums
-    outside, potentials : the other machines followed, and the best that they can still add
-    back : what is given back for the sums charged in `lattice`
-    limit : what a prefix must be able to pass
-    children : the trie
+    source, target : (E,) nodes before and after token t
+    score : (E,)
+    state, column : (E,) the edge (R, B) of the lattice that it takes
+    """
+
+    source: Integers
+    target: Integers
+    score: Grid
+    state: Integers
+    column: Integers
+
+    def only(self, kept: NDArray[Any]) -> "Steps":
+        """Some of them."""
+        return Steps(*(array[kept] for array in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class Product:
+    """The lattice with the machines inside; a node is a state and a joint state.
+
+    Parameters
+    ----------
+    lattice : scores, less what is charged
+    layers, best : what the machines do, and best completions
     """
 
     lattice: Lattice
     layers: list[Layer]
     best: list[Grid]
-    outside: list[Reader]
+
+    def ahead(self, t: int) -> Grid:
+        """The best that can follow each node before token t."""
+        return self.best[t].reshape(-1)
+
+    def steps(self, t: int, nodes: Integers) -> Steps:
+        """Those of some nodes, by their places."""
+        state, joint = np.divmod(nodes, self.best[t].shape[1])
+        layer, (score, target) = self.layers[t], (array[state] for array in _edges(self.lattice, t))
+        kind, joint = layer.kind[state], joint[:, None]
+        score = add(score, layer.gain[joint, kind])
+        target = target * self.best[t + 1].shape[1] + layer.after[joint, kind]
+        source, column = np.divmod(np.arange(target.size), target.shape[1])
+        return Steps(source, target.reshape(-1), score.reshape(-1), state[source], column)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What machines have left of a product, or of a graph.
+
+    Parameters
+    ----------
+    layers : T
+    best : for t = 0 to T, (N,) the best that can follow each node
+    """
+
+    layers: list[Steps]
+    best: list[Grid]
+
+    def ahead(self, t: int) -> Grid:
+        """The best that can follow each node before token t."""
+        return self.best[t]
+
+    def steps(self, t: int, nodes: Integers) -> Steps:
+        """Those of some nodes, by their places."""
+        every = self.layers[t]
+        begin, end = (np.searchsorted(every.source, nodes, side) for side in ("left", "right"))
+        place = np.repeat(np.arange(len(nodes)), end - begin)
+        at = np.arange(len(place)) - np.repeat(np.cumsum(end - begin) - end, end - begin)
+        return replace(every.only(at), source=place)
+
+    def narrowed(self, limit: int) -> "Graph":
+        """Without the steps through which no labelling passes the limit."""
+        reached, layers = np.zeros(1, np.int64), []
+        for steps, best in zip(self.layers, self.best[1:], strict=True):
+            value = add(reached[steps.source], steps.score)
+            kept = add(value, best[steps.target]) > limit
+            reached = np.full(len(best), FORBIDDEN)
+            np.maximum.at(reached, steps.target[kept], value[kept])
+            layers.append(steps.only(kept))
+        return Graph(layers, self.best)
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A pass over a product or a graph with machines that follow it, prefixes equal in all that matters merged.
+
+    A prefix is told by: node, node of the trie of excluded labellings, state of each machine, and what each rule that
+    counts once for several machines has paid.
+
+    Parameters
+    ----------
+    base : what is followed, sums charged
+    lattice : whose edges the steps take
+    readers, worths, potentials : the machines; what a unit of its sum is charged, if it is; and the best that each can
+        still add
+    back : what is given back for the other sums charged
+    limit : what a prefix must be able to pass
+    children : the trie
+    """
+
+    base: Product | Graph
+    lattice: Lattice
+    readers: list[Reader]
+    worths: list[tuple[StepTable, int] | None]
     potentials: list[list[Grid]]
     back: int
     limit: int
     children: Integers
 
-    def largest_left(self) -> int:
-        """The largest bound of what is left at the end, `FORBIDDEN` where nothing is."""
-        shared = sorted({reader.shared for reader in self.outside if reader.shared is not None})
-        rows, value = np.zeros((1, 3 + len(self.outside) + len(shared)), np.int64), np.zeros(1, np.int64)
-        left, seen = np.zeros(0, np.int64), 0
-        for t in range(len(self.lattice.node)):
-            chunks = len(rows) * self.lattice.pool.shape[1] // (MOST_CELLS // 16) + 1
-            pieces = zip(np.array_split(rows, chunks), np.array_split(value, chunks), strict=True)
-            found = [self._grown(t, *piece, shared) for piece in pieces]
-            rows, value, left = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-            rows, value = _merged(rows, value)
-            seen += len(rows)
-            if seen > MOST_PREFIXES:
-                raise Rejected(f"leaf: more than {MOST_PREFIXES} prefixes are left to follow")
-        return int(left.max(initial=FORBIDDEN))
+    def graph(self) -> Graph:
+        """What is left."""
+        shared = sorted({reader.shared for reader in self.readers if reader.shared is not None})
+        rows, value = np.zeros((1, 2 + len(self.readers) + len(shared)), np.int64), np.zeros(1, np.int64)
+        T, layers, seen = len(self.lattice.node), list[Steps](), 0
+        for t in range(T):
+            chunks = len(rows) * self.lattice.pool.shape[2] // (MOST_CELLS // 16) + 1
+            places = np.array_split(np.arange(len(rows)), chunks)
+            found = [
+                self._grown(t, rows[at], value[at], int(at[0]) if len(at) else 0, shared) for at in places
+            ]
+            pieces, grown, values = zip(*found, strict=True)
+            rows, value, which = _merged(np.concatenate(grown), np.concatenate(values))
+            layers.append(Steps(*(np.concatenate(arrays) for arrays in zip(*pieces, strict=True))))
+            layers[-1] = replace(layers[-1], target=which)
+            seen += len(which)
+            if seen > MOST_STEPS:
+                raise Rejected(f"leaf: more than {MOST_STEPS} steps are left to follow")
+        ends = [potential[T][q] for potential, q in zip(self.potentials, rows.T[2:], strict=False)]
+        best = [add(self.base.ahead(T)[rows[:, 0]], *ends)]
+        for t in range(T - 1, -1, -1):
+            ahead = np.full(layers[t - 1].target.max(initial=0) + 1 if t else 1, FORBIDDEN)
+            np.maximum.at(ahead, layers[t].source, add(layers[t].score, best[-1][layers[t].target]))
+            best.append(ahead)
+        return Graph(layers, best[::-1]).narrowed(self.limit - self.back)
 
-    def _grown(self, t: int, rows: Integers, value: Grid, shared: list[int]) -> tuple[Integers, Grid, Grid]:
-        """Prefixes longer by token t that can still pass the limit, their values and their bounds."""
-        state, (joint, node, *machines) = rows[:, 0], (column[:, None] for column in rows.T[1:])
-        score, target = (array[state] for array in _edges(self.lattice, t))
-        layer, last = self.layers[t], t == len(self.layers) - 1
-        kind, label = layer.kind[state], np.arange(target.shape[1]) % self.children.shape[1]
-        columns = [target, layer.after[joint, kind], self.children[node, label]]
-        value = add(value[:, None], score, layer.gain[joint, kind])
-        rest = add(self.best[t + 1][columns[0], columns[1]], np.array(self.back))
-        paid = dict(zip(shared, machines[len(self.outside) :], strict=True))
-        for reader, potential, q in zip(self.outside, self.potentials, machines, strict=False):
-            symbol = _along(reader.steps, t, self.lattice)[state]
-            after, gain = reader.after[q, symbol], reader.gain[q, symbol]
+    def _grown(
+        self, t: int, rows: Integers, value: Grid, begin: int, shared: list[int]
+    ) -> tuple[tuple[Integers, ...], Integers, Grid]:
+        """The steps to prefixes longer by token t that can still pass the limit, these prefixes, and their values.
+
+        The first row is at place `begin`.
+        """
+        steps, last = self.base.steps(t, rows[:, 0]), t == len(self.lattice.node) - 1
+        if not any(self.worths):
+            reach = value[steps.source] + steps.score + self.base.ahead(t + 1)[steps.target]
+            steps = steps.only(reach + self.back > self.limit)
+        before = rows[steps.source]
+        gain, rest = steps.score, add(self.base.ahead(t + 1)[steps.target], np.array(self.back))
+        columns = [steps.target, self.children[before[:, 1], steps.column % self.children.shape[1]]]
+        paid = dict(zip(shared, before.T[2 + len(self.readers) :], strict=True))
+        for reader, worth, potential, q in zip(
+            self.readers, self.worths, self.potentials, before.T[2:], strict=False
+        ):
+            symbol = _along(reader.steps, t, self.lattice)[steps.state, steps.column]
+            after, own = reader.after[q, symbol], reader.gain[q, symbol]
+            if worth:
+                own = add(own, worth[1] * _along(worth[0], t, self.lattice)[steps.state, steps.column])
             if reader.shared is not None:
-                gain = np.minimum(gain, reader.final[after]) if last else gain
-                before = paid[reader.shared]
-                paid[reader.shared] = np.minimum(before, gain)
-                gain = paid[reader.shared] - before
-            value, rest = add(value, gain), add(rest, potential[t + 1][after])
+                own = np.minimum(own, reader.final[after]) if last else own
+                so_far = paid[reader.shared]
+                paid[reader.shared] = np.minimum(so_far, own)
+                own = paid[reader.shared] - so_far
+            gain, rest = add(gain, own), add(rest, potential[t + 1][after])
             columns.append(after)
+        value = add(value[steps.source], gain)
         bound = add(value, rest)
-        kept = (bound > self.limit) & ~is_forbidden(bound) & ((columns[2] < 0) | (not last))
-        columns += paid.values()
-        grown = np.stack([np.broadcast_to(column, kept.shape)[kept] for column in columns], axis=1)
-        return grown, value[kept], bound[kept]
+        kept = (bound > self.limit) & ~is_forbidden(bound) & ((columns[1] < 0) | (not last))
+        grown = np.stack([column[kept] for column in (*columns, *paid.values())], axis=1)
+        steps = replace(steps, source=begin + steps.source, score=gain).only(kept)
+        return tuple(vars(steps).values()), grown, value[kept]
 
 
-def _merged(rows: Integers, value: Grid) -> tuple[Integers, Grid]:
-    """Rows that differ, each with its largest value."""
-    found, which = np.unique(rows, axis=0, return_inverse=True)
-    best = np.full(len(found), FORBIDDEN)
-    np.maximum.at(best, which.reshape(-1), value)
-    return found, best
+def _merged(rows: Integers, value: Grid) -> tuple[Integers, Grid, Integers]:
+    """Rows that differ, each with its largest value; and which of them each row is."""
+    key, kinds = np.zeros(len(rows), np.int64), 1
+    for column in rows.T:
+        least = column.min(initial=0)
+        more = int(column.max(initial=0) - least) + 1
+        if kinds * more > LARGEST_KEY:
+            _, key = np.unique(key, return_inverse=True)
+            kinds = len(rows)
+        key, kinds = key * more + (column - least), kinds * more
+    _, first, which = np.unique(key, return_index=True, return_inverse=True)
+    best = np.full(len(first), FORBIDDEN)
+    np.maximum.at(best, which, value)
+    return rows[first], best, which

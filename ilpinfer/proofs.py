@@ -18,8 +18,10 @@ from formulations.compiled.sums import Sum, bounded
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden, nats
 from ilpinfer.certificate import Leaf, Part, Split
 from ilpinfer.passes import (
-    Forward,
+    Followed,
+    Graph,
     Labelling,
+    Product,
     Rejected,
     completions,
     layers,
@@ -118,12 +120,10 @@ class Price:
 
 def _check_leaf(problem: Problem, leaf: Leaf, claim: int, excluded: tuple[Labelling, ...]) -> None:
     rules = problem.rules
-    inside, followed = _machines(rules, leaf.inside), _machines(rules, leaf.followed)
+    inside, *stages = _machines(rules, [leaf.inside, *leaf.followed])
     prices = [_price(rules, key, each) for key, each in dict(leaf.multipliers).items()]
-    if followed and not set(inside) <= set(followed):
-        raise Rejected(f"leaf: {sorted(set(inside) - set(followed))} are inside, but not followed")
     for rule, machine in inside:
-        if _once(rules[rule]) and len(rules[rule].machines) > 1:
+        if _shared(rules[rule]):
             raise Rejected(
                 f"leaf: {rules[rule].name!r} counts once for several machines, so none can be inside"
             )
@@ -133,31 +133,45 @@ def _check_leaf(problem: Problem, leaf: Leaf, claim: int, excluded: tuple[Labell
         return
     scale = 1 if all(price.each % FINE == 0 for price in prices) else FINE
     lattice = _folded(problem)
-    _check_size(lattice, rules, prices, {*inside, *followed}, scale)
+    _check_size(lattice, rules, prices, {key for keys in (inside, *stages) for key in keys}, scale)
     limit = (claim + 1) * scale - 1
     lattice = Lattice(_scaled(lattice.node, scale), _scaled(lattice.pool, scale), lattice.step)
     lattice = narrowed(lattice, limit)
+    charged = lattice.plus(_charges(prices, scale))
     product, final = layers([reader(rules, key, scale) for key in inside], lattice)
-    best = completions(lattice.plus(_charges(prices, scale)), product, final)
-    left = int(add(best[0][0, 0], np.array(_back(prices, scale))))
-    if left > limit and (followed or excluded):
-        outside = {key: reader(rules, key, scale) for key in followed if key not in inside}
-        potentials = [potential(r, lattice, _worth(prices, key, scale)) for key, r in outside.items()]
-        charged = [price for price in prices if price.machine not in outside]
-        left = Forward(
-            lattice=lattice.plus(_charges(charged, scale)),
-            layers=product,
-            best=best,
-            outside=list(outside.values()),
-            potentials=potentials,
-            back=_back(charged, scale),
+    left: Product | Graph = Product(charged, product, completions(charged, product, final))
+    nothing, tree = trie((), problem.shape[1]), trie(excluded, problem.shape[1])
+    for number, keys in enumerate(stages or ([[]] if excluded else [])):
+        if _bound(left, prices, scale) <= limit:
+            return
+        readers = [reader(rules, key, scale) for key in keys]
+        worths = [_worth(prices, key, scale) for key in keys]
+        prices = [price for price in prices if price.machine not in keys]
+        left = Followed(
+            base=left,
+            lattice=lattice,
+            readers=readers,
+            worths=worths,
+            potentials=[potential(r, lattice, worth) for r, worth in zip(readers, worths, strict=True)],
+            back=_back(prices, scale),
             limit=limit,
-            children=trie(excluded, problem.shape[1]),
-        ).largest_left()
-    if left > limit and not is_forbidden(left):
+            children=nothing if number else tree,
+        ).graph()
+    bound = _bound(left, prices, scale)
+    if bound > limit and not is_forbidden(bound):
         raise Rejected(
-            f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats(left // scale)!r} are not ruled out"
+            f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats(bound // scale)!r} are not ruled out"
         )
+
+
+def _bound(left: Product | Graph, prices: list[Price], scale: int) -> int:
+    """On every labelling that is left, fine units."""
+    return int(add(left.ahead(0)[0], np.array(_back(prices, scale))))
+
+
+def _shared(rule: GroundRule) -> bool:
+    """Whether it counts once for several machines."""
+    return _once(rule) and len(rule.machines) > 1
 
 
 def _once(rule: GroundRule) -> bool:
@@ -178,10 +192,20 @@ def _named(rules: Sequence[GroundRule], key: Any, what: str) -> Part:
     return rule, place
 
 
-def _machines(rules: Sequence[GroundRule], keys: Any) -> list[Part]:
-    found = [_named(rules, key, "machines") for key in keys]
-    if len(set(found)) < len(found):
-        raise Rejected(f"leaf: a machine is named twice in {keys!r}")
+def _machines(rules: Sequence[GroundRule], stages: Sequence[Any]) -> list[list[Part]]:
+    """The machines of each stage, each of which is named once, and together with those that it pays with."""
+    found = [[_named(rules, key, "machines") for key in stage] for stage in stages]
+    stage_of: dict[Any, int] = {}
+    for number, stage in enumerate(found):
+        for key in stage:
+            if key in stage_of:
+                raise Rejected(f"leaf: machine {key!r} is named twice")
+            stage_of[key] = number
+            rule = key[0]
+            if _shared(rules[rule]) and stage_of.setdefault(("paid", rule), number) != number:
+                raise Rejected(
+                    f"leaf: {rules[rule].name!r} counts once for several machines, but they follow apart"
+                )
     return found
 
 

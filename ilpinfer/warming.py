@@ -84,6 +84,24 @@ def _engine() -> None:
         follow(guide, prices, relaxed, [*inside, *charged], Deadline(), width=2)
 
 
+def _refinement() -> None:
+    from formulations.compiled.problem import compile_problem
+    from ilpinfer.deadline import Deadline
+    from ilpinfer.exact.diagram import Room, unfolded
+    from ilpinfer.exact.guide import Guide, everything
+    from ilpinfer.exact.parts import priced
+
+    problem = compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)])
+    parts, limits = priced(problem.rules[0], 0)[0], (Deadline(), Room())
+    lattice, prices = problem.lattice, np.ones(1, np.int64)
+    guide = Guide(lattice, [], parts)
+    diagram = unfolded(guide, prices, everything(lattice), *limits, floor=-4, most=1)
+    if diagram is not None:
+        followed = diagram.multiplied(parts, {parts[0].key: 1}, *limits, floor=-4, most=1)
+        assert followed is not None
+        assert followed.path.size
+
+
 def _marginals() -> None:
     from formulations.compiled.problem import compile_problem
     from ilpinfer.exact.product import product_of
@@ -100,8 +118,15 @@ def _example() -> Trellis:
 STAGES = {
     "viterbi": "the best labellings of a trellis",
     "engine": "prices and label setting",
+    "refinement": "decision diagrams",
     "beam": "beam search",
     "marginals": "sums over labellings",
 }
 """Names of the stages, and what each is for."""
-_RUNS = {"viterbi": _viterbi, "engine": _engine, "beam": _beam, "marginals": _marginals}
+_RUNS = {
+    "viterbi": _viterbi,
+    "engine": _engine,
+    "refinement": _refinement,
+    "beam": _beam,
+    "marginals": _marginals,
+}

@@ -96,7 +96,7 @@ labels = [f"L{k}" for k in range(K)]
 pairs = [rng.choice(K, 2, replace=False) for _ in range(150)]
 rules = [C.requires_present(f"L{a}", f"L{b}", penalty=float(rng.uniform(1, 3))) for a, b in pairs]
 moves = rng.normal(size=(K, K)) + 2 * np.eye(K)
-trellises = [Trellis.from_emissions(rng.normal(size=(60, K)), moves, labels=labels) for _ in range(8)]
+trellises = [Trellis.from_emissions(rng.normal(size=(60, K)), moves, labels=labels) for _ in range(300)]
 if __name__ == "__main__":
     print("begun", flush=True)
     list(ilpinfer.decode_many(trellises, rules, n_jobs=2))

@@ -14,7 +14,7 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.compiled.problem import compile_problem
-from ilpinfer.exact import branch, rounds
+from ilpinfer.exact import branch, refinement, rounds
 
 SLOW = {
     "deadline": None,
@@ -24,24 +24,29 @@ SLOW = {
         HealthCheck.function_scoped_fixture,
     ],
 }
+BARE = {"rounds.MOST_INSIDE": 1, "rounds.BEAMS": 0}
+SMALL = {"rounds.MOST_STEPS": 20, "refinement.FEW": 20, "branch.MOST_STEPS": 20}
 ROUTES = {
     "as it is": {},
-    "prices and label setting": {"MOST_INSIDE": 1},
-    "machines inside": {"SUMS_INSIDE": 64},
-    "sums priced, others inside": {"SUMS_INSIDE": 1},
-    "beams between": {"MOST_INSIDE": 1, "WIDTHS": (1, 8, 64, 4096)},
-    "cases": {"MOST_INSIDE": 1, "WIDTHS": (1,)},
-    "a solver": {"MOST_INSIDE": 1, "WIDTHS": (1,), "MOST_CASES": 1},
+    "prices and beams": {"rounds.MOST_INSIDE": 1},
+    "machines inside": {"rounds.SUMS_INSIDE": 64},
+    "sums priced, others inside": {"rounds.SUMS_INSIDE": 1},
+    "refinement": BARE | {"rounds.SUMS_INSIDE": 1},
+    "refinement by small diagrams": BARE
+    | {"refinement.FEW": 1, "refinement.GROWTH": 3, "refinement.TOGETHER": 1, "refinement.DIVE": 2},
+    "wider and wider": {"rounds.MOST_INSIDE": 1, "rounds.WIDTHS": (1, 8, 64, 4096)},
+    "cases": BARE | SMALL | {"rounds.WIDTHS": (1,)},
+    "a solver": BARE | SMALL | {"refinement.FEW": 2**40, "rounds.WIDTHS": (1,), "branch.MOST_CASES": 1},
 }
+MODULES = {"rounds": rounds, "refinement": refinement, "branch": branch}
 TIES = problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT)))
 
 
 @pytest.fixture
 def route(request, monkeypatch):
     for name, value in ROUTES[request.param].items():
-        monkeypatch.setattr(branch if name == "MOST_CASES" else rounds, name, value)
-    if "WIDTHS" in ROUTES[request.param]:
-        monkeypatch.setattr(branch, "WIDTHS", ROUTES[request.param]["WIDTHS"])
+        module, _, limit = name.partition(".")
+        monkeypatch.setattr(MODULES[module], limit, value)
     return request.param
 
 

@@ -63,7 +63,19 @@ def every_machine(rules):
 
 
 def follow_all(trellis, rules):
-    return Leaf(followed=every_machine(compile_problem(trellis, rules).rules))
+    return Leaf(followed=(every_machine(compile_problem(trellis, rules).rules),))
+
+
+@st.composite
+def stages(draw, ground, machines):
+    """The machines in one stage or several; those that pay together stay together."""
+    groups = {}
+    for rule, machine in machines:
+        together = ground[rule].binary and len(ground[rule].machines) > 1
+        groups.setdefault(rule if together else (rule, machine), []).append((rule, machine))
+    place = {group: draw(st.integers(0, 2)) for group in groups}
+    found = [[key for group, keys in groups.items() if place[group] == n for key in keys] for n in range(3)]
+    return tuple(map(tuple, found))
 
 
 def ranked(instance, cases, k=None):
@@ -100,7 +112,7 @@ def leaves(draw, ground, fine=False):
                 prices[r, p] = (
                     price if fine else price // FINE * FINE if price > 0 else -(-price // FINE) * FINE
                 )
-    return Leaf(prices, inside, () if followed == "none" else (*outside, *inside))
+    return Leaf(prices, inside, () if followed == "none" else draw(stages(ground, outside)))
 
 
 @st.composite
@@ -179,9 +191,7 @@ def test_no_tree_proves_what_is_false(problem, data):
 def test_any_tree_of_leaves_that_follow_all_proves_the_optimum(problem, data):
     instance, cases = problem
     _, whole = compiled(instance, cases)
-    tree = data.draw(
-        trees(whole.rules, instance.shape).map(lambda tree: complete(tree, whole.rules, instance.shape))
-    )
+    tree = complete(data.draw(trees(whole.rules, instance.shape)), whole.rules, instance.shape, data)
     found = ranked(instance, cases)
     assert proves(whole, tree, found[0][0] if found else None)
     for place in range(1, min(4, len(found))):
@@ -191,13 +201,15 @@ def test_any_tree_of_leaves_that_follow_all_proves_the_optimum(problem, data):
         assert proves(whole, tree, -(2**52), tuple(y for _, y in found))
 
 
-def complete(tree, ground, shape):
+def complete(tree, ground, shape, data):
     """The tree, with every machine followed in its leaves."""
     if isinstance(tree, Leaf):
-        return replace(tree, followed=every_machine(ground))
-    below, above = split_rules(list(tree.tokens), list(tree.labels), tree.most, shape)
-    children = (complete(tree.below, (*ground, below), shape), complete(tree.above, (*ground, above), shape))
-    return replace(tree, below=children[0], above=children[1])
+        outside = [key for key in every_machine(ground) if key not in tree.inside]
+        return replace(tree, followed=data.draw(stages(ground, outside)))
+    sides = split_rules(list(tree.tokens), list(tree.labels), tree.most, shape)
+    children = (tree.below, tree.above)
+    below, above = (complete(t, (*ground, row), shape, data) for t, row in zip(children, sides, strict=True))
+    return replace(tree, below=below, above=above)
 
 
 T, LABELS = 4, ["title", "author", "O"]
@@ -333,11 +345,13 @@ GOOD = Split((0, 1), (0,), 1, BEST.certificate.tree, BEST.certificate.tree)
         (Leaf({TITLE: 1}), "pair"),
         (Leaf(None), "cannot be read"),
         (Leaf({(TITLE, 0): 1}, ((TITLE, 0),)), "inside too"),
-        (Leaf({}, ((TITLE, 0),), ((AUTHOR, 0),)), "not followed"),
+        (Leaf({}, ((TITLE, 0),), (((AUTHOR, 0), (TITLE, 0)),)), "named twice"),
+        (Leaf({}, (), (((AUTHOR, 0),), ((AUTHOR, 0),))), "named twice"),
         (Leaf({}, ((TITLE, 0), (TITLE, 0))), "twice"),
-        (Leaf({}, (), ((TITLE, 0), (TITLE, 0))), "twice"),
+        (Leaf({}, (), (((TITLE, 0), (TITLE, 0)),)), "twice"),
         (Leaf({}, ((PAIRS, 0),)), "several machines"),
-        (Leaf({}, (), ((-1, 0),)), "rule"),
+        (Leaf({}, (), (((-1, 0),),)), "rule"),
+        (Leaf({}, (), (((PAIRS, 0),), ((PAIRS, 1),))), "follow apart"),
         (Leaf({}, 5), "cannot be read"),
     ],
 )
@@ -352,7 +366,7 @@ def test_rules_that_have_folded_cannot_be_named():
     )
     solution = claimed(TRELLIS, rules, path, follow_all(TRELLIS, rules))
     assert verify(TRELLIS, rules, solution).proved
-    refused(with_tree(Leaf(followed=((len(PROBLEM.rules), 0),)), solution), "folded", TRELLIS, rules)
+    refused(with_tree(Leaf(followed=(((len(PROBLEM.rules), 0),),)), solution), "folded", TRELLIS, rules)
 
 
 def test_deep_and_endless_trees_are_rejected():

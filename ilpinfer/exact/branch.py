@@ -17,11 +17,13 @@ from formulations.compiled.sums import bounded
 from ilpinfer.certificate import Leaf, Split
 from ilpinfer.exact.parts import Priced
 from ilpinfer.exact.progress import Progress
-from ilpinfer.exact.rounds import WIDTHS, Ended, rounds
+from ilpinfer.exact.rounds import Ended, rounds
 from ilpinfer.found import Path
 
 MOST_CASES = 4000
 """Beyond which a solver has its turn."""
+MOST_STEPS = 200_000
+"""Of a diagram in a case."""
 
 Row = tuple[tuple[int, ...], tuple[int, ...]]
 """Tokens and labels of a split."""
@@ -94,7 +96,7 @@ def branch(problem: Problem, progress: Progress, ended: Ended) -> Ended:
         for child in case.cases:
             count += 1
             child.progress.path, child.progress.value = progress.path, progress.value
-            answer = rounds(child.progress, widths=WIDTHS[:1])
+            answer = rounds(child.progress, most=MOST_STEPS)
             if child.progress.path is not None:
                 progress.judge(child.progress.path)
             for path in answer.paths:

@@ -140,7 +140,7 @@ class Cheapest:
 
     def _cheapest_few(self, progress: Progress, weight: int, top: int) -> list[Path] | None:
         """Those of the rules taken up so far."""
-        current = Round(progress, progress.active, top, WIDTHS)
+        current = Round(progress, progress.active, top)
         relaxed = current.guide.solve(current.prices, self.deadline)
         if relaxed is None:
             return None

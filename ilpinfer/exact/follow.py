@@ -82,7 +82,7 @@ def follow(
     front, fresh = _prefixes(width if beam else room), _extensions(room)
     for array in front:
         array[0] = 0
-    memo = _memo(64, len(parts) + 1 + int(flags.max(initial=-1)), symbols[2].shape[1])
+    memo = memo_of(64, len(parts) + 1 + int(flags.max(initial=-1)), symbols[2].shape[1])
     back = _empty(4096 + len(front[0])), _empty(4096 + len(front[0])), np.zeros(T + 1, np.int64)
     counts = np.array([0, 1, FORBIDDEN, 1])
     scores = lattice.node, lattice.pool, lattice.step, guide.base
@@ -107,7 +107,7 @@ def follow(
         elif code == 3:
             if memo[1].size > _LARGEST_MEMO:
                 return Followed([], [], relaxed.bound, whole=False)
-            memo = _grown(memo)
+            memo = grown_memo(memo)
     if counts[2] > FORBIDDEN and not beam:
         return Followed([], [], relaxed.bound, whole=False)
     size = int(counts[1])
@@ -151,7 +151,7 @@ def _extensions(n: int) -> tuple:
     return *_prefixes(n), _empty(n), _empty(n), _empty(1 << (2 * n - 1).bit_length())
 
 
-def _memo(n: int, width: int, symbols: int) -> tuple:
+def memo_of(n: int, width: int, symbols: int) -> tuple:
     """Room for n joint states, of which the first is that of all machines at their start."""
     vectors, after = np.zeros((n, width), np.int32), np.full((n, max(1, symbols)), kernels.UNKNOWN, np.int32)
     slots = np.full(1 << (4 * n).bit_length(), -1, np.int32)
@@ -159,11 +159,11 @@ def _memo(n: int, width: int, symbols: int) -> tuple:
     return vectors, after, np.zeros(after.shape, np.int64), slots
 
 
-def _grown(memo: tuple) -> tuple:
+def grown_memo(memo: tuple) -> tuple:
     """Four times the room."""
     vectors, after, cost, _ = memo
     n = len(vectors)
-    wider = _memo(4 * n, vectors.shape[1], after.shape[1])
+    wider = memo_of(4 * n, vectors.shape[1], after.shape[1])
     for old, new in zip((vectors, after, cost), wider[:3], strict=True):
         new[:n] = old
     wider[3][:] = -1

@@ -15,7 +15,7 @@ UNKNOWN, BROKEN = -1, -2
 
 
 @kernel
-def _spread(hashed):  # type: ignore[no-untyped-def]
+def spread(hashed):  # type: ignore[no-untyped-def]
     return np.int64((hashed ^ (hashed >> np.uint64(29))) & np.uint64(0x7FFFFFFFFFFFFFFF))
 
 
@@ -25,7 +25,7 @@ def _place(vectors, slots, row):  # type: ignore[no-untyped-def]
     hashed = np.uint64(14695981039346656037)
     for state in vectors[row]:
         hashed = (hashed ^ np.uint64(state)) * np.uint64(1099511628211)
-    place = _spread(hashed) & (len(slots) - 1)
+    place = spread(hashed) & (len(slots) - 1)
     while slots[place] >= 0 and not np.all(vectors[slots[place]] == vectors[row]):
         place = (place + 1) & (len(slots) - 1)
     return place
@@ -55,7 +55,7 @@ def price_of(packed, flags, m, emitted, vector):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _read(packed, flags, read, memo, counts, joint, symbol):  # type: ignore[no-untyped-def]
+def read_symbol(packed, flags, read, memo, counts, joint, symbol):  # type: ignore[no-untyped-def]
     """Work out what a symbol does to a joint state; False where there is no room for a new one."""
     vectors, after, cost, slots = memo
     fresh = counts[3]
@@ -87,7 +87,7 @@ def _bucket(slots, label, joint, spent, new):  # type: ignore[no-untyped-def]
     hashed = np.uint64(label[new] + 1) * np.uint64(0x9E3779B97F4A7C15)
     hashed = (hashed ^ np.uint64(joint[new])) * np.uint64(1099511628211)
     hashed = (hashed ^ np.uint64(spent[new])) * np.uint64(0x9E3779B97F4A7C15)
-    place = _spread(hashed) & (len(slots) - 1)
+    place = spread(hashed) & (len(slots) - 1)
     while slots[place] >= 0:
         other = slots[place]
         if label[other] == label[new] and joint[other] == joint[new] and spent[other] == spent[new]:
@@ -187,7 +187,7 @@ def advance(lattice, alive, guide, machines, front, fresh, back, counts, floor, 
                 s = symbol[table[t], before + 1, b]
                 if after[joint[h], s] == UNKNOWN:
                     done += 8 * M
-                    if not _read(packed, flags, read, memo, counts, joint[h], s):
+                    if not read_symbol(packed, flags, read, memo, counts, joint[h], s):
                         return 3
                 state = after[joint[h], s]
                 if state == BROKEN or (purse >= 0 and spent[h] + cost[joint[h], s] > purse):

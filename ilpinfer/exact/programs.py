@@ -1,5 +1,6 @@
 """Integer programs on solvers, as methods."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -76,7 +77,7 @@ def reduced_program(
 
     It ends early enough for its process to be stopped before the deadline.
     """
-    left, columns = deadline.remaining, folded.lattice.pool[0].size * len(folded.lattice.node)
+    left, columns = deadline.remaining, math.prod(folded.lattice.pool.shape[1:]) * len(folded.lattice.node)
     if left is not None and left < 2 * GRACE + columns * _SECONDS_A_COLUMN:
         return None
     program = formulate(folded).soft()

@@ -1,27 +1,31 @@
 """Rounds of the certifying engine: relaxations of more and more rules, until the best labelling breaks nothing new."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from formulations.compiled.lattice import Lattice
 from formulations.grid import FORBIDDEN, is_forbidden
-from ilpinfer.certificate import Leaf, Split
+from ilpinfer.certificate import Leaf, Part, Split
+from ilpinfer.exact.diagram import MOST_STEPS
 from ilpinfer.exact.follow import Followed, follow
 from ilpinfer.exact.guide import Alive, Guide, Integers, Relaxed
 from ilpinfer.exact.parts import Priced
 from ilpinfer.exact.prices import tighten
 from ilpinfer.exact.progress import Progress
+from ilpinfer.exact.refinement import Refinement
 from ilpinfer.found import Path
 from ilpinfer.warming import warm
 
-MOST_INSIDE, MOST_WORK = 729, 40_000_000
+MOST_INSIDE, MOST_WORK = 729, 4_000_000
 """States of the machines inside a guide, and steps of its Viterbi."""
 SUMS_INSIDE, SUMS_WORK = 8, 4_000_000
 """The same, beyond which a sum gets a price rather than a place inside."""
 COPIES = 64
 """Prefixes a token, at last, for each labelling that is asked for, where those are several."""
+BEAM, BEAMS = 30, 6
 NEAR = 8
 """Labellings next to the best: where that breaks a rule anew, what they break is taken up too."""
 WIDTHS = (256, 4096, 32768)
@@ -55,7 +59,8 @@ class Round:
     progress: Progress
     active: list[Priced]
     top: int
-    widths: tuple[int, ...]
+    most: int = 0
+    closed: bool = False
 
     def __post_init__(self) -> None:
         lattice, alive = self.progress.folded.lattice, self.progress.alive if self.top == 1 else None
@@ -77,8 +82,13 @@ class Round:
         return Leaf(
             {part.part: price << 10 for part, price in charged},
             tuple(part.key for part in self.inside),
-            tuple(part.key for part in self.parts) if followed else (),
+            self.outside(self.parts) if followed else (),
         )
+
+    def outside(self, parts: Iterable[Priced]) -> tuple[tuple[Part, ...], ...]:
+        """The one stage in which the machines that are not inside follow."""
+        stage = tuple(part.key for part in parts if part not in self.inside)
+        return (stage,) if stage else ()
 
     def run(self) -> tuple[list[Path], str] | None:
         """The best labellings of this relaxation, and how they were found; None where it stays open."""
@@ -104,7 +114,28 @@ class Round:
             inside = f"{len(self.inside)} machines in the lattice" if self.inside else ""
             prices = f"{np.count_nonzero(self.prices)} prices" if self.prices.any() else ""
             return [relaxed.path], ", ".join(filter(None, (inside, prices))) or "viterbi"
-        return self.label_setting(relaxed)
+        return self.refined(relaxed) if self.top == 1 else self.label_setting(relaxed)
+
+    def refined(self, relaxed: Relaxed) -> tuple[list[Path], str] | None:
+        """The best labelling by refinement, which takes up what else is broken by itself."""
+        progress = self.progress
+        for _ in range(BEAMS):
+            beam = self.follow(relaxed, BEAM, progress.value, beam=True)
+            if beam.exact:
+                return self.proved(beam)
+            for path in beam.paths:
+                progress.judge(path)
+            fresh = progress.parts(progress.fresh(beam.paths[:1], self.parts))
+            if not fresh or progress.deadline.passed:
+                break
+            self.parts += fresh
+            progress.active = [*progress.active, *fresh]
+        refinement = Refinement(progress, self.guide, self.prices)
+        found = refinement.run(self.most)
+        if found is None:
+            return None
+        self.closed = True
+        return found, f"refinement by {sum(map(len, refinement.order))} machines"
 
     def attained(self, relaxed: Relaxed) -> bool:
         """Whether the relaxation's labelling is worth the bound where all that it leaves out is left out."""
@@ -113,13 +144,9 @@ class Round:
         return self.progress.judge(relaxed.path).value == relaxed.bound
 
     def label_setting(self, relaxed: Relaxed) -> tuple[list[Path], str] | None:
-        """Wider and wider, with a beam in between for a better labelling to measure prefixes by.
-
-        What the best of a beam breaks is taken up before anything wider is tried.
-        """
-        progress = self.progress
-        floor = progress.floor if self.top > 1 else progress.value
-        widths = self.widths if self.top == 1 else (*self.widths, COPIES * self.top)
+        """Several labellings: wider and wider, with a beam in between for better ones to measure prefixes by."""
+        progress, floor = self.progress, self.progress.floor
+        widths = *WIDTHS, COPIES * self.top
         for width in widths[progress.rung :]:
             found = self.follow(relaxed, width, floor)
             if found.exact:
@@ -130,19 +157,9 @@ class Round:
             beam = self.follow(relaxed, max(32, width // 8, self.top), floor, beam=True)
             for path in beam.paths[: self.top]:
                 progress.judge(path)
-            if beam.exact and self.top == 1:
-                return self.proved(beam)
-            if self.top == 1 and progress.fresh(beam.paths[:1], self.active):
-                progress.near = beam.paths[1:NEAR]
-                return beam.paths[:1], "a beam"
             if progress.deadline.passed:
                 return None
-            if self.top == 1:
-                floor = progress.value
-                if self.charged:
-                    relaxed = self.tighten(relaxed)
-            else:
-                floor = max(floor, self.worst(beam))
+            floor = max(floor, self.worst(beam))
         return None
 
     def worst(self, beam: Followed) -> int:
@@ -181,9 +198,8 @@ class Round:
         """The proof that hard rules leave no labelling: a price of 0 names a sum that no labelling can have."""
         inside = tuple(part.key for part in self.inside if part.penalty is None)
         charged = {part.part: 0 for part in self.charged if part.penalty is None}
-        return Leaf(
-            charged, inside, tuple(p.key for p in self.parts if p.penalty is None) if followed else ()
-        )
+        hard = (part for part in self.parts if part.penalty is None)
+        return Leaf(charged, inside, self.outside(hard) if followed else ())
 
 
 def place(
@@ -211,19 +227,19 @@ def place(
     return inside, sums, others
 
 
-def rounds(progress: Progress, top: int = 1, widths: tuple[int, ...] | None = None) -> Ended:
+def rounds(progress: Progress, top: int = 1, most: int | None = None) -> Ended:
     """Take up what labellings break, until the best ones break nothing new."""
     why = ""
     while True:
         if progress.active or top > 1:
             progress.deadline.excuse(warm("engine"))
-        current = Round(progress, progress.active, top, WIDTHS if widths is None else widths)
+        current = Round(progress, progress.active, top, MOST_STEPS if most is None else most)
         answer = current.run()
         if answer is None:
             open_for = "no time left" if progress.deadline.passed else "too many prefixes"
             return Ended([], why + open_for, False)
         paths, how = answer
-        fresh = progress.fresh(paths, progress.active)
+        fresh = () if current.closed else progress.fresh(paths, progress.active)
         if not progress.active and paths:
             count = len({r for path in paths for r, _ in progress.judge(path).broken})
             rules = len(progress.folded.rules)
