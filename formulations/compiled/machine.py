@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from heapq import heapify, heappop, heappush
 from typing import TypeVar
 
 import numpy as np
@@ -14,6 +15,10 @@ Table = NDArray[np.int64]
 
 MOST_STATES = 50_000
 """The largest machine that is built; what needs more is left to rows and to whole labellings."""
+
+
+_SWEEPS = 8
+"""Over all states, before their shortest ways are followed one by one."""
 
 
 class TooManyStates(ValueError):
@@ -55,13 +60,34 @@ class Machine:
 
     @cached_property
     def floor(self) -> Table:
-        """(Q,) least violations that can still follow, whatever the remaining labels are and how many."""
+        """(Q,) least violations that can still follow, whatever the remaining labels are and how many.
+
+        The shortest ways to an end: a few sweeps where that is enough, and Dijkstra's algorithm for long chains of states.
+        """
         least = self.final
-        while True:
+        for _ in range(_SWEEPS):
             lower = np.minimum(least, (self.emits + least[self.next_state]).min(axis=1))
             if np.array_equal(lower, least):
                 return least
             least = lower
+        return self._shortest(least.tolist())
+
+    def _shortest(self, least: list[int]) -> Table:
+        """Lower bounds by single steps until none is left."""
+        arrive = np.argsort(self.next_state, axis=None, kind="stable")
+        begins = np.searchsorted(self.next_state.reshape(-1)[arrive], np.arange(self.states + 1)).tolist()
+        before, cost = (arrive // self.emits.shape[1]).tolist(), self.emits.reshape(-1)[arrive].tolist()
+        waiting = [(value, state) for state, value in enumerate(least)]
+        heapify(waiting)
+        while waiting:
+            value, state = heappop(waiting)
+            if value > least[state]:
+                continue
+            for arc in range(begins[state], begins[state + 1]):
+                if value + cost[arc] < least[before[arc]]:
+                    least[before[arc]] = value + cost[arc]
+                    heappush(waiting, (least[before[arc]], before[arc]))
+        return np.array(least, np.int64)
 
     @cached_property
     def reachable(self) -> NDArray[np.bool_]:

@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.lattice import Lattice
 from formulations.grid import FORBIDDEN
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact import diagram_kernels as kernels
 from ilpinfer.exact.follow import grown_memo, memo_of
-from ilpinfer.exact.guide import Alive, Guide, Integers, Path, given_back, joint_symbols, potentials
+from ilpinfer.exact.guide import Alive, Guide, Integers, Path, given_back, joint_symbols
 from ilpinfer.exact.parts import Priced, pack_parts
 
 _WORK_PER_CALL = 200_000
@@ -78,7 +77,7 @@ class Diagram:
 
     Parameters
     ----------
-    lattice : which the states are of
+    guide : whose lattice the states are of
     state, value, ahead : (N,) last state of a node, -1 for the root; the best that leads to it, and that follows it
     layers : (T+2,) where the nodes of each layer begin
     first, target, score : where the steps of each node begin (N+1,), where they lead, and what they are worth
@@ -87,7 +86,7 @@ class Diagram:
     left_out : no labelling that is left out is worth more, grid units, if it is worth the floor
     """
 
-    lattice: Lattice
+    guide: Guide
     state: NDArray[np.int32]
     value: Integers
     layers: Integers
@@ -119,7 +118,7 @@ class Diagram:
         """Label ids (T,) of the best labelling, the first ones by label ids."""
         states = np.empty(len(self.layers) - 2, np.int64)
         kernels.trace(self.state, self.first, self.target, self.score, self.ahead, states)
-        return self.lattice.labels_of(states)
+        return self.guide.lattice.labels_of(states)
 
     @property
     def _arrays(self) -> tuple:
@@ -190,13 +189,13 @@ class Diagram:
         most : about how many steps may be left
         """
         T = len(self.layers) - 2
-        packed, flags = pack_parts(list(parts), self.lattice)
-        symbol, table, read = joint_symbols(self.lattice, parts)
-        worth, tables = _charges(parts, prices, read, T)
+        packed, flags = pack_parts(list(parts), self.guide.lattice)
+        symbol, table, read = joint_symbols(self.guide.lattice, parts)
+        worth, ahead = _charges(parts, prices, read), self.guide.futures(prices).of(parts)
         memo = memo_of(64, len(parts) + 1 + int(flags.max(initial=-1)), read.shape[1])
         symbols = room.symbols_for(len(self.target))
         arrays = self.state, self.layers, self.first, self.target
-        kernels.read_steps(*arrays, self.lattice.base, symbol, table, symbols)
+        kernels.read_steps(*arrays, self.guide.lattice.base, symbol, table, symbols)
         back = self.back - sum(given_back(part, prices[part.key]) for part in parts if part.key in prices)
         made = room.take(2 * len(self.state), 2 * len(self.target), T)
         made[0][0], made[1][0], made[2][:2], made[6][0], made[7][0] = -1, 0, (0, 1), 0, 0
@@ -205,7 +204,7 @@ class Diagram:
         while counts[0] < T:
             if deadline.passed:
                 return None
-            machines = packed, flags, read, symbols, memo, worth, tables
+            machines = packed, flags, read, symbols, memo, worth, ahead
             limits = back, floor, width, _WORK_PER_CALL
             code = kernels.multiply(self._arrays, machines, made, counts, *limits)
             if code == kernels.MEMO:
@@ -258,7 +257,7 @@ def unfolded(
     steps = kernels.unfold(*scores, (guide.symbol, guide.table, charge), made)
     back = sum(given_back(part, int(price)) for part, price in zip(guide.charged, prices, strict=True))
     diagram = Diagram(
-        lattice,
+        guide,
         state[:nodes],
         value[:nodes],
         layers,
@@ -274,16 +273,11 @@ def unfolded(
 
 
 def _charges(
-    parts: Sequence[Priced], prices: Mapping[tuple[int, int], int], read: NDArray[np.int32], length: int
-) -> tuple[Integers, tuple[Integers, Integers, Integers]]:
-    """What joint symbols give back of charges (J,), and the potentials of the machines whose sums are charged."""
-    worth, begin = np.zeros(max(1, read.shape[1]), np.int64), np.full(len(parts), -1)
-    tables, room = [np.zeros(0, np.int64)], 0
-    for m, part in enumerate(parts):
-        price = prices.get(part.key, 0)
-        if price and part.total is not None:
-            worth += price * part.total.weights[read[m]]
-            begin[m] = room
-            tables.append(potentials(part, price, length).reshape(-1))
-            room += len(tables[-1])
-    return worth, (np.concatenate(tables), begin, np.array([p.machine.states for p in parts], np.int64))
+    parts: Sequence[Priced], prices: Mapping[tuple[int, int], int], read: NDArray[np.int32]
+) -> Integers:
+    """What joint symbols give back of the charges (J,)."""
+    worth = np.zeros(max(1, read.shape[1]), np.int64)
+    for part, symbols in zip(parts, read, strict=True):
+        if prices.get(part.key) and part.total is not None:
+            worth += prices[part.key] * part.total.weights[symbols]
+    return worth

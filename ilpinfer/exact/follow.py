@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from formulations.grid import FORBIDDEN
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact import follow_kernels as kernels
-from ilpinfer.exact.guide import Guide, Relaxed, joint_symbols, potentials
+from ilpinfer.exact.guide import Guide, Relaxed, joint_symbols
 from ilpinfer.exact.parts import Priced, pack_parts
 
 Integers = NDArray[np.int64]
@@ -120,25 +120,13 @@ def follow(
 
 def _bounds(guide: Guide, prices: Integers, relaxed: Relaxed, parts: Sequence[Priced]) -> tuple:
     """The most that can follow a state (T, S), and what the kernel adds up to bound a prefix."""
-    T = len(guide.lattice.node)
-    inside, price_of = (
-        len(guide.inside),
-        dict(zip((p.key for p in guide.charged), prices.tolist(), strict=True)),
-    )
+    inside = len(guide.inside)
+    ahead = guide.futures(dict(zip((p.key for p in guide.charged), prices.tolist(), strict=True)))
     radix = np.zeros(len(parts), np.int64)
     radix[:inside] = guide.radix
-    tables, begin, room = [np.zeros(0, np.int64)], np.full(len(parts), -1), 0
-    for m, part in enumerate(parts):
-        price = price_of.get(part.key, 0)
-        if price:
-            table = potentials(part, price, T)
-            begin[m] = sum(map(len, tables))
-            tables.append(table.reshape(-1))
-            room += max(0, int(table.max()))
-    sizes = np.array([part.machine.states for part in parts], np.int64)
-    completion = relaxed.completion
+    completion, room = relaxed.completion, sum(ahead.most.get(part.key, 0) for part in parts)
     ceiling = (completion[:, :, 0] if guide.states == 1 else completion.max(axis=2)) + room
-    return ceiling, completion, radix, np.concatenate(tables), begin, sizes
+    return ceiling, completion, radix, *ahead.of(parts)
 
 
 def _prefixes(n: int) -> tuple:

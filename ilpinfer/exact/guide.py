@@ -1,6 +1,6 @@
 """Bounds by Viterbi: over the lattice multiplied with a few machines, and with prices on the sums of others."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from formulations.compiled.lattice import Lattice
 from formulations.grid import FORBIDDEN, is_forbidden
+from ilpinfer.certificate import Part
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact import guide_kernels as kernels
 from ilpinfer.exact.parts import Priced
@@ -120,6 +121,34 @@ def joint_symbols(
     )
 
 
+class Futures:
+    """The most that the futures of machines can give back at the prices of their sums, less what they will cost.
+
+    Parameters
+    ----------
+    charged : the machines
+    prices : grid units a unit of weight, by key
+    length : tokens
+    """
+
+    def __init__(self, charged: Sequence[Priced], prices: Mapping[Part, int], length: int) -> None:
+        self.prices = prices
+        priced = [part for part in charged if prices.get(part.key)]
+        sizes = [length * part.machine.states for part in priced]
+        begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64).tolist()
+        self.table = np.empty(begins[-1], np.int64)
+        self.begin, self.most = dict[Part, int](), dict[Part, int]()
+        for part, begin, end in zip(priced, begins, begins[1:], strict=False):
+            found = self.table[begin:end].reshape(length, -1)
+            potentials(part, prices[part.key], found)
+            self.begin[part.key], self.most[part.key] = begin, max(0, int(found.max()))
+
+    def of(self, parts: Sequence[Priced]) -> tuple[Integers, Integers, Integers]:
+        """All of them in a row; where those of each machine begin (M,), -1 for none; and each one's states (M,)."""
+        begin = np.array([self.begin.get(part.key, -1) for part in parts], np.int64)
+        return self.table, begin, np.array([part.machine.states for part in parts], np.int64)
+
+
 class Guide:
     """A relaxation that keeps some machines exactly, charges a price for each unit of some sums, and drops the rest.
 
@@ -141,6 +170,7 @@ class Guide:
         self.whole, self.alive = alive is None, everything(lattice) if alive is None else alive
         self.lattice, self.inside, self.charged = lattice, tuple(inside), tuple(charged)
         self.base = lattice.base
+        self._futures: Futures | None = None
         sizes = [part.machine.states for part in inside]
         self.radix = (
             np.concatenate([[1], np.cumprod(sizes[:-1])]).astype(np.int64) if sizes else np.zeros(0, np.int64)
@@ -189,6 +219,12 @@ class Guide:
     def units(self, path: Path) -> Integers:
         """(R,) weight that label ids (T,) take of the sum of each charged part."""
         return np.array([p.total.steps.along(path).sum() for p in self.charged if p.total], np.int64)
+
+    def futures(self, prices: Mapping[Part, int]) -> Futures:
+        """What the futures of machines are worth at the prices of their sums, grid units a unit of weight, by key."""
+        if self._futures is None or self._futures.prices != prices:
+            self._futures = Futures(self.charged, dict(prices), len(self.lattice.node))
+        return self._futures
 
     @property
     def work(self) -> int:
@@ -257,8 +293,8 @@ def slope(part: Priced, price: int, taken: int) -> int:
     return 0 if (price >= high and away > 0) or (price <= low and away < 0) else away
 
 
-def potentials(part: Priced, price: int, length: int) -> Integers:
-    """(T, Q) the most that a machine's future can give back at this price, less what it will cost."""
+def potentials(part: Priced, price: int, found: Integers) -> None:
+    """Fill found (T, Q) with the most that a machine's future can give back at this price, less what it will cost."""
     assert part.total is not None
     machine = part.machine
     worth = price * part.total.weights[None, :] - part.cost
@@ -266,6 +302,4 @@ def potentials(part: Priced, price: int, length: int) -> Integers:
     symbols = np.full((len(kinds), max(map(len, kinds))), -1, np.int64)
     for row, kind in zip(symbols, kinds, strict=True):
         row[: len(kind)] = kind
-    found = np.empty((length, machine.states), np.int64)
     kernels.potentials(symbols, machine.steps.index, worth, machine.next_state, -part.final, found)
-    return found

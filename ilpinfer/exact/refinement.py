@@ -48,7 +48,7 @@ class Refinement:
         charged = zip(self.guide.charged, self.prices.tolist(), strict=True)
         self.charged = {part: price for part, price in charged if price}
         self.room = Room()
-        self.keys = {part.key: price for part, price in self.charged.items()}
+        self.by_key = dict(zip((p.key for p in self.guide.charged), self.prices.tolist(), strict=True))
 
     @property
     def alive(self) -> Alive:
@@ -95,7 +95,7 @@ class Refinement:
         """The diagram that a stage follows too."""
         progress = self.progress
         return diagram.multiplied(
-            stage, self.keys, progress.deadline, self.room, floor=progress.value, most=most
+            stage, self.by_key, progress.deadline, self.room, floor=progress.value, most=most
         )
 
     def next_stage(self, path: Path, diagram: Diagram) -> Stage:
@@ -131,7 +131,7 @@ class Refinement:
         """How many steps of a small diagram are left if machines follow it."""
         progress = self.progress
         floor = max(progress.value, small.left_out)
-        left = small.multiplied(group, self.keys, progress.deadline, self.room, floor=floor, most=MOST_STEPS)
+        left = small.multiplied(group, self.by_key, progress.deadline, self.room, floor=floor, most=MOST_STEPS)
         return MOST_STEPS if left is None else len(left.target)
 
     def prove(self, diagram: Diagram, stages: list[Stage]) -> None:
