@@ -69,8 +69,9 @@ class GroundRule:
         """Whether the rule is a sum over single steps, so that it can go into the lattice's scores."""
         if not all(part.is_local for part in self.parts):
             return False
-        once = sum(int(machine.fires_at.sum()) for machine in self.machines) <= 1
-        return self.penalty is None or not self.binary or once
+        if self.penalty is None or not self.binary:
+            return True
+        return sum(int(machine.fires_at.sum()) for machine in self.machines) <= 1
 
     def as_scores(self) -> list[StepTable]:
         """What a rule that folds adds to each step's score."""
@@ -142,12 +143,15 @@ class Problem:
 
         With `soft=False` only hard rules move, so that scores stay apart from penalties.
         """
-        folding = [rule for rule in self.rules if rule.folds and (soft or rule.penalty is None)]
-        if not folding:
+        kept, tables = list[GroundRule](), list[StepTable]()
+        for rule in self.rules:
+            if rule.folds and (soft or rule.penalty is None):
+                tables += rule.as_scores()
+            else:
+                kept.append(rule)
+        if len(kept) == len(self.rules):
             return self
-        tables = [table for rule in folding for table in rule.as_scores()]
-        kept = tuple(rule for rule in self.rules if rule not in folding)
-        return replace(self, lattice=self.lattice.plus(tables), rules=kept)
+        return replace(self, lattice=self.lattice.plus(tables), rules=tuple(kept))
 
 
 def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Problem:

@@ -41,8 +41,8 @@ class TagAt(Matching):
     def _where(self, tokens: Sequence[str]) -> list[int]:
         return [
             t
-            for t, token in enumerate(tokens)
-            if self.pattern_of_tokens.matches(token)
+            for t, fits in enumerate(map(self.pattern_of_tokens.matches, tokens))
+            if fits
             and (self.previous is None or (t > 0 and self.previous.matches(tokens[t - 1])))
             and (self.following is None or (t + 1 < len(tokens) and self.following.matches(tokens[t + 1])))
         ]

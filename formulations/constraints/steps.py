@@ -37,7 +37,8 @@ def everywhere(table: Booleans, length: int) -> StepTable:
 
 def only_at(table: Booleans, where: Booleans) -> StepTable:
     """The table at the tokens (T,) where `where` holds, 0 elsewhere."""
-    values = np.stack([np.zeros_like(table), table]).astype(np.int64)
+    values = np.zeros((2, *table.shape), np.int64)
+    values[1] = table
     return StepTable(values, where.astype(np.int64))
 
 
