@@ -1,8 +1,8 @@
 """A checker of proofs: trees whose leaves bound every labelling by passes over the lattice, in whole numbers.
 
 It reads the compiled form alone. In each leaf, states through which nothing passes the claim are left out; a backward
-pass bounds all completions of all prefixes; where that is not enough, a forward pass drops every prefix that cannot
-pass the claim, until none is left.
+pass bounds all completions of all prefixes; where that is not enough, further machines follow what is left, stage by
+stage: a forward pass drops every prefix that cannot pass the claim, and a backward pass the steps that cannot.
 """
 
 from collections.abc import Iterator, Sequence

@@ -42,7 +42,7 @@ class DataSet:
     rules : compiled from text once, for all sequences
     rivals : how many sequences each rival decodes, spread evenly
     limit : seconds a method has for a sequence
-    budget : seconds a method has for the data set; what is left then is not run, and counted
+    budget : seconds a method other than `auto` has for the data set; what is left then is not run, and counted
     note : how it was made, for the report
     """
 

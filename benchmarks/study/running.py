@@ -28,7 +28,7 @@ def run_all(sets: Sequence[DataSet], journal: Journal, step: Callable[[], None])
 
 
 def run_method(method: str, data: DataSet, journal: Journal) -> None:
-    """One method on its sequences of a data set, until its budget is spent; a rival that breaks down is noted."""
+    """One method on its sequences of a data set, but `auto` until a budget is spent; a rival that breaks down is noted."""
     if journal.has(data.name, EVERY, method):
         return
     items = data.sample(method)
@@ -39,7 +39,7 @@ def run_method(method: str, data: DataSet, journal: Journal) -> None:
         warm_up(method, data)
         began = time.perf_counter()
         for number, item in enumerate(left):
-            if time.perf_counter() - began > data.budget:
+            if method != "auto" and time.perf_counter() - began > data.budget:
                 note = f"{len(left) - number} of {len(items)} not run: over {data.budget:g} s"
                 journal.add(whole(data, method, "over budget", note))
                 return

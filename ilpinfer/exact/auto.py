@@ -3,9 +3,9 @@
 Fold local rules into the scores, and Viterbi: a labelling that breaks nothing else is the optimum. Otherwise only the
 rules that labellings break are taken up, in rounds, until the best labelling of what is known breaks nothing new
 (lazy constraints: Riedel and Clarke 2006; Tromble and Eisner 2006). A round bounds by Viterbi over the lattice
-multiplied with small machines, with Lagrangian prices on the sums of others, and ends with label setting, which
-follows every prefix that these bounds do not rule out. Where those are too many, cases are told apart (branch and
-bound); what that leaves open, and what has no machine, goes to a solver.
+multiplied with small machines, with Lagrangian prices on the sums of others, and ends with a decision diagram of all
+labellings that these bounds do not rule out, or with label setting where several labellings are wanted. Where a diagram
+gets too large, cases are told apart (branch and bound); what that leaves open, and what has no machine, goes to a solver.
 """
 
 from collections.abc import Iterator

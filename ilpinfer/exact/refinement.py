@@ -131,7 +131,9 @@ class Refinement:
         """How many steps of a small diagram are left if machines follow it."""
         progress = self.progress
         floor = max(progress.value, small.left_out)
-        left = small.multiplied(group, self.by_key, progress.deadline, self.room, floor=floor, most=MOST_STEPS)
+        left = small.multiplied(
+            group, self.by_key, progress.deadline, self.room, floor=floor, most=MOST_STEPS
+        )
         return MOST_STEPS if left is None else len(left.target)
 
     def prove(self, diagram: Diagram, stages: list[Stage]) -> None:

@@ -26,6 +26,7 @@ SUMS_INSIDE, SUMS_WORK = 8, 4_000_000
 COPIES = 64
 """Prefixes a token, at last, for each labelling that is asked for, where those are several."""
 BEAM, BEAMS = 30, 6
+"""Prefixes a token of a beam before refinement, and how many beams, each of which takes up what the last one broke."""
 NEAR = 8
 """Labellings next to the best: where that breaks a rule anew, what they break is taken up too."""
 WIDTHS = (256, 4096, 32768)
@@ -184,7 +185,7 @@ class Round:
         )
 
     def proved(self, found: Followed) -> tuple[list[Path], str]:
-        """The labellings of label setting that was exact."""
+        """The labellings of a search that has left out nothing that matters."""
         if found.paths:
             self.progress.prove(found.values[0], self.leaf(followed=True))
         elif self.progress.path is not None:
@@ -192,7 +193,8 @@ class Round:
         else:
             self.progress.prove(FORBIDDEN, self.impossible(followed=True))
         self.progress.near = found.paths[self.top : self.top + NEAR]
-        return found.paths[: self.top], f"label setting over {len(self.parts)} machines"
+        how = "an exact beam" if self.top == 1 else "label setting"
+        return found.paths[: self.top], f"{how} over {len(self.parts)} machines"
 
     def impossible(self, *, followed: bool) -> Leaf:
         """The proof that hard rules leave no labelling: a price of 0 names a sum that no labelling can have."""
