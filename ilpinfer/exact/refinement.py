@@ -45,10 +45,9 @@ class Refinement:
     order: list[Stage] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        charged = zip(self.guide.charged, self.prices.tolist(), strict=True)
-        self.charged = {part: price for part, price in charged if price}
+        self.charged = dict(zip(self.guide.charged, self.prices.tolist(), strict=True))
+        self.by_key = {part.key: price for part, price in self.charged.items()}
         self.room = Room()
-        self.by_key = dict(zip((p.key for p in self.guide.charged), self.prices.tolist(), strict=True))
 
     @property
     def alive(self) -> Alive:
