@@ -63,7 +63,7 @@ def check(instance: Instance, cases: list[Case], tolerance: float = 1e-9) -> Non
     edges_too = [*instance.start, *np.ravel(instance.edges)]
     largest = max(abs(x) for x in edges_too if x > -math.inf) if max(edges_too) > -math.inf else 0.0
     assert found.entropy == pytest.approx(
-        entropy, abs=10 * tolerance + 1e-11 * (largest + abs(log_partition))
+        entropy, abs=10 * tolerance + 1e-10 * (largest + abs(log_partition))
     )
     check_model_alone(instance, cases, found, near)
 
