@@ -10,7 +10,7 @@ from formulations.labels import OUTSIDE
 from formulations.language.schema import schema
 from ilpinfer.cli.inputs import check_scheme, notice
 from ilpinfer.cli.show import console
-from ilpinfer.models.hmm import HMM
+from ilpinfer.models.files import load_model
 
 
 def explain(rules: str, model: str | None, length: int, scheme: str, as_json: bool) -> None:
@@ -36,7 +36,7 @@ def print_schema() -> None:
 def _labels(rules: RuleSet, model: str | None, scheme: str) -> LabelSet:
     """The model's labels, or one for each declared field and `O`."""
     if model is not None:
-        return HMM.load(model).labels.declaring(rules.fields)
+        return load_model(model).labels.declaring(rules.fields)
     names = dict.fromkeys((*rules.fields, OUTSIDE))
     if scheme in ("bio", "iobes"):
         prefixes = "BI" if scheme == "bio" else "BIES"

@@ -11,7 +11,7 @@ from formulations.labels import suggestion
 from formulations.schemes import SCHEMES
 from ilpinfer.corpus.sequences import Example, InputError, read
 from ilpinfer.corpus.trellises import Scored, check_rules, score
-from ilpinfer.models.hmm import HMM
+from ilpinfer.models.files import load_model
 
 
 def prepare(
@@ -21,7 +21,7 @@ def prepare(
     check_scheme(scheme)
     examples = read(source)[:first]
     rule_set = RuleSet(()) if rules is None else load_rules(rules)
-    scored = score(examples, HMM.load(model) if model else None, scheme)
+    scored = score(examples, load_model(model) if model else None, scheme)
     warnings.simplefilter("ignore", RuleNotice)
     for text in check_rules(scored, rule_set):
         notice(text)

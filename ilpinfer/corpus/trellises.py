@@ -7,7 +7,7 @@ from formulations import RuleSet, Trellis, schemes
 from formulations.compiled.problem import compile_problem
 from formulations.labels import LabelSet
 from ilpinfer.corpus.sequences import Example, InputError
-from ilpinfer.models.hmm import HMM
+from ilpinfer.models.files import Model
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Scored:
     gold: tuple[str, ...] | None
 
 
-def score(examples: Sequence[Example], model: HMM | None, scheme: str = "") -> list[Scored]:
+def score(examples: Sequence[Example], model: Model | None, scheme: str = "") -> list[Scored]:
     """Trellises of examples; `scheme="plain"` strips prefixes from gold labels and given label names.
 
     Raises

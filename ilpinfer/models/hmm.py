@@ -1,22 +1,17 @@
 """A first-order hidden Markov model, counted from labelled sequences."""
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
-from ilpinfer.files import write_whole
-
-FORMAT = "ilpinfer-hmm"
-VERSION = 1
+from ilpinfer.models.files import save_body
 
 CLASSES: tuple[tuple[str, str], ...] = (
     ("year", r"(19|20)\d\d"),
@@ -36,10 +31,6 @@ CLASSES: tuple[tuple[str, str], ...] = (
 """Token classes, the first that matches; they stand in for words that training has not seen."""
 
 _PATTERNS = [re.compile(pattern, re.DOTALL) for _, pattern in CLASSES]
-
-
-class ModelError(ValueError):
-    """A model file that cannot be used; the message names file, fault and way out."""
 
 
 def token_class(token: str) -> int:
@@ -73,6 +64,9 @@ class HMM:
     words: tuple[str, ...]
     emissions: NDArray[np.float64]
     smoothing: float = 0.1
+
+    FORMAT: ClassVar = "ilpinfer-hmm"
+    VERSION: ClassVar = 1
 
     @classmethod
     def train(
@@ -149,19 +143,11 @@ class HMM:
             "transitions": self.transitions.tolist(),
             "words": {w: _sparse(row) for w, row in zip(self.words, self.emissions, strict=True)},
         }
-        record = {"format": FORMAT, "version": VERSION, "sha256": _digest(body), "model": body}
-        write_whole(path, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+        save_body(path, self.FORMAT, self.VERSION, body)
 
     @classmethod
-    def load(cls, path: str | Path) -> "HMM":
-        """Read a model file.
-
-        Raises
-        ------
-        ModelError
-            where the file is missing, of another format or version, cut short, or changed since it was written.
-        """
-        body = _body(path)
+    def from_body(cls, body: dict[str, Any]) -> "HMM":
+        """From the plain values that `save` has written."""
         K = len(body["labels"])
         emissions = np.zeros((len(body["words"]), K))
         for row, counts in enumerate(body["words"].values()):
@@ -180,28 +166,3 @@ class HMM:
 
 def _sparse(row: NDArray[np.float64]) -> dict[str, float]:
     return {str(k): float(row[k]) for k in np.flatnonzero(row)}
-
-
-def _digest(body: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
-
-
-def _body(path: str | Path) -> dict[str, Any]:
-    """The counts of a model file, once format, version and digest are right."""
-    again = "train it again with `ilpinfer train`"
-    try:
-        record = json.loads(Path(path).read_text("utf-8"))
-    except OSError as error:
-        raise ModelError(f"{path}: the model cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"{path}: damaged model, not JSON ({error}); {again}") from None
-    if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise ModelError(f"{path}: not an ilpinfer HMM; {again}")
-    if record.get("version") != VERSION:
-        raise ModelError(
-            f"{path}: model version {record.get('version')!r}, but this release reads {VERSION}; {again}"
-        )
-    body = record.get("model")
-    if not isinstance(body, dict) or record.get("sha256") != _digest(body):
-        raise ModelError(f"{path}: damaged model, its content does not fit its digest; {again}")
-    return body

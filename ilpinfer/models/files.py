@@ -1,0 +1,79 @@
+"""Model files: JSON of a format and a version, with a digest that shows damage; nothing in them is run."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from formulations import LabelSet, Trellis
+from ilpinfer.files import write_whole
+
+FORMATS: Mapping[str, str] = {"ilpinfer-hmm": "ilpinfer.models.hmm:HMM"}
+"""Which class reads a format, by import path; it has `VERSION` and `from_body`."""
+
+AGAIN = "train it again with `ilpinfer train`"
+
+
+class ModelError(ValueError):
+    """A model file that cannot be used; the message names file, fault and way out."""
+
+
+class Model(Protocol):
+    """What scores tokens."""
+
+    @property
+    def labels(self) -> LabelSet:
+        """K labels."""
+        ...
+
+    def trellis(self, tokens: tuple[str, ...]) -> Trellis:
+        """Scores of T tokens, in nats."""
+        ...
+
+
+def save_body(path: str | Path, name: str, version: int, body: dict[str, Any]) -> None:
+    """Write a model of plain values, whole or not at all."""
+    record = {"format": name, "version": version, "sha256": _digest(body), "model": body}
+    write_whole(path, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+
+
+def load_model(path: str | Path) -> Any:
+    """Read a model of any kind.
+
+    Raises
+    ------
+    ModelError
+        where the file is missing, of another format or version, cut short, or changed since it was written.
+    """
+    record = _record(path)
+    module, _, name = FORMATS[record["format"]].partition(":")
+    kind = getattr(import_module(module), name)
+    return kind.from_body(_body(path, record, kind.VERSION))
+
+
+def _digest(body: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def _record(path: str | Path) -> dict[str, Any]:
+    try:
+        record = json.loads(Path(path).read_text("utf-8"))
+    except OSError as error:
+        raise ModelError(f"{path}: the model cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"{path}: damaged model, not JSON ({error}); {AGAIN}") from None
+    if not isinstance(record, dict) or record.get("format") not in FORMATS:
+        raise ModelError(f"{path}: not a model of ilpinfer; {AGAIN}")
+    return record
+
+
+def _body(path: str | Path, record: dict[str, Any], version: int) -> dict[str, Any]:
+    if record.get("version") != version:
+        found = record.get("version")
+        raise ModelError(f"{path}: model version {found!r}, but this release reads {version}; {AGAIN}")
+    body = record.get("model")
+    if not isinstance(body, dict) or record.get("sha256") != _digest(body):
+        raise ModelError(f"{path}: damaged model, its content does not fit its digest; {AGAIN}")
+    return body
