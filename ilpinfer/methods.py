@@ -60,6 +60,18 @@ _METHODS = (
         "ilpinfer.search.runners:plain_viterbi",
     ),
     Method(
+        "constrained-viterbi",
+        False,
+        "Viterbi with the rules on single tokens and steps in its scores",
+        "ilpinfer.search.clamping:constrained_viterbi",
+    ),
+    Method(
+        "post-correction",
+        False,
+        "Viterbi, then hard rules on single tokens overwrite labels",
+        "ilpinfer.search.clamping:post_correction",
+    ),
+    Method(
         "beam",
         False,
         "the best few prefixes at every token",
