@@ -78,7 +78,7 @@ def _engine() -> None:
     problem = compile_problem(_example(), [C.at_most_runs("0", 1), C.at_least_runs("1", 1, penalty=1.0)])
     inside, charged = (priced(rule, place)[0] for place, rule in enumerate(problem.rules))
     guide, prices = Guide(problem.lattice, inside, charged), np.array([-1])
-    survivors(problem.lattice, everything(problem.lattice), np.zeros((2, 2), np.int64), 0)
+    survivors(problem.lattice, everything(problem.lattice), np.zeros((3, 2), np.int64), 0)
     relaxed = guide.solve(prices, Deadline())
     if relaxed is not None:
         follow(guide, prices, relaxed, [*inside, *charged], Deadline(), width=2)

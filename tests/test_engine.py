@@ -159,3 +159,18 @@ def test_the_callback_sees_incumbent_and_bound_come_together():
     assert len(set(bounds)) > 2
     assert incumbents[-1] == bounds[-1] == solution.score
     assert all(low <= solution.score <= high for low, high in zip(incumbents, bounds, strict=True))
+
+
+def test_sums_that_cannot_be_kept_are_given_back_at_a_price_of_zero(monkeypatch):
+    for limit in ("MOST_INSIDE", "SUMS_INSIDE"):
+        monkeypatch.setattr(rounds, limit, 1)
+    monkeypatch.setattr(rounds, "BEAMS", 0)
+    trellis = Trellis([0, 0, 1.0], np.zeros((3, 3, 3)), labels=["a", "b", "c"])
+    rules = [
+        C.at_most_tokens(("a", "b", "c"), 2, penalty=3.0),
+        C.requires_present("c", "a", penalty=0.5),
+        C.requires_present("a", "b", penalty=0.25),
+    ]
+    solution = ilpinfer.decode(trellis, rules)
+    assert (solution.status, solution.score) == ("optimal", -5.0)
+    assert ilpinfer.verify(trellis, rules, solution).proved

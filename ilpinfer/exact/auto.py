@@ -77,7 +77,7 @@ def _finished(progress: Progress, ended: Ended, task: Task) -> Found:
             progress.judge(answer.path)
         if progress.value >= answer.bound and not ended.unseen and not task.deadline.passed:
             again = rounds(progress)
-            if again.settled:
+            if again.settled and again.paths:
                 why = f"{why}; proved by {again.why}"
                 return Found(
                     again.paths[0], progress.bound, why, Certificate("exact", why, tree=progress.tree)

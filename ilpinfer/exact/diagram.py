@@ -20,55 +20,32 @@ from ilpinfer.exact.guide import Alive, Guide, Integers, Path, given_back, joint
 from ilpinfer.exact.parts import Priced, pack_parts
 
 _WORK_PER_CALL = 200_000
-_LARGEST_MEMO = 4_000_000
-MOST_STEPS = 16_000_000
-"""Of a diagram, about 12 bytes each."""
+_LARGEST_MEMO = 1_000_000
+"""Entries of what is kept about joint states and symbols, beyond which it does not grow any more."""
+MOST_NODES, MOST_STEPS = 2_000_000, 6_000_000
+"""Of a diagram, with 36 and 16 bytes each."""
 _SAMPLE = 20_000
 """Steps by whose bests the floor is chosen that leaves few enough."""
 
 
 class Room:
-    """Memory in which diagrams are made, kept from one to the next, as fresh memory costs more than what is done to it."""
+    """Memory in which diagrams are made, one after the other; the system hands out what is used of it."""
 
     def __init__(self) -> None:
-        self.nodes: list[NDArray] = [
-            np.empty(64, kind) for kind in (np.int32, *3 * [np.int64], *2 * [np.int32])
-        ]
-        self.steps: list[NDArray] = [np.empty(256, kind) for kind in (np.int32, np.int64)]
+        self.nodes = [np.empty(MOST_NODES, kind) for kind in (np.int32, *3 * [np.int64], *2 * [np.int32])]
+        self.steps = [np.empty(MOST_STEPS, kind) for kind in (np.int32, np.int64)]
+        self.symbols = np.empty(MOST_STEPS, np.int32)
         self.table = np.empty(256, np.int64), np.empty(256, np.int32)
-        self.symbols = np.empty(256, np.int32)
 
-    def take(self, nodes: int, steps: int, length: int) -> tuple:
+    def arrays(self, layers: Integers) -> tuple:
         """State, value, layers, first, target, score; old node, joint state and bound; hash table."""
-        self.nodes = [a if len(a) > nodes else np.empty(nodes + 1, a.dtype) for a in self.nodes]
-        self.steps = [a if len(a) >= steps else np.empty(steps, a.dtype) for a in self.steps]
-        self.layers = np.zeros(length + 2, np.int64)
-        return self.arrays
-
-    @property
-    def arrays(self) -> tuple:
-        """As they are now."""
         state, value, first, bound, coarse, joint = self.nodes
-        return state, value, self.layers, first, *self.steps, coarse, joint, bound, self.table
+        return state, value, layers, first, *self.steps, coarse, joint, bound, self.table
 
-    def grow(self, code: int) -> tuple:
-        """Twice the room for what a kernel had not enough of."""
-        if code == kernels.NODES:
-            self.nodes = [np.concatenate([a, np.empty_like(a)]) for a in self.nodes]
-        elif code == kernels.STEPS:
-            self.steps = [np.concatenate([a, np.empty_like(a)]) for a in self.steps]
-        elif code == kernels.SLOTS:
-            self.table = (
-                np.empty(2 * len(self.table[0]), np.int64),
-                np.empty(2 * len(self.table[1]), np.int32),
-            )
-        return self.arrays
-
-    def symbols_for(self, steps: int) -> NDArray[np.int32]:
-        """Room for a symbol of each step."""
-        if len(self.symbols) < steps:
-            self.symbols = np.empty(steps, np.int32)
-        return self.symbols
+    def widen(self) -> None:
+        """Twice the room in the hash table."""
+        n = 2 * len(self.table[0])
+        self.table = np.empty(n, np.int64), np.empty(n, np.int32)
 
 
 @dataclass(frozen=True)
@@ -193,11 +170,11 @@ class Diagram:
         symbol, table, read = joint_symbols(self.guide.lattice, parts)
         worth, ahead = _charges(parts, prices, read), self.guide.futures(prices).of(parts)
         memo = memo_of(64, len(parts) + 1 + int(flags.max(initial=-1)), read.shape[1])
-        symbols = room.symbols_for(len(self.target))
+        symbols = room.symbols
         arrays = self.state, self.layers, self.first, self.target
         kernels.read_steps(*arrays, self.guide.lattice.base, symbol, table, symbols)
         back = self.back - sum(given_back(part, prices[part.key]) for part in parts if part.key in prices)
-        made = room.take(2 * len(self.state), 2 * len(self.target), T)
+        made = room.arrays(np.zeros(T + 2, np.int64))
         made[0][0], made[1][0], made[2][:2], made[6][0], made[7][0] = -1, 0, (0, 1), 0, 0
         counts = np.array([0, 1, 0, 1, FORBIDDEN])
         width = max(64, 4 * most * len(self.state) // (T * (len(self.target) + 1)))
@@ -211,10 +188,11 @@ class Diagram:
                 if memo[1].size > _LARGEST_MEMO:
                     return None
                 memo = grown_memo(memo)
-            elif code != kernels.DONE:
-                if code == kernels.STEPS and len(made[4]) > MOST_STEPS:
-                    return None
-                made = room.grow(code)
+            elif code == kernels.SLOTS:
+                room.widen()
+                made = room.arrays(made[2])
+            elif code == kernels.FULL:
+                return None
         nodes, steps = int(counts[1]), int(counts[2])
         state, value, layers, first, target, score, coarse, joint, *_ = made
         end = np.empty(nodes - layers[-2], np.int64)
@@ -249,10 +227,10 @@ def unfolded(
     """
     lattice, T = guide.lattice, len(guide.lattice.node)
     nodes, steps = len(alive.states) + 1, alive.steps + int(alive.begins[1])
-    if steps > MOST_STEPS or deadline.passed:
+    if nodes >= MOST_NODES or steps > MOST_STEPS or deadline.passed:
         return None
     charge = prices @ guide.weights if len(guide.charged) else np.zeros(max(1, guide.read.shape[1]), np.int64)
-    made = state, value, layers, first, target, score = room.take(nodes, steps, T)[:6]
+    made = state, value, layers, first, target, score = room.arrays(np.zeros(T + 2, np.int64))[:6]
     scores = lattice.node, lattice.pool, lattice.step, lattice.base, alive.states, alive.begins
     steps = kernels.unfold(*scores, (guide.symbol, guide.table, charge), made)
     back = sum(given_back(part, int(price)) for part, price in zip(guide.charged, prices, strict=True))

@@ -12,8 +12,8 @@ from ilpinfer.kernels import kernel
 from ilpinfer.search.packed import HARD
 
 _DEAD = FORBIDDEN // 2
-DONE, NODES, STEPS, MEMO, SLOTS = 0, 1, 2, 3, 4
-"""Why `multiply` has stopped: the layer or the work is done, or there is no room for more of something."""
+DONE, FULL, MEMO, SLOTS = 0, 1, 2, 3
+"""Why `multiply` has stopped: the layers or the work are done, or there is no room for more of something."""
 
 
 @kernel
@@ -194,7 +194,7 @@ def multiply(diagram, machines, made, counts, back, floor, width, work):  # type
                 place = _place(keys, key)
                 if keys[place] < 0:
                     if count + 1 >= len(new_state):
-                        return NODES
+                        return FULL
                     if 2 * (count - new_layers[t + 1]) >= len(slots):
                         return SLOTS
                     keys[place], slots[place] = key, count
@@ -202,7 +202,7 @@ def multiply(diagram, machines, made, counts, back, floor, width, work):  # type
                     value[count], bound[count] = FORBIDDEN, FORBIDDEN
                     count += 1
                 if steps == len(new_target):
-                    return STEPS
+                    return FULL
                 new = slots[place]
                 value[new], bound[new] = max(value[new], here + gain), max(bound[new], reach)
                 new_target[steps], new_score[steps] = new, gain

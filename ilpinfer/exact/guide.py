@@ -42,16 +42,20 @@ class Relaxed:
 
 @dataclass(frozen=True)
 class Alive:
-    """The states that each token can have: those of token t are states[begins[t] : begins[t + 1]], ascending."""
+    """The states that each token can have: those of token t are states[begins[t] : begins[t + 1]], ascending.
+
+    `labels` follow a state at most.
+    """
 
     states: NDArray[np.int32]
     begins: Integers
+    labels: int
 
     @property
     def steps(self) -> int:
-        """Pairs of states of neighbouring tokens."""
+        """Steps between neighbouring tokens, at most."""
         count = np.diff(self.begins)
-        return int((count[:-1] * count[1:]).sum()) + 1
+        return int((count[:-1] * np.minimum(count[1:], self.labels)).sum()) + 1
 
 
 def everything(lattice: Lattice) -> Alive:
@@ -60,7 +64,7 @@ def everything(lattice: Lattice) -> Alive:
     first, later = (0, K), (K if lattice.order == 2 else 0, S)
     states = [np.arange(*first), np.tile(np.arange(*later), T - 1)]
     begins = np.append(0, K + (later[1] - later[0]) * np.arange(T))
-    return Alive(np.concatenate(states).astype(np.int32), begins)
+    return Alive(np.concatenate(states).astype(np.int32), begins, K)
 
 
 def survivors(lattice: Lattice, alive: Alive, completion: Integers, floor: int) -> Alive:
@@ -81,7 +85,7 @@ def survivors(lattice: Lattice, alive: Alive, completion: Integers, floor: int) 
         states,
         begins,
     )
-    return Alive(states[: begins[-1]], begins)
+    return Alive(states[: begins[-1]], begins, alive.labels)
 
 
 def joint_symbols(

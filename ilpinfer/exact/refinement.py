@@ -4,6 +4,7 @@ What the diagram's best labelling breaks follows next. While the best labelling 
 by leaving out what is worst, and the best that was left out is remembered; then a larger diagram is tried.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -45,10 +46,9 @@ class Refinement:
     order: list[Stage] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        charged = zip(self.guide.charged, self.prices.tolist(), strict=True)
-        self.charged = {part: price for part, price in charged if price}
+        self.charged = dict(zip(self.guide.charged, self.prices.tolist(), strict=True))
+        self.by_key = {part.key: price for part, price in self.charged.items()}
         self.room = Room()
-        self.by_key = dict(zip((p.key for p in self.guide.charged), self.prices.tolist(), strict=True))
 
     @property
     def alive(self) -> Alive:
@@ -60,24 +60,24 @@ class Refinement:
         """The best labelling, where it is proved but for rules without a machine, or none, if so proved; None if open."""
         self.progress.deadline.excuse(warm("refinement"))
         most = FEW
-        while most <= largest and not self.progress.deadline.passed:
-            paths = self.attempt(most)
-            if paths is not None:
+        while not self.progress.deadline.passed:
+            paths = self.attempt(min(most, largest))
+            if paths is not None or most >= largest:
                 return paths
             most *= GROWTH
         return None
 
     def attempt(self, most: int) -> list[Path] | None:
         """The same with diagrams of at most so many steps."""
-        progress, deadline = self.progress, self.progress.deadline
-        floor = progress.value
-        diagram = unfolded(self.guide, self.prices, self.alive, deadline, self.room, floor=floor, most=most)
+        progress, floor = self.progress, self.progress.value
+        limits = progress.deadline, self.room
+        diagram = unfolded(self.guide, self.prices, self.alive, *limits, floor=floor, most=most)
         for number in count():
             if diagram is None:
                 return None
-            self.prove(diagram, self.order[:number])
+            self.prove(diagram, floor, self.order[:number])
             if diagram.empty:
-                return [] if is_forbidden(diagram.left_out) and progress.path is None else None
+                return [] if diagram.left_out < floor or is_forbidden(diagram.left_out) else None
             path = diagram.path
             if progress.judge(path).value == diagram.best:
                 return [path] if diagram.best > diagram.left_out else None
@@ -88,15 +88,9 @@ class Refinement:
                 if not stage:
                     return [path]
                 self.order.append(stage)
-            diagram = self.multiplied(diagram, self.order[number], most)
+            floor = progress.value
+            diagram = diagram.multiplied(self.order[number], self.by_key, *limits, floor=floor, most=most)
         return None
-
-    def multiplied(self, diagram: Diagram, stage: Stage, most: int) -> Diagram | None:
-        """The diagram that a stage follows too."""
-        progress = self.progress
-        return diagram.multiplied(
-            stage, self.by_key, progress.deadline, self.room, floor=progress.value, most=most
-        )
 
     def next_stage(self, path: Path, diagram: Diagram) -> Stage:
         """The machines that follow next: of those that the labelling breaks, the ones that leave the least.
@@ -111,7 +105,8 @@ class Refinement:
         )
         if not fresh:
             taken = {part.key for part in done}
-            return [part for part in self.charged if part.key not in taken][:TOGETHER]
+            charged = (part for part, price in self.charged.items() if price)
+            return [part for part in charged if part.key not in taken][:TOGETHER]
         groups = {tuple(p.key for p in group): group for group in map(self.group, fresh[:TRIED])}
         chosen = list(groups.values())
         if len(chosen) > TOGETHER:
@@ -136,14 +131,16 @@ class Refinement:
         )
         return MOST_STEPS if left is None else len(left.target)
 
-    def prove(self, diagram: Diagram, stages: list[Stage]) -> None:
-        """Take the diagram's bound; where no labelling keeps the hard rules, the proof names those alone."""
-        progress, charged = self.progress, self.charged
-        bound = max(diagram.bound, progress.value)
-        impossible = is_forbidden(bound)
-        if impossible:
-            charged = {part: 0 for part in self.guide.charged if part.penalty is None}
+    def prove(self, diagram: Diagram, floor: int, stages: list[Stage]) -> None:
+        """Take the diagram's bound, or the floor's that all others miss.
+
+        Where no labelling keeps the hard rules, the proof names those alone.
+        """
+        charged: Mapping[Priced, int] = self.charged
+        bound = diagram.bound if is_forbidden(floor) else max(diagram.bound, floor - 1)
+        if is_forbidden(bound):
+            charged = {part: 0 for part in charged if part.penalty is None}
             stages = [[part for part in stage if part.penalty is None] for stage in stages]
         multipliers = {part.part: price << 10 for part, price in charged.items()}
         followed = tuple(tuple(part.key for part in stage) for stage in stages)
-        progress.prove(FORBIDDEN if impossible else bound, Leaf(multipliers, (), followed))
+        self.progress.prove(FORBIDDEN if is_forbidden(bound) else bound, Leaf(multipliers, (), followed))
