@@ -102,6 +102,17 @@ def _refinement() -> None:
         assert followed.path.size
 
 
+def _discrepancy() -> None:
+    from formulations.compiled.problem import compile_problem
+    from ilpinfer.deadline import Deadline
+    from ilpinfer.found import Task
+    from ilpinfer.search.discrepancy import Search
+    from ilpinfer.search.parameters import Discrepancy
+
+    problem = compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)])
+    Search(problem, Task(Deadline()), Discrepancy()).run()
+
+
 def _marginals() -> None:
     from formulations.compiled.problem import compile_problem
     from ilpinfer.exact.product import product_of
@@ -120,6 +131,7 @@ STAGES = {
     "engine": "prices and label setting",
     "refinement": "decision diagrams",
     "beam": "beam search",
+    "discrepancy": "limited discrepancy search",
     "marginals": "sums over labellings",
 }
 """Names of the stages, and what each is for."""
@@ -128,5 +140,6 @@ _RUNS = {
     "engine": _engine,
     "refinement": _refinement,
     "beam": _beam,
+    "discrepancy": _discrepancy,
     "marginals": _marginals,
 }

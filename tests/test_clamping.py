@@ -18,7 +18,7 @@ LABELS = ["B-company", "I-company", "O"]
 
 
 def steel() -> Trellis:
-    """"Steel works": the word after the name pulls the name into itself, as in Liao et al. 2009, figure 2."""
+    """ "Steel works": the word after the name pulls the name into itself, as in Liao et al. 2009, figure 2."""
     emissions = np.array([[0.0, -9.0, -1.0], [-9.0, 0.0, -1.5]])
     moves = np.array([[-9.0, 0.0, -3.0], [-9.0, 0.0, -3.0], [-3.0, -9.0, 0.0]])
     return Trellis.from_emissions(emissions, moves, labels=LABELS, tokens=("Steel", "works"))
@@ -42,7 +42,9 @@ def test_constrained_viterbi_is_the_best_under_the_local_rules(problem):
     compiled = compile_problem(instance.trellis, [case.rule for case in cases])
     local = [case for case, rule in zip(cases, compiled.rules, strict=True) if rule.folds]
     solution = ilpinfer.decode(instance.trellis, [case.rule for case in cases], method="constrained-viterbi")
-    expected, labellings = oracles.best(*instance.shape, instance.units, lambda y: cost_units(instance, local, y))
+    expected, labellings = oracles.best(
+        *instance.shape, instance.units, lambda y: cost_units(instance, local, y)
+    )
     if expected is None:
         assert solution.status == "infeasible"
         return

@@ -1,0 +1,72 @@
+"""Parameters of the searches, with the values of the literature."""
+
+import math
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+
+class Parameters:
+    """Checks that values lie in the ranges that `_ranges` states."""
+
+    _ranges: ClassVar[dict[str, tuple[float, float]]] = {}
+    _choices: ClassVar[dict[str, tuple[str, ...]]] = {}
+
+    def __post_init__(self) -> None:
+        for each in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, each.name)
+            if each.name in self._choices:
+                _among(value, self._choices[each.name], each.name)
+            elif each.type in ("bool", bool):
+                if not isinstance(value, bool):
+                    raise ValueError(f"{each.name} is {value!r}; expected true or false")
+            else:
+                _within(value, self._ranges[each.name], each.name, each.type in ("int", int))
+
+
+def _among(value: Any, choices: tuple[str, ...], name: str) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} is {value!r}; expected one of {', '.join(choices)}")
+
+
+def _within(value: Any, ends: tuple[float, float], name: str, whole: bool) -> None:
+    low, high = ends
+    kind = Integral if whole else Real
+    if not isinstance(value, kind) or isinstance(value, bool) or not low <= float(value) <= high:
+        what = "a whole number" if whole else "a number"
+        raise ValueError(f"{name} is {value!r}; expected {what} from {low:g} to {high:g}")
+
+
+@dataclass(frozen=True)
+class Discrepancy(Parameters):
+    """Of limited discrepancy search; the defaults are those of Stokman 2011, Table 6.
+
+    Parameters
+    ----------
+    variant : "published": prefixes are dropped whose score lies below a floor, α·T·m^i nats in round i, and a labelling
+        that is found raises it (section 4.2.2); "admissible": the same distance from the best score without the rules, and
+        prefixes are asked for what could still follow, so that nothing better is lost; "textbook": at most i choices that are
+        not the best one, and no floor (Harvey and Ginsberg 1995)
+    token_multiplier : α, nats a token
+    iteration_multiplier : m
+    branching, branching_increase : b, how many choices a prefix has in the first round, and δb, how many more in each
+    zero : "score": the floor is held against the score itself, as printed; "best": against its distance from the best
+        choice at each token, as the prose has it
+    keep_going : whether rounds go on to the deadline rather than to the first that finds anything
+    """
+
+    variant: str = "published"
+    token_multiplier: float = -1.3
+    iteration_multiplier: float = 1.5
+    branching: int = 3
+    branching_increase: int = 1
+    zero: str = "score"
+    keep_going: bool = False
+
+    _choices: ClassVar = {"variant": ("published", "admissible", "textbook"), "zero": ("score", "best")}
+    _ranges: ClassVar = {
+        "token_multiplier": (-math.inf, 0),
+        "iteration_multiplier": (1, 1e6),
+        "branching": (1, 1e6),
+        "branching_increase": (0, 1e6),
+    }
