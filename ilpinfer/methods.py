@@ -102,6 +102,20 @@ _METHODS = (
         "ilpinfer.search.discrepancy:limited_discrepancy",
         parameters="ilpinfer.search.parameters:Discrepancy",
     ),
+    Method(
+        "evolutionary",
+        False,
+        "an evolutionary algorithm on the runs of labellings",
+        "ilpinfer.search.evolution:evolutionary",
+        parameters="ilpinfer.search.parameters:Evolution",
+    ),
+    Method(
+        "hybrid",
+        False,
+        "lds for short sequences, evolutionary for long ones",
+        "ilpinfer.search.evolution:hybrid",
+        parameters="ilpinfer.search.parameters:Border",
+    ),
 )
 
 

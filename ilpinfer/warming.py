@@ -113,6 +113,17 @@ def _discrepancy() -> None:
     Search(problem, Task(Deadline()), Discrepancy()).run()
 
 
+def _evolution() -> None:
+    from formulations.compiled.problem import compile_problem
+    from ilpinfer.deadline import Deadline
+    from ilpinfer.found import Task
+    from ilpinfer.search.evolution import Population
+    from ilpinfer.search.parameters import Evolution
+
+    problem = compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)])
+    Population(problem, Task(Deadline()), Evolution(iterations=1), np.zeros(3, np.int64), 0).run()
+
+
 def _marginals() -> None:
     from formulations.compiled.problem import compile_problem
     from ilpinfer.exact.product import product_of
@@ -132,6 +143,7 @@ STAGES = {
     "refinement": "decision diagrams",
     "beam": "beam search",
     "discrepancy": "limited discrepancy search",
+    "evolution": "the evolutionary algorithm",
     "marginals": "sums over labellings",
 }
 """Names of the stages, and what each is for."""
@@ -141,5 +153,6 @@ _RUNS = {
     "refinement": _refinement,
     "beam": _beam,
     "discrepancy": _discrepancy,
+    "evolution": _evolution,
     "marginals": _marginals,
 }

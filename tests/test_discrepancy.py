@@ -100,10 +100,8 @@ def published(compiled, alpha, m, b, db, zero):
 
     if not any(value.feasible for value in whole.values()):
         return None
-    for n in itertools.count():
-        found = one_round(int(alpha * T * m**n * 2**20), b + n * db)
-        if found:
-            return found
+    rounds = (one_round(int(alpha * T * m**n * 2**20), b + n * db) for n in itertools.count())
+    return next(found for found in rounds if found)
 
 
 @settings(max_examples=80, **SLOW)

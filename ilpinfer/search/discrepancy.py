@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
 from ilpinfer.certificate import VITERBI_BOUND, Certificate
+from ilpinfer.deadline import Deadline
 from ilpinfer.exact.follow import grown_memo, memo_of
 from ilpinfer.exact.follow_kernels import enter
 from ilpinfer.exact.guide import joint_symbols
@@ -30,12 +31,35 @@ _LABELLINGS = 64
 _LARGEST_MEMO = 2_000_000
 
 
+RUN_TIME = 0.8
+"""Seconds that a search has where no limit is given (Stokman 2011, Table 6)."""
+
+
+def run_time(deadline: Deadline) -> Deadline:
+    """The deadline of a search that would not end by itself."""
+    return Deadline(RUN_TIME) if deadline.limit == math.inf else deadline
+
+
+def best_first(folded: Problem, deadline: Deadline) -> NDArray[np.int64] | None:
+    """The first labelling of depth-first search that takes the best choice and turns back at hard rules; label ids (T,).
+
+    None where a share of the time that is left does not suffice.
+    """
+    left = min(deadline.remaining or RUN_TIME, RUN_TIME)
+    search = Search(folded, Task(Deadline(left / 5)), Discrepancy(branching=1_000_000))
+    if is_forbidden(search.best):
+        return None
+    search.round(np.array([2 * FORBIDDEN, FORBIDDEN, folded.lattice.pool.shape[2]]), -1, 1, first=True)
+    return search.incumbents.path
+
+
 def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The best labelling of rounds of depth-first search under wider and wider limits."""
     for stage in ("viterbi", "discrepancy"):
         task.deadline.excuse(warm(stage))
     parameters = task.parameters or Discrepancy()
     assert isinstance(parameters, Discrepancy)
+    task = replace(task, deadline=run_time(task.deadline))
     search = Search(problem.fold(), task, parameters)
     if is_forbidden(search.best):
         yield Found(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
@@ -98,7 +122,7 @@ class Search:
         parameters = self.parameters
         while not self.task.deadline.passed:
             limits, discrepancies, monotone, free = self._limits()
-            cut = self._round(limits, discrepancies, monotone)
+            cut = self.round(limits, discrepancies, monotone)
             self.rounds += 1
             if cut is None:
                 return False
@@ -139,8 +163,10 @@ class Search:
         floor = distance if known is None else max(distance, known - int(self.shift[-1]))
         return np.array([floor, FORBIDDEN, width]), -1, 1, False
 
-    def _round(self, limits: Integers, discrepancies: int, monotone: int) -> bool | None:
-        """Whether anything was cut; None where time has run out."""
+    def round(
+        self, limits: Integers, discrepancies: int, monotone: int, *, first: bool = False
+    ) -> bool | None:
+        """Whether anything was cut; None where time has run out, or where the first labelling is enough."""
         lattice, incumbents = self.folded.lattice, self.incumbents
         T, width = len(lattice.node), int(limits[2])
         stack = (
@@ -181,6 +207,8 @@ class Search:
                     self.best,
                 )
             counts[kernels.COMPLETE] = 0
+            if first and incumbents.path is not None:
+                return None
             if incumbents.blind:
                 counts[kernels.BEST] = incumbents.value
             if code == kernels.FULL and counts[kernels.STATES] == len(self.memo[0]):

@@ -70,3 +70,65 @@ class Discrepancy(Parameters):
         "branching": (1, 1e6),
         "branching_increase": (0, 1e6),
     }
+
+
+@dataclass(frozen=True)
+class Evolution(Parameters):
+    """Of the evolutionary algorithm; the defaults are those of Stokman 2011, Tables 5 and 6.
+
+    Parameters
+    ----------
+    population, offspring : μ and λ
+    mutation_rate : β, of each offspring
+    shift_rate : ω, how often a mutation shifts a border rather than gives a run another label
+    selection_pressure : s of the linear ranking (eq. 66), above 1 and up to 2
+    start_weight, weight_increase : γs and γδ, nats a hard violation, and more each generation (eq. 67)
+    parents : "uniform", drawn at random (Table 5), or "ranked" (the text)
+    shift : "backwards" as published, or "both" ways
+    start_mutations : of the best-first labelling, for each individual of the first population but one
+    iterations : generations at most; 0 for as many as time allows
+    seed : of the random numbers
+    """
+
+    population: int = 30
+    offspring: int = 30
+    mutation_rate: float = 0.25
+    shift_rate: float = 0.9
+    selection_pressure: float = 1.5
+    start_weight: float = 2.0
+    weight_increase: float = 1.0
+    parents: str = "uniform"
+    shift: str = "backwards"
+    start_mutations: int = 3
+    iterations: int = 0
+    seed: int = 0
+
+    _choices: ClassVar = {"parents": ("uniform", "ranked"), "shift": ("backwards", "both")}
+    _ranges: ClassVar = {
+        "population": (1, 100_000),
+        "offspring": (1, 100_000),
+        "mutation_rate": (0, 1),
+        "shift_rate": (0, 1),
+        "selection_pressure": (1, 2),
+        "start_weight": (0, 1e6),
+        "weight_increase": (0, 1e6),
+        "start_mutations": (0, 1e6),
+        "iterations": (0, 1e12),
+        "seed": (0, 2**63 - 1),
+    }
+
+
+@dataclass(frozen=True)
+class Border(Parameters):
+    """Of the hybrid (Stokman 2011, Table 6).
+
+    Parameters
+    ----------
+    border : tokens up to which discrepancy search is used, and the evolutionary algorithm beyond
+    seed : of the random numbers
+    """
+
+    border: int = 60
+    seed: int = 0
+
+    _ranges: ClassVar = {"border": (0, 1e9), "seed": (0, 2**63 - 1)}
