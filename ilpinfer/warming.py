@@ -81,7 +81,7 @@ def _engine() -> None:
     survivors(problem.lattice, everything(problem.lattice), np.zeros((3, 2), np.int64), 0)
     relaxed = guide.solve(prices, Deadline())
     if relaxed is not None:
-        follow(guide, prices, relaxed, [*inside, *charged], Deadline(), width=2)
+        follow(guide, prices, relaxed, [*inside, *charged], Deadline(), width=64)
 
 
 def _refinement() -> None:
