@@ -110,6 +110,13 @@ _METHODS = (
         parameters="ilpinfer.search.parameters:Evolution",
     ),
     Method(
+        "annealing",
+        False,
+        "simulated annealing on the runs of a labelling",
+        "ilpinfer.search.annealing:annealing",
+        parameters="ilpinfer.search.parameters:Annealing",
+    ),
+    Method(
         "hybrid",
         False,
         "lds for short sequences, evolutionary for long ones",

@@ -124,6 +124,21 @@ def _evolution() -> None:
     Population(problem, Task(Deadline()), Evolution(iterations=1), np.zeros(3, np.int64), 0).run()
 
 
+def _annealing() -> None:
+    from formulations.compiled.problem import compile_problem
+    from ilpinfer.deadline import Deadline
+    from ilpinfer.found import Task
+    from ilpinfer.search.annealing import cool
+    from ilpinfer.search.evolution import Population
+    from ilpinfer.search.parameters import Annealing, Evolution
+
+    problem = compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)])
+    single = Evolution(population=1, offspring=1)
+    population = Population(problem, Task(Deadline()), single, np.zeros(3, np.int64), 0)
+    population.begin()
+    cool(population, Annealing(iterations=1))
+
+
 def _marginals() -> None:
     from formulations.compiled.problem import compile_problem
     from ilpinfer.exact.product import product_of
@@ -144,6 +159,7 @@ STAGES = {
     "beam": "beam search",
     "discrepancy": "limited discrepancy search",
     "evolution": "the evolutionary algorithm",
+    "annealing": "simulated annealing",
     "marginals": "sums over labellings",
 }
 """Names of the stages, and what each is for."""
@@ -154,5 +170,6 @@ _RUNS = {
     "beam": _beam,
     "discrepancy": _discrepancy,
     "evolution": _evolution,
+    "annealing": _annealing,
     "marginals": _marginals,
 }

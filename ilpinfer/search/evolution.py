@@ -128,12 +128,8 @@ class Population:
 
     def run(self) -> None:
         """Generations until the iterations or the time are over."""
-        deadline, living = self.task.deadline, self.places[0]
-        self.people[0][0] = self.start
-        begun = (self.parameters.start_mutations, self.seed, self.settings, self.counts)
-        while not kernels.begin(self.scores, self.machines, self.people, len(living), *begun):
-            self._make_room()
-        self.offer(living, deadline.elapsed)
+        deadline = self.task.deadline
+        self.begin()
         last, speed = self.parameters.iterations or 2**62, 100.0
         while self.counts[kernels.GENERATION] < last and not deadline.passed:
             began, before = deadline.elapsed, self.counts.copy()
@@ -150,28 +146,38 @@ class Population:
                 self.counts,
                 until,
             )
-            ended, done = deadline.elapsed, self.counts - before
-            speed = max(1.0, done[kernels.GENERATION] / max(1e-6, ended - began))
-            values, when, paths = self.records
-            for n in range(self.counts[kernels.FOUND]):
-                share = (when[n] - before[kernels.VALUED]) / max(1, done[kernels.VALUED])
-                seconds = began + share * (ended - began)
-                self.incumbents.offer(paths[n].astype(np.int64), int(values[n]), seconds, self.bound)
-            self.counts[kernels.FOUND] = 0
+            done = self.counts - before
+            speed = max(1.0, done[kernels.GENERATION] / max(1e-6, deadline.elapsed - began))
+            self.take(began, int(before[kernels.VALUED]))
             if code == kernels.FULL and not done[kernels.GENERATION]:
-                self._make_room()
+                self.make_room()
         self.generations, self.valued = (int(self.counts[n]) for n in (kernels.GENERATION, kernels.VALUED))
 
-    def offer(self, who: NDArray[np.int64], seconds: float) -> None:
-        """Take the best individual that keeps the hard rules."""
+    def begin(self) -> None:
+        """The first individuals."""
+        mu = self.parameters.population
+        self.people[0][0] = self.start
+        begun = (self.parameters.start_mutations, self.seed, self.settings, self.counts)
+        while not kernels.begin(self.scores, self.machines, self.people, mu, *begun):
+            self.make_room()
         label, _, _, _, total, breaks = self.people
-        kept = [n for n in who.tolist() if not breaks[n]]
+        kept = [n for n in range(mu) if not breaks[n]]
         if kept:
             best = max(kept, key=lambda n: total[n])
             self.counts[kernels.BEST] = total[best]
-            self.incumbents.offer(label[best].astype(np.int64), int(total[best]), seconds, self.bound)
+            path = label[best].astype(np.int64)
+            self.incumbents.offer(path, int(total[best]), self.task.deadline.elapsed, self.bound)
 
-    def _make_room(self) -> None:
+    def take(self, began: float, before: int) -> None:
+        """Take the labellings of a stretch that began at a second, so many having been valued before."""
+        ended, valued = self.task.deadline.elapsed, max(1, int(self.counts[kernels.VALUED]) - before)
+        values, when, paths = self.records
+        for n in range(self.counts[kernels.FOUND]):
+            seconds = began + (when[n] - before) / valued * (ended - began)
+            self.incumbents.offer(paths[n].astype(np.int64), int(values[n]), seconds, self.bound)
+        self.counts[kernels.FOUND] = 0
+
+    def make_room(self) -> None:
         """More room for joint states, which are met anew as the living are valued again."""
         n, width = self.memo[0].shape
         larger = 4 * n if 4 * self.memo[1].size <= _LARGEST_MEMO else n

@@ -29,12 +29,12 @@ def _random(seed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _below(seed, n):  # type: ignore[no-untyped-def]
+def below(seed, n):  # type: ignore[no-untyped-def]
     return np.int64(_random(seed) % np.uint64(n))
 
 
 @kernel
-def _share(seed):  # type: ignore[no-untyped-def]
+def share(seed):  # type: ignore[no-untyped-def]
     return (_random(seed) >> np.uint64(11)) * 2.0**-53
 
 
@@ -161,7 +161,7 @@ def _borders(y, borders):  # type: ignore[no-untyped-def]
 def _section(y, seed, borders):  # type: ignore[no-untyped-def]
     """A random run: where it begins, and where it ends."""
     count = _borders(y, borders)
-    k = _below(seed, count)
+    k = below(seed, count)
     return borders[k], borders[k + 1] if k + 1 < count else len(y)
 
 
@@ -169,15 +169,15 @@ def _section(y, seed, borders):  # type: ignore[no-untyped-def]
 def mutate(y, seed, borders, labels, shift, both):  # type: ignore[no-untyped-def]
     """Shift a border by a token, or give a run a random label; first and last of the tokens that may have changed."""
     count = _borders(y, borders)
-    if _share(seed) < shift and count > 1:
-        t = borders[1 + _below(seed, count - 1)]
-        if both and _share(seed) < 0.5:
+    if share(seed) < shift and count > 1:
+        t = borders[1 + below(seed, count - 1)]
+        if both and share(seed) < 0.5:
             y[t] = y[t - 1]
             return t, t
         y[t - 1] = y[t]
         return t - 1, t - 1
     begin, end = _section(y, seed, borders)
-    y[begin:end] = _below(seed, labels)
+    y[begin:end] = below(seed, labels)
     return begin, end - 1
 
 
@@ -185,7 +185,7 @@ def mutate(y, seed, borders, labels, shift, both):  # type: ignore[no-untyped-de
 def sample(order, n, pressure, seed, chosen):  # type: ignore[no-untyped-def]
     """Draw n of those in `order`, worst first, by linear ranking and stochastic universal sampling (eq. 66)."""
     size = len(order)
-    arm = _share(seed) / n
+    arm = share(seed) / n
     drawn, total = 0, 0.0
     for rank in range(size):
         total += (2 - pressure) / size + 2 * rank * (pressure - 1) / (size * max(1, size - 1))
@@ -225,9 +225,9 @@ def evolve(lattice, machines, people, slots, seed, settings, weights, records, c
             sample(living[np.argsort(fitness[:mu], kind="mergesort")], lam + lam % 2, pressure, seed, parents)
         else:
             for n in range(lam + lam % 2):
-                parents[n] = living[_below(seed, mu)]
+                parents[n] = living[below(seed, mu)]
         for n in range(0, lam, 2):
-            pair = _below(seed, lam) if ranked else n + 1
+            pair = below(seed, lam) if ranked else n + 1
             one, two = parents[n], parents[min(pair, lam + lam % 2 - 1)]
             begin, end = _section(label[one], seed, borders)
             for child in range(n, min(n + 2, lam)):
@@ -241,7 +241,7 @@ def evolve(lattice, machines, people, slots, seed, settings, weights, records, c
                 )
                 label[who, begin:end] = label[other, begin:end]
                 first, final = begin, end - 1
-                if _share(seed) < rate:
+                if share(seed) < rate:
                     low, high = mutate(label[who], seed, borders, K, shift, both)
                     first, final = min(first, low), max(final, high)
                 if not value(lattice, machines, people, who, first, final, counts):

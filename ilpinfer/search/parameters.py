@@ -132,3 +132,36 @@ class Border(Parameters):
     seed: int = 0
 
     _ranges: ClassVar = {"border": (0, 1e9), "seed": (0, 2**63 - 1)}
+
+
+@dataclass(frozen=True)
+class Annealing(Parameters):
+    """Of simulated annealing.
+
+    Parameters
+    ----------
+    start_temperature, end_temperature : nats; it falls by the same share each step
+    hard_weight : nats a hard violation
+    run_rate : how often a run or a border changes, rather than any short stretch
+    shift_rate : of these, how often it is a border that shifts
+    iterations : steps at most; 0 for as many as time allows
+    seed : of the random numbers
+    """
+
+    start_temperature: float = 1.0
+    end_temperature: float = 0.1
+    hard_weight: float = 10.0
+    run_rate: float = 0.2
+    shift_rate: float = 0.6
+    iterations: int = 0
+    seed: int = 0
+
+    _ranges: ClassVar = {
+        "start_temperature": (1e-6, 1e6),
+        "end_temperature": (1e-6, 1e6),
+        "hard_weight": (0, 1e6),
+        "run_rate": (0, 1),
+        "shift_rate": (0, 1),
+        "iterations": (0, 1e12),
+        "seed": (0, 2**63 - 1),
+    }
