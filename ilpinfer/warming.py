@@ -121,7 +121,9 @@ def _evolution() -> None:
     from ilpinfer.search.parameters import Evolution
 
     problem = compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)])
-    Population(problem, Task(Deadline()), Evolution(iterations=1), np.zeros(3, np.int64), 0).run()
+    population = Population(problem, Task(Deadline()), Evolution(iterations=1), np.zeros(3, np.int64), 0)
+    population.run()
+    population.make_room()
 
 
 def _annealing() -> None:
