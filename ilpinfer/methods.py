@@ -96,6 +96,24 @@ _METHODS = (
         ("width",),
     ),
     Method(
+        "best-first",
+        False,
+        "the best choice for each token, turning back at hard rules",
+        "ilpinfer.search.repairing:best_first",
+    ),
+    Method(
+        "greedy",
+        False,
+        "the best-first labelling, repaired while a change makes it better",
+        "ilpinfer.search.repairing:greedy",
+    ),
+    Method(
+        "relaxation-guided",
+        False,
+        "the labelling of the engine's relaxation, repaired",
+        "ilpinfer.search.repairing:relaxation_guided",
+    ),
+    Method(
         "lds",
         False,
         "limited discrepancy search: depth first, under limits that widen round by round",

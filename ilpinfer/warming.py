@@ -141,6 +141,21 @@ def _annealing() -> None:
     cool(population, Annealing(iterations=1))
 
 
+def _repair() -> None:
+    from formulations.compiled.problem import compile_problem
+    from ilpinfer.deadline import Deadline
+    from ilpinfer.found import Task
+    from ilpinfer.search.evolution import Population
+    from ilpinfer.search.parameters import Evolution
+    from ilpinfer.search.repairing import mend
+
+    problem = compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)])
+    single = Evolution(population=1, offspring=1)
+    population = Population(problem, Task(Deadline()), single, np.zeros(3, np.int64), 0)
+    population.begin()
+    mend(population)
+
+
 def _marginals() -> None:
     from formulations.compiled.problem import compile_problem
     from ilpinfer.exact.product import product_of
@@ -162,6 +177,7 @@ STAGES = {
     "discrepancy": "limited discrepancy search",
     "evolution": "the evolutionary algorithm",
     "annealing": "simulated annealing",
+    "repair": "repair of labellings",
     "marginals": "sums over labellings",
 }
 """Names of the stages, and what each is for."""
@@ -173,5 +189,6 @@ _RUNS = {
     "discrepancy": _discrepancy,
     "evolution": _evolution,
     "annealing": _annealing,
+    "repair": _repair,
     "marginals": _marginals,
 }
