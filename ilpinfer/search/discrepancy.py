@@ -49,6 +49,7 @@ def best_first(folded: Problem, deadline: Deadline) -> NDArray[np.int64] | None:
     search = Search(folded, Task(Deadline(left / 5)), Discrepancy(branching=1_000_000))
     if is_forbidden(search.best):
         return None
+    search.completion = completions(folded.lattice)
     search.round(np.array([2 * FORBIDDEN, FORBIDDEN, folded.lattice.pool.shape[2]]), -1, 1, first=True)
     return search.incumbents.path
 
@@ -94,8 +95,9 @@ class Search:
 
     def __post_init__(self) -> None:
         lattice = self.folded.lattice
-        self.completion = completions(lattice)
-        self.best = int(np.max(lattice.node[0] + self.completion[0]))
+        ahead = completions(lattice)
+        self.best = int(np.max(lattice.node[0] + ahead[0]))
+        self.completion = ahead if self.parameters.variant == "admissible" else np.zeros_like(ahead)
         self.incumbents = Incumbents(self.folded, self.task)
         early, late = _parts(self.folded, all_early=self.parameters.variant != "published")
         self.packed, self.flags = pack_parts(early, lattice)
