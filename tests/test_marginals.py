@@ -60,7 +60,11 @@ def check(instance: Instance, cases: list[Case], tolerance: float = 1e-9) -> Non
     expected = [math.fsum(shares[y] * counts[y][r] for y in shares) for r in range(len(cases))]
     assert list(found.expected_violations.values()) == pytest.approx(expected, **near)
     entropy = -math.fsum(share * math.log(share) for share in shares.values() if share)
-    assert found.entropy == pytest.approx(entropy, abs=10 * tolerance + 1e-11 * abs(log_partition))
+    edges_too = [*instance.start, *np.ravel(instance.edges)]
+    largest = max(abs(x) for x in edges_too if x > -math.inf) if max(edges_too) > -math.inf else 0.0
+    assert found.entropy == pytest.approx(
+        entropy, abs=10 * tolerance + 1e-10 * (largest + abs(log_partition))
+    )
     check_model_alone(instance, cases, found, near)
 
 
