@@ -118,13 +118,14 @@ def asked(
     """
     chosen = method_named(method)
     number = 1 if top is None else natural(top, "top")
-    task = Task(deadline_for(time_limit), top=number, **checked(options))
-    unknown = [name for name in options if name not in chosen.options]
+    unknown = [name for name in options if name not in chosen.all_options]
     if unknown:
         raise ValueError(
-            f"method {method} has no option {unknown[0]!r}; it has {', '.join(chosen.options) or 'none'}"
+            f"method {method} has no option {unknown[0]!r}; it has {', '.join(chosen.all_options) or 'none'}"
         )
-    return chosen, task
+    own = {name: value for name, value in options.items() if name not in chosen.options}
+    parameters = chosen.record(**own) if chosen.record else None
+    return chosen, Task(deadline_for(time_limit), top=number, parameters=parameters, **checked(options))
 
 
 def listed(rules: Rules) -> Any:

@@ -49,6 +49,7 @@ class Task:
     width : of a beam
     within : how far below the best, in grid units, a labelling may be; None for any distance
     incumbent : label ids (T,) of a labelling that is known already
+    parameters : of a search that has some, as a record; None for the usual ones
     watch : called with seconds, and incumbent and bound in grid units, whenever one of them gets better
     """
 
@@ -58,4 +59,5 @@ class Task:
     width: int = 10
     within: int | None = None
     incumbent: Path | None = None
+    parameters: object = None
     watch: Callable[[float, int, float], None] | None = None

@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from importlib import import_module
+from typing import Any
 
 from formulations.compiled.problem import Problem
 from formulations.labels import suggestion
@@ -21,6 +23,7 @@ class Method:
     summary : what it does, in one line
     runner : `module:function`, imported on first use
     options : options of its own
+    parameters : `module:class`, a record whose fields are options too
     """
 
     name: str
@@ -28,6 +31,20 @@ class Method:
     summary: str
     runner: str
     options: tuple[str, ...] = ()
+    parameters: str = ""
+
+    @cached_property
+    def record(self) -> Any:
+        """The class of its parameters, or None."""
+        module, _, name = self.parameters.partition(":")
+        return getattr(import_module(module), name) if name else None
+
+    @property
+    def all_options(self) -> tuple[str, ...]:
+        """Options and parameters."""
+        return (
+            (*self.options, *(field.name for field in fields(self.record))) if self.record else self.options
+        )
 
     def run(self, problem: Problem, task: Task) -> Iterator[Found]:
         """Labellings, best first."""
@@ -60,11 +77,69 @@ _METHODS = (
         "ilpinfer.search.runners:plain_viterbi",
     ),
     Method(
+        "constrained-viterbi",
+        False,
+        "Viterbi with the rules on single tokens and steps in its scores",
+        "ilpinfer.search.clamping:constrained_viterbi",
+    ),
+    Method(
+        "post-correction",
+        False,
+        "Viterbi, then hard rules on single tokens overwrite labels",
+        "ilpinfer.search.clamping:post_correction",
+    ),
+    Method(
         "beam",
         False,
         "the best few prefixes at every token",
         "ilpinfer.search.runners:beam_search",
         ("width",),
+    ),
+    Method(
+        "best-first",
+        False,
+        "the best choice for each token, turning back at hard rules",
+        "ilpinfer.search.repairing:best_first",
+    ),
+    Method(
+        "greedy",
+        False,
+        "the best-first labelling, repaired while a change makes it better",
+        "ilpinfer.search.repairing:greedy",
+    ),
+    Method(
+        "relaxation-guided",
+        False,
+        "the labelling of the engine's relaxation, repaired",
+        "ilpinfer.search.repairing:relaxation_guided",
+    ),
+    Method(
+        "lds",
+        False,
+        "limited discrepancy search: depth first, under limits that widen round by round",
+        "ilpinfer.search.discrepancy:limited_discrepancy",
+        parameters="ilpinfer.search.parameters:Discrepancy",
+    ),
+    Method(
+        "evolutionary",
+        False,
+        "an evolutionary algorithm on the runs of labellings",
+        "ilpinfer.search.evolution:evolutionary",
+        parameters="ilpinfer.search.parameters:Evolution",
+    ),
+    Method(
+        "annealing",
+        False,
+        "simulated annealing on the runs of a labelling",
+        "ilpinfer.search.annealing:annealing",
+        parameters="ilpinfer.search.parameters:Annealing",
+    ),
+    Method(
+        "hybrid",
+        False,
+        "lds for short sequences, evolutionary for long ones",
+        "ilpinfer.search.evolution:hybrid",
+        parameters="ilpinfer.search.parameters:Border",
     ),
 )
 

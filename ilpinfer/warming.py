@@ -102,6 +102,60 @@ def _refinement() -> None:
         assert followed.path.size
 
 
+def _discrepancy() -> None:
+    from formulations.compiled.problem import compile_problem
+    from ilpinfer.deadline import Deadline
+    from ilpinfer.found import Task
+    from ilpinfer.search.discrepancy import Search
+    from ilpinfer.search.parameters import Discrepancy
+
+    problem = compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)])
+    Search(problem, Task(Deadline()), Discrepancy()).run()
+
+
+def _evolution() -> None:
+    from formulations.compiled.problem import compile_problem
+    from ilpinfer.deadline import Deadline
+    from ilpinfer.found import Task
+    from ilpinfer.search.evolution import Population
+    from ilpinfer.search.parameters import Evolution
+
+    problem = compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)])
+    population = Population(problem, Task(Deadline()), Evolution(iterations=1), np.zeros(3, np.int64), 0)
+    population.run()
+    population.make_room()
+
+
+def _annealing() -> None:
+    from formulations.compiled.problem import compile_problem
+    from ilpinfer.deadline import Deadline
+    from ilpinfer.found import Task
+    from ilpinfer.search.annealing import cool
+    from ilpinfer.search.evolution import Population
+    from ilpinfer.search.parameters import Annealing, Evolution
+
+    problem = compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)])
+    single = Evolution(population=1, offspring=1)
+    population = Population(problem, Task(Deadline()), single, np.zeros(3, np.int64), 0)
+    population.begin()
+    cool(population, Annealing(iterations=1))
+
+
+def _repair() -> None:
+    from formulations.compiled.problem import compile_problem
+    from ilpinfer.deadline import Deadline
+    from ilpinfer.found import Task
+    from ilpinfer.search.evolution import Population
+    from ilpinfer.search.parameters import Evolution
+    from ilpinfer.search.repairing import mend
+
+    problem = compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)])
+    single = Evolution(population=1, offspring=1)
+    population = Population(problem, Task(Deadline()), single, np.zeros(3, np.int64), 0)
+    population.begin()
+    mend(population)
+
+
 def _marginals() -> None:
     from formulations.compiled.problem import compile_problem
     from ilpinfer.exact.product import product_of
@@ -120,6 +174,10 @@ STAGES = {
     "engine": "prices and label setting",
     "refinement": "decision diagrams",
     "beam": "beam search",
+    "discrepancy": "limited discrepancy search",
+    "evolution": "the evolutionary algorithm",
+    "annealing": "simulated annealing",
+    "repair": "repair of labellings",
     "marginals": "sums over labellings",
 }
 """Names of the stages, and what each is for."""
@@ -128,5 +186,9 @@ _RUNS = {
     "engine": _engine,
     "refinement": _refinement,
     "beam": _beam,
+    "discrepancy": _discrepancy,
+    "evolution": _evolution,
+    "annealing": _annealing,
+    "repair": _repair,
     "marginals": _marginals,
 }

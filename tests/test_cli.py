@@ -42,7 +42,9 @@ def test_decode_prints_one_object_a_sequence(folder, capsys):
     golden("decode.jsonl", out)
 
 
-@pytest.mark.parametrize("method", ["highs", "cbc", "scip", "cp-sat", "viterbi", "beam"])
+@pytest.mark.parametrize(
+    "method", ["highs", "cbc", "scip", "cp-sat", "viterbi", "beam", "lds", "evolutionary"]
+)
 def test_standard_output_is_strict_json_for_every_method(folder, capfd, monkeypatch, method):
     impossible = {**SCORES, "emissions": [[0, 0]] * 4, "transitions": [[None, None], [None, None]]}
     text = json.dumps(SCORES) + "\n" + json.dumps(impossible) + "\n"
@@ -178,7 +180,8 @@ def test_check_counts_breaches_in_gold(folder, capsys):
 def test_methods_are_listed(folder, capsys):
     golden("methods.txt", run(["methods"], capsys)[1])
     names = [m["name"] for m in json.loads(run(["methods", "--json"], capsys)[1])]
-    assert names == ["auto", "cbc", "cp-sat", "highs", "scip", "viterbi", "beam"]
+    assert names[:6] == ["auto", "cbc", "cp-sat", "highs", "scip", "viterbi"]
+    assert {"lds", "evolutionary", "hybrid", "constrained-viterbi", "post-correction", "beam"} < set(names)
 
 
 @pytest.mark.parametrize("command", ["demo", "train", "decode", "compare", "check", "methods", None])
@@ -320,3 +323,32 @@ def test_the_catalogue_holds_what_its_sources_say(folder, capsys):
     assert len(citations) == 11 and {rule.penalty for rule in citations} == {-math.log(1e-4)}
     assert [item.penalty for item in resume if not isinstance(item, Feature)] == [1.3]
     assert [item.weight for item in resume if isinstance(item, Feature)] == [-0.9, 0.01, 0.05]
+
+
+def test_parameters_of_searches_are_given_by_name(folder, capsys):
+    decode = ["decode", "train.tsv", "--model", "hmm.json", "--rules", "citations"]
+    code, out, _ = run([*decode, "--method", "lds", "--option", "variant=admissible"], capsys)
+    assert code == 0
+    assert all("lds: admissible" in json.loads(line)["method"] for line in out.splitlines())
+    compare = ["compare", "train.tsv", "--model", "hmm.json", "--rules", "citations", "--output", "both"]
+    compare += ["--methods", "auto,evolutionary"]
+    assert run([*compare, "--option", "evolutionary.iterations=2"], capsys)[0] == 0
+    for option, words in (("lds.seed=1", "none of the methods"), ("evolutionary.zero=1", "no option 'zero'")):
+        code, _, err = run([*compare, "--option", option], capsys)
+        assert code == 2
+        assert words in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--method", "lds", "--option", "variant"], "--option variant: expected NAME=VALUE"),
+        (["--method", "lds", "--option", "zero=best", "--option", "zero=score"], "zero is given twice"),
+        (["--method", "lds", "--option", "branching=0"], "branching is 0"),
+        (["--method", "viterbi", "--option", "seed=1"], "no option 'seed'"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused_before_any_work(folder, capsys, arguments, words):
+    code, out, err = run(["decode", "train.tsv", "--model", "hmm.json", *arguments], capsys)
+    assert (code, out) == (2, "")
+    assert words in err

@@ -299,6 +299,31 @@ def test_scores_that_ignore_the_label_before_last_decode_as_first_order(twin):
     assert [(s.score, s.labels) for s in few[0]] == [(s.score, s.labels) for s in few[1]]
 
 
+SEARCHES = {
+    "constrained-viterbi": {},
+    "post-correction": {},
+    "best-first": {},
+    "greedy": {},
+    "lds": {"variant": "admissible", "keep_going": True},
+    "evolutionary": {"iterations": 30},
+    "annealing": {"iterations": 300},
+}
+
+
+@settings(max_examples=60, **SLOW)
+@given(twins())
+def test_searches_take_the_same_steps_in_second_order(twin):
+    one, two, found = twin
+    assume(not any(rule.unseen for rule in compile_problem(one, found).rules))
+    for method, options in SEARCHES.items():
+        a, b = (ilpinfer.decode(t, found, method=method, **options) for t in (one, two))
+        assert (a.found, a.score, a.labels if a.found else 0) == (
+            b.found,
+            b.score,
+            b.labels if b.found else 0,
+        )
+
+
 @settings(max_examples=40, **SLOW)
 @given(twins())
 def test_reasons_for_infeasibility_are_those_of_first_order(twin):

@@ -18,16 +18,18 @@ def trellis(T: int = 6, K: int = 3, seed: int = 0) -> Trellis:
     return Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), labels=["a", "b", "O"][:K])
 
 
-@pytest.mark.parametrize("method", [m.name for m in ilpinfer.methods()])
+@pytest.mark.parametrize("method", ilpinfer.methods(), ids=lambda method: method.name)
 def test_every_method_returns_a_whole_solution(method):
     rules = [C.at_most_runs("a", 1, penalty=0.5), C.ends_with("b", penalty=0.25)]
-    solution = ilpinfer.decode(trellis(), rules, method=method, time_limit=60)
+    solution = ilpinfer.decode(
+        trellis(), rules, method=method.name, time_limit=60 if method.exact else 0.2
+    )
     assert solution.labels == [["a", "b", "O"][k] for k in solution.ids]
     assert solution.score == solution.model_score + solution.feature_score - solution.penalty
     assert set(solution.violations) == {"at_most_runs(a, 1)", "ends_with(b)"}
     assert solution.gap == solution.bound - solution.score >= 0
     assert solution.seconds > 0 <= solution.warm_up_seconds
-    assert solution.method.startswith(method)
+    assert solution.method.startswith(method.name)
     assert solution.certificate.kind in ("exact", "solver")
     json.loads(json.dumps(solution.to_dict(), allow_nan=False))
 

@@ -107,12 +107,16 @@ def _decode(
         bool, typer.Option("--trace", help="Add how incumbent and bound came together, in seconds and nats.")
     ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    option: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE, a parameter of the method; may be repeated.")
+    ] = None,
 ) -> None:
     """Label sequences: one JSON object a line, with score, penalty, violations, bound and proof."""
     from ilpinfer.cli.decoding import decode
 
     options: dict[str, Any] = {"width": width, "threads": threads, "top": top, "tau": tau, "bound": bound}
     options |= {"explain": explain, "within": within, "trace": trace, "jobs": jobs}
+    options["option"] = option or []
     decode(source, model, rules, output, method, time_limit, scheme, options)
 
 
@@ -130,13 +134,16 @@ def _compare(
     first: Annotated[int | None, typer.Option(min=1, help="Compare on the first so many sequences.")] = None,
     width: Width = 10,
     threads: Threads = 1,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="METHOD.NAME=VALUE, a parameter of a method; may be repeated."),
+    ] = None,
 ) -> None:
     """Decode with several methods and show what each loses against the proved optimum."""
     from ilpinfer.cli.comparing import compare
 
-    compare(
-        source, model, rules, methods, output, time_limit, scheme, first, {"width": width, "threads": threads}
-    )
+    options = {"width": width, "threads": threads, "option": option or []}
+    compare(source, model, rules, methods, output, time_limit, scheme, first, options)
 
 
 @app.command("check")

@@ -7,11 +7,11 @@ from typing import Any
 
 from ilpinfer import __version__
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import prepare
+from ilpinfer.cli.inputs import parameters, prepare
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.corpus.sequences import InputError
-from ilpinfer.decoding import deadline_for, decode
+from ilpinfer.decoding import asked, deadline_for, decode
 from ilpinfer.evaluation.comparison import Disagreement, check_agreement, row_of, summarise
 from ilpinfer.evaluation.report import report
 from ilpinfer.files import Journal, digest, write_whole
@@ -74,6 +74,7 @@ def compare(
 def _plan(methods: str, time_limit: float | None, options: Row) -> dict[str, Row]:
     """Options of each method; `name:seconds` sets a limit of its own."""
     plan: dict[str, Row] = {}
+    given = {tuple(name.partition(".")[::2]): value for name, value in parameters(options["option"]).items()}
     for entry in methods.split(","):
         name, colon, seconds = entry.strip().partition(":")
         chosen = method_named(name)
@@ -84,8 +85,14 @@ def _plan(methods: str, time_limit: float | None, options: Row) -> dict[str, Row
         except ValueError:
             raise InputError(f"{entry.strip()}: expected seconds after the colon") from None
         deadline_for(limit)
+        own = {option: value for (method, option), value in given.items() if method == name}
+        asked(name, limit, None, own)
         plan[name] = {
             "time_limit": limit,
             **{option: options[option] for option in chosen.options if option in options},
+            **own,
         }
+    for name, option in given:
+        if name not in plan:
+            raise InputError(f"--option {name}.{option}: {name} is none of the methods {', '.join(plan)}")
     return plan

@@ -12,10 +12,10 @@ from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
 from ilpinfer.batch import decode_many
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import notice, prepare
+from ilpinfer.cli.inputs import notice, parameters, prepare
 from ilpinfer.cli.progress import progress
 from ilpinfer.corpus.trellises import Scored
-from ilpinfer.decoding import deadline_for
+from ilpinfer.decoding import asked, deadline_for
 from ilpinfer.decoding import decode as decode_one
 from ilpinfer.files import Journal, digest
 from ilpinfer.methods import method as method_named
@@ -121,6 +121,9 @@ def _solver(method: str, time_limit: float | None, options: Row) -> Solve:
     if options["tau"] is not None:
         return _two_phase_solver(call, options)
     call |= {name: options[name] for name in chosen.options if options.get(name) is not None}
+    own = parameters(options["option"])
+    asked(method, time_limit, top, own)
+    call |= own
     if options["trace"] and jobs > 1:
         raise ValueError("--trace follows one sequence at a time: leave --jobs out")
 

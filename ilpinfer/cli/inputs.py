@@ -1,7 +1,9 @@
 """What commands read: models, rules and scored sequences, with notices on standard error."""
 
+import json
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,28 @@ def check_scheme(scheme: str) -> None:
     """Raise InputError for a scheme that does not exist."""
     if scheme and scheme not in SCHEMES:
         raise InputError(f'no scheme "{scheme}"{suggestion(scheme, SCHEMES)}')
+
+
+def parameters(entries: Sequence[str]) -> dict[str, Any]:
+    """NAME=VALUE entries; a value is a number, true or false, or else text.
+
+    Raises
+    ------
+    InputError
+        for an entry of another form, or a name given twice.
+    """
+    found: dict[str, Any] = {}
+    for entry in entries:
+        name, equals, text = entry.partition("=")
+        if not (name and equals):
+            raise InputError(f"--option {entry}: expected NAME=VALUE")
+        if name in found:
+            raise InputError(f"--option {name} is given twice")
+        try:
+            found[name] = json.loads(text)
+        except ValueError:
+            found[name] = text
+    return found
 
 
 def notice(text: str) -> None:

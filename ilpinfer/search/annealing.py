@@ -1,0 +1,78 @@
+"""Simulated annealing over the runs of labellings (Kirkpatrick, Gelatt, Vecchi 1983), a modern baseline."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from formulations.compiled.problem import Problem
+from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
+from ilpinfer.certificate import VITERBI_BOUND
+from ilpinfer.exact.viterbi import viterbi
+from ilpinfer.found import Found, Task
+from ilpinfer.search import annealing_kernels as kernels
+from ilpinfer.search.discrepancy import best_first, run_time
+from ilpinfer.search.evolution import Population
+from ilpinfer.search.parameters import Annealing, Evolution
+from ilpinfer.warming import warm
+
+_STRETCH = 0.001
+"""Seconds that a call into the kernel may take."""
+_STEPS = 1000
+"""Steps of a call where their number is limited, so that the temperature falls alike however fast they are."""
+
+
+def annealing(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+    """The best labelling that keeps the hard rules, of all that were passed through."""
+    for stage in ("viterbi", "discrepancy", "evolution", "annealing"):
+        task.deadline.excuse(warm(stage))
+    parameters = task.parameters or Annealing()
+    assert isinstance(parameters, Annealing)
+    folded = problem.fold()
+    bound, path = viterbi(folded.lattice)
+    if is_forbidden(bound):
+        yield Found(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
+        return
+    if not parameters.iterations:
+        task = replace(task, deadline=run_time(task.deadline))
+    first = best_first(folded, task.deadline)
+    both = Evolution(population=1, offspring=1, seed=parameters.seed)
+    population = Population(folded, task, both, path if first is None else first, bound)
+    population.begin()
+    steps = cool(population, parameters)
+    yield Found(population.incumbents.path, bound, f"{name}: {steps} steps", VITERBI_BOUND)
+
+
+def cool(population: Population, parameters: Annealing) -> int:
+    """Steps while the temperature falls, to the last one or to the deadline; how many there were."""
+    deadline, p = population.task.deadline, parameters
+    hot, cold = p.start_temperature * UNITS_PER_NAT, p.end_temperature * UNITS_PER_NAT
+    weight, moves = round(p.hard_weight * UNITS_PER_NAT), (p.shift_rate, p.run_rate)
+    done, speed, begun = 0, 100_000.0, deadline.elapsed
+    while not deadline.passed and (not p.iterations or done < p.iterations):
+        began, before = deadline.elapsed, int(population.counts[kernels.VALUED])
+        if p.iterations:
+            work = min(_STEPS, p.iterations - done)
+            share, after = done / p.iterations, (done + work) / p.iterations
+        else:
+            work, length = max(1, int(speed * _STRETCH)), deadline.limit - begun
+            share, after = ((t - begun) / length for t in (began, began + work / speed))
+        heat = np.array([hot * (cold / hot) ** min(1.0, x) for x in (share, after)])
+        code, steps = kernels.anneal(
+            population.scores,
+            population.machines,
+            population.people,
+            population.seed,
+            moves,
+            weight,
+            heat,
+            population.records,
+            population.counts,
+            work,
+        )
+        done += steps
+        speed = max(1.0, steps / max(1e-6, deadline.elapsed - began))
+        population.take(began, before)
+        if code == kernels.FULL and not steps:
+            population.make_room()
+    return done

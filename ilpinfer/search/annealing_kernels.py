@@ -1,0 +1,61 @@
+"""Simulated annealing over runs: one labelling, changed a run or a border at a time."""
+
+import math
+
+import numpy as np
+
+from ilpinfer.kernels import kernel
+from ilpinfer.search.evolution_kernels import BEST, FOUND, STATES, VALUED, below, mutate, share, value
+
+DONE, FULL = 0, 1
+"""Why `anneal` has stopped: the steps are over, or there is no room for joint states or for labellings."""
+
+
+@kernel
+def _relabel(y, seed, labels):  # type: ignore[no-untyped-def]
+    """Give a stretch a random label, one of n tokens with probability 2^-n; its first and last token."""
+    first = below(seed, len(y))
+    last = first
+    while last + 1 < len(y) and share(seed) < 0.5:
+        last += 1
+    y[first : last + 1] = below(seed, labels)
+    return first, last
+
+
+@kernel
+def anneal(lattice, machines, people, seed, moves, weight, heat, records, counts, steps):  # type: ignore[no-untyped-def]
+    """Change individual 0 so many times, through individual 1; it may get worse by what the temperature allows.
+
+    moves : how often a border shifts, and how often a run or a border changes rather than any stretch
+    weight : of a hard violation, grid units
+    heat : temperature of the first and of the last step, grid units; it falls by the same share each step
+    The other parameters are as in `evolve`. How many steps were done is returned beside the reason.
+    """
+    label, joint, worth, broken, total, breaks = people
+    values, when, paths = records
+    T, K = label.shape[1], lattice[1].shape[2]
+    borders = np.empty(T, np.int64)
+    fall = (heat[1] / heat[0]) ** (1.0 / max(1, steps))
+    temperature = heat[0]
+    for step in range(steps):
+        if counts[FOUND] == len(values) or counts[STATES] + 4 * T > len(machines[3][0]):
+            return FULL, step
+        temperature *= fall
+        label[1], joint[1], worth[1], broken[1] = label[0], joint[0], worth[0], broken[0]
+        if share(seed) < moves[1]:
+            first, last = mutate(label[1], seed, borders, K, moves[0], True)
+        else:
+            first, last = _relabel(label[1], seed, K)
+        if not value(lattice, machines, people, 1, first, last, counts):
+            return FULL, step
+        gain = float(total[1] - total[0]) - float(weight) * (breaks[1] - breaks[0])
+        if gain < 0 and share(seed) >= math.exp(gain / temperature):
+            continue
+        label[0], joint[0], worth[0], broken[0] = label[1], joint[1], worth[1], broken[1]
+        total[0], breaks[0] = total[1], breaks[1]
+        if breaks[0] == 0 and total[0] > counts[BEST]:
+            counts[BEST] = total[0]
+            values[counts[FOUND]], when[counts[FOUND]] = total[0], counts[VALUED]
+            paths[counts[FOUND]] = label[0]
+            counts[FOUND] += 1
+    return DONE, steps

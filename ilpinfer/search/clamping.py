@@ -1,0 +1,68 @@
+"""Rules on single tokens: obeyed by Viterbi, or written over its labelling afterwards (Liao et al. 2009, section 2)."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.problem import Problem
+from formulations.grid import is_forbidden
+from ilpinfer.certificate import FOLDED_BOUND, VITERBI_BOUND
+from ilpinfer.exact.viterbi import best_paths, viterbi
+from ilpinfer.found import Found, Task
+from ilpinfer.warming import warm
+
+
+def constrained_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+    """The best labellings of the trellis with all local rules in its scores, the other rules ignored.
+
+    Clamped tokens, forbidden labels and forbidden steps, thus sub-paths too, leave the rest of the labelling exact
+    (Fersini et al. 2014, eq. 10; Liao et al. 2009, section 3.2).
+    """
+    task.deadline.excuse(warm("viterbi"))
+    folded = problem.fold()
+    found = best_paths(folded.lattice, task.top)
+    for score, path in found:
+        broken = len(folded.breaks(path))
+        method = f"{name}: {broken} rules broken" if broken else name
+        yield Found(path, score, method, FOLDED_BOUND)
+    if len(found) < task.top:
+        yield Found(None, float("-inf"), f"{name}: no labelling is possible", FOLDED_BOUND)
+
+
+def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+    """The labelling of Viterbi, in which hard rules on single tokens overwrite the labels that they forbid.
+
+    From left to right, a token gets the label, of those that its rules leave, with which the labelling as it then is
+    scores best, and nothing else moves.
+    """
+    task.deadline.excuse(warm("viterbi"))
+    bound, path = viterbi(problem.lattice)
+    if is_forbidden(bound):
+        yield Found(None, float("-inf"), f"{name}: no labelling is possible", VITERBI_BOUND)
+        return
+    allowed = allowed_labels(problem)
+    wrong = [t for t in range(len(path)) if not allowed[t, path[t]] and allowed[t].any()]
+    for t in wrong:
+        choices = [
+            (problem.lattice.score(_with(path, t, k)), -k) for k in np.flatnonzero(allowed[t]).tolist()
+        ]
+        path = _with(path, t, -max(choices)[1])
+    yield Found(path, bound, f"{name}: {len(wrong)} tokens overwritten", VITERBI_BOUND)
+
+
+def allowed_labels(problem: Problem) -> NDArray[np.bool_]:
+    """(T, K) which labels the hard rules on single tokens leave."""
+    allowed = np.ones(problem.shape, bool)
+    for rule in problem.rules:
+        if rule.penalty is None and rule.folds:
+            for table in rule.as_scores():
+                if table.values.shape[1] == 1:
+                    allowed &= ~is_forbidden(table.values[table.index, 0])
+    return allowed
+
+
+def _with(path: NDArray[np.int64], t: int, label: int) -> NDArray[np.int64]:
+    changed = path.copy()
+    changed[t] = label
+    return changed

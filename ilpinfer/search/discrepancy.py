@@ -1,0 +1,254 @@
+"""Limited discrepancy search with branch and bound (Stokman 2011, section 4.2.2; Harvey and Ginsberg 1995)."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.problem import Problem
+from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
+from ilpinfer.certificate import VITERBI_BOUND, Certificate
+from ilpinfer.deadline import Deadline
+from ilpinfer.exact.follow import grown_memo, memo_of
+from ilpinfer.exact.follow_kernels import enter
+from ilpinfer.exact.guide import joint_symbols
+from ilpinfer.exact.parts import Priced, pack_parts, priced
+from ilpinfer.exact.viterbi import completions
+from ilpinfer.found import Found, Task
+from ilpinfer.search import discrepancy_kernels as kernels
+from ilpinfer.search.incumbents import Incumbents
+from ilpinfer.search.parameters import Discrepancy
+from ilpinfer.warming import warm
+
+Integers = NDArray[np.int64]
+
+_STRETCH = 0.001
+"""Seconds that a call into the kernel may take, so that the deadline is kept and times of labellings are told apart."""
+_LABELLINGS = 64
+"""Room for labellings in a call."""
+_LARGEST_MEMO = 2_000_000
+
+
+RUN_TIME = 0.8
+"""Seconds that a search has where no limit is given (Stokman 2011, Table 6)."""
+
+
+def run_time(deadline: Deadline) -> Deadline:
+    """The deadline of a search that would not end by itself."""
+    return Deadline(RUN_TIME) if deadline.limit == math.inf else deadline
+
+
+def best_first(folded: Problem, deadline: Deadline) -> NDArray[np.int64] | None:
+    """The first labelling of depth-first search that takes the best choice and turns back at hard rules; label ids (T,).
+
+    None where a share of the time that is left does not suffice.
+    """
+    left = min(deadline.remaining or RUN_TIME, RUN_TIME)
+    search = Search(folded, Task(Deadline(left / 5)), Discrepancy(branching=1_000_000))
+    if is_forbidden(search.best):
+        return None
+    search.completion = completions(folded.lattice)
+    search.round(np.array([2 * FORBIDDEN, FORBIDDEN, folded.lattice.pool.shape[2]]), -1, 1, first=True)
+    return search.incumbents.path
+
+
+def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+    """The best labelling of rounds of depth-first search under wider and wider limits."""
+    for stage in ("viterbi", "discrepancy"):
+        task.deadline.excuse(warm(stage))
+    parameters = task.parameters or Discrepancy()
+    assert isinstance(parameters, Discrepancy)
+    task = replace(task, deadline=run_time(task.deadline))
+    search = Search(problem.fold(), task, parameters)
+    if is_forbidden(search.best):
+        yield Found(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
+        return
+    exhausted = search.run()
+    found = search.incumbents
+    method = f"{name}: {parameters.variant}, {search.rounds} rounds, {search.nodes} nodes"
+    if exhausted:
+        proof = Certificate("exact", "depth-first search to the end")
+        yield Found(found.path, found.value if found.path is not None else FORBIDDEN, method, proof)
+    else:
+        yield Found(found.path, search.best, method, VITERBI_BOUND)
+
+
+@dataclass
+class Search:
+    """The rounds.
+
+    Parameters
+    ----------
+    folded : local rules in its lattice
+    best : grid units; no labelling scores more
+    rounds, nodes : done so far
+    """
+
+    folded: Problem
+    task: Task
+    parameters: Discrepancy
+    rounds: int = 0
+    nodes: int = 0
+    incumbents: Incumbents = field(init=False)
+
+    def __post_init__(self) -> None:
+        lattice = self.folded.lattice
+        ahead = completions(lattice)
+        self.best = int(np.max(lattice.node[0] + ahead[0]))
+        self.completion = ahead if self.parameters.variant == "admissible" else np.zeros_like(ahead)
+        self.incumbents = Incumbents(self.folded, self.task)
+        early, late = _parts(self.folded, all_early=self.parameters.variant != "published")
+        self.packed, self.flags = pack_parts(early, lattice)
+        self.symbols = joint_symbols(lattice, early)
+        width = len(early) + 1 + int(self.flags.max(initial=-1))
+        self.memo = memo_of(64, width, self.symbols[2].shape[1])
+        packed, flags = pack_parts(late, lattice)
+        room = len(late) + 1 + int(flags.max(initial=-1))
+        self.late = packed, flags, np.zeros(room, np.int32), np.zeros(room, np.int32)
+        self.met = 1
+        self.shift = (
+            self._shift() if self.parameters.zero == "best" else np.zeros(len(lattice.node), np.int64)
+        )
+        self.speed = 1e6
+
+    def _shift(self) -> Integers:
+        """(T,) the sum so far of the best score of any step to each token."""
+        lattice = self.folded.lattice
+        edges = lattice.edge_scores().max(axis=(1, 2))
+        return np.cumsum(np.append(lattice.node[0].max(), edges))
+
+    def run(self) -> bool:
+        """Rounds until one finds something, or to the deadline; whether nothing can be better than the best that is found."""
+        parameters = self.parameters
+        while not self.task.deadline.passed:
+            limits, discrepancies, monotone, free = self._limits()
+            cut = self.round(limits, discrepancies, monotone)
+            self.rounds += 1
+            if cut is None:
+                return False
+            known = self.incumbents.path is not None
+            if not cut and (free or (known and self.incumbents.value >= self._allowed())):
+                return not self.incumbents.blind
+            if free or (known and not parameters.keep_going):
+                return False
+        return False
+
+    def _allowed(self) -> int:
+        """The floor of an admissible round; that of others proves nothing."""
+        if self.parameters.variant != "admissible":
+            return LIMIT * 4
+        return self.best + self._distance()
+
+    def _distance(self) -> int:
+        """α·T·m^i in grid units, at most what scores can add up to."""
+        p, T = self.parameters, len(self.folded.lattice.node)
+        try:
+            nats = p.token_multiplier * T * p.iteration_multiplier**self.rounds
+        except OverflowError:
+            nats = -math.inf
+        return int(max(nats * UNITS_PER_NAT, -4 * LIMIT))
+
+    def _limits(self) -> tuple[Integers, int, int, bool]:
+        """Floors and branching factor of the next round; discrepancies; what rises; and whether nothing is limited at all."""
+        p, K = self.parameters, self.folded.lattice.pool.shape[2]
+        if p.variant == "textbook":
+            free = self.rounds >= len(self.folded.lattice.node)
+            return np.array([2 * FORBIDDEN, FORBIDDEN, K]), self.rounds, 0, free
+        width, distance = min(K, p.branching + self.rounds * p.branching_increase), self._distance()
+        widest = width == K and distance <= -4 * LIMIT
+        known = self.incumbents.value if self.incumbents.path is not None else None
+        if p.variant == "admissible":
+            reach = self.best + distance if known is None else max(self.best + distance, known + 1)
+            return np.array([2 * FORBIDDEN, reach, width]), -1, 2, widest
+        floor = distance if known is None else max(distance, known - int(self.shift[-1]))
+        return np.array([floor, FORBIDDEN, width]), -1, 1, False
+
+    def round(
+        self, limits: Integers, discrepancies: int, monotone: int, *, first: bool = False
+    ) -> bool | None:
+        """Whether anything was cut; None where time has run out, or where the first labelling is enough."""
+        lattice, incumbents = self.folded.lattice, self.incumbents
+        T, width = len(lattice.node), int(limits[2])
+        stack = (
+            np.empty((T, width), np.int32),
+            np.empty((T, width), np.int32),
+            *(np.empty((T, width), np.int64) for _ in range(2)),
+            np.zeros(T, np.int64),
+            np.full(T, -1),
+            np.zeros(T, np.int64),
+        )
+        records = (
+            np.empty(_LABELLINGS, np.int64),
+            np.empty(_LABELLINGS, np.int64),
+            np.empty((_LABELLINGS, T), np.int64),
+        )
+        counts = np.array([0, 0, 0, self.met, 0, incumbents.value])
+        scores = lattice.node, lattice.pool, lattice.step, lattice.base, self.completion, self.shift
+        code = kernels.WORKED
+        while code != kernels.DONE:
+            if self.task.deadline.passed:
+                self.nodes += int(counts[kernels.NODES])
+                return None
+            machines = self.packed, self.flags, self.symbols, self.memo
+            began, before = self.task.deadline.elapsed, int(counts[kernels.NODES])
+            work = max(1, int(_STRETCH * self.speed))
+            code = kernels.dive(
+                scores, machines, self.late, stack, limits, counts, records, discrepancies, monotone, work
+            )
+            ended, after = self.task.deadline.elapsed, int(counts[kernels.NODES])
+            if after - before > 100:
+                self.speed = (after - before) / max(1e-6, ended - began)
+            for n in range(counts[kernels.COMPLETE]):
+                share = (int(records[1][n]) - before) / max(1, after - before)
+                incumbents.offer(
+                    lattice.labels_of(records[2][n]),
+                    int(records[0][n]),
+                    began + share * (ended - began),
+                    self.best,
+                )
+            counts[kernels.COMPLETE] = 0
+            if first and incumbents.path is not None:
+                return None
+            if incumbents.blind:
+                counts[kernels.BEST] = incumbents.value
+            if code == kernels.FULL and counts[kernels.STATES] == len(self.memo[0]):
+                self._make_room(stack, counts)
+        self.met = int(counts[kernels.STATES])
+        self.nodes += int(counts[kernels.NODES])
+        return bool(counts[kernels.CUT])
+
+    def _make_room(self, stack: tuple, counts: Integers) -> None:
+        """More room for joint states; past a limit those are forgotten that are not on the stack."""
+        if self.memo[1].size <= _LARGEST_MEMO:
+            self.memo = grown_memo(self.memo)
+            return
+        joint, size = stack[1], stack[4]
+        depth = int(counts[kernels.DEPTH])
+        places = [(t, slice(0, int(size[t]))) for t in range(depth)]
+        used = np.unique(np.concatenate([[0], *(joint[at] for at in places)]))
+        vectors = self.memo[0][used]
+        self.memo = memo_of(max(64, 2 * len(used)), vectors.shape[1], self.memo[1].shape[1])
+        self.memo[0][: len(used)] = vectors
+        self.memo[3][:] = -1
+        enter(self.memo[0], self.memo[3], len(used))
+        for at in places:
+            joint[at] = np.searchsorted(used, joint[at])
+        counts[kernels.STATES] = len(used)
+
+
+def _parts(folded: Problem, *, all_early: bool) -> tuple[list[Priced], list[Priced]]:
+    """The machines that are followed on prefixes, and those that are evaluated on whole labellings only.
+
+    A rule is evaluated on prefixes where it may be (the set P, section 4.1): where no longer prefix can break it less,
+    or, for a hard one, none can mend it. Those that count once over several machines stay together.
+    """
+    early, late = list[Priced](), list[Priced]()
+    for r, rule in enumerate(folded.rules):
+        testable = all(
+            m.partial == "exact" or (rule.penalty is None and bool(m.partial)) for m in rule.machines
+        )
+        parts = [part for group in priced(rule, r) for part in group]
+        (early if all_early or testable else late).extend(parts)
+    return early, late

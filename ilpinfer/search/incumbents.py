@@ -1,0 +1,66 @@
+"""The labellings that a search finds, each better than the one before, with the second in which it was found."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.problem import Problem
+from formulations.grid import FORBIDDEN, is_forbidden
+from ilpinfer.found import Task
+
+Path = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Incumbent:
+    """A labelling.
+
+    Parameters
+    ----------
+    seconds : since the start, warming up left out
+    value : grid units
+    path : label ids (T,)
+    """
+
+    seconds: float
+    value: int
+    path: Path
+
+
+@dataclass
+class Incumbents:
+    """Those of one search.
+
+    Parameters
+    ----------
+    folded : what they are labellings of
+    task : whose `watch` hears of each
+    """
+
+    folded: Problem
+    task: Task
+    found: list[Incumbent] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.blind = any(rule.unseen for rule in self.folded.rules)
+
+    @property
+    def value(self) -> int:
+        """Of the best so far, grid units; `FORBIDDEN` for none."""
+        return self.found[-1].value if self.found else FORBIDDEN
+
+    @property
+    def path(self) -> Path | None:
+        """The best so far."""
+        return self.found[-1].path if self.found else None
+
+    def offer(self, path: Path, value: int, seconds: float, bound: int) -> None:
+        """Take a labelling that is better; where a rule has no machine, it is valued anew."""
+        if self.blind:
+            value = self.folded.value(path).score
+        if is_forbidden(value) or value <= self.value:
+            return
+        self.found.append(Incumbent(seconds, value, path))
+        if self.task.watch is not None:
+            self.task.watch(seconds, value, bound)

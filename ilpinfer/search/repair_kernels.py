@@ -1,0 +1,77 @@
+"""Repair: changes of one token, one run or one border, taken as soon as they make a labelling better."""
+
+from ilpinfer.kernels import kernel
+from ilpinfer.search.evolution_kernels import BEST, FOUND, STATES, VALUED, value
+
+DONE, WORKED, FULL = 0, 1, 2
+"""Why `improve` has stopped: nothing makes it better, the work is done, or there is no room for joint states or labellings."""
+TOKEN, SINCE = 0, 1
+"""Places in `position`: the token at hand, and how many were passed since the labelling last got better."""
+
+
+@kernel
+def _better(lattice, machines, people, first, last, weight, counts):  # type: ignore[no-untyped-def]
+    """Value individual 1, changed from `first` to `last`: 1 if it takes the place of individual 0, -1 if there is no room."""
+    label, joint, worth, broken, total, breaks = people
+    if not value(lattice, machines, people, 1, first, last, counts):
+        return -1
+    better = total[1] - weight * breaks[1] > total[0] - weight * breaks[0]
+    source, target = (1, 0) if better else (0, 1)
+    label[target], joint[target], worth[target] = label[source], joint[source], worth[source]
+    broken[target] = broken[source]
+    total[target], breaks[target] = total[source], breaks[source]
+    return 1 if better else 0
+
+
+@kernel
+def improve(lattice, machines, people, weight, records, counts, position, work):  # type: ignore[no-untyped-def]
+    """Change individual 0, for which individual 1 is a copy, while that makes it better; parameters as in `evolve`."""
+    label, _, _, _, total, breaks = people
+    values, when, paths = records
+    T, K, stop = label.shape[1], lattice[1].shape[2], counts[VALUED] + work
+    while position[SINCE] < T:
+        if counts[VALUED] >= stop:
+            return WORKED
+        if counts[FOUND] == len(values) or counts[STATES] + 16 * T > len(machines[3][0]):
+            return FULL
+        t, improved = position[TOKEN], False
+        y = label[0]
+        end = t + 1
+        while end < T and y[end] == y[t]:
+            end += 1
+        starts = t == 0 or y[t - 1] != y[t]
+        for move in range(2 * K + 2):
+            k = move % K if move < 2 * K else 0
+            first, last = t, t
+            if move < K:
+                if k == y[t]:
+                    continue
+                label[1, t] = k
+            elif move < 2 * K:
+                if not starts or end == t + 1 or k == y[t]:
+                    continue
+                last = end - 1
+                label[1, t:end] = k
+            elif not starts or t == 0:
+                continue
+            elif move == 2 * K:
+                first = last = t - 1
+                label[1, t - 1] = y[t]
+            else:
+                label[1, t] = y[t - 1]
+            found = _better(lattice, machines, people, first, last, weight, counts)
+            if found < 0:
+                label[1] = label[0]
+                return FULL
+            if found:
+                improved = True
+                if breaks[0] == 0 and total[0] > counts[BEST] and counts[FOUND] < len(values):
+                    counts[BEST] = total[0]
+                    values[counts[FOUND]], when[counts[FOUND]] = total[0], counts[VALUED]
+                    paths[counts[FOUND]] = label[0]
+                    counts[FOUND] += 1
+                break
+        position[SINCE] = 0 if improved else position[SINCE] + 1
+        if not improved:
+            position[TOKEN] = (t + 1) % T
+    return DONE
