@@ -3,14 +3,33 @@
 import datetime
 import os
 import platform
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
-PACKAGES = ("ilpinfer", "numpy", "numba", "scipy", "ortools", "pulp")
+PACKAGES = (
+    "ilpinfer",
+    "numpy",
+    "numba",
+    "scipy",
+    "ortools",
+    "pulp",
+    "pytoulbar2",
+    "conin",
+    "python-crfsuite",
+    "optuna",
+)
 
 
 def header() -> str:
-    """Date, versions and size of the machine, one line."""
-    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    """Date, versions of what is installed and size of the machine, one line."""
+    found = {name: _version(name) for name in PACKAGES}
+    versions = ", ".join(f"{name} {number}" for name, number in found.items() if number)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     size = f"{os.cpu_count()} cores, {memory:.0f} GiB"
     return f"{datetime.date.today()}, Python {platform.python_version()}, {versions}; {platform.machine()}, {size}"
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""

@@ -13,11 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from benchmarks.study.data import BASIC
-from benchmarks.study.generated import RIVALS_LENGTH, RIVALS_SIZE
-from benchmarks.study.journal import Row
-from benchmarks.study.running import EVERY
-from benchmarks.study.summary import PROVED
+from benchmarks.engine.methods import BASIC
+from benchmarks.engine.running import EVERY
+from benchmarks.engine.summary import PROVED
+from benchmarks.generated import RIVALS_LENGTH, RIVALS_SIZE
+from benchmarks.journal import Row
 
 CORA = ("cora 5", "cora 20", "cora 300")
 Rows = Sequence[Row]

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from benchmarks.data import SOLVERS, DataSet, Item, Scale
 from benchmarks.mining import implications, mine
-from benchmarks.study.data import SOLVERS, DataSet, Item, Scale
 from formulations import LabelSet, load_rules
 from formulations import constraints as C
 from formulations.rules import RuleSet
@@ -105,4 +105,4 @@ def _labels(examples: Sequence[Labelled]) -> LabelSet:
 
 def _items(hmm: HMM, examples: Sequence[Labelled], name: str, first: int = 0) -> list[Item]:
     numbered = enumerate(examples, first)
-    return [Item(f"{name} {number}", partial(hmm.trellis, tokens)) for number, (tokens, _) in numbered]
+    return [Item(f"{name} {n}", partial(hmm.trellis, tokens), labels) for n, (tokens, labels) in numbered]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import ilpinfer
-from benchmarks.study.data import BASIC, SOLVERS, DataSet, Item
-from benchmarks.study.peers import Answer, CannotState
+from benchmarks.data import SOLVERS, DataSet, Item
+from benchmarks.engine.peers import Answer, CannotState
 from benchmarks.synthetic import document, labels_of_size
 from formulations import Trellis
 from formulations import constraints as C
@@ -18,6 +18,8 @@ from ilpinfer.solution import Solution, finite
 
 Row = dict[str, Any]
 
+BASIC = ("auto", "viterbi", "beam 10", "beam 50", "beam 200")
+"""Methods that run on every sequence."""
 MOST_COLUMNS = 2_000_000
 """Of a complete program; a rival is not asked for more."""
 FAST, REPEATS = 0.03, 3
@@ -68,15 +70,15 @@ def timed(method: str, item: Item, data: DataSet) -> tuple[Solution | Answer, li
 def worker(method: str) -> Callable[[Trellis, RuleSet, float], Any]:
     """What runs a method, given a trellis, rules and a time limit in seconds."""
     if method == "pulp":
-        from benchmarks.study import newcomer
+        from benchmarks.engine import newcomer
 
         return newcomer.decode
     if method == "toulbar2":
-        from benchmarks.study import weighted_csp
+        from benchmarks.engine import weighted_csp
 
         return weighted_csp.decode
     if method.startswith("conin"):
-        from benchmarks.study import constrained_hmm
+        from benchmarks.engine import constrained_hmm
 
         return constrained_hmm.search if method == "conin a-star" else constrained_hmm.decode
     name, _, width = method.partition(" ")

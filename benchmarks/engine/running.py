@@ -3,12 +3,15 @@
 import time
 from collections.abc import Callable, Sequence
 
-from benchmarks.study.agreement import Disagreement, check
-from benchmarks.study.data import BASIC, DataSet
-from benchmarks.study.journal import Journal, Row
-from benchmarks.study.methods import run, warm_up
-from benchmarks.study.peers import CannotState
+from benchmarks.data import SOLVERS, DataSet
+from benchmarks.engine.agreement import check
+from benchmarks.engine.methods import BASIC, run, warm_up
+from benchmarks.engine.peers import CannotState, installed
+from benchmarks.journal import Journal, Row
+from benchmarks.study import Disagreement
 
+RIVALS = (*SOLVERS, "pulp", "toulbar2", "conin", "conin a-star")
+"""Methods that run on a fixed sample."""
 EVERY = "*"
 """In place of a sequence: the row speaks of all of them."""
 
@@ -22,9 +25,14 @@ def run_all(sets: Sequence[DataSet], journal: Journal, step: Callable[[], None])
         as soon as two programs cannot both be right.
     """
     for data in sets:
-        for method in data.methods:
+        for method in methods_of(data):
             run_method(method, data, journal)
             step()
+
+
+def methods_of(data: DataSet) -> list[str]:
+    """Every method that runs on a data set and is installed, `auto` first."""
+    return [*BASIC, *(name for name in RIVALS if data.rivals.get(name) and installed(name))]
 
 
 def run_method(method: str, data: DataSet, journal: Journal) -> None:

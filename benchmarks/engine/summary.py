@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.study.journal import Row
-from benchmarks.study.running import EVERY
+from benchmarks.engine.running import EVERY
+from benchmarks.journal import Row
 
 PROVED = ("optimal", "infeasible")
 Summary = dict[str, Any]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import ilpinfer
-from benchmarks.study.data import Scale
-from benchmarks.study.generated import noise_for
-from benchmarks.study.journal import Journal, Row
+from benchmarks.data import Scale
+from benchmarks.generated import noise_for
+from benchmarks.journal import Journal, Row
 from benchmarks.synthetic import document, document_rules, labels_of_size
 from formulations import Trellis
 from formulations.rules import RuleSet
@@ -34,8 +34,8 @@ def run_extras(journal: Journal, scale: Scale) -> None:
 
 def hard_document(seed: int, scale: Scale) -> tuple[Trellis, RuleSet]:
     """A long document under noise that leaves work after Viterbi."""
-    labels = labels_of_size(5 if scale.tiny else SIZE)
-    return document(30 if scale.tiny else LENGTH, seed, labels, NOISE), document_rules(labels)
+    labels = labels_of_size(5 if scale.smoke else SIZE)
+    return document(30 if scale.smoke else LENGTH, seed, labels, NOISE), document_rules(labels)
 
 
 def anytime(scale: Scale) -> Row:
@@ -83,9 +83,9 @@ def _finite(number: float | None) -> float | None:
 
 def memory(scale: Scale) -> Row:
     """MiB that a fresh process holds at its peak, with the trellis alone and after decoding it."""
-    T, K = (30, 5) if scale.tiny else (2000, 60)
+    T, K = (30, 5) if scale.smoke else (2000, 60)
     noise = noise_for(T, K)[0]
-    command = [sys.executable, "-m", "benchmarks.study.memory", str(T), str(K), str(noise)]
+    command = [sys.executable, "-m", "benchmarks.engine.memory", str(T), str(K), str(noise)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     found: Row = json.loads(done.stdout.splitlines()[-1])
     return found

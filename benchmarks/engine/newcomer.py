@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pulp
 
-from benchmarks.study.peers import Answer, CannotState
+from benchmarks.engine.peers import Answer, CannotState
 from formulations import Feature, Rule, Trellis
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
 from formulations.labels import EACH_FIELD

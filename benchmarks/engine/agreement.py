@@ -2,14 +2,12 @@
 
 from typing import Any
 
+from benchmarks.study import Disagreement
+
 Row = dict[str, Any]
 
 NATS = 1e-3
 """How far solvers in floating point may be off."""
-
-
-class Disagreement(Exception):
-    """Two programs cannot both be right; the message names data set, sequence, methods and scores."""
 
 
 def check(row: Row, exact: Row | None) -> None:

@@ -1,7 +1,6 @@
 """What other programs answer, and what they say where they cannot state a rule."""
 
 from dataclasses import dataclass
-from importlib.metadata import version
 from importlib.util import find_spec
 
 import numpy as np
@@ -36,9 +35,3 @@ class Answer:
 def installed(method: str) -> bool:
     """Whether the package that a method needs can be imported; true for methods that need none."""
     return method not in PACKAGES or find_spec(PACKAGES[method]) is not None
-
-
-def versions() -> str:
-    """Names and versions of the peers, absent ones said to be so."""
-    names = dict.fromkeys(PACKAGES.values())
-    return ", ".join(f"{name} {version(name) if find_spec(name) else 'not installed'}" for name in names)

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 import ilpinfer
+from benchmarks import __main__ as program
 from benchmarks import mining
-from benchmarks.study import __main__ as study
-from benchmarks.study import agreement, constrained_hmm, figures, newcomer, summary, weighted_csp
-from benchmarks.study.data import Item, spread
-from benchmarks.study.generated import SHARE, TOLERANCE, noise_for
-from benchmarks.study.journal import Journal
-from benchmarks.study.peers import CannotState, installed
+from benchmarks.data import Item, spread
+from benchmarks.engine import agreement, constrained_hmm, figures, newcomer, summary, weighted_csp
+from benchmarks.engine.peers import CannotState, installed
+from benchmarks.generated import SHARE, TOLERANCE, noise_for
+from benchmarks.journal import Journal
+from benchmarks.study import Disagreement
 from benchmarks.synthetic import document, document_rules, labels_of_size
 from formulations import LabelSet, RuleSet, load_rules
 from formulations import constraints as C
@@ -36,7 +37,12 @@ NEWCOMER_RULES = RuleSet(
 @pytest.fixture(scope="module")
 def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("study")
-    assert study.main(["--tiny", "--parts", "generator,extra", "--output", str(folder)]) == 0
+    assert (
+        program.main(
+            ["run", "engine", "--scale", "smoke", "--parts", "generator,extra", "--output", str(folder)]
+        )
+        == 0
+    )
     return folder
 
 
@@ -63,8 +69,13 @@ def test_an_interrupted_study_goes_on(output: Path, monkeypatch: pytest.MonkeyPa
     lines = rows.read_text("utf-8").splitlines()
     rows.write_text("\n".join(lines[:-3]) + "\n" + lines[-3][:20], "utf-8")
     ran = []
-    monkeypatch.setattr("benchmarks.study.running.warm_up", lambda method, data: ran.append(method))
-    assert study.main(["--tiny", "--parts", "generator,extra", "--output", str(output)]) == 0
+    monkeypatch.setattr("benchmarks.engine.running.warm_up", lambda method, data: ran.append(method))
+    assert (
+        program.main(
+            ["run", "engine", "--scale", "smoke", "--parts", "generator,extra", "--output", str(output)]
+        )
+        == 0
+    )
     assert len(ran) <= 1
     assert len(rows.read_text("utf-8").splitlines()) == len(lines)
 
@@ -83,10 +94,15 @@ def test_rows_of_other_code_are_not_kept(tmp_path: Path) -> None:
 
 
 def test_unknown_and_missing_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert study.main(["--parts", "nothing", "--output", str(tmp_path)]) == 2
+    where = ["--output", str(tmp_path)]
+    assert program.main(["run", "engine", "--parts", "nothing", *where]) == 2
     assert "nothing" in capsys.readouterr().err
-    arguments = ["--tiny", "--parts", "cora", "--data", str(tmp_path), "--output", str(tmp_path)]
-    assert study.main(arguments) == 0
+    assert program.main(["run", "engin", *where]) == 2
+    assert 'did you mean "engine"' in capsys.readouterr().err
+    assert program.main(["report", "engine", *where]) == 2
+    assert "no rows" in capsys.readouterr().err
+    arguments = ["run", "engine", "--scale", "smoke", "--parts", "cora", "--data", str(tmp_path), *where]
+    assert program.main(arguments) == 0
     assert "left out" in capsys.readouterr().err
 
 
@@ -162,11 +178,11 @@ def test_rivals_name_what_they_cannot_state() -> None:
 def test_disagreements_are_named() -> None:
     exact = {"data": "d", "item": "1", "method": "auto", "status": "optimal", "score": 1.0, "bound": 1.0}
     agreement.check({**exact, "method": "cbc", "score": 1.0005}, exact)
-    with pytest.raises(agreement.Disagreement, match="cbc found"):
+    with pytest.raises(Disagreement, match="cbc found"):
         agreement.check({**exact, "method": "cbc", "score": 1.1, "bound": 1.1}, exact)
-    with pytest.raises(agreement.Disagreement, match="cbc claims"):
+    with pytest.raises(Disagreement, match="cbc claims"):
         agreement.check({**exact, "method": "cbc", "score": 0.9, "bound": 0.9}, exact)
-    with pytest.raises(agreement.Disagreement, match="is worth"):
+    with pytest.raises(Disagreement, match="is worth"):
         agreement.check({**exact, "method": "pulp", "claimed": 2.0}, exact)
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 import ilpinfer
-from benchmarks.study.data import SOLVERS, DataSet, Item, Scale
+from benchmarks.data import SOLVERS, DataSet, Item, Scale
 from benchmarks.synthetic import document, document_rules, labels_of_size
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
@@ -28,7 +28,7 @@ def generator(scale: Scale) -> Iterator[DataSet]:
     """A data set for each length and number of labels."""
     lengths: tuple[int, ...] = LENGTHS if not scale.quick else (60, 240, 960)
     sizes: tuple[int, ...] = SIZES if not scale.quick else (5, 27)
-    if scale.tiny:
+    if scale.smoke:
         lengths, sizes = (12, 24), (5,)
     for K in sizes:
         for T in lengths:
@@ -42,7 +42,7 @@ def planted(T: int, K: int, scale: Scale) -> DataSet:
     noise, share = noise_for(T, K)
     items = tuple(Item(f"{seed}", partial(document, T, seed, labels, noise)) for seed in range(number))
     rivals: dict[str, int] = {}
-    if T == RIVALS_LENGTH or K == RIVALS_SIZE or scale.tiny:
+    if T == RIVALS_LENGTH or K == RIVALS_SIZE or scale.smoke:
         rivals = {"toulbar2": scale(2, 1)} if T <= 240 else {}
         number_of_each = scale(1, 0 if T > 60 else 1)
         if T * K * K <= GENERATED_COLUMNS:
@@ -85,8 +85,8 @@ def hard(scale: Scale) -> Iterator[DataSet]:
         ),
         ("counts", 60, 13, _counts, "hard exact numbers of tokens and runs for every field"),
     ):
-        length = 10 if scale.tiny else T
-        labels = labels_of_size(5 if scale.tiny else K)
+        length = 10 if scale.smoke else T
+        labels = labels_of_size(5 if scale.smoke else K)
         for_all, items = make(labels, length), []
         for seed in range(number):
             noisy = _near_ties if name == "ties" else _noise

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.study.peers import Answer, CannotState
+from benchmarks.engine.peers import Answer, CannotState
 from formulations import Trellis
 from formulations.compiled.machine import Machine
 from formulations.compiled.problem import GroundRule, Problem, compile_problem

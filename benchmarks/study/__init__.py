@@ -1,1 +1,0 @@
-"""The exact engine against its rivals: `python -m benchmarks.study [--data FOLDER] [--quick] [--output FOLDER]`."""
