@@ -28,7 +28,7 @@ def cora(folder: Path, scale: Scale) -> Iterator[DataSet]:
 
     Most rivals decode one size of training data only; conin is asked there to say what it cannot state.
     """
-    train, dev = (_read(folder / "cora" / f"{name}.tsv") for name in ("train", "dev"))
+    train, dev = (read_labelled(folder / "cora" / f"{name}.tsv") for name in ("train", "dev"))
     rules = load_rules("citations")
     counted = implications(train[:100], _labels(train), 10)
     more = RuleSet((*rules.items, *counted), rules.fields, "citations and ten implications")
@@ -36,8 +36,8 @@ def cora(folder: Path, scale: Scale) -> Iterator[DataSet]:
     limits = scale(10, 3), scale(40, 2)
     for size in CORA_SIZES:
         hmm, chosen = HMM.train(train[:size]), size == RIVALS_SIZE
-        unseen = [] if scale.quick or not chosen else _items(hmm, train[size:], "train", size)
-        items, note = (*_items(hmm, dev, "dev"), *unseen), f"HMM of {size} references"
+        unseen = [] if scale.quick or not chosen else items_of(hmm, train[size:], "train", size)
+        items, note = (*items_of(hmm, dev, "dev"), *unseen), f"HMM of {size} references"
         rivals = dict.fromkeys((*SOLVERS, "pulp", "conin"), scale(10, 2)) if chosen else {}
         rivals["toulbar2"] = scale(20, 3)
         yield DataSet(f"cora {size}", "cora", items, rules, rivals, *limits, note)
@@ -47,7 +47,7 @@ def cora(folder: Path, scale: Scale) -> Iterator[DataSet]:
             note += ", ten counted implications"
             yield DataSet(f"cora {size} implications", "cora", items, more, rivals, *limits, note)
     hmm = HMM.train(train[:RIVALS_SIZE])
-    items = tuple(_items(hmm, dev[: scale(100, 20)], "dev"))
+    items = tuple(items_of(hmm, dev[: scale(100, 20)], "dev"))
     rivals = dict.fromkeys(("conin", "conin a-star", "toulbar2"), scale(10, 2))
     note = f"HMM of {RIVALS_SIZE} references; a rule that conin can state"
     name = f"cora {RIVALS_SIZE} once"
@@ -56,19 +56,19 @@ def cora(folder: Path, scale: Scale) -> Iterator[DataSet]:
 
 def umass(folder: Path, scale: Scale) -> Iterator[DataSet]:
     """Hierarchical labels under soft rules mined from the training part."""
-    train, dev = (_read(folder / "umass_cfe" / f"{name}.tsv") for name in ("train", "dev"))
+    train, dev = (read_labelled(folder / "umass_cfe" / f"{name}.tsv") for name in ("train", "dev"))
     hmm = HMM.train(train)
     mined = [found.rule for found in mine(train, hmm.labels)[:UMASS_RULES]]
     note = f"at most 0.8 s a reference; HMM of {len(train)} references, {len(hmm.labels)} labels, {len(mined)} mined soft rules"
-    items = tuple(_items(hmm, dev[: scale(660, 60)], "dev"))
+    items = tuple(items_of(hmm, dev[: scale(660, 60)], "dev"))
     yield DataSet("umass", "umass", items, RuleSet(tuple(mined)), {}, 0.8, scale(60, 3), note)
 
 
 def resume(folder: Path, scale: Scale) -> Iterator[DataSet]:
     """Experience sections of up to thousands of tokens, under rules for each document, soft and hard."""
-    documents = _read(folder / "resume" / "experience_train.tsv")
+    documents = read_labelled(folder / "resume" / "experience_train.tsv")
     hmm = HMM.train(documents[::2])
-    items = tuple(_items(hmm, documents[1::2][: scale(110, 25)], "odd"))
+    items = tuple(items_of(hmm, documents[1::2][: scale(110, 25)], "odd"))
     rivals = {"toulbar2": scale(3, 2), "cp-sat": scale(2, 1), "highs": scale(2, 1)}
     for kind in ("soft", "hard"):
         rules = RuleSet(tuple(_resume_rules(hard=kind == "hard")))
@@ -93,7 +93,8 @@ def _resume_rules(*, hard: bool) -> Iterator[C.Rule]:
         yield C.linear(text, penalty=cost(1.5), name=f"{other} for each company")
 
 
-def _read(path: Path) -> list[Labelled]:
+def read_labelled(path: Path) -> list[Labelled]:
+    """Tokens and labels of every sequence; Missing where the file is not there."""
     if not path.exists():
         raise Missing(f"{path}: not there; name the folder of the corpora with --data")
     return labelled(read(path))
@@ -103,6 +104,7 @@ def _labels(examples: Sequence[Labelled]) -> LabelSet:
     return LabelSet(tuple(sorted({label for _, labels in examples for label in labels})))
 
 
-def _items(hmm: HMM, examples: Sequence[Labelled], name: str, first: int = 0) -> list[Item]:
+def items_of(hmm: HMM, examples: Sequence[Labelled], name: str, first: int = 0) -> list[Item]:
+    """Examples as scored sequences, named by number."""
     numbered = enumerate(examples, first)
     return [Item(f"{name} {n}", partial(hmm.trellis, tokens), labels) for n, (tokens, labels) in numbered]

@@ -12,6 +12,7 @@ from benchmarks.journal import Journal
 STUDIES: Mapping[str, str] = {
     "engine": "benchmarks.engine:STUDY",
     "searches": "benchmarks.searches:STUDY",
+    "tuning": "benchmarks.tuning:STUDY",
 }
 """By name, where each is declared."""
 RESULTS = Path(__file__).parent / "results"

@@ -145,6 +145,18 @@ class LabelSet:
         return steps
 
     @cached_property
+    def joins(self) -> Booleans:
+        """(K, K) steps that go on in the same run of every field."""
+        member = np.array([f.member for f in self.fields.values()])
+        same: Booleans = (member[:, :, None] == member[:, None, :]).all(axis=0)
+        return same & ~self.change[1:]
+
+    @cached_property
+    def run_forms(self) -> NDArray[np.int64]:
+        """(K, 4) labels of the first, an inner, the last and the only token of a run of the kind of each label."""
+        return schemes.run_forms(self.names, self.scheme)
+
+    @cached_property
     def invalid(self) -> tuple[Booleans, Booleans]:
         """Steps (K+1, K) and last labels (K,) that the scheme itself rules out."""
         return schemes.invalid(self.names, self.scheme)

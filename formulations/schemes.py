@@ -85,6 +85,22 @@ def field_arrays(names: Sequence[str], field: str, scheme: str) -> tuple[Boolean
     return member, begins
 
 
+def run_forms(names: Sequence[str], scheme: str) -> NDArray[np.int64]:
+    """(K, 4) ids of the labels that a run's first, inner, last and only token have; a label itself where there is none.
+
+    At the levels of `paths` above the innermost, a run is taken to go on.
+    """
+    read = [levels(name, scheme) for name in names]
+    known = {path: k for k, path in reversed(list(enumerate(read)))}
+    forms = np.empty((len(names), 4), np.int64)
+    for k, path in enumerate(read):
+        outer, (field, prefix) = tuple((f, "I") for f, _ in path[:-1]), path[-1]
+        for place, wanted in enumerate(("B", "I", "EI", "SB") if prefix else ("", "", "", "")):
+            found = (known.get((*above, (field, p))) for p in wanted for above in (outer, path[:-1]))
+            forms[k, place] = next((j for j in found if j is not None), k)
+    return forms
+
+
 def invalid(names: Sequence[str], scheme: str) -> tuple[Booleans, Booleans]:
     """Steps (K+1, K) [START and labels, next] and last labels (K,) that break the scheme.
 

@@ -138,7 +138,7 @@ def run(
 ) -> list[Solution]:
     """What a method makes of a task: at least one solution, and a last one without labels where that is all there is."""
     context = Context(trellis, rules, options={"time_limit": time_limit})
-    problem = Problem(trellis.lattice, trellis.lattice, ())
+    problem = Problem(trellis.lattice, trellis.lattice, (), trellis.labels)
     found: list[Found] = []
     try:
         with limits.until(lambda: task.deadline.passed):

@@ -104,7 +104,7 @@ _METHODS = (
     Method(
         "greedy",
         False,
-        "the best-first labelling, repaired while a change makes it better",
+        "the best-first or Viterbi's labelling, repaired while a change makes it better",
         "ilpinfer.search.repairing:greedy",
     ),
     Method(

@@ -109,7 +109,7 @@ def decode_two_phase(
     threads = natural(threads, "threads")
     options = {"tau": tau, "bound": bound, "method": method, "time_limit": time_limit, "threads": threads}
     context = Context(trellis, rules, two_phase=True, options=options)
-    problem = Problem(trellis.lattice, trellis.lattice, ())
+    problem = Problem(trellis.lattice, trellis.lattice, (), trellis.labels)
     try:
         with limits.until(lambda: deadline.passed):
             problem = compile_problem(trellis, rules)

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from strategies import problems
 
 import ilpinfer
-from formulations import Trellis
+from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from formulations.compiled.problem import compile_problem
 from formulations.grid import is_forbidden
 from ilpinfer.deadline import Deadline
 from ilpinfer.found import Task
-from ilpinfer.search import evolution, evolution_kernels
+from ilpinfer.search import evolution, evolution_kernels, run_kernels
 from ilpinfer.search.evolution import Population
 from ilpinfer.search.parameters import Evolution
 
@@ -75,16 +75,20 @@ def test_sampling_draws_each_about_as_often_as_its_rank_says():
 def test_mutations_move_a_border_back_or_change_one_run():
     seed, borders = np.array([3], np.uint64), np.empty(9, np.int64)
     before = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2], np.int32)
+    plain = LabelSet(("a", "b", "c"))
+    runs = plain.joins, plain.run_forms
     for _ in range(50):
         shifted, flipped = before.copy(), before.copy()
-        first, last = evolution_kernels.mutate(shifted, seed, borders, 3, 1.0, False)
-        assert first == last
-        assert (shifted != before).sum() == 1
-        assert first in (2, 5)
-        assert shifted[first] == before[first + 1]
-        first, last = evolution_kernels.mutate(flipped, seed, borders, 3, 0.0, False)
-        assert (first, last) in ((0, 2), (3, 5), (6, 8))
-        assert len(set(flipped[first : last + 1].tolist())) == 1
+        first, last = run_kernels.mutate(shifted, seed, borders, 3, 1.0, False, runs)
+        (moved,) = np.flatnonzero(shifted != before)
+        assert first <= moved <= last
+        assert moved in (2, 5)
+        assert shifted[moved] == before[moved + 1]
+        first, last = run_kernels.mutate(flipped, seed, borders, 3, 0.0, False, runs)
+        changed = np.flatnonzero(flipped != before)
+        assert all(first <= t <= last for t in changed)
+        assert changed.tolist() in ([], [0, 1, 2], [3, 4, 5], [6, 7, 8])
+        assert all(len(set(flipped[t : t + 3].tolist())) == 1 for t in (0, 3, 6))
 
 
 def test_the_same_seed_breeds_the_same_labelling_however_the_time_is_cut(monkeypatch):

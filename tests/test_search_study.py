@@ -80,3 +80,19 @@ def test_the_best_border_takes_the_first_search_up_to_it() -> None:
 def test_a_gap_at_a_moment_is_that_of_the_best_so_far() -> None:
     one = outcome(5, 1.0, ((0.1, 7.0), (0.3, 1.0)))
     assert [gap_at([one], t) for t in (0.05, 0.2, 0.4)] == [CAP, 7.0, 1.0]
+
+
+def test_tuning_goes_on_with_the_trials_that_are_there(tmp_path: Path) -> None:
+    pytest.importorskip("optuna", reason="optuna is not installed; it comes with the extra `bench`")
+    arguments = ["run", "tuning", "--scale", "smoke", "--data", str(tmp_path), "--output", str(tmp_path)]
+    assert program.main(arguments) == 0
+    path = tmp_path / "rows.jsonl"
+    lines = path.read_text("utf-8").splitlines()
+    trials = [json.loads(line) for line in lines[1:] if '"trials"' in line]
+    assert [trial["item"] for trial in trials] == ["0", "1", "2"]
+    assert trials[0]["options"]["mutation_rate"] == 0.25
+    path.write_text("\n".join(lines[:3]) + "\n", "utf-8")
+    assert program.main(arguments) == 0
+    again = path.read_text("utf-8").splitlines()
+    assert again[:3] == lines[:3] and len(again) == len(lines)
+    assert "share of what matters" in (tmp_path / "results.txt").read_text("utf-8")

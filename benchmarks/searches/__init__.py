@@ -57,10 +57,11 @@ GRID = Grid(
         "lds, admissible": Contender("lds", {"variant": "admissible", "keep_going": True}),
         "lds, textbook": Contender("lds", {"variant": "textbook", "keep_going": True}),
         "evolutionary": Contender("evolutionary", seeded=True),
-        "evolutionary, ranked": Contender(
-            "evolutionary", {"parents": "ranked", "shift": "both"}, seeded=True
+        "evolutionary, varied": Contender(
+            "evolutionary", {"parents": "ranked", "shift": "both", "start": "viterbi"}, seeded=True
         ),
-        "hybrid": Contender("hybrid", seeded=True),
+        "hybrid, printed": Contender("hybrid", seeded=True),
+        "hybrid": Contender("hybrid", PUBLISHED, seeded=True),
         "annealing": Contender("annealing", seeded=True),
         "exact engine": Contender("auto"),
     },

@@ -24,6 +24,7 @@ STYLES: Mapping[str, tuple[str, str, str]] = {
     "lds": ("#56B4E9", "--", "^"),
     "lds, admissible": ("#0072B2", "-", "<"),
     "evolutionary": ("#D55E00", "--", "X"),
+    "evolutionary, varied": ("#D55E00", "-", "x"),
     "hybrid": ("#D55E00", ":", "*"),
     "annealing": ("#009E73", "-", "p"),
     "tabu": ("#CC79A7", "-", "h"),

@@ -11,7 +11,17 @@ from benchmarks.searches.summary import CAP, Outcome, Outcomes, borders, by_leng
 
 WIDTH = 170
 EDGES = (30, 60, 120, 240, 480, 10_000)
-ABLATION = ("hybrid", "evolutionary", "lds, printed", "lds", "lds, going on", "annealing", "exact engine")
+ABLATION = (
+    "hybrid, printed",
+    "hybrid",
+    "evolutionary",
+    "evolutionary, varied",
+    "lds, printed",
+    "lds",
+    "lds, going on",
+    "annealing",
+    "exact engine",
+)
 BEAMS = ("beam 10", "beam 50", "beam 200")
 DEPTH_FIRST = ("lds, printed", "lds", "lds, going on", "lds, admissible", "lds, textbook")
 
@@ -125,7 +135,7 @@ def _ablation(console: Console, found: dict[str, Outcomes]) -> None:
             table.add_row(name, *(number(means.get(edge)) for edge in shown))
     console.print(table)
     for name in ("lds, printed", "lds, going on"):
-        for long in ("evolutionary", "annealing"):
+        for long in ("evolutionary", "evolutionary, varied", "annealing"):
             if pooled[name] and len(pooled[name]) == len(_pooled(found, long)):
                 _border(console, name, long, borders(pooled[name], _pooled(found, long)))
 

@@ -1,7 +1,7 @@
 """What kind of rule each one is: whether it folds, is a row, has a small machine, and what a prefix shows of it."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from formulations.compiled.circuit import Circuit
 from formulations.compiled.hamming import Relabelled, label_classes
 from formulations.compiled.machine import MOST_STATES, Machine
-from formulations.compiled.problem import GroundRule, Problem, compile_problem
+from formulations.compiled.problem import GroundRule, compile_problem
 from formulations.compiled.sums import Sum
 from formulations.constraints.rule import Rule
 from formulations.labels import LabelSet
@@ -67,10 +67,10 @@ def analyse(rules: RuleSet, labels: LabelSet, tokens: Sequence[str]) -> list[Ana
     K = len(labels)
     trellis = Trellis(np.zeros(K), np.zeros((len(tokens) - 1, K, K)), labels=labels, tokens=tokens)
     problem = compile_problem(trellis, rules)
-    empty = formulate(Problem(problem.model, problem.lattice, ())).program
+    empty = formulate(replace(problem, rules=())).program
     found = []
     for rule, ground in zip(rules.rules, problem.rules, strict=True):
-        program = formulate(Problem(problem.model, problem.lattice, (ground,))).program
+        program = formulate(replace(problem, rules=(ground,))).program
         size = program.n_rows - empty.n_rows, program.n_columns - empty.n_columns
         found.append(_analysis(rule, ground, labels, tokens, *size))
     return found

@@ -21,7 +21,8 @@ def digest(problem: Problem, names: Sequence[str], tokens: Sequence[str]) -> str
     names : K label names
     tokens : T texts
     """
-    return _content((problem, tuple(names), tuple(tokens)), {}).hex()
+    compiled = problem.model, problem.lattice, problem.rules
+    return _content((compiled, tuple(names), tuple(tokens)), {}).hex()
 
 
 def _content(value: Any, known: dict[int, tuple[np.ndarray, bytes]]) -> bytes:

@@ -113,11 +113,13 @@ class Problem:
     model : the scores as they came
     lattice : the scores with features added; after folding, with folded rules too
     rules : the rules that `lattice` does not hold
+    labels : K labels
     """
 
     model: Lattice
     lattice: Lattice
     rules: tuple[GroundRule, ...]
+    labels: LabelSet
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -183,7 +185,7 @@ def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Proble
             raise ValueError(f"{name}: {error}") from None
     lattice = trellis.lattice.plus(tables)
     _check_totals(trellis.lattice, tables, ground)
-    return Problem(trellis.lattice, lattice, tuple(ground))
+    return Problem(trellis.lattice, lattice, tuple(ground), trellis.labels)
 
 
 def _ground(

@@ -17,7 +17,7 @@ def without_scores(problem: Problem) -> Problem:
     lattice = problem.lattice
     node, pool = (np.where(is_forbidden(a), FORBIDDEN, 0) for a in (lattice.node, lattice.pool))
     bare = Lattice(node, pool, lattice.step)
-    return Problem(bare, bare, ())
+    return Problem(bare, bare, (), problem.labels)
 
 
 def best(problem: Problem, deadline: Deadline) -> Found:

@@ -146,7 +146,7 @@ def marginals(trellis: Trellis, rules: Iterable[Rule | Feature] = (), *, budget:
 def _alone(problem: Problem, rules: tuple[GroundRule, ...]) -> Problem:
     """The model's scores under rules made hard."""
     hard = tuple(replace(rule, penalty=None) for rule in rules)
-    return Problem(problem.model, problem.model, hard).fold()
+    return Problem(problem.model, problem.model, hard, problem.labels).fold()
 
 
 def _looks_back(machine: Machine) -> bool:

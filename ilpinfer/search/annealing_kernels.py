@@ -5,25 +5,25 @@ import math
 import numpy as np
 
 from ilpinfer.kernels import kernel
-from ilpinfer.search.evolution_kernels import BEST, FOUND, STATES, VALUED, below, mutate, share, value
+from ilpinfer.search.evolution_kernels import BEST, FOUND, STATES, VALUED, value
+from ilpinfer.search.run_kernels import below, mutate, put, share
 
 DONE, FULL = 0, 1
 """Why `anneal` has stopped: the steps are over, or there is no room for joint states or for labellings."""
 
 
 @kernel
-def _relabel(y, seed, labels):  # type: ignore[no-untyped-def]
-    """Give a stretch a random label, one of n tokens with probability 2^-n; its first and last token."""
+def _relabel(y, seed, labels, runs):  # type: ignore[no-untyped-def]
+    """Make a stretch a run of a random label, one of n tokens with probability 2^-n; what may have changed."""
     first = below(seed, len(y))
-    last = first
-    while last + 1 < len(y) and share(seed) < 0.5:
-        last += 1
-    y[first : last + 1] = below(seed, labels)
-    return first, last
+    end = first + 1
+    while end < len(y) and share(seed) < 0.5:
+        end += 1
+    return put(y, first, end, below(seed, labels), runs)
 
 
 @kernel
-def anneal(lattice, machines, people, seed, moves, weight, heat, records, counts, steps):  # type: ignore[no-untyped-def]
+def anneal(lattice, machines, people, seed, runs, moves, weight, heat, records, counts, steps):  # type: ignore[no-untyped-def]
     """Change individual 0 so many times, through individual 1; it may get worse by what the temperature allows.
 
     moves : how often a border shifts, and how often a run or a border changes rather than any stretch
@@ -43,9 +43,9 @@ def anneal(lattice, machines, people, seed, moves, weight, heat, records, counts
         temperature *= fall
         label[1], joint[1], worth[1], broken[1] = label[0], joint[0], worth[0], broken[0]
         if share(seed) < moves[1]:
-            first, last = mutate(label[1], seed, borders, K, moves[0], True)
+            first, last = mutate(label[1], seed, borders, K, moves[0], True, runs)
         else:
-            first, last = _relabel(label[1], seed, K)
+            first, last = _relabel(label[1], seed, K, runs)
         if not value(lattice, machines, people, 1, first, last, counts):
             return FULL, step
         gain = float(total[1] - total[0]) - float(weight) * (breaks[1] - breaks[0])

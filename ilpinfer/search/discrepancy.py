@@ -54,6 +54,14 @@ def best_first(folded: Problem, deadline: Deadline) -> NDArray[np.int64] | None:
     return search.incumbents.path
 
 
+def better_start(folded: Problem, viterbi: NDArray[np.int64], deadline: Deadline) -> NDArray[np.int64]:
+    """Viterbi's labelling or the best-first one, whichever is worth more; label ids (T,)."""
+    found = best_first(folded, deadline)
+    if found is None or folded.value(viterbi).score >= folded.value(found).score:
+        return viterbi
+    return found
+
+
 def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The best labelling of rounds of depth-first search under wider and wider limits."""
     for stage in ("viterbi", "discrepancy"):

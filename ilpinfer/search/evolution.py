@@ -37,7 +37,7 @@ def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Found]:
         return
     if not parameters.iterations:
         task = replace(task, deadline=run_time(task.deadline))
-    first = best_first(folded, task.deadline)
+    first = best_first(folded, task.deadline) if parameters.start == "best-first" else path
     population = Population(folded, task, parameters, path if first is None else first, bound)
     population.run()
     method = f"{name}: {population.generations} generations, {population.valued} labellings"
@@ -49,7 +49,9 @@ def hybrid(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     border = task.parameters or Border()
     assert isinstance(border, Border)
     if problem.shape[0] <= border.border:
-        yield from limited_discrepancy(problem, replace(task, parameters=Discrepancy()), f"{name}: lds")
+        yield from limited_discrepancy(
+            problem, replace(task, parameters=Discrepancy(zero=border.zero)), f"{name}: lds"
+        )
     else:
         evolution = Evolution(seed=border.seed)
         yield from evolutionary(problem, replace(task, parameters=evolution), f"{name}: evolutionary")
@@ -98,6 +100,7 @@ class Population:
         )
         self.places = np.arange(mu), np.arange(mu, mu + lam)
         self.seed = np.array([p.seed], np.uint64)
+        self.runs = self.folded.labels.joins, self.folded.labels.run_forms
         ranked, both = p.parents == "ranked", p.shift == "both"
         self.settings = p.mutation_rate, p.selection_pressure, p.shift_rate, ranked, both
         most = LIMIT // 4
@@ -140,6 +143,7 @@ class Population:
                 self.people,
                 self.places,
                 self.seed,
+                self.runs,
                 self.settings,
                 self.weights,
                 self.records,
@@ -157,7 +161,7 @@ class Population:
         """The first individuals."""
         mu = self.parameters.population
         self.people[0][0] = self.start
-        begun = (self.parameters.start_mutations, self.seed, self.settings, self.counts)
+        begun = (self.parameters.start_mutations, self.seed, self.runs, self.settings, self.counts)
         while not kernels.begin(self.scores, self.machines, self.people, mu, *begun):
             self.make_room()
         label, _, _, _, total, breaks = self.people

@@ -10,32 +10,13 @@ from formulations.grid import FORBIDDEN
 from ilpinfer.exact.follow_kernels import spread
 from ilpinfer.kernels import kernel
 from ilpinfer.search.packed import HARD
+from ilpinfer.search.run_kernels import below, mend, mutate, section, share
 
 _DEAD = FORBIDDEN // 2
 DONE, FULL = 0, 1
 """Why `evolve` has stopped: the generations are over, or there is no room for joint states or for labellings."""
 GENERATION, VALUED, FOUND, STATES, BEST = 0, 1, 2, 3, 4
 """Places among the counts: generations and valuations so far, labellings recorded, joint states met, best value."""
-
-
-@kernel
-def _random(seed):  # type: ignore[no-untyped-def]
-    """The next 64 random bits (splitmix64; Steele, Lea, Flood 2014)."""
-    seed[0] += np.uint64(0x9E3779B97F4A7C15)
-    x = seed[0]
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-@kernel
-def below(seed, n):  # type: ignore[no-untyped-def]
-    return np.int64(_random(seed) % np.uint64(n))
-
-
-@kernel
-def share(seed):  # type: ignore[no-untyped-def]
-    return (_random(seed) >> np.uint64(11)) * 2.0**-53
 
 
 @kernel
@@ -146,42 +127,6 @@ def value(lattice, machines, people, who, first, last, counts):  # type: ignore[
 
 
 @kernel
-def _borders(y, borders):  # type: ignore[no-untyped-def]
-    """The start and where labels change; how many there are."""
-    count = 1
-    borders[0] = 0
-    for t in range(1, len(y)):
-        if y[t] != y[t - 1]:
-            borders[count] = t
-            count += 1
-    return count
-
-
-@kernel
-def _section(y, seed, borders):  # type: ignore[no-untyped-def]
-    """A random run: where it begins, and where it ends."""
-    count = _borders(y, borders)
-    k = below(seed, count)
-    return borders[k], borders[k + 1] if k + 1 < count else len(y)
-
-
-@kernel
-def mutate(y, seed, borders, labels, shift, both):  # type: ignore[no-untyped-def]
-    """Shift a border by a token, or give a run a random label; first and last of the tokens that may have changed."""
-    count = _borders(y, borders)
-    if share(seed) < shift and count > 1:
-        t = borders[1 + below(seed, count - 1)]
-        if both and share(seed) < 0.5:
-            y[t] = y[t - 1]
-            return t, t
-        y[t - 1] = y[t]
-        return t - 1, t - 1
-    begin, end = _section(y, seed, borders)
-    y[begin:end] = below(seed, labels)
-    return begin, end - 1
-
-
-@kernel
 def sample(order, n, pressure, seed, chosen):  # type: ignore[no-untyped-def]
     """Draw n of those in `order`, worst first, by linear ranking and stochastic universal sampling (eq. 66)."""
     size = len(order)
@@ -196,12 +141,13 @@ def sample(order, n, pressure, seed, chosen):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def evolve(lattice, machines, people, slots, seed, settings, weights, records, counts, last):  # type: ignore[no-untyped-def]
+def evolve(lattice, machines, people, slots, seed, runs, settings, weights, records, counts, last):  # type: ignore[no-untyped-def]
     """Generations until the `last` one.
 
     lattice : node, pool, step and order; machines : as in label setting, with hard violations counted
     people : label, joint state, worth and hard violations so far (N, T), and in all (N,), N = μ + λ
     slots : which people live (μ,), and which places are free (λ,)
+    runs : as in `run_kernels`
     settings : mutation rate β, selection pressure s, shift rate ω; whether parents are ranked and borders shift both ways
     weights : of a hard violation in grid units at the start, and how much it grows each generation (eq. 67)
     records : values (N,), valuations (N,) and labels (N, T) of labellings that keep the hard rules
@@ -229,7 +175,7 @@ def evolve(lattice, machines, people, slots, seed, settings, weights, records, c
         for n in range(0, lam, 2):
             pair = below(seed, lam) if ranked else n + 1
             one, two = parents[n], parents[min(pair, lam + lam % 2 - 1)]
-            begin, end = _section(label[one], seed, borders)
+            begin, end = section(label[one], seed, runs[0], borders)
             for child in range(n, min(n + 2, lam)):
                 mine, other = (one, two) if child == n else (two, one)
                 who = free[child]
@@ -240,9 +186,11 @@ def evolve(lattice, machines, people, slots, seed, settings, weights, records, c
                     broken[mine],
                 )
                 label[who, begin:end] = label[other, begin:end]
-                first, final = begin, end - 1
+                mend(label[who], begin, runs)
+                mend(label[who], end, runs)
+                first, final = max(0, begin - 1), min(T - 1, end)
                 if share(seed) < rate:
-                    low, high = mutate(label[who], seed, borders, K, shift, both)
+                    low, high = mutate(label[who], seed, borders, K, shift, both, runs)
                     first, final = min(first, low), max(final, high)
                 if not value(lattice, machines, people, who, first, final, counts):
                     return FULL
@@ -291,7 +239,7 @@ def _survive(order, elite, keeper, pressure, seed, survivors, living, free, ever
 
 
 @kernel
-def begin(lattice, machines, people, count, mutations, seed, settings, counts):  # type: ignore[no-untyped-def]
+def begin(lattice, machines, people, count, mutations, seed, runs, settings, counts):  # type: ignore[no-untyped-def]
     """Make individuals 1 … count - 1 by mutations of individual 0, and value all; False where there is no room."""
     label = people[0]
     K, T = lattice[1].shape[2], label.shape[1]
@@ -300,7 +248,7 @@ def begin(lattice, machines, people, count, mutations, seed, settings, counts): 
         if who:
             label[who] = label[0]
             for _ in range(mutations):
-                mutate(label[who], seed, borders, K, settings[2], settings[4])
+                mutate(label[who], seed, borders, K, settings[2], settings[4], runs)
         if not value(lattice, machines, people, who, 0, T, counts):
             return False
     return True

@@ -85,7 +85,9 @@ class Evolution(Parameters):
     start_weight, weight_increase : γs and γδ, nats a hard violation, and more each generation (eq. 67)
     parents : "uniform", drawn at random (Table 5), or "ranked" (the text)
     shift : "backwards" as published, or "both" ways
-    start_mutations : of the best-first labelling, for each individual of the first population but one
+    start : what the first population is bred from: the "best-first" labelling as published, or "viterbi", the best one
+        under the rules on single tokens and steps
+    start_mutations : of that labelling, for each individual of the first population but one
     iterations : generations at most; 0 for as many as time allows
     seed : of the random numbers
     """
@@ -99,11 +101,16 @@ class Evolution(Parameters):
     weight_increase: float = 1.0
     parents: str = "uniform"
     shift: str = "backwards"
+    start: str = "best-first"
     start_mutations: int = 3
     iterations: int = 0
     seed: int = 0
 
-    _choices: ClassVar = {"parents": ("uniform", "ranked"), "shift": ("backwards", "both")}
+    _choices: ClassVar = {
+        "parents": ("uniform", "ranked"),
+        "shift": ("backwards", "both"),
+        "start": ("best-first", "viterbi"),
+    }
     _ranges: ClassVar = {
         "population": (1, 100_000),
         "offspring": (1, 100_000),
@@ -125,12 +132,15 @@ class Border(Parameters):
     Parameters
     ----------
     border : tokens up to which discrepancy search is used, and the evolutionary algorithm beyond
+    zero : of discrepancy search
     seed : of the random numbers
     """
 
     border: int = 60
+    zero: str = "score"
     seed: int = 0
 
+    _choices: ClassVar = {"zero": ("score", "best")}
     _ranges: ClassVar = {"border": (0, 1e9), "seed": (0, 2**63 - 1)}
 
 

@@ -2,6 +2,7 @@
 
 from ilpinfer.kernels import kernel
 from ilpinfer.search.evolution_kernels import BEST, FOUND, STATES, VALUED, value
+from ilpinfer.search.run_kernels import begins, put, shift_back, shift_on
 
 DONE, WORKED, FULL = 0, 1, 2
 """Why `improve` has stopped: nothing makes it better, the work is done, or there is no room for joint states or labellings."""
@@ -24,7 +25,7 @@ def _better(lattice, machines, people, first, last, weight, counts):  # type: ig
 
 
 @kernel
-def improve(lattice, machines, people, weight, records, counts, position, work):  # type: ignore[no-untyped-def]
+def improve(lattice, machines, people, runs, weight, records, counts, position, work):  # type: ignore[no-untyped-def]
     """Change individual 0, for which individual 1 is a copy, while that makes it better; parameters as in `evolve`."""
     label, _, _, _, total, breaks = people
     values, when, paths = records
@@ -37,9 +38,9 @@ def improve(lattice, machines, people, weight, records, counts, position, work):
         t, improved = position[TOKEN], False
         y = label[0]
         end = t + 1
-        while end < T and y[end] == y[t]:
+        while not begins(y, end, runs[0]):
             end += 1
-        starts = t == 0 or y[t - 1] != y[t]
+        starts = begins(y, t, runs[0])
         for move in range(2 * K + 2):
             k = move % K if move < 2 * K else 0
             first, last = t, t
@@ -50,15 +51,13 @@ def improve(lattice, machines, people, weight, records, counts, position, work):
             elif move < 2 * K:
                 if not starts or end == t + 1 or k == y[t]:
                     continue
-                last = end - 1
-                label[1, t:end] = k
+                first, last = put(label[1], t, end, k, runs)
             elif not starts or t == 0:
                 continue
             elif move == 2 * K:
-                first = last = t - 1
-                label[1, t - 1] = y[t]
+                first, last = shift_back(label[1], t, runs)
             else:
-                label[1, t] = y[t - 1]
+                first, last = shift_on(label[1], t, runs)
             found = _better(lattice, machines, people, first, last, weight, counts)
             if found < 0:
                 label[1] = label[0]

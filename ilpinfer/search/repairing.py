@@ -33,8 +33,8 @@ def best_first(problem: Problem, task: Task, name: str) -> Iterator[Found]:
 
 
 def greedy(problem: Problem, task: Task, name: str) -> Iterator[Found]:
-    """The best-first labelling, repaired: changes of a token, a run or a border while one makes it better."""
-    yield from _begun(problem, task, name, _first, repair=True)
+    """The better of Viterbi's and the best-first labelling, repaired: a token, a run or a border changed while that helps."""
+    yield from _begun(problem, task, name, _better, repair=True)
 
 
 def relaxation_guided(problem: Problem, task: Task, name: str) -> Iterator[Found]:
@@ -73,6 +73,10 @@ def _first(problem: Problem, task: Task, path: Path) -> Path:
     return path if found is None else found
 
 
+def _better(problem: Problem, task: Task, path: Path) -> Path:
+    return discrepancy.better_start(problem.fold(), path, task.deadline)
+
+
 def _relaxed(problem: Problem, task: Task, path: Path) -> Path:
     """The labelling of the relaxation in which the rules that Viterbi's breaks are inside, or bear prices."""
     progress = Progress.of(problem, task.deadline)
@@ -94,6 +98,7 @@ def mend(population: Population) -> None:
             population.scores,
             population.machines,
             population.people,
+            population.runs,
             _HARD,
             population.records,
             population.counts,
