@@ -40,7 +40,7 @@ def annealing(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     population = Population(folded, task, both, path if first is None else first, bound)
     population.begin()
     steps = cool(population, parameters)
-    yield Found(population.incumbents.path, bound, f"{name}: {steps} steps", VITERBI_BOUND)
+    yield population.incumbents.best(bound, f"{name}: {steps} steps")
 
 
 def cool(population: Population, parameters: Annealing) -> int:

@@ -70,9 +70,9 @@ def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Fou
     method = f"{name}: {parameters.variant}, {search.rounds} rounds, {search.nodes} nodes"
     if exhausted:
         proof = Certificate("exact", "depth-first search to the end")
-        yield Found(found.path, found.value if found.path is not None else FORBIDDEN, method, proof)
+        yield found.best(found.value, method, proof)
     else:
-        yield Found(found.path, search.best, method, VITERBI_BOUND)
+        yield found.best(search.best, method)
 
 
 @dataclass
