@@ -21,6 +21,7 @@ SEARCHES = {
     "relaxation-guided": {"time_limit": 0.05},
     "evolutionary": {"iterations": 10},
     "annealing": {"iterations": 200},
+    "tabu": {"iterations": 50},
 }
 
 
@@ -52,7 +53,7 @@ def example():
     return trellis, [C.at_most_runs(label, 3, penalty=1.0) for label in labels]
 
 
-@pytest.mark.parametrize("method", ["lds", "evolutionary", "annealing"])
+@pytest.mark.parametrize("method", ["lds", "evolutionary", "annealing", "tabu"])
 def test_searches_pass_several_and_nothing_is_valued_unasked(method, monkeypatch):
     trellis, rules = example()
     counted = []

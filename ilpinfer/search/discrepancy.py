@@ -54,6 +54,19 @@ def best_first(folded: Problem, deadline: Deadline) -> NDArray[np.int64] | None:
     return search.incumbents.path
 
 
+def better_first(folded: Problem, path: NDArray[np.int64], deadline: Deadline) -> NDArray[np.int64]:
+    """The better one of a labelling and the best-first one; label ids (T,)."""
+    first = best_first(folded, deadline)
+    if first is None:
+        return path
+
+    def worth(labelling: NDArray[np.int64]) -> tuple[bool, int]:
+        value = folded.value(labelling)
+        return value.feasible, value.model + value.features - value.penalty
+
+    return max(path, first, key=worth)
+
+
 def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The best labelling of rounds of depth-first search under wider and wider limits."""
     for stage in ("viterbi", "discrepancy"):
