@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ilpinfer.anytime import Incumbent
 from ilpinfer.decoding import decode
 from ilpinfer.methods import methods
 from ilpinfer.solution import Solution
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Incumbent",
     "Marginals",
     "Solution",
     "TwoPhaseSolution",

@@ -180,6 +180,7 @@ def _report(found: Found, problem: Problem, context: Context, deadline: Deadline
         "names": context.trellis.labels.names,
         "overruled": {rule.name: list(rule.overruled) for rule in problem.rules if rule.overruled},
         "context": context,
+        "improvements": found.improvements,
     }
     if found.path is None:
         status = "infeasible" if found.exhausted else "unknown"

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.grid import FORBIDDEN
+from ilpinfer.anytime import Improvement
 from ilpinfer.certificate import NONE, Certificate
 from ilpinfer.deadline import Deadline
 
@@ -24,12 +25,14 @@ class Found:
         `FORBIDDEN` or less where none is left
     method : what happened, in a few words
     certificate : what proves the bound
+    improvements : the labellings that were the best so far, in order, where the method keeps them
     """
 
     path: Path | None
     bound: float
     method: str = ""
     certificate: Certificate = NONE
+    improvements: tuple[Improvement, ...] = ()
 
     @property
     def exhausted(self) -> bool:

@@ -135,6 +135,13 @@ _METHODS = (
         parameters="ilpinfer.search.parameters:Annealing",
     ),
     Method(
+        "tabu",
+        False,
+        "tabu search on the runs of a labelling",
+        "ilpinfer.search.tabu:tabu",
+        parameters="ilpinfer.search.parameters:Tabu",
+    ),
+    Method(
         "hybrid",
         False,
         "lds for short sequences, evolutionary for long ones",

@@ -2,11 +2,13 @@
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ilpinfer.anytime import Improvement, Incumbent, incumbents
 from ilpinfer.certificate import NONE, Certificate
 from ilpinfer.explanation import Context, Explanation, explain
 from ilpinfer.infeasibility import Infeasibility
@@ -32,6 +34,7 @@ class Solution:
     reason : why there is no labelling, where that is known
     infeasibility : what cannot hold together, and the cheapest way out, where no labelling is feasible
     overruled : for each token rule that an earlier one has priority over, the tokens where it has
+    improvements : the labellings that the method had in hand, in order, where it keeps them; see `incumbents`
     """
 
     status: str
@@ -51,6 +54,7 @@ class Solution:
     infeasibility: Infeasibility | None = None
     overruled: dict[str, list[int]] = field(default_factory=dict)
     context: Context | None = field(default=None, repr=False, compare=False)
+    improvements: tuple[Improvement, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def found(self) -> bool:
@@ -82,6 +86,14 @@ class Solution:
             return 0.0
         return self.bound - self.score if math.isfinite(self.score) else math.inf
 
+    @cached_property
+    def incumbents(self) -> tuple[Incumbent, ...]:
+        """Seconds, score and violations of every labelling that was the best so far; the last one is the solution.
+
+        Methods that keep no record have that one only; () where there is no labelling. Valued when it is asked for.
+        """
+        return incumbents(self)
+
     def explain(self) -> Explanation:
         """Which rules are broken, where, what that costs, and what the labelling would have been without each.
 
@@ -95,8 +107,8 @@ class Solution:
             raise ValueError("only a solution that was decoded here can be explained")
         return explain(self, self.context)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Every field as plain values, with None for what is not finite; ready for strict JSON."""
+    def to_dict(self, *, incumbents: bool = False) -> dict[str, Any]:
+        """Every field as plain values, with None for what is not finite; ready for strict JSON; incumbents if wanted."""
         return {
             "status": self.status,
             "labels": self.labels if self.found else None,
@@ -115,6 +127,7 @@ class Solution:
             "reason": self.reason,
             **({"infeasibility": self.infeasibility.to_dict()} if self.infeasibility else {}),
             **({"overruled": self.overruled} if self.overruled else {}),
+            **({"incumbents": [i.to_dict() for i in self.incumbents]} if incumbents else {}),
         }
 
 

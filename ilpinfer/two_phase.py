@@ -37,10 +37,10 @@ class TwoPhaseSolution(Solution):
     floor: float = -math.inf
     cost_bound: float = 0.0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, incumbents: bool = False) -> dict[str, Any]:
         """Every field as plain values, with None for what is not finite."""
         own = {name: finite(getattr(self, name)) for name in ("best_score", "floor", "cost_bound")}
-        return {**super().to_dict(), **own}
+        return {**super().to_dict(incumbents=incumbents), **own}
 
 
 @overload

@@ -141,6 +141,21 @@ def _annealing() -> None:
     cool(population, Annealing(iterations=1))
 
 
+def _tabu() -> None:
+    from formulations.compiled.problem import compile_problem
+    from ilpinfer.deadline import Deadline
+    from ilpinfer.found import Task
+    from ilpinfer.search.evolution import Population
+    from ilpinfer.search.parameters import Evolution, Tabu
+    from ilpinfer.search.tabu import move
+
+    problem = compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)])
+    four = Evolution(population=2, offspring=2, start_mutations=0)
+    population = Population(problem, Task(Deadline()), four, np.zeros(3, np.int64), 0)
+    population.begin()
+    move(population, Tabu(iterations=1))
+
+
 def _repair() -> None:
     from formulations.compiled.problem import compile_problem
     from ilpinfer.deadline import Deadline
@@ -177,6 +192,7 @@ STAGES = {
     "discrepancy": "limited discrepancy search",
     "evolution": "the evolutionary algorithm",
     "annealing": "simulated annealing",
+    "tabu": "tabu search",
     "repair": "repair of labellings",
     "marginals": "sums over labellings",
 }
@@ -189,6 +205,7 @@ _RUNS = {
     "discrepancy": _discrepancy,
     "evolution": _evolution,
     "annealing": _annealing,
+    "tabu": _tabu,
     "repair": _repair,
     "marginals": _marginals,
 }

@@ -100,6 +100,8 @@ def test_trace_ties_and_jobs(folder, capsys):
     (row,) = strict(out)
     assert code == 0
     assert row["trace"][-1][1:] == [row["score"], row["bound"]]
+    last = row["incumbents"][-1]
+    assert (last["score"], last["violations"]) == (row["score"], row["violations"])
     arguments = ["decode", "scores.jsonl", "--rules", "rules.toml", "--top", "9", "--within", "0"]
     code, out, _ = run(arguments, capsys)
     assert code == 0

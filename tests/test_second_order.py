@@ -307,6 +307,7 @@ SEARCHES = {
     "lds": {"variant": "admissible", "keep_going": True},
     "evolutionary": {"iterations": 30},
     "annealing": {"iterations": 300},
+    "tabu": {"iterations": 60},
 }
 
 

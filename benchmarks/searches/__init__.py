@@ -63,6 +63,7 @@ GRID = Grid(
         "hybrid, printed": Contender("hybrid", seeded=True),
         "hybrid": Contender("hybrid", PUBLISHED, seeded=True),
         "annealing": Contender("annealing", seeded=True),
+        "tabu": Contender("tabu", seeded=True),
         "exact engine": Contender("auto"),
     },
     limits=(0.01, 0.05, 0.2, 0.8),

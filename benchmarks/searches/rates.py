@@ -20,6 +20,7 @@ SEARCHES: dict[str, tuple[str, dict[str, Any]]] = {
     "lds, textbook": ("lds", {"variant": "textbook", "keep_going": True}),
     "evolutionary": ("evolutionary", {}),
     "annealing": ("annealing", {}),
+    "tabu": ("tabu", {}),
 }
 
 

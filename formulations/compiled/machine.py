@@ -1,9 +1,9 @@
 """A ground rule as a small automaton that reads a labelling from left to right and emits violations."""
 
+from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from heapq import heapify, heappop, heappush
 from typing import TypeVar
 
 import numpy as np
@@ -62,7 +62,7 @@ class Machine:
     def floor(self) -> Table:
         """(Q,) least violations that can still follow, whatever the remaining labels are and how many.
 
-        The shortest ways to an end: a few sweeps where that is enough, and Dijkstra's algorithm for long chains of states.
+        The shortest ways to an end: a few sweeps where that is enough, and single steps for long chains of states.
         """
         least = self.final
         for _ in range(_SWEEPS):
@@ -77,28 +77,32 @@ class Machine:
         arrive = np.argsort(self.next_state, axis=None, kind="stable")
         begins = np.searchsorted(self.next_state.reshape(-1)[arrive], np.arange(self.states + 1)).tolist()
         before, cost = (arrive // self.emits.shape[1]).tolist(), self.emits.reshape(-1)[arrive].tolist()
-        waiting = [(value, state) for state, value in enumerate(least)]
-        heapify(waiting)
+        waiting, queued = deque(np.argsort(least, kind="stable").tolist()), bytearray(b"\1") * self.states
         while waiting:
-            value, state = heappop(waiting)
-            if value > least[state]:
-                continue
+            state = waiting.popleft()
+            queued[state], value = 0, least[state]
             for arc in range(begins[state], begins[state + 1]):
-                if value + cost[arc] < least[before[arc]]:
-                    least[before[arc]] = value + cost[arc]
-                    heappush(waiting, (least[before[arc]], before[arc]))
+                source, lower = before[arc], value + cost[arc]
+                if lower < least[source]:
+                    least[source] = lower
+                    if not queued[source]:
+                        queued[source] = 1
+                        waiting.append(source)
         return np.array(least, np.int64)
 
     @cached_property
     def reachable(self) -> NDArray[np.bool_]:
         """(Q,) states that some sequence of symbols leads to."""
-        seen = np.zeros(self.states, bool)
-        seen[0], front = True, np.zeros(1, np.int64)
-        while len(front):
-            after = np.unique(self.next_state[front])
-            front = after[~seen[after]]
-            seen[front] = True
-        return seen
+        (after, _), width = self._arcs, self.emits.shape[1]
+        seen, waiting = bytearray(len(after)), [0]
+        seen[0] = 1
+        while waiting:
+            first = waiting.pop()
+            for state in after[first : first + width]:
+                if not seen[state]:
+                    seen[state] = 1
+                    waiting.append(state)
+        return np.frombuffer(seen, bool)[::width]
 
     @cached_property
     def early(self) -> "Machine":
@@ -156,9 +160,9 @@ class Machine:
         return (symbols & (self.emits[0] > 0)).any(axis=1)[self.steps.index]
 
     @cached_property
-    def _rows(self) -> tuple[list[list[int]], list[list[int]]]:
-        """next_state and emits by state, as lists, which Python reads faster."""
-        return self.next_state.tolist(), self.emits.tolist()
+    def _arcs(self) -> tuple[list[int], list[int]]:
+        """Where the arcs of the next state begin, and violations, by arc: flat lists, which Python reads faster."""
+        return (self.next_state * self.emits.shape[1]).reshape(-1).tolist(), self.emits.reshape(-1).tolist()
 
     @property
     def most(self) -> int:
@@ -170,12 +174,12 @@ class Machine:
         symbols = self.steps.along(path)
         if self.is_local:
             return int(self.emits[0, symbols].sum())
-        state, total = 0, 0
-        following, emits = self._rows
+        first, total = 0, 0
+        following, emits = self._arcs
         for symbol in symbols.tolist():
-            total += emits[state][symbol]
-            state = following[state][symbol]
-        return total + int(self.final[state])
+            total += emits[first + symbol]
+            first = following[first + symbol]
+        return total + int(self.final[first // self.emits.shape[1]])
 
 
 def local(steps: StepTable) -> Machine:

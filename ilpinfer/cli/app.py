@@ -104,7 +104,11 @@ def _decode(
         typer.Option(help="With --top: only labellings at most so many nats below the best; 0 for ties."),
     ] = None,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Add how incumbent and bound came together, in seconds and nats.")
+        bool,
+        typer.Option(
+            "--trace",
+            help="Add how incumbent and bound came together, in seconds and nats, and what each incumbent breaks.",
+        ),
     ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     option: Annotated[

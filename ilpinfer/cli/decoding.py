@@ -86,8 +86,7 @@ def _decode_all(
     results = solve((item.trellis for item in items), rules)
     for number, item, (solutions, trace) in zip(numbers, items, results, strict=True):
         rows = [
-            {"sequence": number, "tokens": list(item.trellis.tokens), **_row(s, options["explain"])}
-            for s in solutions
+            {"sequence": number, "tokens": list(item.trellis.tokens), **_row(s, options)} for s in solutions
         ]
         if len(rows) > 1:
             rows = [{**row, "rank": rank, "ranks": len(rows)} for rank, row in enumerate(rows, 1)]
@@ -101,9 +100,10 @@ def _decode_all(
     return messages
 
 
-def _row(solution: Solution, explain: bool) -> Row:
-    row = solution.to_dict()
-    return {**row, "explanation": solution.explain().to_dict()} if explain and solution.found else row
+def _row(solution: Solution, options: Row) -> Row:
+    row = solution.to_dict(incumbents=options["trace"])
+    explained = options["explain"] and solution.found
+    return {**row, "explanation": solution.explain().to_dict()} if explained else row
 
 
 def _complaint(row: Row, scored: list[Scored]) -> list[str]:

@@ -41,7 +41,8 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
         if ended.settled and ended.paths and task.within is not None:
             progress.floor = progress.value - task.within
             ended = rounds(progress, task.top)
-    yield from _answers(progress, ended, task)
+    for place, found in enumerate(_answers(progress, ended, task)):
+        yield found if place else replace(found, improvements=tuple(progress.improvements))
 
 
 def _answers(progress: Progress, ended: Ended, task: Task) -> Iterator[Found]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, Grid, is_forbidden
+from ilpinfer.anytime import Improvement
 from ilpinfer.certificate import Leaf, Part, Split
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.guide import Alive, everything, survivors
@@ -51,6 +52,7 @@ class Progress:
     rung : how many widths of label setting have been too narrow before
     near : labellings next to the best of the last round
     active : the machines of rules taken up so far
+    improvements : the best labellings so far, in order
     """
 
     folded: Problem
@@ -70,6 +72,7 @@ class Progress:
     rung: int = 0
     near: list[Path] = field(default_factory=list)
     active: list[Priced] = field(default_factory=list)
+    improvements: list[Improvement] = field(default_factory=list)
     _known: dict[bytes, Judged] = field(default_factory=dict)
     _parts: dict[int, list[list[Priced]]] = field(default_factory=dict)
 
@@ -88,6 +91,7 @@ class Progress:
             better = found.value > self.value or (self.path is None and not is_forbidden(found.value))
             if better and not self.fixed:
                 self.path, self.value = path, found.value
+                self.improvements.append(Improvement(self.deadline.elapsed, found.value, path))
                 self._report()
         return self._known[key]
 

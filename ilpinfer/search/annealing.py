@@ -11,7 +11,7 @@ from ilpinfer.certificate import VITERBI_BOUND
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.found import Found, Task
 from ilpinfer.search import annealing_kernels as kernels
-from ilpinfer.search.discrepancy import better_start, run_time
+from ilpinfer.search.discrepancy import better_first, run_time
 from ilpinfer.search.evolution import Population
 from ilpinfer.search.parameters import Annealing, Evolution
 from ilpinfer.warming import warm
@@ -35,12 +35,12 @@ def annealing(problem: Problem, task: Task, name: str) -> Iterator[Found]:
         return
     if not parameters.iterations:
         task = replace(task, deadline=run_time(task.deadline))
-    first = better_start(folded, path, task.deadline)
+    first = better_first(folded, path, task.deadline)
     both = Evolution(population=1, offspring=1, seed=parameters.seed)
     population = Population(folded, task, both, first, bound)
     population.begin()
     steps = cool(population, parameters)
-    yield Found(population.incumbents.path, bound, f"{name}: {steps} steps", VITERBI_BOUND)
+    yield population.incumbents.best(bound, f"{name}: {steps} steps")
 
 
 def cool(population: Population, parameters: Annealing) -> int:

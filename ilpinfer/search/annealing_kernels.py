@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ilpinfer.kernels import kernel
-from ilpinfer.search.evolution_kernels import BEST, FOUND, STATES, VALUED, value
+from ilpinfer.search.evolution_kernels import BEST, FOUND, SPARE, STATES, VALUED, value
 from ilpinfer.search.run_kernels import below, mutate, put, share
 
 DONE, FULL = 0, 1
@@ -38,7 +38,7 @@ def anneal(lattice, machines, people, seed, runs, moves, weight, heat, records, 
     fall = (heat[1] / heat[0]) ** (1.0 / max(1, steps))
     temperature = heat[0]
     for step in range(steps):
-        if counts[FOUND] == len(values) or counts[STATES] + 4 * T > len(machines[3][0]):
+        if counts[FOUND] == len(values) or counts[STATES] + SPARE * T > len(machines[3][0]):
             return FULL, step
         temperature *= fall
         label[1], joint[1], worth[1], broken[1] = label[0], joint[0], worth[0], broken[0]

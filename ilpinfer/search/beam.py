@@ -14,7 +14,7 @@ from ilpinfer.search.packed import pack
 
 Path = NDArray[np.int64]
 
-_WORK_PER_CALL = 5_000_000
+_WORK_PER_CALL = 500_000
 
 
 @dataclass(frozen=True)

@@ -54,12 +54,17 @@ def best_first(folded: Problem, deadline: Deadline) -> NDArray[np.int64] | None:
     return search.incumbents.path
 
 
-def better_start(folded: Problem, viterbi: NDArray[np.int64], deadline: Deadline) -> NDArray[np.int64]:
-    """Viterbi's labelling or the best-first one, whichever is worth more; label ids (T,)."""
-    found = best_first(folded, deadline)
-    if found is None or folded.value(viterbi).score >= folded.value(found).score:
-        return viterbi
-    return found
+def better_first(folded: Problem, path: NDArray[np.int64], deadline: Deadline) -> NDArray[np.int64]:
+    """The better one of a labelling and the best-first one; label ids (T,)."""
+    first = best_first(folded, deadline)
+    if first is None:
+        return path
+
+    def worth(labelling: NDArray[np.int64]) -> tuple[bool, int]:
+        value = folded.value(labelling)
+        return value.feasible, value.model + value.features - value.penalty
+
+    return max(path, first, key=worth)
 
 
 def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Found]:
@@ -78,9 +83,9 @@ def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Fou
     method = f"{name}: {parameters.variant}, {search.rounds} rounds, {search.nodes} nodes"
     if exhausted:
         proof = Certificate("exact", "depth-first search to the end")
-        yield Found(found.path, found.value if found.path is not None else FORBIDDEN, method, proof)
+        yield found.best(found.value, method, proof)
     else:
-        yield Found(found.path, search.best, method, VITERBI_BOUND)
+        yield found.best(search.best, method)
 
 
 @dataclass

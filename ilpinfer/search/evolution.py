@@ -41,7 +41,7 @@ def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     population = Population(folded, task, parameters, path if first is None else first, bound)
     population.run()
     method = f"{name}: {population.generations} generations, {population.valued} labellings"
-    yield Found(population.incumbents.path, bound, method, VITERBI_BOUND)
+    yield population.incumbents.best(bound, method)
 
 
 def hybrid(problem: Problem, task: Task, name: str) -> Iterator[Found]:
@@ -113,13 +113,14 @@ class Population:
         """Room for n joint states: next ones, cost and hard violations of symbols and of the end, and a hash table."""
         symbols = max(1, self.symbols[2].shape[1])
         memo = (
-            np.zeros((n, width), np.int32),
-            np.full((n, symbols), -1, np.int32),
-            np.zeros((n, symbols), np.int64),
-            np.zeros((n, symbols), np.int64),
-            np.zeros((n, 2), np.int64),
-            np.full(1 << (4 * n).bit_length(), -1, np.int32),
+            np.empty((n, width), np.int32),
+            np.empty((n, symbols), np.int32),
+            np.empty((n, symbols), np.int64),
+            np.empty((n, symbols), np.int64),
+            np.empty((n, 2), np.int64),
+            np.full(1 << (2 * n).bit_length(), -1, np.int32),
         )
+        memo[0][0], memo[1][0] = 0, -1
         kernels.enter(memo[0], memo[5], 1)
         kernels.settle(self.packed, self.flags, memo, 0)
         return memo
@@ -185,13 +186,19 @@ class Population:
         """More room for joint states, which are met anew as the living are valued again."""
         n, width = self.memo[0].shape
         larger = 4 * n if 4 * self.memo[1].size <= _LARGEST_MEMO else n
-        self.memo = self._memo(larger, width)
+        while not self._fits(larger, width):
+            larger *= 2
+
+    def _fits(self, n: int, width: int) -> bool:
+        """Value the living anew with room for n joint states; whether that leaves room for as many as offspring can meet."""
+        self.memo = self._memo(n, width)
         self.counts[kernels.STATES] = 1
-        T = self.people[0].shape[1]
+        T, lam = self.people[0].shape[1], len(self.places[1])
         for who in self.places[0].tolist():
             self.people[1][who] = -1
             if not kernels.value(self.scores, self.machines, self.people, who, 0, T, self.counts):
-                raise MemoryError(f"the rules have more than {larger} joint states on one population")
+                return False
+        return int(self.counts[kernels.STATES]) + (lam + kernels.SPARE) * T <= n
 
 
 def _last_added(array: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -15,6 +15,8 @@ from ilpinfer.search.run_kernels import below, mend, mutate, section, share
 _DEAD = FORBIDDEN // 2
 DONE, FULL = 0, 1
 """Why `evolve` has stopped: the generations are over, or there is no room for joint states or for labellings."""
+SPARE = 4
+"""Free joint states for each token, without which kernels do not go on."""
 GENERATION, VALUED, FOUND, STATES, BEST = 0, 1, 2, 3, 4
 """Places among the counts: generations and valuations so far, labellings recorded, joint states met, best value."""
 
@@ -162,7 +164,7 @@ def evolve(lattice, machines, people, slots, seed, runs, settings, weights, reco
     everyone, parents = np.empty(mu + lam, np.int64), np.empty(lam + 1, np.int64)
     survivors = np.empty(mu, np.int64)
     while counts[GENERATION] < last:
-        if counts[FOUND] + lam > len(values) or counts[STATES] + 4 * T > len(machines[3][0]):
+        if counts[FOUND] + lam > len(values) or counts[STATES] + SPARE * T > len(machines[3][0]):
             return FULL
         weight = weights[0] + weights[1] * counts[GENERATION]
         for n in range(mu):

@@ -7,25 +7,11 @@ from numpy.typing import NDArray
 
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, is_forbidden
-from ilpinfer.found import Task
+from ilpinfer.anytime import Improvement
+from ilpinfer.certificate import VITERBI_BOUND, Certificate
+from ilpinfer.found import Found, Task
 
 Path = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Incumbent:
-    """A labelling.
-
-    Parameters
-    ----------
-    seconds : since the start, warming up left out
-    value : grid units
-    path : label ids (T,)
-    """
-
-    seconds: float
-    value: int
-    path: Path
 
 
 @dataclass
@@ -40,7 +26,7 @@ class Incumbents:
 
     folded: Problem
     task: Task
-    found: list[Incumbent] = field(default_factory=list)
+    found: list[Improvement] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.blind = any(rule.unseen for rule in self.folded.rules)
@@ -55,12 +41,16 @@ class Incumbents:
         """The best so far."""
         return self.found[-1].path if self.found else None
 
+    def best(self, bound: float, method: str, certificate: Certificate = VITERBI_BOUND) -> Found:
+        """The best one, with those before it; `bound` in grid units."""
+        return Found(self.path, bound, method, certificate, tuple(self.found))
+
     def offer(self, path: Path, value: int, seconds: float, bound: int) -> None:
         """Take a labelling that is better; where a rule has no machine, it is valued anew."""
         if self.blind:
             value = self.folded.value(path).score
         if is_forbidden(value) or value <= self.value:
             return
-        self.found.append(Incumbent(seconds, value, path))
+        self.found.append(Improvement(seconds, value, path))
         if self.task.watch is not None:
             self.task.watch(seconds, value, bound)

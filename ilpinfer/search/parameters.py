@@ -175,3 +175,43 @@ class Annealing(Parameters):
         "iterations": (0, 1e12),
         "seed": (0, 2**63 - 1),
     }
+
+
+@dataclass(frozen=True)
+class Tabu(Parameters):
+    """Of tabu search.
+
+    Parameters
+    ----------
+    candidates : changes that a step chooses among, unless one of them makes the labelling better at once
+    tenure : steps for which a token may not have a label again that it has lost, and up to twice as many
+    patience : steps without a better labelling, after which the search goes on from the best one
+    kicks : random changes of that one first
+    hard_weight : nats a hard violation
+    refit_rate : how often a change forbids a token its label and refits those around it, rather than a run or a border
+    shift_rate : of the others, how often it is a border that shifts
+    iterations : steps at most; 0 for as many as time allows
+    seed : of the random numbers
+    """
+
+    candidates: int = 100
+    tenure: int = 3
+    patience: int = 300
+    kicks: int = 3
+    hard_weight: float = 10.0
+    refit_rate: float = 0.9
+    shift_rate: float = 0.6
+    iterations: int = 0
+    seed: int = 0
+
+    _ranges: ClassVar = {
+        "candidates": (1, 1e6),
+        "tenure": (1, 1e9),
+        "patience": (1, 1e9),
+        "kicks": (0, 1e6),
+        "hard_weight": (0, 1e6),
+        "refit_rate": (0, 1),
+        "shift_rate": (0, 1),
+        "iterations": (0, 1e12),
+        "seed": (0, 2**63 - 1),
+    }

@@ -1,7 +1,7 @@
 """Repair: changes of one token, one run or one border, taken as soon as they make a labelling better."""
 
 from ilpinfer.kernels import kernel
-from ilpinfer.search.evolution_kernels import BEST, FOUND, STATES, VALUED, value
+from ilpinfer.search.evolution_kernels import BEST, FOUND, SPARE, STATES, VALUED, value
 from ilpinfer.search.run_kernels import begins, put, shift_back, shift_on
 
 DONE, WORKED, FULL = 0, 1, 2
@@ -33,7 +33,7 @@ def improve(lattice, machines, people, runs, weight, records, counts, position, 
     while position[SINCE] < T:
         if counts[VALUED] >= stop:
             return WORKED
-        if counts[FOUND] == len(values) or counts[STATES] + 16 * T > len(machines[3][0]):
+        if counts[FOUND] == len(values) or counts[STATES] + SPARE * T > len(machines[3][0]):
             return FULL
         t, improved = position[TOKEN], False
         y = label[0]

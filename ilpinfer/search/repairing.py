@@ -21,8 +21,8 @@ from ilpinfer.warming import warm
 
 Path = NDArray[np.int64]
 
-_STRETCH = 2000
-"""Valuations that a call into the kernel may take."""
+_STRETCH = 0.001
+"""Seconds that a call into the kernel may take."""
 _HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)
 """What a hard violation weighs while a labelling is repaired, grid units."""
 
@@ -65,7 +65,7 @@ def _begun(
     if repair:
         mend(population)
     valued = int(population.counts[kernels.VALUED])
-    yield Found(population.incumbents.path, bound, f"{name}: {valued} labellings", VITERBI_BOUND)
+    yield population.incumbents.best(bound, f"{name}: {valued} labellings")
 
 
 def _first(problem: Problem, task: Task, path: Path) -> Path:
@@ -74,7 +74,7 @@ def _first(problem: Problem, task: Task, path: Path) -> Path:
 
 
 def _better(problem: Problem, task: Task, path: Path) -> Path:
-    return discrepancy.better_start(problem.fold(), path, task.deadline)
+    return discrepancy.better_first(problem.fold(), path, task.deadline)
 
 
 def _relaxed(problem: Problem, task: Task, path: Path) -> Path:
@@ -92,6 +92,7 @@ def mend(population: Population) -> None:
     deadline, position, code = population.task.deadline, np.zeros(2, np.int64), kernels.WORKED
     for array in population.people:
         array[1] = array[0]
+    speed = 100_000.0
     while code != kernels.DONE and not deadline.passed:
         began, before = deadline.elapsed, int(population.counts[kernels.VALUED])
         code = kernels.improve(
@@ -103,9 +104,10 @@ def mend(population: Population) -> None:
             population.records,
             population.counts,
             position,
-            _STRETCH,
+            max(1, int(speed * _STRETCH)),
         )
         valued = int(population.counts[kernels.VALUED])
+        speed = max(1.0, (valued - before) / max(1e-6, deadline.elapsed - began))
         population.take(began, before)
         if code == kernels.FULL and valued == before:
             population.make_room()

@@ -1,0 +1,81 @@
+"""Tabu search over the runs of labellings (Glover 1989), a modern baseline beside annealing."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from formulations.compiled.problem import Problem
+from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
+from ilpinfer.certificate import VITERBI_BOUND
+from ilpinfer.exact.viterbi import viterbi
+from ilpinfer.found import Found, Task
+from ilpinfer.search import tabu_kernels as kernels
+from ilpinfer.search.discrepancy import better_first, run_time
+from ilpinfer.search.evolution import Population
+from ilpinfer.search.parameters import Evolution, Tabu
+from ilpinfer.warming import warm
+
+_STRETCH = 0.001
+"""Seconds that a call into the kernel may take."""
+
+
+def tabu(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+    """The best labelling that keeps the hard rules, of all that were moved to."""
+    for stage in ("viterbi", "discrepancy", "evolution", "tabu"):
+        task.deadline.excuse(warm(stage))
+    parameters = task.parameters or Tabu()
+    assert isinstance(parameters, Tabu)
+    folded = problem.fold()
+    bound, path = viterbi(folded.lattice)
+    if is_forbidden(bound):
+        yield Found(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
+        return
+    if not parameters.iterations:
+        task = replace(task, deadline=run_time(task.deadline))
+    first = better_first(folded, path, task.deadline)
+    four = Evolution(population=2, offspring=2, start_mutations=0, seed=parameters.seed)
+    population = Population(folded, task, four, first, bound)
+    population.begin()
+    steps = move(population, parameters)
+    yield population.incumbents.best(bound, f"{name}: {steps} steps")
+
+
+def memory_of(population: Population, parameters: Tabu) -> tuple:
+    """Nothing tabu yet; see the kernel's `memory`."""
+    (_, T), K = population.people[0].shape, population.scores[1].shape[2]
+    _, _, _, _, total, breaks = population.people
+    fitness = int(total[0]) - round(parameters.hard_weight * UNITS_PER_NAT) * int(breaks[0])
+    window = np.empty((1 << kernels.WIDEST, K), np.int64), np.zeros((1 << kernels.WIDEST, K), np.int32)
+    return np.zeros((T, K), np.int64), np.array([0, 0, fitness, 0]), window
+
+
+def move(population: Population, parameters: Tabu, memory: tuple | None = None) -> int:
+    """Steps to the last one or to the deadline; how many there were."""
+    deadline, p = population.task.deadline, parameters
+    memory = memory or memory_of(population, parameters)
+    weight = round(p.hard_weight * UNITS_PER_NAT)
+    how = (p.candidates, p.tenure, p.patience, p.kicks), (p.refit_rate, p.shift_rate)
+    done, speed = 0, 1000.0
+    while not deadline.passed and (not p.iterations or done < p.iterations):
+        began, before = deadline.elapsed, int(population.counts[kernels.VALUED])
+        work = max(1, int(speed * _STRETCH))
+        code, steps = kernels.search(
+            population.scores,
+            population.machines,
+            population.people,
+            population.seed,
+            population.runs,
+            memory,
+            how,
+            weight,
+            population.records,
+            population.counts,
+            min(work, p.iterations - done) if p.iterations else work,
+        )
+        done += steps
+        speed = max(1.0, steps / max(1e-6, deadline.elapsed - began))
+        population.take(began, before)
+        if code == kernels.FULL and not steps:
+            population.make_room()
+    return done

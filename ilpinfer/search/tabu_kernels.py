@@ -1,0 +1,155 @@
+"""Tabu search over runs: the best of a few changes that undo nothing recent, be it worse than before or not."""
+
+import numpy as np
+
+from formulations.grid import FORBIDDEN
+from ilpinfer.kernels import kernel
+from ilpinfer.search.evolution_kernels import (
+    BEST,
+    FOUND,
+    SPARE,
+    STATES,
+    VALUED,
+    value,
+)
+from ilpinfer.search.run_kernels import below, mutate, share
+
+DONE, FULL = 0, 1
+"""Why `search` has stopped: the steps are over, or there is no room for joint states or for labellings."""
+NOW, SINCE, EVER, KICKS = 0, 1, 2, 3
+"""Places in `clock`: steps so far, those since the fitness was last the best ever, that one, and random changes to come."""
+CURRENT, TOP, ONE, OTHER = 0, 1, 2, 3
+"""Individuals: at hand, the fittest ever, and two candidates."""
+WIDEST = 5
+"""Windows reach up to 2^4 tokens to each side."""
+
+
+@kernel
+def _copy(people, target, source):  # type: ignore[no-untyped-def]
+    label, joint, worth, broken, total, breaks = people
+    label[target], joint[target], worth[target] = label[source], joint[source], worth[source]
+    broken[target], total[target], breaks[target] = broken[source], total[source], breaks[source]
+
+
+@kernel
+def _best_label(lattice, row, last, following, k):  # type: ignore[no-untyped-def]
+    """Score of a window's labels up to `last`, the last one k, with the step to the label that follows."""
+    node, pool, step, _ = lattice
+    if last + 1 == len(node):
+        return row[k]
+    return max(row[k] + pool[step[last], k, following] + node[last + 1, following], FORBIDDEN)
+
+
+@kernel
+def _refit(lattice, y, seed, until, now, room):  # type: ignore[no-untyped-def]
+    """Forbid a token its label, and let Viterbi choose those of a window around it, none of them tabu.
+
+    The first and the last token of the window; the last before the first where it has no other labels.
+    """
+    node, pool, step, _ = lattice
+    score, back = room
+    T, K = len(y), pool.shape[2]
+    at = below(seed, T)
+    reach = np.int64(1) << below(seed, WIDEST)
+    first, last = max(0, at - below(seed, reach)), min(T - 1, at + below(seed, reach))
+    for t in range(first, last + 1):
+        now_row, row = t - first, score[t - first]
+        for k in range(K):
+            row[k] = FORBIDDEN
+            if until[t, k] > now or (t == at and k == y[t]):
+                continue
+            gain = node[t, k]
+            if t > first:
+                before = score[now_row - 1]
+                best, which = FORBIDDEN, 0
+                for i in range(K):
+                    through = before[i] + pool[step[t - 1], i, k]
+                    if through > best:
+                        best, which = through, i
+                back[now_row, k] = which
+                gain += best
+            elif t:
+                gain += pool[step[t - 1], y[t - 1], k]
+            row[k] = max(gain, FORBIDDEN)
+    following = y[last + 1] if last + 1 < T else 0
+    end, chosen = FORBIDDEN // 2, -1
+    for k in range(K):
+        total = _best_label(lattice, score[last - first], last, following, k)
+        if total > end:
+            end, chosen = total, k
+    if chosen < 0:
+        return first, first - 1
+    for t in range(last, first - 1, -1):
+        y[t] = chosen
+        chosen = back[t - first, chosen]
+    return first, last
+
+
+@kernel
+def _changed(label, who, first, last, until, now):  # type: ignore[no-untyped-def]
+    """Whether any label is another one than that at hand, and whether one of them is tabu."""
+    other, forbidden = False, False
+    for t in range(first, last + 1):
+        if label[who, t] != label[CURRENT, t]:
+            other = True
+            forbidden |= until[t, label[who, t]] > now
+    return other, forbidden
+
+
+@kernel
+def search(lattice, machines, people, seed, runs, memory, rule, weight, records, counts, steps):  # type: ignore[no-untyped-def]
+    """So many steps from the labelling at hand.
+
+    memory : until which step a token may not have a label (T, K); clock; room for a window: scores, origins (W, K)
+    rule : candidates of a step, tenure, patience and kicks; how often a window is refitted, and a border shifts
+    weight : of a hard violation, grid units
+    The other parameters are as in `evolve`. How many steps were done is returned beside the reason.
+    """
+    label, _, _, _, total, breaks = people
+    values, when, paths = records
+    until, clock, room = memory
+    (candidates, tenure, patience, kicks), (refits, shifts) = rule
+    T, K = until.shape
+    borders = np.empty(T, np.int64)
+    for step in range(steps):
+        if counts[FOUND] == len(values) or counts[STATES] + SPARE * T > len(machines[3][0]):
+            return FULL, step
+        if clock[SINCE] > patience:
+            _copy(people, CURRENT, TOP)
+            clock[SINCE], clock[KICKS] = 0, kicks
+        now, at_hand = clock[NOW], total[CURRENT] - weight * breaks[CURRENT]
+        trial, kept, best = ONE, -1, 0
+        for _ in range(candidates if clock[KICKS] == 0 else 1):
+            _copy(people, trial, CURRENT)
+            if lattice[3] == 1 and share(seed) < refits:
+                first, last = _refit(lattice, label[trial], seed, until, now, room)
+            else:
+                first, last = mutate(label[trial], seed, borders, K, shifts, True, runs)
+            other, forbidden = _changed(label, trial, first, last, until, now)
+            if not other:
+                continue
+            if not value(lattice, machines, people, trial, first, last, counts):
+                return FULL, step
+            fitness = total[trial] - weight * breaks[trial]
+            if (kept < 0 or fitness > best) and (not forbidden or fitness > clock[EVER]):
+                kept, best, trial = trial, fitness, OTHER if trial == ONE else ONE
+                if best > at_hand:
+                    break
+        clock[NOW] += 1
+        clock[SINCE] += 1
+        clock[KICKS] = max(0, clock[KICKS] - 1)
+        if kept < 0:
+            continue
+        for t in range(T):
+            if label[kept, t] != label[CURRENT, t]:
+                until[t, label[CURRENT, t]] = now + tenure + below(seed, tenure)
+        _copy(people, CURRENT, kept)
+        if best > clock[EVER]:
+            _copy(people, TOP, kept)
+            clock[EVER], clock[SINCE] = best, 0
+        if breaks[kept] == 0 and total[kept] > counts[BEST]:
+            counts[BEST] = total[kept]
+            values[counts[FOUND]], when[counts[FOUND]] = total[kept], counts[VALUED]
+            paths[counts[FOUND]] = label[kept]
+            counts[FOUND] += 1
+    return DONE, steps
