@@ -159,6 +159,36 @@ def _check(
     check(rules, gold, scheme, as_json)
 
 
+@app.command("evaluate")
+def _evaluate(
+    predicted: Annotated[
+        str,
+        typer.Argument(metavar="PREDICTED", help="Output of `ilpinfer decode`, or token<TAB>label columns."),
+    ],
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The same sequences with their gold labels.")],
+    against: Annotated[
+        str | None, typer.Option(help="Other predictions; says whether the difference is significant.")
+    ] = None,
+    output: Annotated[str | None, typer.Option(help="Where to write every measure, a JSON file.")] = None,
+    picture: Annotated[
+        str | None, typer.Option(help="Where to draw the confusion matrix, an SVG file.")
+    ] = None,
+    by: Annotated[str, typer.Option(help="What to count: spans, tokens, lines or characters.")] = "spans",
+    beta: Annotated[float, typer.Option(help="Weight of recall; 0.5 counts precision twice as much.")] = 1.0,
+    leave_out: Annotated[
+        list[str] | None, typer.Option(help="A field that is not counted, as O never is; may be repeated.")
+    ] = None,
+    scheme: Scheme = "",
+    resamples: Annotated[int, typer.Option(min=1, help="How often to resample, with --against.")] = 9999,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the resamples.")] = 0,
+) -> None:
+    """Predicted labels against gold: fields, tokens, whole sequences, and what is mistaken for what."""
+    from ilpinfer.cli.evaluating import evaluate
+
+    options = {"by": by, "beta": beta, "leave_out": leave_out or [], "resamples": resamples, "seed": seed}
+    evaluate(predicted, gold, against, output, picture, scheme, options)
+
+
 @app.command("explain")
 def _explain(
     rules: Annotated[str, typer.Argument(help="A TOML file, or a name of the catalogue.")],

@@ -25,12 +25,14 @@ class Example:
     where : file and line, for messages
     scores : `start` and `edges`, or `emissions` and `transitions` with `start` and `end`, with `label_names`, and with
         `first` for second order; None where a model has to score the tokens
+    rank : 1, or the place among several labellings of one sequence, as `ilpinfer decode --top` writes them
     """
 
     tokens: tuple[str, ...]
     labels: tuple[str, ...] | None
     where: str
     scores: dict[str, Any] | None = None
+    rank: int = 1
 
     def trellis(self, scheme: str = "") -> Trellis:
         """The trellis of given scores."""
@@ -159,7 +161,7 @@ def _example(record: dict[str, Any], where: str) -> Example:
         }
         names = record.get("label_names")
         scores["label_names"] = None if names is None else _names(names, f"{where}: label_names")
-    return Example(tokens, labels, where, scores)
+    return Example(tokens, labels, where, scores, record.get("rank", 1))
 
 
 def _names(value: Any, what: str) -> tuple[str, ...]:
