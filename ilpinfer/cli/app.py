@@ -18,7 +18,11 @@ app = typer.Typer(
 )
 
 Input = Annotated[
-    str, typer.Argument(metavar="INPUT", help="token<TAB>label columns, JSON lines, or - for standard input.")
+    str,
+    typer.Argument(
+        metavar="INPUT",
+        help="token<TAB>label columns, JSON lines, logits in an .npz file, or - for standard input.",
+    ),
 ]
 Model = Annotated[
     str | None, typer.Option(help="A model file from `ilpinfer train`; not needed where INPUT has scores.")
@@ -30,6 +34,16 @@ Scheme = Annotated[
     str, typer.Option(help="plain, bio, iobes or paths; plain strips prefixes. Inferred if not given.")
 ]
 Limit = Annotated[float | None, typer.Option(help="Seconds for each sequence.")]
+LabelNames = Annotated[
+    str | None, typer.Option(help="Names for logits: a config.json with id2label, or a JSON list.")
+]
+Pool = Annotated[str, typer.Option(help="How logits of pieces become a word's: first, mean or max.")]
+Scale = Annotated[
+    str,
+    typer.Option(
+        "--logits", help="log-softmax or raw; raw if there are transitions, and log-softmax if not."
+    ),
+]
 Width = Annotated[int, typer.Option(min=1, help="Width of a beam.")]
 Threads = Annotated[int, typer.Option(min=1, help="Threads of a solver.")]
 
@@ -89,6 +103,9 @@ def _decode(
     method: Annotated[str, typer.Option(help="See `ilpinfer methods`.")] = "auto",
     time_limit: Limit = None,
     scheme: Scheme = "",
+    label_names: LabelNames = None,
+    pool: Pool = "first",
+    scale: Scale = "",
     top: Annotated[
         int | None, typer.Option(min=1, help="Write the best so many labellings of each sequence.")
     ] = None,
@@ -116,7 +133,7 @@ def _decode(
 
     options: dict[str, Any] = {"width": width, "threads": threads, "top": top, "tau": tau, "bound": bound}
     options |= {"explain": explain, "within": within, "trace": trace, "jobs": jobs}
-    options["option"] = option or []
+    options |= {"option": option or [], "label_names": label_names, "pool": pool, "scale": scale}
     decode(source, model, rules, output, method, time_limit, scheme, options)
 
 
@@ -131,6 +148,9 @@ def _compare(
     ] = "auto,viterbi,beam",
     time_limit: Limit = None,
     scheme: Scheme = "",
+    label_names: LabelNames = None,
+    pool: Pool = "first",
+    scale: Scale = "",
     first: Annotated[int | None, typer.Option(min=1, help="Compare on the first so many sequences.")] = None,
     width: Width = 10,
     threads: Threads = 1,
@@ -143,6 +163,7 @@ def _compare(
     from ilpinfer.cli.comparing import compare
 
     options = {"width": width, "threads": threads, "option": option or []}
+    options |= {"label_names": label_names, "pool": pool, "scale": scale}
     compare(source, model, rules, methods, output, time_limit, scheme, first, options)
 
 
