@@ -25,7 +25,8 @@ Input = Annotated[
     ),
 ]
 Model = Annotated[
-    str | None, typer.Option(help="A model file from `ilpinfer train`; not needed where INPUT has scores.")
+    str | None,
+    typer.Option(help="A file from `ilpinfer train`, or case-law; not needed where INPUT has scores."),
 ]
 Rules = Annotated[
     str | None, typer.Option(help="A TOML file, or a name of the catalogue such as `citations`.")

@@ -13,7 +13,7 @@ from formulations.labels import suggestion
 from formulations.schemes import SCHEMES
 from ilpinfer.corpus.sequences import Example, InputError, read
 from ilpinfer.corpus.trellises import Scored, check_rules, score
-from ilpinfer.models.files import load_model
+from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.models.outside.logits import Reading
 from ilpinfer.models.outside.names import read_label_names
 
@@ -76,7 +76,9 @@ def notice(text: str) -> None:
 
 
 def _content(path: str | None) -> str:
-    return Path(path).read_text("utf-8") if path else ""
+    if path is None or path in BUILT_IN:
+        return path or ""
+    return Path(path).read_text("utf-8")
 
 
 def _contents(examples: list[Example]) -> list[Any]:
