@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ilpinfer.corpus import NEWLINE
 from ilpinfer.evaluation.runs import FieldTable, Path, Span
-
-NEWLINE = "@newline@"
-"""The token that stands for a line break; it belongs to no line and has no characters."""
 
 UNITS = ("spans", "tokens", "lines", "characters")
 
@@ -20,7 +18,8 @@ Counts = NDArray[np.int64]
 def count(table: FieldTable, tokens: Sequence[str], predicted: Path, gold: Path) -> dict[str, Counts]:
     """For each unit the counts (F, 3) of one sequence (Stokman 2011, section 5.1).
 
-    Spans are runs with equal field, first and last token. Lines are what lies between tokens `@newline@`; a line is a
+    Spans are runs with equal field, first and last token. Lines are what lies between tokens `@newline@`, which
+    have neither line nor characters; a line is a
     field's where any of its tokens is. Of characters only letters and digits count.
     """
     T = len(tokens)

@@ -8,9 +8,9 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.constraints.numberings import continues, numberings
+from ilpinfer.corpus import NEWLINE
 
 NUMBER, TITLE, TEXT, BREAK = LABELS = ("NR", "SECTION_TITLE", "TEXT_BLOCK", "NEWLINE")
-NEWLINE = "@newline@"
 
 MODIFIERS = """
     aangevallen ambtshalve bestreden bijzondere bewezen_verklaarde buitengerechtelijke eerste feitelijke gevorderde
