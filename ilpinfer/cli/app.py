@@ -185,16 +185,14 @@ def _check(
 def _evaluate(
     predicted: Annotated[
         str,
-        typer.Argument(metavar="PREDICTED", help="Output of `ilpinfer decode`, or token<TAB>label columns."),
+        typer.Argument(metavar="PREDICTED", help="Output of `ilpinfer decode`, or labelled columns."),
     ],
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="The same sequences with their gold labels.")],
     against: Annotated[
         str | None, typer.Option(help="Other predictions; says whether the difference is significant.")
     ] = None,
     output: Annotated[str | None, typer.Option(help="Where to write every measure, a JSON file.")] = None,
-    picture: Annotated[
-        str | None, typer.Option(help="Where to draw the confusion matrix, an SVG file.")
-    ] = None,
+    picture: Annotated[str | None, typer.Option(help="Where to draw the confusions, an SVG file.")] = None,
     by: Annotated[str, typer.Option(help="What to count: spans, tokens, lines or characters.")] = "spans",
     beta: Annotated[float, typer.Option(help="Weight of recall; 0.5 counts precision twice as much.")] = 1.0,
     leave_out: Annotated[

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Combination:
-    """A model whose score is the weighted sum of other models' (Stokman 2011, section 4.1, speaks of the possibility).
+    """A model whose score is the weighted sum of other models' (Stokman 2011, section 4).
 
     Parameters
     ----------
