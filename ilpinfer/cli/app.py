@@ -18,10 +18,15 @@ app = typer.Typer(
 )
 
 Input = Annotated[
-    str, typer.Argument(metavar="INPUT", help="token<TAB>label columns, JSON lines, or - for standard input.")
+    str,
+    typer.Argument(
+        metavar="INPUT",
+        help="token<TAB>label columns, JSON lines, logits in an .npz file, or - for standard input.",
+    ),
 ]
 Model = Annotated[
-    str | None, typer.Option(help="A model file from `ilpinfer train`; not needed where INPUT has scores.")
+    str | None,
+    typer.Option(help="A file from `ilpinfer train`, or case-law; not needed where INPUT has scores."),
 ]
 Rules = Annotated[
     str | None, typer.Option(help="A TOML file, or a name of the catalogue such as `citations`.")
@@ -30,6 +35,16 @@ Scheme = Annotated[
     str, typer.Option(help="plain, bio, iobes or paths; plain strips prefixes. Inferred if not given.")
 ]
 Limit = Annotated[float | None, typer.Option(help="Seconds for each sequence.")]
+LabelNames = Annotated[
+    str | None, typer.Option(help="Names for logits: a config.json with id2label, or a JSON list.")
+]
+Pool = Annotated[str, typer.Option(help="How logits of pieces become a word's: first, mean or max.")]
+Scale = Annotated[
+    str,
+    typer.Option(
+        "--logits", help="log-softmax or raw; raw if there are transitions, and log-softmax if not."
+    ),
+]
 Width = Annotated[int, typer.Option(min=1, help="Width of a beam.")]
 Threads = Annotated[int, typer.Option(min=1, help="Threads of a solver.")]
 
@@ -89,6 +104,9 @@ def _decode(
     method: Annotated[str, typer.Option(help="See `ilpinfer methods`.")] = "auto",
     time_limit: Limit = None,
     scheme: Scheme = "",
+    label_names: LabelNames = None,
+    pool: Pool = "first",
+    scale: Scale = "",
     top: Annotated[
         int | None, typer.Option(min=1, help="Write the best so many labellings of each sequence.")
     ] = None,
@@ -120,7 +138,7 @@ def _decode(
 
     options: dict[str, Any] = {"width": width, "threads": threads, "top": top, "tau": tau, "bound": bound}
     options |= {"explain": explain, "within": within, "trace": trace, "jobs": jobs}
-    options["option"] = option or []
+    options |= {"option": option or [], "label_names": label_names, "pool": pool, "scale": scale}
     decode(source, model, rules, output, method, time_limit, scheme, options)
 
 
@@ -135,6 +153,9 @@ def _compare(
     ] = "auto,viterbi,beam",
     time_limit: Limit = None,
     scheme: Scheme = "",
+    label_names: LabelNames = None,
+    pool: Pool = "first",
+    scale: Scale = "",
     first: Annotated[int | None, typer.Option(min=1, help="Compare on the first so many sequences.")] = None,
     width: Width = 10,
     threads: Threads = 1,
@@ -147,6 +168,7 @@ def _compare(
     from ilpinfer.cli.comparing import compare
 
     options = {"width": width, "threads": threads, "option": option or []}
+    options |= {"label_names": label_names, "pool": pool, "scale": scale}
     compare(source, model, rules, methods, output, time_limit, scheme, first, options)
 
 
@@ -161,6 +183,34 @@ def _check(
     from ilpinfer.cli.checking import check
 
     check(rules, gold, scheme, as_json)
+
+
+@app.command("evaluate")
+def _evaluate(
+    predicted: Annotated[
+        str,
+        typer.Argument(metavar="PREDICTED", help="Output of `ilpinfer decode`, or labelled columns."),
+    ],
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The same sequences with their gold labels.")],
+    against: Annotated[
+        str | None, typer.Option(help="Other predictions; says whether the difference is significant.")
+    ] = None,
+    output: Annotated[str | None, typer.Option(help="Where to write every measure, a JSON file.")] = None,
+    picture: Annotated[str | None, typer.Option(help="Where to draw the confusions, an SVG file.")] = None,
+    by: Annotated[str, typer.Option(help="What to count: spans, tokens, lines or characters.")] = "spans",
+    beta: Annotated[float, typer.Option(help="Weight of recall; 0.5 counts precision twice as much.")] = 1.0,
+    leave_out: Annotated[
+        list[str] | None, typer.Option(help="A field that is not counted, as O never is; may be repeated.")
+    ] = None,
+    scheme: Scheme = "",
+    resamples: Annotated[int, typer.Option(min=1, help="How often to resample, with --against.")] = 9999,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the resamples.")] = 0,
+) -> None:
+    """Predicted labels against gold: fields, tokens, whole sequences, and what is mistaken for what."""
+    from ilpinfer.cli.evaluating import evaluate
+
+    options = {"by": by, "beta": beta, "leave_out": leave_out or [], "resamples": resamples, "seed": seed}
+    evaluate(predicted, gold, against, output, picture, scheme, options)
 
 
 @app.command("explain")

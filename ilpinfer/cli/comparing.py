@@ -7,7 +7,7 @@ from typing import Any
 
 from ilpinfer import __version__
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import parameters, prepare
+from ilpinfer.cli.inputs import parameters, prepare, reading_of
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.corpus.sequences import InputError
@@ -32,8 +32,9 @@ def compare(
     options: Row,
 ) -> None:
     """Decode every sequence with every method, check that proofs agree, and show and write the comparison."""
+    reading = reading_of(*(options.pop(name) for name in ("label_names", "pool", "scale")))
     plan = _plan(methods, time_limit, options)
-    scored, rule_set, content = prepare(source, model, rules, scheme, first)
+    scored, rule_set, content = prepare(source, model, rules, scheme, first, reading)
     results = Path(output, "results.jsonl")
     names = list(plan)
     with (

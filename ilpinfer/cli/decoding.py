@@ -12,7 +12,7 @@ from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
 from ilpinfer.batch import decode_many
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import notice, parameters, prepare
+from ilpinfer.cli.inputs import notice, parameters, prepare, reading_of
 from ilpinfer.cli.progress import progress
 from ilpinfer.corpus.trellises import Scored
 from ilpinfer.decoding import asked, deadline_for
@@ -36,8 +36,9 @@ def decode(
     options: Row,
 ) -> None:
     """Write one JSON object a labelling; an infeasible sequence is a row like any other, and exit code 2 at the end."""
+    reading = reading_of(*(options.pop(name) for name in ("label_names", "pool", "scale")))
     solve = _solver(method, time_limit, options)
-    scored, rule_set, content = prepare(source, model, rules, scheme)
+    scored, rule_set, content = prepare(source, model, rules, scheme, reading=reading)
     if output == "-":
         infeasible = _decode_all(scored, range(len(scored)), rule_set, solve, _print, options)
     else:

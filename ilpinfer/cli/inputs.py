@@ -13,21 +13,33 @@ from formulations.labels import suggestion
 from formulations.schemes import SCHEMES
 from ilpinfer.corpus.sequences import Example, InputError, read
 from ilpinfer.corpus.trellises import Scored, check_rules, score
-from ilpinfer.models.files import load_model
+from ilpinfer.models.files import BUILT_IN, load_model
+from ilpinfer.models.outside.logits import Reading
+from ilpinfer.models.outside.names import read_label_names
 
 
 def prepare(
-    source: str, model: str | None, rules: str | None, scheme: str, first: int | None = None
+    source: str,
+    model: str | None,
+    rules: str | None,
+    scheme: str,
+    first: int | None = None,
+    reading: Reading | None = None,
 ) -> tuple[list[Scored], RuleSet, str]:
     """Scored sequences, rules, and a text that stands for all three; everything is checked before work begins."""
     check_scheme(scheme)
-    examples = read(source)[:first]
+    examples = read(source, reading)[:first]
     rule_set = RuleSet(()) if rules is None else load_rules(rules)
     scored = score(examples, load_model(model) if model else None, scheme)
     warnings.simplefilter("ignore", RuleNotice)
     for text in check_rules(scored, rule_set):
         notice(text)
     return scored, rule_set, f"{_content(model)}{rule_set}{_contents(examples)}{scheme}"
+
+
+def reading_of(label_names: str | None, pool: str, scale: str) -> Reading:
+    """How logits are to be read; ValueError for options that make no sense."""
+    return Reading(None if label_names is None else read_label_names(label_names), pool, scale)
 
 
 def check_scheme(scheme: str) -> None:
@@ -64,7 +76,9 @@ def notice(text: str) -> None:
 
 
 def _content(path: str | None) -> str:
-    return Path(path).read_text("utf-8") if path else ""
+    if path is None or path in BUILT_IN:
+        return path or ""
+    return Path(path).read_text("utf-8")
 
 
 def _contents(examples: list[Example]) -> list[Any]:

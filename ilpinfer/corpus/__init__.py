@@ -1,1 +1,4 @@
 """Sequences: reading, writing and generating them."""
+
+NEWLINE = "@newline@"
+"""The token that stands for a line break."""

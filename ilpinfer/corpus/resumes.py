@@ -15,6 +15,8 @@ import random
 import re
 from dataclasses import dataclass
 
+from ilpinfer.corpus import NEWLINE
+
 TITLE, DATE, ORG, DESCRIPTION, IGNORE = "job title", "date", "organization", "description", "ignore"
 LABELS = (TITLE, DATE, ORG, DESCRIPTION, IGNORE)
 HEAD_LABELS = {"title": TITLE, "date": DATE, "org": ORG}  # symbols that have a label of their own in a header
@@ -23,7 +25,6 @@ TARGET_LENGTHS = (10, 16, 25, 36, 48, 62, 84, 125, 285)  # quantiles, in eighths
 SHARE_TWO_RUNS, SHARE_NO_DESCRIPTION, SHARE_DESCRIPTION_FIRST = 0.03, 0.04, 0.10
 SHARE_UPPER_CASE, SHARE_LEAD, SHARE_TRAILER = 0.10, 0.45, 0.20  # of the items
 SHARE_FRAGMENT, SHARE_ASIDE = 0.15, 0.05  # of the lines of a description
-NEWLINE = "@newline@"
 
 # A rule starts at the margin and lists alternatives between semicolons.  ¶ is a line break; <symbol> stands
 # for an alternative of its rule, or is computed.  A "post" is a job title without a label of its own.

@@ -1,13 +1,16 @@
-"""Reading sequences: `token<TAB>label` columns and JSON lines, from files or standard input."""
+"""Reading sequences: `token<TAB>label` columns, JSON lines and archives of logits, from files or standard input."""
 
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from formulations import LabelSet, Trellis
+
+if TYPE_CHECKING:
+    from ilpinfer.models.outside.logits import Reading
 
 
 class InputError(ValueError):
@@ -25,12 +28,14 @@ class Example:
     where : file and line, for messages
     scores : `start` and `edges`, or `emissions` and `transitions` with `start` and `end`, with `label_names`, and with
         `first` for second order; None where a model has to score the tokens
+    rank : 1, or the place among several labellings of one sequence, as `ilpinfer decode --top` writes them
     """
 
     tokens: tuple[str, ...]
     labels: tuple[str, ...] | None
     where: str
     scores: dict[str, Any] | None = None
+    rank: int = 1
 
     def trellis(self, scheme: str = "") -> Trellis:
         """The trellis of given scores."""
@@ -46,14 +51,24 @@ class Example:
             raise InputError(f"{self.where}: {error}") from None
 
 
-def read(source: str | Path) -> list[Example]:
+def read(source: str | Path, reading: "Reading | None" = None) -> list[Example]:
     """Every sequence of a file, or of standard input where the source is `-`.
+
+    Parameters
+    ----------
+    source : columns, JSON lines, or a file that ends in `.npz`, with the layout of `ilpinfer.corpus.archives`
+    reading : how logits are to be read
 
     Raises
     ------
     InputError
         for what is missing, empty, not UTF-8, or neither columns nor JSON lines.
     """
+    if str(source).endswith(".npz"):
+        from ilpinfer.corpus.archives import archived
+        from ilpinfer.models.outside.logits import Reading
+
+        return list(archived(source, reading or Reading()))
     text = _text(source)
     name = "standard input" if str(source) == "-" else str(source)
     lines = text.split("\n")
@@ -61,7 +76,7 @@ def read(source: str | Path) -> list[Example]:
     if not first:
         raise InputError(f"{name}: empty; expected token<TAB>label lines or JSON lines")
     is_json = first.lstrip().startswith("{") and "\t" not in first.lstrip()[:2]
-    return list(_json_lines(lines, name) if is_json else _columns(lines, name))
+    return list(_json_lines(lines, name, reading) if is_json else _columns(lines, name))
 
 
 def labelled(examples: Sequence[Example]) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -120,7 +135,7 @@ _TEXT_KEYS = {"tokens", "labels"}
 _SCORE_KEYS = {"start", "first", "edges", "end", "emissions", "transitions", "label_names"}
 
 
-def _json_lines(lines: list[str], name: str) -> Iterator[Example]:
+def _json_lines(lines: list[str], name: str, reading: "Reading | None") -> Iterator[Example]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -133,10 +148,12 @@ def _json_lines(lines: list[str], name: str) -> Iterator[Example]:
             raise InputError(f"{where}: a number is too long, or lists are nested too deeply") from None
         if not isinstance(record, dict):
             raise InputError(f"{where}: expected a JSON object")
-        yield _example(record, where)
+        yield _example(record, where, reading)
 
 
-def _example(record: dict[str, Any], where: str) -> Example:
+def _example(record: dict[str, Any], where: str, reading: "Reading | None") -> Example:
+    if "logits" in record:
+        record = _from_logits(record, where, reading)
     scored = record.keys() & {"start", "first", "edges", "emissions", "transitions"}
     if scored and not ({"start", "edges"} <= record.keys() or {"emissions", "transitions"} <= record.keys()):
         raise InputError(
@@ -159,7 +176,25 @@ def _example(record: dict[str, Any], where: str) -> Example:
         }
         names = record.get("label_names")
         scores["label_names"] = None if names is None else _names(names, f"{where}: label_names")
-    return Example(tokens, labels, where, scores)
+    return Example(tokens, labels, where, scores, record.get("rank", 1))
+
+
+def _from_logits(record: dict[str, Any], where: str, reading: "Reading | None") -> dict[str, Any]:
+    """The record with `emissions` and `transitions` in place of `logits`."""
+    from ilpinfer.corpus.archives import OF_ALL, scores_of
+    from ilpinfer.models.outside.logits import Reading
+
+    both = record.keys() & {"edges", "emissions", "first"}
+    if both:
+        raise InputError(f"{where}: has both logits and {sorted(both)[0]}; give one of them")
+    numbers = {
+        key: _forbidding(value) for key, value in record.items() if key in OF_ALL and key != "label_names"
+    }
+    record = {**record, **numbers, "logits": _forbidding(record["logits"])}
+    scores = scores_of(record, where, reading or Reading())
+    names = scores["label_names"]
+    scores["label_names"] = None if names is None else list(names)
+    return {key: value for key, value in record.items() if key not in OF_ALL} | scores
 
 
 def _names(value: Any, what: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from formulations import LabelSet
-from formulations.labels import OUTSIDE
+from ilpinfer.evaluation.runs import FieldTable
 
 
 @dataclass(frozen=True)
@@ -53,20 +53,5 @@ def total(counts: Iterable[Counts]) -> Counts:
 def fields(names: Sequence[str], scheme: str) -> set[tuple[str, int, int]]:
     """(field, first token, last token) of every run, `O` left out."""
     labels = LabelSet(tuple(dict.fromkeys(names)), scheme)
-    path = labels.ids(names)
-    found = set()
-    for field in labels.fields.values():
-        if field.name == OUTSIDE:
-            continue
-        start = -1
-        for t, k in enumerate(path):
-            before = path[t - 1] + 1 if t else 0
-            begins, inside = field.begins[before, k], field.member[k]
-            if start >= 0 and (begins or not inside):
-                found.add((field.name, start, t - 1))
-                start = -1
-            if begins:
-                start = t
-        if start >= 0:
-            found.add((field.name, start, len(path) - 1))
-    return found
+    table = FieldTable.of(labels)
+    return {(table.names[f], first, last) for f, first, last in table.spans(labels.ids(names))}

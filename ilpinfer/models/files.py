@@ -13,6 +13,9 @@ from ilpinfer.files import write_whole
 FORMATS: Mapping[str, str] = {"ilpinfer-hmm": "ilpinfer.models.hmm:HMM"}
 """Which class reads a format, by import path; it has `VERSION` and `from_body`."""
 
+BUILT_IN: Mapping[str, str] = {"case-law": "ilpinfer.models.case_law:CaseLawTagger"}
+"""Models that need no file, by the name that stands in its place."""
+
 AGAIN = "train it again with `ilpinfer train`"
 
 
@@ -40,17 +43,23 @@ def save_body(path: str | Path, name: str, version: int, body: dict[str, Any]) -
 
 
 def load_model(path: str | Path) -> Any:
-    """Read a model of any kind.
+    """Read a model of any kind, or make one that is built in.
 
     Raises
     ------
     ModelError
         where the file is missing, of another format or version, cut short, or changed since it was written.
     """
+    if str(path) in BUILT_IN:
+        return _imported(BUILT_IN[str(path)])()
     record = _record(path)
-    module, _, name = FORMATS[record["format"]].partition(":")
-    kind = getattr(import_module(module), name)
+    kind = _imported(FORMATS[record["format"]])
     return kind.from_body(_body(path, record, kind.VERSION))
+
+
+def _imported(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
 
 
 def _digest(body: dict[str, Any]) -> str:

@@ -1,0 +1,115 @@
+"""`ilpinfer evaluate`."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from formulations.labels import suggestion
+from ilpinfer.cli.inputs import check_scheme, notice
+from ilpinfer.cli.show import console
+from ilpinfer.corpus.sequences import InputError
+from ilpinfer.evaluation import confusion, significance
+from ilpinfer.evaluation.evaluation import Evaluation, measures
+from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
+from ilpinfer.evaluation.predictions import read_pairs
+from ilpinfer.evaluation.significance import Difference
+from ilpinfer.evaluation.units import UNITS
+from ilpinfer.files import write_whole
+
+MISTAKES = 5
+"""How many kinds of mistakes are shown."""
+
+
+def evaluate(
+    predicted: str,
+    gold: str,
+    against: str | None,
+    output: str | None,
+    picture: str | None,
+    scheme: str,
+    options: dict[str, Any],
+) -> None:
+    """Hold predictions against gold; show the measures, and write what is asked for."""
+    check_scheme(scheme)
+    unit, beta = options["by"], options["beta"]
+    if unit not in UNITS:
+        raise InputError(f"--by {unit}: no such unit{suggestion(unit, UNITS)}")
+    if not 0 < beta < float("inf"):
+        raise InputError(f"--beta is {beta:g}; expected a number above 0")
+    pairs, labels, notices = read_pairs([predicted] + ([against] if against else []), gold, scheme)
+    for text in notices:
+        notice(text)
+    found = [evaluate_pairs(each, labels=labels, leave_out=options["leave_out"]) for each in pairs]
+    for path, each in zip((predicted, against), found, strict=False):
+        if each.missing:
+            notice(f"{path}: {each.missing} sequences without a labelling: their tokens count as wrong")
+    differences: list[Difference] = []
+    if against:
+        chosen = {name: options[name] for name in ("resamples", "seed")}
+        differences = significance.compare(*found, unit=unit, beta=beta, **chosen)
+    if output:
+        record = {"predicted": predicted, "gold": gold, "scheme": labels.scheme, **found[0].to_dict(beta)}
+        if against:
+            tests = [{**asdict(each), "gain": each.gain} for each in differences]
+            record["against"] = {"predicted": against, "unit": unit, "differences": tests}
+        write_whole(output, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+    if picture:
+        write_whole(picture, confusion.picture(labels.names, found[0].confusion))
+    screen = console()
+    _show(screen, found[0], unit, beta)
+    if against:
+        _show_differences(screen, differences, predicted, against)
+
+
+def _show(screen: Console, found: Evaluation, unit: str, beta: float) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("field")
+    f_name = [] if beta == 1 else [f"F{beta:g}"]
+    headings = ["gold", "predicted", "both", "precision", "recall", "F1", *f_name, "overlap"]
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    rows = [(name, measures(found.counts[unit][:, f], beta)) for f, name in enumerate(found.fields)]
+    rows = [(name, row) for name, row in rows if row["gold"] or row["predicted"]]
+    for name, row in [*rows, ("all", measures(found.counts[unit].sum(axis=1), beta))]:
+        shares = [
+            row["precision"],
+            row["recall"],
+            row["f1"],
+            *([row["f_beta"]] if f_name else []),
+            row["overlap"],
+        ]
+        sums = [str(row[key]) for key in ("gold", "predicted", "both")]
+        table.add_row(name, *sums, *map(_percent, shares), style="bold" if name == "all" else "")
+    screen.print(table)
+    right, whole = int(found.correct.sum()), int((found.correct == found.tokens).sum())
+    screen.print(
+        f"{unit} in %; token accuracy {_percent(found.accuracy)} % ({right} of {found.tokens.sum()}), whole "
+        f"sequences {_percent(found.whole_sequences)} % ({whole} of {len(found.tokens)})",
+        soft_wrap=True,
+        highlight=False,
+    )
+    worst = confusion.mistakes(found.labels.names, found.confusion, MISTAKES)
+    if worst:
+        shown = ", ".join(f"{gold} as {predicted} {count}" for gold, predicted, count in worst)
+        screen.print(f"most often mistaken: {shown}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _show_differences(screen: Console, differences: Sequence[Difference], one: str, other: str) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("in %")
+    for heading in ("predicted", "against", "difference", "95 % interval", "p"):
+        table.add_column(heading, justify="right")
+    for each in differences:
+        interval = f"{100 * each.low:+.2f} to {100 * each.high:+.2f}"
+        values = _percent(each.value), _percent(each.other), f"{100 * each.gain:+.2f}"
+        table.add_row(each.measure, *values, interval, f"{each.p:.4f}")
+    screen.print(f"\n{one} against {other}", markup=False, highlight=False, soft_wrap=True)
+    screen.print(table)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f}"

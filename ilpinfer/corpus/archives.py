@@ -1,0 +1,84 @@
+"""Logits in files: archives of arrays, and lines of JSON."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from formulations.labels import suggestion
+from ilpinfer.corpus.sequences import Example, InputError
+from ilpinfer.models.outside.arrays import read_archive
+from ilpinfer.models.outside.logits import Reading, score_parts
+from ilpinfer.models.outside.names import label_names
+from ilpinfer.models.outside.pytorch_crf import KEYS, crf_parameters
+
+OF_A_SEQUENCE = ("logits", "word_ids", "tokens", "labels")
+OF_ALL = ("label_names", "transitions", "start", "end", "start_transitions", "end_transitions")
+
+
+def archived(path: str | Path, reading: Reading) -> Iterator[Example]:
+    """The sequences of an `.npz` file.
+
+    `logits_0` (T, K), `logits_1`, … are the sequences, `logits` alone is a single one. `tokens_0` and `labels_0` (T,)
+    are texts; where `word_ids_0` (S,) says which word each piece belongs to, -1 for none, `logits_0` is (S, K). For
+    all of them `label_names` (K,), and `transitions` (K, K) with `start` and `end` (K,), or under the names that
+    pytorch-crf gives them.
+
+    Raises
+    ------
+    InputError
+        for what is missing, superfluous, or does not fit, naming file and key.
+    """
+    arrays = read_archive(path)
+    shared: dict[str, Any] = {}
+    sequences: dict[int, dict[str, Any]] = {}
+    for key, array in arrays.items():
+        match = re.fullmatch(rf"({'|'.join(OF_A_SEQUENCE)})(?:_(\d+))?", key)
+        if match:
+            sequences.setdefault(int(match[2] or 0), {})[match[1]] = array
+        elif key in OF_ALL or key.rpartition(".")[2] in KEYS:
+            shared[key] = array
+        else:
+            raise InputError(f"{path}: no use for {key!r}{suggestion(key, (*OF_A_SEQUENCE, *OF_ALL))}")
+    if not sequences:
+        raise InputError(f"{path}: no logits_0; expected arrays logits_0, logits_1, … of shape (T, K)")
+    for number in range(len(sequences)):
+        if "logits" not in sequences.get(number, {}):
+            raise InputError(f"{path}: no logits_{number}, but {len(sequences)} sequences; they count from 0")
+        yield _example({**shared, **sequences[number]}, f"{path}, sequence {number}", reading)
+
+
+def _example(record: dict[str, Any], where: str, reading: Reading) -> Example:
+    scores = scores_of(record, where, reading)
+    T = len(scores["emissions"])
+    texts: dict[str, tuple[str, ...]] = {}
+    for name in ("tokens", "labels"):
+        if name in record:
+            texts[name] = tuple(map(str, record[name].reshape(-1).tolist()))
+            if len(texts[name]) != T:
+                raise InputError(f"{where}: {len(texts[name])} {name}, but logits for {T} tokens")
+    return Example(texts.get("tokens", ()), texts.get("labels"), where, scores)
+
+
+def scores_of(record: Mapping[str, Any], where: str, reading: Reading) -> dict[str, Any]:
+    """Scores of a record with logits, as an `Example` holds them: plain lists.
+
+    Raises
+    ------
+    InputError
+        for names, shapes and numbers that do not fit, naming the place.
+    """
+    try:
+        names = record.get("label_names", reading.names)
+        names = None if names is None else label_names(np.asarray(names).reshape(-1).tolist())
+        layer = any(key.endswith("start_transitions") for key in record)
+        steps = crf_parameters(record) if layer else record
+        width = None if names is None else len(names)
+        parts = score_parts(
+            record["logits"], steps, record.get("word_ids"), reading.pool, reading.scale, width
+        )
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from None
+    return {**{name: array.tolist() for name, array in parts.items()}, "label_names": names}

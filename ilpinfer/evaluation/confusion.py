@@ -1,0 +1,43 @@
+"""The confusion matrix: its largest mistakes, and its picture."""
+
+import io
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def mistakes(names: Sequence[str], confusion: NDArray[np.int64], most: int) -> list[tuple[str, str, int]]:
+    """(gold, predicted, tokens) of what is mistaken most often, at most so many.
+
+    Parameters
+    ----------
+    names : K labels
+    confusion : (K, K) tokens [gold, predicted]
+    """
+    wrong = confusion.copy()
+    np.fill_diagonal(wrong, 0)
+    places = np.argsort(-wrong, axis=None, kind="stable")[:most]
+    found = [(*divmod(int(place), len(names)), int(wrong.flat[place])) for place in places]
+    return [(names[i], names[j], n) for i, j, n in found if n]
+
+
+def picture(names: Sequence[str], confusion: NDArray[np.int64]) -> str:
+    """SVG of shares of each gold label, with numbers of tokens where there is room for them."""
+    from matplotlib.figure import Figure
+
+    K = len(names)
+    side = max(3.0, 0.45 * K + 1.5)
+    figure = Figure(figsize=(side + 1, side), layout="constrained")
+    axes = figure.subplots()
+    share = confusion / np.maximum(confusion.sum(axis=1, keepdims=True), 1)
+    image = axes.imshow(share, cmap="Blues", vmin=0, vmax=1)
+    axes.set(xticks=range(K), yticks=range(K), yticklabels=names, xlabel="predicted", ylabel="gold")
+    axes.set_xticks(range(K), names, rotation=90)
+    for i, j in np.argwhere(confusion) if K <= 40 else ():
+        colour = "white" if share[i, j] > 0.5 else "black"
+        axes.text(j, i, str(confusion[i, j]), ha="center", va="center", fontsize=7, color=colour)
+    figure.colorbar(image, ax=axes, label="share of the gold label's tokens", shrink=0.8)
+    stream = io.StringIO()
+    figure.savefig(stream, format="svg", metadata={"Date": None})
+    return stream.getvalue()

@@ -1,0 +1,162 @@
+"""Predicted labellings against gold: accuracy, fields by several units, whole sequences, confusion."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations import LabelSet
+from ilpinfer.evaluation.runs import FieldTable
+from ilpinfer.evaluation.units import UNITS, Counts, count, f_measure, overlap, precision, recall
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One sequence: T tokens, and T label names each; None where no labelling was found."""
+
+    tokens: tuple[str, ...]
+    predicted: tuple[str, ...] | None
+    gold: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Counts of N sequences with F fields and K labels; every measure is made of sums of them.
+
+    Parameters
+    ----------
+    labels : K labels, those of both sides
+    fields : F names
+    tokens, correct : (N,) tokens, and those with the gold label
+    counts : for each unit (N, F, 3): predicted, gold, both
+    confusion : (K, K) tokens [gold, predicted]
+    missing : sequences for which nothing was predicted; all of their tokens are wrong
+    """
+
+    labels: LabelSet
+    fields: tuple[str, ...]
+    tokens: NDArray[np.int64]
+    correct: NDArray[np.int64]
+    counts: Mapping[str, Counts]
+    confusion: NDArray[np.int64]
+    missing: int
+
+    @property
+    def accuracy(self) -> float:
+        """Share of tokens with the gold label."""
+        return float(self.correct.sum() / self.tokens.sum())
+
+    @property
+    def whole_sequences(self) -> float:
+        """Share of sequences with the gold label on every token."""
+        return float((self.correct == self.tokens).mean())
+
+    def of_field(self, name: str, unit: str = "spans") -> Counts:
+        """(3,) predicted, gold and both over the corpus; ValueError for an unknown field."""
+        if name not in self.fields:
+            raise ValueError(f"no field {name!r}; there are {', '.join(self.fields)}")
+        return np.asarray(self.counts[unit][:, self.fields.index(name)].sum(axis=0))
+
+    def of_all(self, unit: str = "spans") -> Counts:
+        """(3,) predicted, gold and both over the corpus and all fields."""
+        return np.asarray(self.counts[unit].sum(axis=(0, 1)))
+
+    def to_dict(self, beta: float = 1.0) -> dict[str, Any]:
+        """Every measure as plain values; F with β where asked for."""
+        return {
+            "sequences": len(self.tokens),
+            "tokens": int(self.tokens.sum()),
+            "accuracy": self.accuracy,
+            "whole_sequences": self.whole_sequences,
+            "missing": self.missing,
+            "beta": beta,
+            "all": {unit: measures(self.counts[unit].sum(axis=1), beta) for unit in UNITS},
+            "fields": {
+                name: {unit: measures(self.counts[unit][:, f], beta) for unit in UNITS}
+                for f, name in enumerate(self.fields)
+            },
+            "confusion": {"labels": list(self.labels.names), "counts": self.confusion.tolist()},
+        }
+
+
+def measures(counts: Counts, beta: float = 1.0) -> dict[str, Any]:
+    """Measures of counts (N, 3): over the corpus, and the mean over sequences in which there is anything to count."""
+    total = counts.sum(axis=0)
+    there = counts[counts[:, :2].any(axis=1)]
+    sums = dict(zip(("predicted", "gold", "both"), total.tolist(), strict=True))
+    means = {name: float(np.mean(x)) for name, x in _each(there, beta).items()} if len(there) else None
+    return {
+        **sums,
+        **{name: float(x) for name, x in _each(total, beta).items()},
+        "by_sequence": None if means is None else {"sequences": len(there), **means},
+    }
+
+
+def _each(counts: Counts, beta: float) -> dict[str, NDArray[np.float64]]:
+    found = {"precision": precision(counts), "recall": recall(counts), "f1": f_measure(counts)}
+    if beta != 1.0:
+        found["f_beta"] = f_measure(counts, beta)
+    return {**found, "overlap": overlap(counts)}
+
+
+def evaluate(
+    pairs: Iterable[Pair], *, scheme: str = "", leave_out: Sequence[str] = (), labels: LabelSet | None = None
+) -> Evaluation:
+    """Hold predicted labellings against gold.
+
+    Spans give the numbers of the script of the CoNLL shared tasks for BIO and IOBES. With hierarchical labels
+    every level has spans of its own, and "all" counts every level.
+
+    Parameters
+    ----------
+    pairs : N sequences, at least one
+    scheme : of both sides' labels; inferred where not given
+    leave_out : fields that are not counted, as `O` never is; their tokens count for accuracy
+    labels : the labels of both sides; those that occur where not given
+
+    Raises
+    ------
+    ValueError
+        for no sequences, different lengths, labels that do not fit the scheme, and a field to leave out that does not
+        exist.
+    """
+    pairs = list(pairs)
+    if not pairs:
+        raise ValueError("no sequences to evaluate")
+    labels = labels or LabelSet(label_names(pairs), scheme)
+    unknown = [name for name in leave_out if name not in labels.fields]
+    if unknown:
+        raise ValueError(f"no field {unknown[0]!r} to leave out; there are {', '.join(labels.fields)}")
+    table = FieldTable.of(labels, leave_out)
+    K = len(labels)
+    confusion = np.zeros((K, K), np.int64)
+    counts: list[dict[str, Counts]] = []
+    correct = []
+    for number, pair in enumerate(pairs):
+        if not len(pair.tokens) == len(pair.gold) == len(pair.predicted or pair.gold):
+            raise ValueError(
+                f"sequence {number} has {len(pair.tokens)} tokens, {len(pair.predicted or ())} predicted and "
+                f"{len(pair.gold)} gold labels; expected as many of each"
+            )
+        gold = labels.ids(pair.gold)
+        predicted = None if pair.predicted is None else labels.ids(pair.predicted)
+        if predicted is not None:
+            np.add.at(confusion, (gold, predicted), 1)
+        correct.append(0 if predicted is None else int((gold == predicted).sum()))
+        counts.append(count(table, pair.tokens, predicted, gold))
+    return Evaluation(
+        labels,
+        table.names,
+        np.array([len(pair.gold) for pair in pairs]),
+        np.array(correct),
+        {unit: np.stack([each[unit] for each in counts]) for unit in UNITS},
+        confusion,
+        sum(pair.predicted is None for pair in pairs),
+    )
+
+
+def label_names(pairs: Iterable[Pair]) -> tuple[str, ...]:
+    """The names that occur on either side, sorted."""
+    return tuple(sorted({name for pair in pairs for name in (*pair.gold, *(pair.predicted or ()))}))

@@ -1,0 +1,80 @@
+"""Predictions and gold from files, put side by side."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from formulations import LabelSet, schemes
+from ilpinfer.corpus.sequences import Example, InputError, labelled, read
+from ilpinfer.corpus.trellises import strip
+from ilpinfer.evaluation.evaluation import Pair
+
+Side = list[tuple[str, ...] | None]
+"""Labellings of all sequences, None where there is none."""
+
+
+def read_pairs(
+    predictions: Sequence[str | Path], gold: str | Path, scheme: str = ""
+) -> tuple[list[list[Pair]], LabelSet, list[str]]:
+    """Pairs for each file of predictions, the labels of all files, and notices.
+
+    Of several labellings of one sequence the best counts. `scheme="plain"` takes prefixes off; so does a side without
+    any when the other has some.
+
+    Raises
+    ------
+    InputError
+        where files cannot be read or do not hold the same sequences, and where labels do not fit the scheme.
+    """
+    gold_examples = read(gold)
+    golden = [tuple(labels) for _, labels in labelled(gold_examples)]
+    examples = [[each for each in read(path) if each.rank == 1] for path in predictions]
+    for path, found in zip(predictions, examples, strict=True):
+        _check_same(found, gold_examples, str(path), str(gold))
+    given: list[Side] = [[*golden], *([each.labels for each in found] for found in examples)]
+    sides, notices = _alike(given, scheme)
+    names = sorted({name for side in sides for labels in side for name in labels or ()})
+    try:
+        labels = LabelSet(tuple(names), scheme)
+    except ValueError as error:
+        raise InputError(f"{gold}: {error}") from None
+    tokens = [each.tokens or ("",) * len(gold) for each, gold in zip(gold_examples, golden, strict=True)]
+    pairs = [
+        [Pair(t, p, g or ()) for t, p, g in zip(tokens, side, sides[0], strict=True)] for side in sides[1:]
+    ]
+    return pairs, labels, notices
+
+
+def _alike(sides: list[Side], scheme: str) -> tuple[list[Side], list[str]]:
+    """The sides without prefixes where that is asked for, or where some have prefixes and others have none."""
+    names = [sorted({name for labels in side for name in labels or ()}) for side in sides]
+    prefixed = [schemes.infer(each) != "plain" for each in names]
+    mixed = not scheme and any(prefixed) and schemes.infer([n for each in names for n in each]) == "plain"
+    if scheme != "plain" and not mixed:
+        return sides, []
+    stripped = [_stripped(side) for side in sides]
+    return stripped, ["some labels have prefixes and others have none: compared without"] if mixed else []
+
+
+def _stripped(side: Side) -> Side:
+    plain = iter(strip([labels for labels in side if labels is not None]))
+    return [None if labels is None else next(plain) for labels in side]
+
+
+def _check_same(found: list[Example], gold: list[Example], path: str, gold_path: str) -> None:
+    if len(found) != len(gold):
+        raise InputError(f"{path} has {len(found)} sequences, but {gold_path} has {len(gold)}")
+    if all(each.labels is None for each in found):
+        raise InputError(
+            f"{path}: no labels; expected the output of `ilpinfer decode`, or token<TAB>label lines"
+        )
+    for one, two in zip(found, gold, strict=True):
+        lengths = {len(x) for x in (one.tokens, one.labels, two.tokens, two.labels) if x}
+        if len(lengths) > 1:
+            raise InputError(
+                f"{one.where}: {len(one.labels or one.tokens)} tokens, but {len(two.labels or ())} in {two.where}"
+            )
+        if not any(one.tokens) or not any(two.tokens):
+            continue
+        for t, (token, other) in enumerate(zip(one.tokens, two.tokens, strict=True)):
+            if token != other:
+                raise InputError(f"{one.where}: token {t} is {token!r}, but {other!r} in {two.where}")

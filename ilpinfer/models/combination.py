@@ -1,0 +1,143 @@
+"""Several models at once: the log-linear combination of their scores."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations import LabelSet, Trellis
+from formulations.grid import UNITS_PER_NAT, Grid, is_forbidden
+from ilpinfer.models.files import Model
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A model whose score is the weighted sum of other models' (Stokman 2011, section 4).
+
+    Parameters
+    ----------
+    models : at least one, with the same labels
+    weights : one for each, 0 or more; 1 for each where not given
+    """
+
+    models: tuple[Model, ...]
+    weights: tuple[float, ...] | None = None
+
+    @property
+    def labels(self) -> LabelSet:
+        """K labels, in the order of the first model."""
+        return self.models[0].labels
+
+    def trellis(self, tokens: tuple[str, ...]) -> Trellis:
+        """Scores of T tokens, in nats."""
+        return combine([model.trellis(tokens) for model in self.models], self.weights)
+
+
+def combine(trellises: Sequence[Trellis], weights: Sequence[float] | None = None) -> Trellis:
+    """The trellis of score(y) = Σ_m w_m score_m(y).
+
+    Transitions that are the same at every token stay apart where they are in every trellis. What one of them
+    forbids is forbidden, unless its weight is 0. Labels have the order of the first trellis.
+
+    Parameters
+    ----------
+    trellises : at least one; same tokens, labels and order
+    weights : one for each, 0 or more, not all 0; 1 for each where not given
+
+    Raises
+    ------
+    ValueError
+        for what cannot be added up.
+    """
+    chosen = [
+        (w, trellis) for w, trellis in zip(_weights(trellises, weights), trellises, strict=True) if w > 0
+    ]
+    first = trellises[0]
+    for number, trellis in enumerate(trellises[1:], 1):
+        _check_same(first, trellis, number)
+    tokens = next((t.tokens for t in trellises if any(t.tokens)), first.tokens)
+    factored = first.order == 1 and all(_is_factored(trellis) for _, trellis in chosen)
+    parts = [_parts(trellis, first.labels, factored) for _, trellis in chosen]
+    sums = [
+        sum((w * part[i] for (w, _), part in zip(chosen, parts, strict=True)), np.zeros(parts[0][i].shape))
+        for i in range(len(parts[0]))
+    ]
+    if factored:
+        return Trellis.from_emissions(sums[0], sums[1], labels=first.labels, tokens=tokens)
+    if first.order == 1:
+        return Trellis(sums[0], sums[1], first.labels, tokens)
+    return Trellis.second_order(sums[0], sums[1], sums[2], first.labels, tokens)
+
+
+def _weights(trellises: Sequence[Trellis], weights: Sequence[float] | None) -> list[float]:
+    if not trellises:
+        raise ValueError("nothing to combine; expected at least one trellis")
+    found = [1.0] * len(trellises) if weights is None else [float(w) for w in weights]
+    if len(found) != len(trellises):
+        raise ValueError(f"{len(found)} weights for {len(trellises)} models")
+    for number, weight in enumerate(found):
+        if not 0 <= weight < math.inf:
+            raise ValueError(f"weight {number} is {weight:g}; expected a number from 0")
+    if not any(found):
+        raise ValueError("every weight is 0; expected one above 0")
+    return found
+
+
+def _check_same(first: Trellis, other: Trellis, number: int) -> None:
+    if len(first) != len(other):
+        raise ValueError(f"model 0 scores {len(first)} tokens, but model {number} {len(other)}")
+    if first.order != other.order:
+        raise ValueError(f"model 0 has order {first.order}, but model {number} order {other.order}")
+    names = set(first.labels.names), set(other.labels.names)
+    for number_with, more, (has, has_not) in ((0, number, names), (number, 0, names[::-1])):
+        if has - has_not:
+            name = sorted(has - has_not)[0]
+            raise ValueError(f"model {number_with} has label {name!r}, but model {more} has not")
+    if first.labels.scheme != other.labels.scheme:
+        schemes = first.labels.scheme, other.labels.scheme
+        raise ValueError(f"model 0 reads labels as {schemes[0]}, but model {number} as {schemes[1]}")
+    if any(first.tokens) and any(other.tokens) and first.tokens != other.tokens:
+        t = next(t for t in range(len(first)) if first.tokens[t] != other.tokens[t])
+        raise ValueError(
+            f"token {t} is {first.tokens[t]!r} for model 0, but {other.tokens[t]!r} for model {number}"
+        )
+
+
+def _is_factored(trellis: Trellis) -> bool:
+    return len(trellis.lattice.pool) == 1
+
+
+def _parts(trellis: Trellis, labels: LabelSet, factored: bool) -> list[Floats]:
+    """Scores in nats, labels in the given order.
+
+    Emissions (T, K) and transitions (K, K); or start (K,) and edges (T-1, K, K); or, for second order, start (K,), first
+    (K, K) and edges (T-2, K, K, K).
+    """
+    lattice = trellis.lattice
+    K = len(labels)
+    if factored:
+        parts, axes = [lattice.node, lattice.pool[0]], [1, 2]
+    elif trellis.order == 1:
+        parts, axes = [lattice.node[0], lattice.edge_scores()], [1, 2]
+    else:
+        steps = lattice.edge_scores()
+        first = steps[0, :K] if len(steps) else np.zeros((0, K), np.int64)
+        later = steps[1:, K:].reshape(-1, K, K, K)
+        parts, axes = [lattice.node[0, :K], first, later], [1, 2, 3]
+    order = trellis.labels.ids(labels.names)
+    return [_nats(_permuted(part, order, count)) for part, count in zip(parts, axes, strict=True)]
+
+
+def _permuted(part: Grid, order: NDArray[np.int64], axes: int) -> Grid:
+    """The array with the labels of its last axes in another order."""
+    last = range(part.ndim - axes, part.ndim)
+    return reduce(lambda array, axis: np.take(array, order, axis) if part.size else array, last, part)
+
+
+def _nats(part: Grid) -> Floats:
+    return np.where(is_forbidden(part), -np.inf, part / UNITS_PER_NAT)

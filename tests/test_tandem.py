@@ -1,0 +1,124 @@
+"""Segmentation and tagging in tandem, on documents made of generated résumé items."""
+
+import random
+
+import pytest
+
+from formulations import load_rules
+from ilpinfer.corpus import NEWLINE, resumes
+from ilpinfer.evaluation.evaluation import Pair, evaluate
+from ilpinfer.models.hmm import HMM
+from ilpinfer.models.tandem import (
+    Level,
+    Segment,
+    Tandem,
+    described,
+    labels_in_order,
+    line_labels,
+    lines,
+)
+
+HOBBIES = ["reading novels", "long walks", "chess", "old clocks", "cooking for friends", "running"]
+
+
+def test_lines_and_what_a_tagger_of_lines_sees_and_learns():
+    tokens = ("a", "b", NEWLINE, NEWLINE, "c")
+    assert lines(tokens) == [range(3), range(3, 4), range(4, 5)]
+    assert lines((NEWLINE,)) == [range(1)]
+    assert described(tokens, ("x", "y", "y", "O", "x")) == ("x+y", "blank", "x")
+    assert labels_in_order("pqrs", "xxyx") == "x+y+x"
+    assert line_labels(tokens, [Segment("item", 0, 3)]) == ("B-item", "I-item", "O")
+    with pytest.raises(ValueError, match="segment 'item' from token 1 to 3 is not made of whole lines"):
+        line_labels(tokens, [Segment("item", 1, 3)])
+
+
+def document(items, seed):
+    """Personal lines, some items and hobbies, with labels, sections and items."""
+    rng = random.Random(seed)
+    tokens, labels, found = [], [], []
+
+    def write(words, names):
+        first = len(tokens)
+        tokens.extend([*words, NEWLINE])
+        labels.extend([*names, resumes.IGNORE])
+        return first, len(tokens) - 1
+
+    def plain(count):
+        spans = [
+            write(words, ["hobby"] * len(words))
+            for words in (rng.choice(HOBBIES).split() for _ in range(count))
+        ]
+        return spans[0][0], spans[-1][1]
+
+    sections = [Segment("personal", *plain(2))]
+    for item in items:
+        found.append(Segment("item", *write(item.tokens, item.labels)))
+    sections.append(Segment("experience", found[0].first, found[-1].last))
+    sections.append(Segment("hobbies", *plain(rng.randint(2, 4))))
+    return tuple(tokens), tuple(labels), sections, found
+
+
+def documents(count, seed):
+    items = iter(resumes.items(3 * count, seed))
+    return [document([next(items) for _ in range(3)], seed + n) for n in range(count)]
+
+
+@pytest.fixture(scope="module")
+def trained():
+    training = documents(60, 1)
+    tagger = HMM.train([(tokens, labels) for tokens, labels, _, _ in training])
+    sections = HMM.train(
+        [(described(tokens, labels), line_labels(tokens, found)) for tokens, labels, found, _ in training]
+    )
+    items = []
+    for tokens, labels, found, inner in training:
+        first, last = found[1].first, found[1].last + 1
+        moved = [Segment(part.field, part.first - first, part.last - first) for part in inner]
+        items.append(
+            (described(tokens[first:last], labels[first:last]), line_labels(tokens[first:last], moved))
+        )
+    levels = Level(tagger, sections, keep="experience"), Level(tagger, HMM.train(items))
+    return Tandem(levels, tagger, tuple(load_rules("resume")))
+
+
+def test_sections_items_and_labels_are_found(trained):
+    tests = documents(12, 500)
+    predicted, with_gold = [], []
+    right = total = 0
+    for tokens, labels, sections, items in tests:
+        inside = tuple(
+            label if sections[1].first <= t <= sections[1].last else "O" for t, label in enumerate(labels)
+        )
+        found = trained.label(tokens)
+        right += sum(part in found.segments[0] for part in sections)
+        total += len(sections)
+        gold = trained.label(tokens, [sections, items])
+        assert gold.segments == (tuple(sections), tuple(items))
+        assert len(gold.solutions) == 3 and all(each.status == "optimal" for each in gold.solutions)
+        predicted.append(Pair(tokens, found.labels, inside))
+        with_gold.append(Pair(tokens, gold.labels, inside))
+    assert right >= 0.9 * total
+    assert evaluate(with_gold).accuracy > 0.9
+    assert evaluate(predicted).accuracy > 0.85
+
+
+def test_segments_of_one_level_may_be_given(trained):
+    tokens, _, sections, _ = documents(1, 900)[0]
+    found = trained.label(tokens, [sections])
+    assert found.segments[0] == tuple(sections)
+    assert all(sections[1].first <= part.first <= part.last <= sections[1].last for part in found.segments[1])
+    assert set(found.labels[: sections[1].first]) == {"O"}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "given", "message"),
+    [
+        ((), (), "an empty sequence"),
+        (("a",), ([], [], []), "given for 3 levels, but there are 2"),
+        (("a",), ([Segment("x", 0, 1)],), "leaves the 1 tokens"),
+        (("a", "b"), ([Segment("x", 0, 1), Segment("x", 1, 1)],), "overlaps another"),
+    ],
+)
+def test_what_does_not_fit_is_refused(trained, tokens, given, message):
+    with pytest.raises(ValueError, match=message):
+        trained.label(tokens, given)
