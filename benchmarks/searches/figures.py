@@ -59,10 +59,10 @@ def _panels(found: Mapping[str, Outcomes], put: Callable[[Any, str, Any], None],
     for axis in axes.flat[len(found) :]:
         axis.set_visible(False)
     for axis, (name, outcomes) in zip(axes.flat, found.items(), strict=False):
+        axis.set(title=f"{name} ({len(next(iter(next(iter(outcomes.values())).values())))})", xscale="log")
         for contender in STYLES:
             if contender in outcomes:
                 put(axis, contender, outcomes[contender])
-        axis.set(title=f"{name} ({len(next(iter(next(iter(outcomes.values())).values())))})", xscale="log")
         axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
         _vertical(axis)
     for axis in axes[:, 0]:
