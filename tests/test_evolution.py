@@ -98,7 +98,7 @@ def test_the_same_seed_breeds_the_same_labelling_however_the_time_is_cut(monkeyp
     before = random.getstate(), np.random.get_state()[1].tolist()
     options = {"method": "evolutionary", "iterations": 300, "seed": 11}
     found = ilpinfer.decode(trellis, rules, **options)
-    monkeypatch.setattr(evolution, "_STRETCH", 1.0)
+    monkeypatch.setattr(evolution, "STRETCH", 1.0)
     again = ilpinfer.decode(trellis, rules, **options)
     assert found.labels == again.labels
     assert found.score > ilpinfer.decode(trellis, rules, **options | {"iterations": 1}).score

@@ -307,7 +307,7 @@ SEARCHES = {
     "lds": {"variant": "admissible", "keep_going": True},
     "evolutionary": {"iterations": 30},
     "annealing": {"iterations": 300},
-    "tabu": {"iterations": 60},
+    "tabu": {"iterations": 60, "refit_rate": 0.0},
 }
 
 

@@ -105,7 +105,7 @@ def test_it_comes_near_the_optimum_and_a_seed_gives_the_same_labelling(cost, mon
     best, viterbi = ilpinfer.decode(trellis, rules), ilpinfer.decode(trellis, rules, method="viterbi")
     options = {"method": "tabu", "iterations": 1000}
     first = ilpinfer.decode(trellis, rules, seed=4, **options)
-    monkeypatch.setattr(tabu, "_STRETCH", 1.0)
+    monkeypatch.setattr(tabu, "STRETCH", 1.0)
     monkeypatch.setattr(evolution, "_LARGEST_MEMO", 1)
     again = ilpinfer.decode(trellis, rules, seed=4, **options)
     assert first.labels == again.labels

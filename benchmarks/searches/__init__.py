@@ -20,23 +20,24 @@ def _cora(folder: Path, scale: Scale) -> Iterator[DataSet]:
     for data in corpora.cora(folder, Scale()):
         if data.name in ("cora 20", "cora 20 once"):
             items = tuple(item for item in data.items if item.key.startswith("dev"))
-            yield replace(data, items=spread(items, scale(100, 10, 3)))
+            number = scale(100, 10, 3) if data.name == "cora 20" else scale(40, 10, 3)
+            yield replace(data, items=spread(items, number))
 
 
 def _umass(folder: Path, scale: Scale) -> Iterator[DataSet]:
     for data in corpora.umass(folder, Scale()):
-        yield replace(data, items=spread(data.items, scale(60, 8, 2)))
+        yield replace(data, items=spread(data.items, scale(40, 8, 2)))
 
 
 def _resume(folder: Path, scale: Scale) -> Iterator[DataSet]:
     for data in corpora.resume(folder, Scale()):
-        yield replace(data, items=spread(data.items, scale(30, 5, 2)))
+        yield replace(data, items=spread(data.items, scale(20, 5, 2)))
 
 
 def _generator(_: Path, scale: Scale) -> Iterator[DataSet]:
     for T in (30, 60, 120, 240, 480) if not scale.smoke else (12, 24):
         data = generated.planted(T, 13 if not scale.smoke else 5, scale)
-        yield replace(data, items=data.items[: scale(12, 4, 2)])
+        yield replace(data, items=data.items[: scale(8, 4, 2)])
 
 
 PUBLISHED = {"zero": "best"}

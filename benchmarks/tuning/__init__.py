@@ -41,7 +41,7 @@ def training(folder: Path, scale: Scale) -> Iterator[DataSet]:
     """References of the training part beyond those that the model has seen, and planted documents of seeds of their own."""
     for T in (60, 240) if not scale.smoke else (12,):
         data = generated.planted(T, 13 if not scale.smoke else 5, Scale())
-        yield DataSet(data.name, "training", data.items[12 : 12 + scale(8, 4, 2)], data.rules)
+        yield DataSet(data.name, "training", data.items[8 : 8 + scale(8, 4, 2)], data.rules)
     path = folder / "cora" / "train.tsv"
     if path.exists():
         train = corpora.read_labelled(path)

@@ -75,7 +75,9 @@ class Sum:
         start = int(np.searchsorted(totals, 0))
         order = np.argsort(np.arange(len(totals)) != start, kind="stable")
         place = np.argsort(order)
-        final = np.array([self.away(total) for total in totals[order].tolist()], np.int64)
+        low = np.full(len(order), 0) if self.low is None else self.low - totals[order]
+        high = np.full(len(order), 0) if self.high is None else totals[order] - self.high
+        final = np.maximum(0, np.maximum(low, high))
         return Machine(steps, place[after[order]], np.zeros(after.shape, np.int64), final)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
 from ilpinfer.certificate import VITERBI_BOUND
+from ilpinfer.deadline import STRETCH
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.found import Found, Task
 from ilpinfer.search import annealing_kernels as kernels
@@ -16,8 +17,6 @@ from ilpinfer.search.evolution import Population
 from ilpinfer.search.parameters import Annealing, Evolution
 from ilpinfer.warming import warm
 
-_STRETCH = 0.001
-"""Seconds that a call into the kernel may take."""
 _STEPS = 1000
 """Steps of a call where their number is limited, so that the temperature falls alike however fast they are."""
 
@@ -55,7 +54,7 @@ def cool(population: Population, parameters: Annealing) -> int:
             work = min(_STEPS, p.iterations - done)
             share, after = done / p.iterations, (done + work) / p.iterations
         else:
-            work, length = max(1, int(speed * _STRETCH)), deadline.limit - begun
+            work, length = max(1, int(speed * STRETCH)), deadline.limit - begun
             share, after = ((t - begun) / length for t in (began, began + work / speed))
         heat = np.array([hot * (cold / hot) ** min(1.0, x) for x in (share, after)])
         code, steps = kernels.anneal(

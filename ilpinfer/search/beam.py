@@ -37,16 +37,18 @@ class Beam:
     blind: bool = False
 
 
-def search(folded: Problem, width: int, deadline: Deadline) -> Beam:
+def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> Beam:
     """The best `width` prefixes at every token, violations seen so far included (Chang et al. 2007, section 7).
 
     A prefix that breaks a hard rule is dropped. Two prefixes with the same state of the lattice and the same rule states have
-    the same future, and the worse one is dropped: a width that holds all others makes the search exact.
+    the same future: of such only the best are kept, so many as labellings are wanted. A width that holds them all makes
+    the search exact.
 
     Parameters
     ----------
     folded : a problem whose local rules are in its lattice
     width : how many prefixes are kept
+    copies : how many of them may have the same future
 
     Past the deadline nothing is found, and the bound is that of Viterbi.
     """
@@ -71,7 +73,7 @@ def search(folded: Problem, width: int, deadline: Deadline) -> Beam:
     for first in range(0, T, stretch):
         if deadline.passed:
             return Beam([], [], best, best)
-        kernels.advance(*scores, packed, state, first, min(first + stretch, T))
+        kernels.advance(*scores, packed, state, copies, first, min(first + stretch, T))
     kernels.finish(packed, state)
     score, _, _, nodes, parents, size, left = state
     order = [h for h in np.argsort(-score[: size[0]], kind="stable") if not is_forbidden(score[h])]

@@ -41,8 +41,8 @@ def price_of(packed, m, emitted, fired):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _slot(table, at, states, fired, now, new_states, new_fired):  # type: ignore[no-untyped-def]
-    """Where in the hash table a state of the lattice with these states of machines is, or belongs."""
+def _slot(table, at, states, fired, now, new_states, new_fired, copies):  # type: ignore[no-untyped-def]
+    """Where in the hash table a state of the lattice with these states of machines belongs, or its last copy is."""
     hashed = np.uint64(now + 1)
     for state in new_states:
         hashed = (hashed ^ np.uint64(state)) * np.uint64(1099511628211)
@@ -52,14 +52,16 @@ def _slot(table, at, states, fired, now, new_states, new_fired):  # type: ignore
     while table[slot] >= 0:
         h = table[slot]
         if at[h] == now and np.all(states[h] == new_states) and np.all(fired[h] == new_fired):
-            return slot
+            copies -= 1
+            if copies == 0:
+                return slot
         slot = (slot + 1) & (len(table) - 1)
     return slot
 
 
 @kernel
-def advance(node, pool, step, base, completion, packed, beam, first, last):  # type: ignore[no-untyped-def]
-    """Extend the beam over tokens first … last - 1.
+def advance(node, pool, step, base, completion, packed, beam, copies, first, last):  # type: ignore[no-untyped-def]
+    """Extend the beam over tokens first … last - 1, with at most so many copies of the same future.
 
     `beam` holds score (W,), states (W, M), fired (W, R), nodes (the lattice's states) and parents (T, W), size and left_out (1,).
     The best W prefixes are kept; `left_out` grows to the best that any other could still have reached. They are stored
@@ -104,7 +106,8 @@ def advance(node, pool, step, base, completion, packed, beam, first, last):  # t
                 left_out[0] = max(left_out[0], worth[c] + completion[t, j])
                 continue
             read_step(packed, t, before, j, states[h], fired[h], kept_states[kept], kept_fired[kept])
-            slot = _slot(table, kept_node, kept_states, kept_fired, j, kept_states[kept], kept_fired[kept])
+            new = kept_states[kept], kept_fired[kept]
+            slot = _slot(table, kept_node, kept_states, kept_fired, j, *new, copies)
             if table[slot] < 0:
                 table[slot], chosen[kept], kept_node[kept] = kept, c, j
                 kept += 1

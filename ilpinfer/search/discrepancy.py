@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
 from ilpinfer.certificate import VITERBI_BOUND, Certificate
-from ilpinfer.deadline import Deadline
+from ilpinfer.deadline import STRETCH, Deadline
 from ilpinfer.exact.follow import grown_memo, memo_of
 from ilpinfer.exact.follow_kernels import enter
 from ilpinfer.exact.guide import joint_symbols
@@ -24,8 +24,6 @@ from ilpinfer.warming import warm
 
 Integers = NDArray[np.int64]
 
-_STRETCH = 0.001
-"""Seconds that a call into the kernel may take, so that the deadline is kept and times of labellings are told apart."""
 _LABELLINGS = 64
 """Room for labellings in a call."""
 _LARGEST_MEMO = 2_000_000
@@ -206,7 +204,7 @@ class Search:
                 return None
             machines = self.packed, self.flags, self.symbols, self.memo
             began, before = self.task.deadline.elapsed, int(counts[kernels.NODES])
-            work = max(1, int(_STRETCH * self.speed))
+            work = max(1, int(STRETCH * self.speed))
             code = kernels.dive(
                 scores, machines, self.late, stack, limits, counts, records, discrepancies, monotone, work
             )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
 from ilpinfer.certificate import VITERBI_BOUND
+from ilpinfer.deadline import STRETCH
 from ilpinfer.exact.guide import joint_symbols
 from ilpinfer.exact.parts import pack_parts, priced
 from ilpinfer.exact.viterbi import viterbi
@@ -19,8 +20,6 @@ from ilpinfer.search.incumbents import Incumbents
 from ilpinfer.search.parameters import Border, Discrepancy, Evolution
 from ilpinfer.warming import warm
 
-_STRETCH = 0.001
-"""Seconds that a call into the kernel may take."""
 _LARGEST_MEMO = 4_000_000
 
 
@@ -137,7 +136,7 @@ class Population:
         last, speed = self.parameters.iterations or 2**62, 100.0
         while self.counts[kernels.GENERATION] < last and not deadline.passed:
             began, before = deadline.elapsed, self.counts.copy()
-            until = min(last, int(before[kernels.GENERATION]) + max(1, int(speed * _STRETCH)))
+            until = min(last, int(before[kernels.GENERATION]) + max(1, int(speed * STRETCH)))
             code = kernels.evolve(
                 self.scores,
                 self.machines,
@@ -159,8 +158,8 @@ class Population:
         self.generations, self.valued = (int(self.counts[n]) for n in (kernels.GENERATION, kernels.VALUED))
 
     def begin(self) -> None:
-        """The first individuals."""
-        mu = self.parameters.population
+        """The first individuals; past the deadline only one, since there will be no others."""
+        mu = 1 if self.task.deadline.passed else self.parameters.population
         self.people[0][0] = self.start
         begun = (self.parameters.start_mutations, self.seed, self.runs, self.settings, self.counts)
         while not kernels.begin(self.scores, self.machines, self.people, mu, *begun):

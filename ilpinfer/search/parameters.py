@@ -188,7 +188,8 @@ class Tabu(Parameters):
     patience : steps without a better labelling, after which the search goes on from the best one
     kicks : random changes of that one first
     hard_weight : nats a hard violation
-    refit_rate : how often a change forbids a token its label and refits those around it, rather than a run or a border
+    refit_rate : how often a change forbids a token its label and refits those around it, rather than a run or a border;
+        never where scores look at two labels before
     shift_rate : of the others, how often it is a border that shifts
     iterations : steps at most; 0 for as many as time allows
     seed : of the random numbers

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
 from ilpinfer.certificate import VITERBI_BOUND
+from ilpinfer.deadline import STRETCH
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round
 from ilpinfer.exact.viterbi import viterbi
@@ -21,8 +22,6 @@ from ilpinfer.warming import warm
 
 Path = NDArray[np.int64]
 
-_STRETCH = 0.001
-"""Seconds that a call into the kernel may take."""
 _HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)
 """What a hard violation weighs while a labelling is repaired, grid units."""
 
@@ -104,7 +103,7 @@ def mend(population: Population) -> None:
             population.records,
             population.counts,
             position,
-            max(1, int(speed * _STRETCH)),
+            max(1, int(speed * STRETCH)),
         )
         valued = int(population.counts[kernels.VALUED])
         speed = max(1.0, (valued - before) / max(1e-6, deadline.elapsed - began))

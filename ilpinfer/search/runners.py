@@ -24,19 +24,20 @@ def plain_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Found]:
 
 
 def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Found]:
-    """The final hypotheses of a beam search."""
+    """The final hypotheses of a beam search, as many as are wanted (Chang et al. 2007, section 7)."""
     task.deadline.excuse(warm("viterbi"))
     task.deadline.excuse(warm("beam"))
     width = max(task.width, task.top)
     folded = problem.fold()
-    found = search(forced(folded), width, task.deadline)
+    found = search(forced(folded), width, task.deadline, copies=task.top)
     late = [rule.name for rule in folded.rules if rule.unseen]
     method = f"beam: width {width}" + (f", whole labellings only for {', '.join(late)}" if late else "")
     bound, proof = found.bound, BEAM_BOUND
     if any(rule.forced for rule in folded.rules):
         bound, proof = best_score(folded.lattice), VITERBI_BOUND
-    for path in found.paths[: task.top]:
-        yield Found(path, bound, method, proof)
+    apart = proof is BEAM_BOUND and not found.blind
+    for path, score in zip(found.paths[: task.top], found.scores, strict=False):
+        yield Found(path, max(found.left_out, score) if apart else bound, method, proof)
     if not found.paths:
         yield Found(None, bound, method, proof)
 

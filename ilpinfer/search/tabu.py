@@ -8,6 +8,7 @@ import numpy as np
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
 from ilpinfer.certificate import VITERBI_BOUND
+from ilpinfer.deadline import STRETCH
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.found import Found, Task
 from ilpinfer.search import tabu_kernels as kernels
@@ -15,9 +16,6 @@ from ilpinfer.search.discrepancy import better_first, run_time
 from ilpinfer.search.evolution import Population
 from ilpinfer.search.parameters import Evolution, Tabu
 from ilpinfer.warming import warm
-
-_STRETCH = 0.001
-"""Seconds that a call into the kernel may take."""
 
 
 def tabu(problem: Problem, task: Task, name: str) -> Iterator[Found]:
@@ -56,11 +54,10 @@ def move(population: Population, parameters: Tabu, memory: tuple | None = None) 
     memory = memory or memory_of(population, parameters)
     weight = round(p.hard_weight * UNITS_PER_NAT)
     how = (p.candidates, p.tenure, p.patience, p.kicks), (p.refit_rate, p.shift_rate)
-    done, speed = 0, 1000.0
+    done, speed = 0, 20_000.0
     while not deadline.passed and (not p.iterations or done < p.iterations):
         began, before = deadline.elapsed, int(population.counts[kernels.VALUED])
-        work = max(1, int(speed * _STRETCH))
-        code, steps = kernels.search(
+        code, steps, tried = kernels.search(
             population.scores,
             population.machines,
             population.people,
@@ -71,10 +68,11 @@ def move(population: Population, parameters: Tabu, memory: tuple | None = None) 
             weight,
             population.records,
             population.counts,
-            min(work, p.iterations - done) if p.iterations else work,
+            p.iterations - done if p.iterations else 2**62,
+            max(1, int(speed * STRETCH)),
         )
         done += steps
-        speed = max(1.0, steps / max(1e-6, deadline.elapsed - began))
+        speed = max(1.0, tried / max(1e-6, deadline.elapsed - began))
         population.take(began, before)
         if code == kernels.FULL and not steps:
             population.make_room()

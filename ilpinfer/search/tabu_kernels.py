@@ -15,7 +15,7 @@ from ilpinfer.search.evolution_kernels import (
 from ilpinfer.search.run_kernels import below, mutate, share
 
 DONE, FULL = 0, 1
-"""Why `search` has stopped: the steps are over, or there is no room for joint states or for labellings."""
+"""Why `search` has stopped: the steps or the work are over, or there is no room for joint states or for labellings."""
 NOW, SINCE, EVER, KICKS = 0, 1, 2, 3
 """Places in `clock`: steps so far, those since the fitness was last the best ever, that one, and random changes to come."""
 CURRENT, TOP, ONE, OTHER = 0, 1, 2, 3
@@ -97,13 +97,13 @@ def _changed(label, who, first, last, until, now):  # type: ignore[no-untyped-de
 
 
 @kernel
-def search(lattice, machines, people, seed, runs, memory, rule, weight, records, counts, steps):  # type: ignore[no-untyped-def]
-    """So many steps from the labelling at hand.
+def search(lattice, machines, people, seed, runs, memory, rule, weight, records, counts, steps, work):  # type: ignore[no-untyped-def]
+    """So many steps from the labelling at hand, or until so many candidates were tried.
 
     memory : until which step a token may not have a label (T, K); clock; room for a window: scores, origins (W, K)
     rule : candidates of a step, tenure, patience and kicks; how often a window is refitted, and a border shifts
     weight : of a hard violation, grid units
-    The other parameters are as in `evolve`. How many steps were done is returned beside the reason.
+    The other parameters are as in `evolve`. How many steps were done, and candidates tried, is returned beside the reason.
     """
     label, _, _, _, total, breaks = people
     values, when, paths = records
@@ -111,17 +111,21 @@ def search(lattice, machines, people, seed, runs, memory, rule, weight, records,
     (candidates, tenure, patience, kicks), (refits, shifts) = rule
     T, K = until.shape
     borders = np.empty(T, np.int64)
+    tried = 0
     for step in range(steps):
+        if tried >= work:
+            return DONE, step, tried
         if counts[FOUND] == len(values) or counts[STATES] + SPARE * T > len(machines[3][0]):
-            return FULL, step
+            return FULL, step, tried
         if clock[SINCE] > patience:
             _copy(people, CURRENT, TOP)
             clock[SINCE], clock[KICKS] = 0, kicks
         now, at_hand = clock[NOW], total[CURRENT] - weight * breaks[CURRENT]
         trial, kept, best = ONE, -1, 0
         for _ in range(candidates if clock[KICKS] == 0 else 1):
+            tried += 1
             _copy(people, trial, CURRENT)
-            if lattice[3] == 1 and share(seed) < refits:
+            if share(seed) < refits and lattice[3] == 1:
                 first, last = _refit(lattice, label[trial], seed, until, now, room)
             else:
                 first, last = mutate(label[trial], seed, borders, K, shifts, True, runs)
@@ -129,7 +133,7 @@ def search(lattice, machines, people, seed, runs, memory, rule, weight, records,
             if not other:
                 continue
             if not value(lattice, machines, people, trial, first, last, counts):
-                return FULL, step
+                return FULL, step, tried
             fitness = total[trial] - weight * breaks[trial]
             if (kept < 0 or fitness > best) and (not forbidden or fitness > clock[EVER]):
                 kept, best, trial = trial, fitness, OTHER if trial == ONE else ONE
@@ -152,4 +156,4 @@ def search(lattice, machines, people, seed, runs, memory, rule, weight, records,
             values[counts[FOUND]], when[counts[FOUND]] = total[kept], counts[VALUED]
             paths[counts[FOUND]] = label[kept]
             counts[FOUND] += 1
-    return DONE, steps
+    return DONE, steps, tried
