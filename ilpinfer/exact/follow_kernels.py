@@ -20,7 +20,7 @@ def spread(hashed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _place(vectors, slots, row):  # type: ignore[no-untyped-def]
+def place_of(vectors, slots, row):  # type: ignore[no-untyped-def]
     """Where in the hash table a joint state is, or belongs."""
     hashed = np.uint64(14695981039346656037)
     for state in vectors[row]:
@@ -35,7 +35,7 @@ def _place(vectors, slots, row):  # type: ignore[no-untyped-def]
 def enter(vectors, slots, count):  # type: ignore[no-untyped-def]
     """Put the first `count` joint states into an empty hash table."""
     for row in range(count):
-        slots[_place(vectors, slots, row)] = row
+        slots[place_of(vectors, slots, row)] = row
 
 
 @kernel
@@ -72,7 +72,7 @@ def read_symbol(packed, flags, read, memo, counts, joint, symbol):  # type: igno
             after[joint, symbol] = BROKEN
             return True
         total += price
-    place = _place(vectors, slots, fresh)
+    place = place_of(vectors, slots, fresh)
     if slots[place] < 0:
         slots[place] = fresh
         after[fresh, :] = UNKNOWN

@@ -10,6 +10,7 @@ from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
 from ilpinfer.certificate import VITERBI_BOUND
 from ilpinfer.deadline import STRETCH
+from ilpinfer.exact.follow_kernels import enter
 from ilpinfer.exact.guide import joint_symbols
 from ilpinfer.exact.parts import pack_parts, priced
 from ilpinfer.exact.viterbi import viterbi
@@ -120,7 +121,7 @@ class Population:
             np.full(1 << (2 * n).bit_length(), -1, np.int32),
         )
         memo[0][0], memo[1][0] = 0, -1
-        kernels.enter(memo[0], memo[5], 1)
+        enter(memo[0], memo[5], 1)
         kernels.settle(self.packed, self.flags, memo, 0)
         return memo
 

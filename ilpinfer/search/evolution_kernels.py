@@ -7,7 +7,7 @@ how many hard violations it has up to there. Steps that the lattice forbids coun
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.exact.follow_kernels import spread
+from ilpinfer.exact.follow_kernels import place_of
 from ilpinfer.kernels import kernel
 from ilpinfer.search.packed import HARD
 from ilpinfer.search.run_kernels import below, mend, mutate, section, share
@@ -19,24 +19,6 @@ SPARE = 4
 """Free joint states for each token, without which kernels do not go on."""
 GENERATION, VALUED, FOUND, STATES, BEST = 0, 1, 2, 3, 4
 """Places among the counts: generations and valuations so far, labellings recorded, joint states met, best value."""
-
-
-@kernel
-def _place(vectors, slots, row):  # type: ignore[no-untyped-def]
-    hashed = np.uint64(14695981039346656037)
-    for state in vectors[row]:
-        hashed = (hashed ^ np.uint64(state)) * np.uint64(1099511628211)
-    place = spread(hashed) & (len(slots) - 1)
-    while slots[place] >= 0 and not np.all(vectors[slots[place]] == vectors[row]):
-        place = (place + 1) & (len(slots) - 1)
-    return place
-
-
-@kernel
-def enter(vectors, slots, count):  # type: ignore[no-untyped-def]
-    """Put the first `count` joint states into an empty hash table."""
-    for row in range(count):
-        slots[_place(vectors, slots, row)] = row
 
 
 @kernel
@@ -81,7 +63,7 @@ def _read(packed, flags, read, memo, counts, joint, symbol):  # type: ignore[no-
         vector[m] = packed.next_state[arc]
         more, violations = _price(packed, flags, m, packed.emits[arc], vector)
         total, broken = total + more, broken + violations
-    place = _place(vectors, slots, fresh)
+    place = place_of(vectors, slots, fresh)
     if slots[place] < 0:
         slots[place] = fresh
         after[fresh, :] = -1
