@@ -70,7 +70,7 @@ def _demo(
 def _train(
     source: Annotated[str, typer.Argument(metavar="TRAIN", help="token<TAB>label columns or JSON lines.")],
     output: Annotated[str, typer.Option(help="Where to write the model, a JSON file.")],
-    kind: Annotated[str, typer.Option(help="hmm: first order, counted.")] = "hmm",
+    kind: Annotated[str, typer.Option(help="hmm: first order, counted; hmm2: second order.")] = "hmm",
     scheme: Scheme = "",
     first: Annotated[int | None, typer.Option(min=1, help="Train on the first so many sequences.")] = None,
 ) -> None:

@@ -1,0 +1,29 @@
+"""Labels of one scheme as labels of another."""
+
+from collections.abc import Sequence
+
+from formulations import schemes
+from formulations.labels import OUTSIDE
+
+
+def iobes(labels: Sequence[str]) -> tuple[str, ...]:
+    """BIO labels as IOBES: a run of one token is S, another begins with B and ends with E.
+
+    A model that counts labels then knows how fields end, as by a full stop. As for rules, `I-x` after another field
+    begins a run.
+
+    Raises
+    ------
+    ValueError
+        for a label that is not BIO.
+    """
+    schemes.check(labels, "bio")
+    read = [schemes.levels(name, "bio")[0] for name in labels]
+    begins = [
+        prefix == "B" or t == 0 or read[t - 1][0] != field for t, (field, prefix) in enumerate(read)
+    ] + [True]
+    marks = {(True, True): "S", (True, False): "B", (False, True): "E", (False, False): "I"}
+    return tuple(
+        OUTSIDE if field == OUTSIDE else f"{marks[begins[t], begins[t + 1]]}-{field}"
+        for t, (field, _) in enumerate(read)
+    )
