@@ -94,7 +94,7 @@ def measure(
     for tokens, gold in test:
         trellis = hmm.trellis(tokens)
         both = (ilpinfer.decode(trellis, r) for r in (own, replace(rules, items=(*rules, *own))))
-        pairs.append(strip([*(solution.labels for solution in both), gold]))
+        pairs.append([plain(labels) for labels in (*(solution.labels for solution in both), gold)])
     tokens_in_all = sum(len(gold) for *_, gold in pairs)
     right = [sum(a == b for p in pairs for a, b in zip(p[i], p[2], strict=True)) for i in (0, 1)]
     changed = sum(before != after for before, after, _ in pairs)

@@ -56,11 +56,10 @@ LADDERS: Mapping[str, tuple[str, ...] | None] = {
 """Which keys refine the token classes, from coarse to fine; none at all for uniform."""
 
 
-MONTHS = frozenset(
-    "january february march april may june july august september october november december "
-    "jan feb mar apr jun jul aug sep sept oct nov dec".split()
+_MONTH = re.compile(
+    r"(Jan(uary)?|Feb(ruary)?|Mar(ch)?|Apr(il)?|May|June?|July?|Aug(ust)?|Sept?(ember)?|Oct(ober)?|Nov(ember)?|Dec(ember)?)\.?",
+    re.IGNORECASE,
 )
-
 _ALIKE: Mapping[str, str] = {
     "year": "2000",
     "digit": "0",
@@ -121,7 +120,7 @@ def _representative(token: str) -> str:
     name = CLASSES[token_class(token)][0]
     if name in ("number-like", "with-digit"):
         return shape(token).translate(_SIGNS)
-    if token[:1].isupper() and token.lower().rstrip(".") in MONTHS:
+    if token[:1].isupper() and _MONTH.fullmatch(token):
         return "January"
     return _ALIKE.get(name, token)
 
