@@ -169,10 +169,12 @@ def _random(labels: Sequence[str] | int, words: tuple[str, ...], ends: bool, see
 
 
 def _given(hmm: HMM, words: tuple[str, ...]) -> HMM:
-    """The model's probabilities, over the words of the texts alone."""
+    """The model's probabilities, over the words of the texts alone; ValueError for a word that it cannot emit."""
     p = hmm.parameters
     end = None if p.end is None else np.exp(p.end)
     emission = np.exp(hmm.emissions.scores(words))
+    for word in np.flatnonzero(emission.sum(axis=1) == 0):
+        raise ValueError(f"the model gives {words[word]!r} probability 0: start from a smoothed one")
     return _unsmoothed(hmm.labels, np.exp(p.start), end, np.exp(p.transitions), words, emission)
 
 
