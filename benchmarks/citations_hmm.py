@@ -20,11 +20,9 @@ from benchmarks.machine import header
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from formulations.compiled.problem import RuleNotice
-from ilpinfer.corpus.conversion import iobes
+from ilpinfer.corpus.conversion import iobes, strip
 from ilpinfer.corpus.sequences import labelled, read
-from ilpinfer.corpus.trellises import strip
 from ilpinfer.models.hmm import HMM
-from ilpinfer.models.smoothing import Smoothing
 from ilpinfer.models.words import Vocabulary
 
 SIZES = (20, 300)
@@ -56,7 +54,6 @@ def plain(labels: Sequence[str]) -> Sequence[str]:
 
 
 LOWER, ALIKE = Vocabulary("uniform", lower_case=True), Vocabulary(alike=True)
-HUNDREDTH = Smoothing("additive", 0.01)
 KINDS = (
     Kind("plain, lower case, additive", plain, {"vocabulary": LOWER, "emissions": "additive"}),
     Kind("plain, lower case, Witten-Bell", plain, {"vocabulary": LOWER}),
@@ -64,7 +61,7 @@ KINDS = (
     Kind("begin and inside, token classes", tuple),
     Kind("… shapes, on singletons", tuple, {"vocabulary": Vocabulary("shapes", singletons=True)}),
     Kind("… numbers, initials, months alike", tuple, {"vocabulary": ALIKE}),
-    Kind("begin, inside and end, alike", iobes, {"vocabulary": ALIKE, "transitions": HUNDREDTH}),
+    Kind("begin, inside and end, alike", iobes, {"vocabulary": ALIKE}),
 )
 
 

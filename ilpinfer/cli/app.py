@@ -27,7 +27,10 @@ Rules = Annotated[
     str | None, typer.Option(help="A TOML file, or a name of the catalogue such as `citations`.")
 ]
 Scheme = Annotated[
-    str, typer.Option(help="plain, bio, iobes or paths; plain strips prefixes. Inferred if not given.")
+    str,
+    typer.Option(
+        help="plain, bio, iobes or paths; plain strips prefixes, train makes iobes of BIO. Inferred if not given."
+    ),
 ]
 Limit = Annotated[float | None, typer.Option(help="Seconds for each sequence.")]
 Width = Annotated[int, typer.Option(min=1, help="Width of a beam.")]

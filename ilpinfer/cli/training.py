@@ -4,8 +4,8 @@ import sys
 
 from formulations.labels import suggestion
 from ilpinfer.cli.inputs import check_scheme
+from ilpinfer.corpus.conversion import converted
 from ilpinfer.corpus.sequences import InputError, labelled, read
-from ilpinfer.corpus.trellises import strip
 from ilpinfer.models.hmm import HMM
 from ilpinfer.models.second_order import SecondOrderHMM
 
@@ -21,10 +21,8 @@ def train(source: str, kind: str, output: str, scheme: str, first: int | None) -
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
     check_scheme(scheme)
     pairs = labelled(read(source)[:first])
-    if scheme == "plain":
-        pairs = list(
-            zip((tokens for tokens, _ in pairs), strip([labels for _, labels in pairs]), strict=True)
-        )
+    labels = converted([labels for _, labels in pairs], scheme)
+    pairs = list(zip((tokens for tokens, _ in pairs), labels, strict=True))
     chosen, name = KINDS[kind]
     model = chosen.train(pairs, scheme=scheme)
     model.save(output)

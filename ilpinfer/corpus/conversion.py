@@ -27,3 +27,21 @@ def iobes(labels: Sequence[str]) -> tuple[str, ...]:
         OUTSIDE if field == OUTSIDE else f"{marks[begins[t], begins[t + 1]]}-{field}"
         for t, (field, _) in enumerate(read)
     )
+
+
+def strip(labellings: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Labellings without the prefixes of their scheme, which is inferred from all of them."""
+    scheme = schemes.infer([label for labels in labellings for label in set(labels)])
+    return [tuple(schemes.strip(label, scheme) for label in labels) for labels in labellings]
+
+
+def converted(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
+    """Labellings in the scheme that was asked for: without prefixes for plain, BIO as IOBES for iobes, else as they are."""
+    if scheme == "plain":
+        return strip(labellings)
+    if (
+        scheme == "iobes"
+        and schemes.infer([label for labels in labellings for label in set(labels)]) == "bio"
+    ):
+        return [iobes(labels) for labels in labellings]
+    return [tuple(labels) for labels in labellings]

@@ -73,7 +73,7 @@ class SecondOrderHMM:
         scheme: str = "",
         labels: Sequence[str] | None = None,
         emissions: Smoothing | str = "witten-bell",
-        transitions: Smoothing | str = "interpolation",
+        transitions: Smoothing | str = "witten-bell",
         vocabulary: Vocabulary | str = "classes",
     ) -> "SecondOrderHMM":
         """Count tokens and labels of labelled sequences; parameters and errors as in `HMM.train`."""
