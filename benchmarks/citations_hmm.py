@@ -2,7 +2,7 @@
 
 Each draw takes 20 or 300 references at random to count, and 100 others to decode, exactly, under the catalogue's
 citation rules (Chang et al. 2007, Table 1 and Table 2). Accuracy is that of plain labels: prefixes are stripped before
-they are compared.
+they are compared. Models with an end state keep to their scheme with and without rules.
 """
 
 import sys
