@@ -32,7 +32,10 @@ Rules = Annotated[
     str | None, typer.Option(help="A TOML file, or a name of the catalogue such as `citations`.")
 ]
 Scheme = Annotated[
-    str, typer.Option(help="plain, bio, iobes or paths; plain strips prefixes. Inferred if not given.")
+    str,
+    typer.Option(
+        help="plain, bio, iobes or paths; plain strips prefixes, train makes iobes of BIO. Inferred if not given."
+    ),
 ]
 Limit = Annotated[float | None, typer.Option(help="Seconds for each sequence.")]
 LabelNames = Annotated[
@@ -85,7 +88,7 @@ def _demo(
 def _train(
     source: Annotated[str, typer.Argument(metavar="TRAIN", help="token<TAB>label columns or JSON lines.")],
     output: Annotated[str, typer.Option(help="Where to write the model, a JSON file.")],
-    kind: Annotated[str, typer.Option(help="hmm: first order, counted.")] = "hmm",
+    kind: Annotated[str, typer.Option(help="hmm: first order, counted; hmm2: second order.")] = "hmm",
     scheme: Scheme = "",
     first: Annotated[int | None, typer.Option(min=1, help="Train on the first so many sequences.")] = None,
 ) -> None:

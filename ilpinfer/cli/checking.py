@@ -9,8 +9,8 @@ from formulations import LabelSet, load_rules
 from ilpinfer.cli.inputs import check_scheme, notice
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import console
+from ilpinfer.corpus.conversion import strip
 from ilpinfer.corpus.sequences import labelled, read
-from ilpinfer.corpus.trellises import strip
 from ilpinfer.evaluation.checking import Breach, Checked, Gold, check_rules
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from formulations import RuleSet, Trellis, schemes
 from formulations.compiled.problem import compile_problem
 from formulations.labels import LabelSet
+from ilpinfer.corpus.conversion import iobes, strip
 from ilpinfer.corpus.sequences import Example, InputError
 from ilpinfer.models.files import Model
 
@@ -28,6 +29,8 @@ class Scored:
 
 def score(examples: Sequence[Example], model: Model | None, scheme: str = "") -> list[Scored]:
     """Trellises of examples; `scheme="plain"` strips prefixes from gold labels and given label names.
+
+    Gold labels are read in the scheme of the model's: plain ones without prefixes, IOBES made of BIO.
 
     Raises
     ------
@@ -53,6 +56,8 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
         known = trellis.labels
         if gold is not None and known.scheme == "plain" and not set(gold) <= set(known.names):
             gold = tuple(schemes.strip(label, gold_scheme) for label in gold)
+        if gold is not None and known.scheme == "iobes" and gold_scheme == "bio":
+            gold = iobes(gold)
         if gold is not None:
             try:
                 schemes.check(gold, known.scheme)
@@ -75,12 +80,6 @@ def check_rules(scored: Sequence[Scored], rules: RuleSet) -> list[str]:
             except ValueError as error:
                 raise InputError(f"{item.example.where}: {error}") from None
     return [f"no label for {', '.join(absent)}: counted as absent"] if absent else []
-
-
-def strip(labellings: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """Labellings without the prefixes of their scheme, which is inferred from all of them."""
-    scheme = schemes.infer([label for labels in labellings for label in set(labels)])
-    return [tuple(schemes.strip(label, scheme) for label in labels) for labels in labellings]
 
 
 def stripped(example: Example) -> Example:

@@ -10,7 +10,10 @@ from typing import Any, Protocol
 from formulations import LabelSet, Trellis
 from ilpinfer.files import write_whole
 
-FORMATS: Mapping[str, str] = {"ilpinfer-hmm": "ilpinfer.models.hmm:HMM"}
+FORMATS: Mapping[str, str] = {
+    "ilpinfer-hmm": "ilpinfer.models.hmm:HMM",
+    "ilpinfer-hmm2": "ilpinfer.models.second_order:SecondOrderHMM",
+}
 """Which class reads a format, by import path; it has `VERSION` and `from_body`."""
 
 BUILT_IN: Mapping[str, str] = {"case-law": "ilpinfer.models.case_law:CaseLawTagger"}

@@ -1,6 +1,5 @@
 """A first-order hidden Markov model, counted from labelled sequences."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,62 +10,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
+from ilpinfer.models.counting import encode
+from ilpinfer.models.emissions import Emissions
 from ilpinfer.models.files import save_body
+from ilpinfer.models.smoothing import Smoothing, named, smooth
+from ilpinfer.models.words import Vocabulary, vocabulary_named
 
-CLASSES: tuple[tuple[str, str], ...] = (
-    ("year", r"(19|20)\d\d"),
-    ("digit", r"\d"),
-    ("digits-2", r"\d\d"),
-    ("digits-3", r"\d{3}"),
-    ("digits", r"\d+"),
-    ("number-like", r"[^A-Za-z]*\d[^A-Za-z]*"),
-    ("with-digit", r".*\d.*"),
-    ("punctuation", r"[^\w\s]+|_+"),
-    ("initial", r"[A-Z]"),
-    ("capitals", r"[A-Z]+"),
-    ("capitalised", r"[A-Z].*"),
-    ("lower", r"[a-z]+"),
-    ("other", r".*"),
-)
-"""Token classes, the first that matches; they stand in for words that training has not seen."""
+Floats = NDArray[np.float64]
 
-_PATTERNS = [re.compile(pattern, re.DOTALL) for _, pattern in CLASSES]
-
-
-def token_class(token: str) -> int:
-    """Index into CLASSES."""
-    return next(c for c, pattern in enumerate(_PATTERNS) if pattern.fullmatch(token))
+TENTH = Smoothing("additive", 0.1)
 
 
 @dataclass(frozen=True)
-class HMM:
-    """P(y) P(x | y) with smoothed counts (Stokman 2011, eq. 3-5 and 45-46).
-
-    P(w | k) = (c(w, k) + n(k)·P(class of w | k)·P(w | its class)) / (c(k) + n(k)), where n(k) is one more than the
-    number of different words that label k has had (Witten and Bell 1991): a seen word leans on its class where
-    counts are few, and an unseen one, numbers among them, has nothing else. Classes are counted by different
-    words. P(next | now), P(first | START) and P(END | last) are counts plus `smoothing`.
+class Parameters:
+    """Log probabilities in nats (Stokman 2011, section 3.1: π and A).
 
     Parameters
     ----------
-    labels : K labels
-    start, end : (K,) counts of first and last labels
+    start : (K,) log P(first label)
+    transitions : (K, K) log P(next | now) [now, next]
+    end : (K,) log P(END | last), or None where the model has no end
+    """
+
+    start: Floats
+    transitions: Floats
+    end: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class HMM:
+    """P(y) P(x | y) of smoothed counts (Stokman 2011, eq. 3-5 and 45-46).
+
+    Parameters
+    ----------
+    labels : K labels; begin and inside are states of their own where the labels are BIO
+    start : (K,) counts of first labels
+    end : (K,) counts of last labels, one more outcome of each transition; None for a model without an end, as the
+        thesis's
     transitions : (K, K) counts [from, to]
-    words : V words
-    emissions : (V, K) counts
-    smoothing : added to each transition count
+    emissions : counts of words, with their smoothing
+    smoothing : of start and transitions. Shorter contexts are the next label alone, and then all labels alike
     """
 
     labels: LabelSet
-    start: NDArray[np.float64]
-    end: NDArray[np.float64]
-    transitions: NDArray[np.float64]
-    words: tuple[str, ...]
-    emissions: NDArray[np.float64]
-    smoothing: float = 0.1
+    start: Floats
+    end: Floats | None
+    transitions: Floats
+    emissions: Emissions
+    smoothing: Smoothing = TENTH
 
     FORMAT: ClassVar = "ilpinfer-hmm"
-    VERSION: ClassVar = 1
+    VERSION: ClassVar = 2
 
     @classmethod
     def train(
@@ -74,74 +68,76 @@ class HMM:
         sequences: Iterable[tuple[Sequence[str], Sequence[str]]],
         *,
         scheme: str = "",
-        smoothing: float = 0.1,
+        labels: Sequence[str] | None = None,
+        emissions: Smoothing | str = "witten-bell",
+        transitions: Smoothing | str = TENTH,
+        vocabulary: Vocabulary | str = "classes",
+        ends: bool = True,
     ) -> "HMM":
-        """Count tokens and labels of labelled sequences; ValueError where there are none."""
-        pairs = list(sequences)
-        if not pairs:
-            raise ValueError("no sequences to train on")
-        names = sorted({label for _, labels in pairs for label in labels})
-        words = sorted({token for tokens, _ in pairs for token in tokens})
-        label_id, word_id = ({name: i for i, name in enumerate(x)} for x in (names, words))
-        K = len(names)
-        start, end, transitions = np.zeros(K), np.zeros(K), np.zeros((K, K))
-        emissions = np.zeros((len(words), K))
-        for tokens, labels in pairs:
-            y = np.array([label_id[label] for label in labels])
+        """Count tokens and labels of labelled sequences.
+
+        Parameters
+        ----------
+        sequences : tokens and as many labels
+        scheme, labels : as in `counting.encode`
+        emissions, transitions : how counts become probabilities, a `Smoothing` or the name of one
+        vocabulary : which tokens are one word, and what words lean on: a `Vocabulary`, or what it goes `by`
+        ends : whether the end of a sequence is an outcome of its last label
+
+        Raises
+        ------
+        ValueError
+            for sequences that cannot be counted (`counting.encode`), and names that do not exist.
+        """
+        label_set, texts, ids = encode(sequences, scheme, labels)
+        K = len(label_set)
+        start, end, counts = np.zeros(K), np.zeros(K), np.zeros((K, K))
+        for y in ids:
             start[y[0]] += 1
             end[y[-1]] += 1
-            np.add.at(transitions, (y[:-1], y[1:]), 1)
-            np.add.at(emissions, (np.array([word_id[token] for token in tokens]), y), 1)
-        label_set = LabelSet(tuple(names), scheme)
-        return cls(label_set, start, end, transitions, tuple(words), emissions, smoothing)
+            np.add.at(counts, (y[:-1], y[1:]), 1)
+        read = vocabulary_named(vocabulary)
+        words = Emissions.count(texts, ids, K, named(emissions), read)
+        return cls(label_set, start, end if ends else None, counts, words, named(transitions))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """V words that training has seen."""
+        return self.emissions.words
 
     @cached_property
-    def _scores(self) -> tuple[NDArray[np.float64], ...]:
-        """Log probabilities: start (K,), transitions (K, K), end (K,), words and then classes (V + C, K)."""
-        K, a = len(self.labels), self.smoothing
-        start = (self.start + a) / (self.start.sum() + a * K)
-        leaving = self.transitions.sum(axis=1) + self.end + a * (K + 1)
-        transitions = (self.transitions + a) / leaving[:, None]
-        end = (self.end + a) / leaving
-        return np.log(start), np.log(transitions), np.log(end), np.log(self._emission())
-
-    def _emission(self) -> NDArray[np.float64]:
-        C, K = len(CLASSES), len(self.labels)
-        class_of = np.array([token_class(word) for word in self.words], np.int64)
-        types = np.zeros((C, K))
-        np.add.at(types, class_of, (self.emissions > 0).astype(float))
-        class_given_label = (types + 0.5) / (types.sum(axis=0) + 0.5 * C)
-        seen, of_class = self.emissions.sum(axis=1), np.zeros(C)
-        np.add.at(of_class, class_of, seen + 1)
-        word_given_class = np.concatenate([(seen + 1) / (of_class + 1)[class_of], 1 / (of_class + 1)])
-        counts = np.concatenate([self.emissions, np.zeros((C, K))])
-        escape = types.sum(axis=0) + 1
-        backoff = class_given_label[np.concatenate([class_of, np.arange(C)])] * word_given_class[:, None]
-        return (counts + escape * backoff) / (self.emissions.sum(axis=0) + escape)
-
-    @cached_property
-    def _row(self) -> dict[str, int]:
-        return {word: row for row, word in enumerate(self.words)}
+    def parameters(self) -> Parameters:
+        """Log probabilities of start, transitions and end."""
+        K = len(self.labels)
+        counts = self.transitions
+        if self.end is not None:
+            counts = np.concatenate([counts, self.end[:, None]], axis=1)
+        outcomes = counts.shape[1]
+        with np.errstate(divide="ignore"):
+            start = np.log(smooth([self.start], np.full(K, 1 / K), self.smoothing))
+            leaving = np.log(
+                smooth([counts, counts.sum(axis=0)], np.full(outcomes, 1 / outcomes), self.smoothing)
+            )
+        return Parameters(start, leaving[:, :K], None if self.end is None else leaving[:, K])
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Joint log probabilities of tokens and labels, in nats."""
+        """Joint log probabilities of tokens and labels, in nats; ValueError where there is no token."""
         if not tokens:
             raise ValueError("an empty sequence has no labelling: expected at least one token")
-        start, transitions, end, emission = self._scores
-        V = len(self.words)
-        rows = [self._row[t] if t in self._row else V + token_class(t) for t in tokens]
-        return Trellis.from_emissions(emission[rows], transitions, start, end, self.labels, tokens)
+        p = self.parameters
+        scores = self.emissions.scores(tokens)
+        return Trellis.from_emissions(scores, p.transitions, p.start, p.end, self.labels, tokens)
 
     def save(self, path: str | Path) -> None:
         """Write the counts as JSON, whole or not at all."""
         body = {
             "labels": list(self.labels.names),
             "scheme": self.labels.scheme,
-            "smoothing": self.smoothing,
+            "smoothing": [self.smoothing.method, self.smoothing.amount],
             "start": self.start.tolist(),
-            "end": self.end.tolist(),
+            "end": None if self.end is None else self.end.tolist(),
             "transitions": self.transitions.tolist(),
-            "words": {w: _sparse(row) for w, row in zip(self.words, self.emissions, strict=True)},
+            "emissions": self.emissions.body(),
         }
         save_body(path, self.FORMAT, self.VERSION, body)
 
@@ -149,20 +145,11 @@ class HMM:
     def from_body(cls, body: dict[str, Any]) -> "HMM":
         """From the plain values that `save` has written."""
         K = len(body["labels"])
-        emissions = np.zeros((len(body["words"]), K))
-        for row, counts in enumerate(body["words"].values()):
-            for label, count in counts.items():
-                emissions[row, int(label)] = count
         return cls(
             LabelSet(tuple(body["labels"]), body["scheme"]),
             np.array(body["start"], float),
-            np.array(body["end"], float),
+            None if body["end"] is None else np.array(body["end"], float),
             np.array(body["transitions"], float).reshape(K, K),
-            tuple(body["words"]),
-            emissions,
-            body["smoothing"],
+            Emissions.from_body(body["emissions"], K),
+            Smoothing(*body["smoothing"]),
         )
-
-
-def _sparse(row: NDArray[np.float64]) -> dict[str, float]:
-    return {str(k): float(row[k]) for k in np.flatnonzero(row)}

@@ -1,0 +1,201 @@
+"""Learning a hidden Markov model from unlabelled sequences, by the algorithm of Baum and Welch."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations import LabelSet
+from ilpinfer.models.counting import check_texts
+from ilpinfer.models.emissions import Emissions
+from ilpinfer.models.forward_backward import Sums, forward_backward
+from ilpinfer.models.hmm import HMM
+from ilpinfer.models.smoothing import Smoothing, named
+from ilpinfer.models.words import Vocabulary, vocabulary_named
+
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
+Progress = Callable[[int, int, float], None]
+"""Restart, iteration and log P(X) in nats, all counted from 0."""
+
+NONE = Smoothing("none")
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What Baum-Welch has found.
+
+    Parameters
+    ----------
+    hmm : the model, as expected counts with the smoothings asked for
+    trace : log P(X) of the start and after each iteration, without smoothing, nats; it never falls
+    converged : whether the last gain was within the tolerance, rather than the iterations used up
+    restarts : the last log P(X) of every restart, nats; the best is `trace[-1]`
+    """
+
+    hmm: HMM
+    trace: tuple[float, ...]
+    converged: bool
+    restarts: tuple[float, ...]
+
+
+def baum_welch(
+    texts: Sequence[Sequence[str]],
+    start: HMM | Sequence[str] | int,
+    *,
+    restarts: int = 1,
+    seed: int = 0,
+    iterations: int = 100,
+    tolerance: float = 1e-6,
+    ends: bool = True,
+    emissions: Smoothing | str = NONE,
+    transitions: Smoothing | str = NONE,
+    vocabulary: Vocabulary | str | None = None,
+    progress: Progress | None = None,
+) -> Fit:
+    """Climb to a local maximum of P(X) over start, transitions and emissions (Stokman 2011, eq. 12-16).
+
+    The sums of eq. 13 and 16 run to the last token, with γ_{T-1} = α_{T-1} / P(X). Several sequences add up; where the
+    model has an end, it is one more outcome of the last label. The words of the texts are all words.
+
+    Parameters
+    ----------
+    texts : token sequences
+    start : a model to start from, such as one counted from labelled sequences; or the names of the labels, or their
+        number, for random starts
+    restarts : random starts, of which the likeliest result is kept; 1 with a model
+    seed : of the random starts, each row of which is drawn evenly from all distributions
+    iterations : the most steps of each restart
+    tolerance : a gain below so many nats a token ends a restart
+    ends : whether the end of a sequence is scored; with a model, as that does
+    vocabulary : which tokens are one word, and what words lean on; by default the model's, if there is one
+    emissions, transitions : how the model that is returned reads the expected counts; with none, its
+        probabilities are those of eq. 14-16, and a word outside the texts has none. Fractions of counts below one are
+        few outcomes to Witten and Bell: prefer additive or interpolation
+    progress : called after each step
+
+    Raises
+    ------
+    ValueError
+        for no text, an empty one, numbers that make no sense, and a model under which a text has probability 0.
+    """
+    checked = check_texts(texts)
+    _check_numbers(restarts, iterations, tolerance, isinstance(start, HMM))
+    if vocabulary is None:
+        vocabulary = start.emissions.vocabulary if isinstance(start, HMM) else Vocabulary()
+    read = vocabulary_named(vocabulary)
+    checked = [tuple(map(read.word, text)) for text in checked]
+    words = tuple(sorted({word for text in checked for word in text}))
+    index = {word: i for i, word in enumerate(words)}
+    rows = [np.array([index[word] for word in text], np.int64) for text in checked]
+    enough = tolerance * sum(map(len, rows))
+    runs = []
+    for restart in range(restarts):
+        begun = (
+            _given(start, words) if isinstance(start, HMM) else _random(start, words, ends, [seed, restart])
+        )
+        runs.append(_climb(begun, rows, iterations, enough, restart, progress))
+    hmm, trace, converged = max(runs, key=lambda run: run[1][-1])
+    kept = replace(hmm.emissions, smoothing=named(emissions), vocabulary=read)
+    final = replace(hmm, emissions=kept, smoothing=named(transitions))
+    return Fit(final, tuple(trace), converged, tuple(trace[-1] for _, trace, _ in runs))
+
+
+def expected_counts(hmm: HMM, rows: Sequence[Ids]) -> tuple[HMM, float]:
+    """The model of the expected counts, and log P(X) under the old one in nats.
+
+    Parameters
+    ----------
+    hmm : the model
+    rows : the words of each sequence, as rows of its emissions
+    """
+    start, transitions = np.zeros_like(hmm.start), np.zeros_like(hmm.transitions)
+    end, words = np.zeros_like(hmm.start), np.zeros_like(hmm.emissions.counts)
+    total = 0.0
+    for number, text in enumerate(rows):
+        sums = _sums(hmm, text)
+        if sums.log_partition == -math.inf:
+            raise ValueError(
+                f"sequence {number} has probability 0 under the model: start from a smoothed one"
+            )
+        labels = sums.states()
+        start += labels[0]
+        transitions += sums.edges().sum(axis=0)
+        end += labels[-1]
+        np.add.at(words, text, labels)
+        total += sums.log_partition
+    emissions = replace(hmm.emissions, counts=words)
+    counted = None if hmm.end is None else end
+    return HMM(hmm.labels, start, counted, transitions, emissions, hmm.smoothing), total
+
+
+def _sums(hmm: HMM, text: Ids) -> Sums:
+    p = hmm.parameters
+    node = hmm.emissions.log_probabilities[text]
+    node[0] += p.start
+    if p.end is not None:
+        node[-1] += p.end
+    return forward_backward(node, p.transitions[None], np.zeros(len(text) - 1, np.int64))
+
+
+def _climb(
+    hmm: HMM, rows: Sequence[Ids], iterations: int, enough: float, restart: int, progress: Progress | None
+) -> tuple[HMM, list[float], bool]:
+    """The last model, log P(X) from the start to it, and whether the gains have ended."""
+    after, likelihood = expected_counts(hmm, rows)
+    trace = [likelihood]
+    for iteration in range(iterations):
+        hmm = after
+        after, likelihood = expected_counts(hmm, rows)
+        trace.append(likelihood)
+        if progress is not None:
+            progress(restart, iteration, likelihood)
+        if trace[-1] - trace[-2] < enough:
+            return hmm, trace, True
+    return hmm, trace, False
+
+
+def _random(labels: Sequence[str] | int, words: tuple[str, ...], ends: bool, seed: list[int]) -> HMM:
+    names = tuple(str(k) for k in range(labels)) if isinstance(labels, int) else tuple(labels)
+    K, random = len(names), np.random.default_rng(seed)
+    leaving = random.dirichlet(np.ones(K + ends), K)
+    emission = random.dirichlet(np.ones(len(words)), K).T
+    end = leaving[:, K] if ends else None
+    start = random.dirichlet(np.ones(K))
+    return _unsmoothed(LabelSet(names), start, end, leaving[:, :K], words, emission)
+
+
+def _given(hmm: HMM, words: tuple[str, ...]) -> HMM:
+    """The model's probabilities, over the words of the texts alone; ValueError for a word that it cannot emit."""
+    p = hmm.parameters
+    end = None if p.end is None else np.exp(p.end)
+    emission = np.exp(hmm.emissions.scores(words))
+    for word in np.flatnonzero(emission.sum(axis=1) == 0):
+        raise ValueError(f"the model gives {words[word]!r} probability 0: start from a smoothed one")
+    return _unsmoothed(hmm.labels, np.exp(p.start), end, np.exp(p.transitions), words, emission)
+
+
+def _unsmoothed(
+    labels: LabelSet,
+    start: Floats,
+    end: Floats | None,
+    transitions: Floats,
+    words: tuple[str, ...],
+    emission: Floats,
+) -> HMM:
+    return HMM(labels, start, end, transitions, Emissions(words, emission, NONE, Vocabulary("uniform")), NONE)
+
+
+def _check_numbers(restarts: int, iterations: int, tolerance: float, given: bool) -> None:
+    for name, value in (("restarts", restarts), ("iterations", iterations)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+            raise ValueError(f"{name} is {value!r}; expected a whole number from 1")
+    if given and restarts > 1:
+        raise ValueError(
+            f"restarts is {restarts}, but every start from one model is the same: give labels instead"
+        )
+    if not (isinstance(tolerance, Real) and 0 <= float(tolerance) < math.inf):
+        raise ValueError(f"tolerance is {tolerance!r}; expected nats a token from 0")

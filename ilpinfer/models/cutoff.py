@@ -1,0 +1,54 @@
+"""The cutoff: forbidding what a model thinks improbable, and what that may cost once rules apply."""
+
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations import Trellis
+from formulations.compiled.lattice import Lattice
+from formulations.grid import FORBIDDEN, UNITS_PER_NAT, Grid, is_forbidden
+from ilpinfer.models.forward_backward import by_label, possible, sums
+
+
+def cut(trellis: Trellis, delta: float, *, steps: bool = True) -> Trellis:
+    """The trellis without labels and steps whose posterior probability is below δ (Stokman 2011, section 3.1.2).
+
+    Labels are judged by γ_t(i) (eq. 11) and steps by γ_t(i, j) (eq. 12), or their second-order kin. What stays keeps
+    its score. A labelling that only rules would have made the best may be lost, and all of them for a large δ:
+    `decode` then says that there is none.
+
+    Parameters
+    ----------
+    trellis : scores of T tokens and K labels
+    delta : δ, a probability from 0, which forbids nothing, to 1
+    steps : whether steps are judged, too
+
+    Raises
+    ------
+    ValueError
+        for a δ that is no probability, and where the scores forbid every labelling.
+    """
+    if not (isinstance(delta, Real) and 0 <= float(delta) <= 1):
+        raise ValueError(f"delta is {delta!r}; expected a probability from 0 to 1")
+    lattice = trellis.lattice
+    found = possible(sums(trellis))
+    kept = by_label(found.states(), lattice) >= delta
+    start = np.where(np.tile(kept[0], lattice.states // len(kept[0])), lattice.node[0], FORBIDDEN)
+    edges = np.where(kept[1:, None], lattice.edge_scores(), FORBIDDEN)
+    if steps:
+        edges = np.where(found.edges() >= delta, edges, FORBIDDEN)
+    return _trellis(trellis, lattice, start, edges)
+
+
+def _trellis(trellis: Trellis, lattice: Lattice, start: Grid, edges: Grid) -> Trellis:
+    T, K = lattice.shape
+    if lattice.order == 1:
+        return Trellis(_nats(start), _nats(edges), trellis.labels, trellis.tokens)
+    first = _nats(edges[0, :K]) if T > 1 else None
+    later = _nats(edges[1:, K:]).reshape(max(T - 2, 0), K, K, K)
+    return Trellis.second_order(_nats(start[:K]), first, later, trellis.labels, trellis.tokens)
+
+
+def _nats(units: Grid) -> NDArray[np.float64]:
+    return np.where(is_forbidden(units), -np.inf, units / UNITS_PER_NAT)

@@ -1,0 +1,165 @@
+"""Emissions of a hidden Markov model: P(word | label), for words that training has seen and for others."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ilpinfer.models.smoothing import Smoothing, smooth
+from ilpinfer.models.words import CLASSES, Vocabulary
+
+Floats = NDArray[np.float64]
+
+_HALF = Smoothing("additive", 0.5)
+_FINER = Smoothing("witten-bell")
+
+
+@dataclass(frozen=True, eq=False)
+class Emissions:
+    """P(w | k), which leans on b(w | k) = P(class of w | k)·P(w | its class) in the way that the smoothing says.
+
+    With finer keys than the class there is a ladder of such steps. P(class | k) is counted by words, all different
+    ones or those seen once, with half a word added; finer keys lean on coarser ones after Witten and Bell. Within
+    a class words are told apart by how often training had them, plus one, and one unseen word has the rest. So a
+    label's probabilities of all words and of one unseen word for each place of the ladder add up to 1.
+
+    Parameters
+    ----------
+    words : V words, as `vocabulary` reads them
+    counts : (V, K) counts, or expectations of them
+    smoothing : of P(w | k)
+    vocabulary : which tokens are one word, and their classes
+    """
+
+    words: tuple[str, ...]
+    counts: Floats
+    smoothing: Smoothing
+    vocabulary: Vocabulary
+
+    @classmethod
+    def count(
+        cls,
+        texts: Sequence[Sequence[str]],
+        labels: Sequence[NDArray[np.int64]],
+        K: int,
+        smoothing: Smoothing,
+        vocabulary: Vocabulary,
+    ) -> "Emissions":
+        """Count the words of each label."""
+        tokens = [vocabulary.word(token) for text in texts for token in text]
+        words = tuple(sorted(set(tokens)))
+        row = {word: i for i, word in enumerate(words)}
+        counts = np.zeros((len(words), K))
+        np.add.at(counts, (np.array([row[token] for token in tokens]), np.concatenate(labels)), 1)
+        return cls(words, counts, smoothing, vocabulary)
+
+    def rows(self, tokens: Sequence[str]) -> NDArray[np.int64]:
+        """Which row of `log_probabilities` each of T tokens has."""
+        return np.array([self._row(self.vocabulary.word(token)) for token in tokens], np.int64)
+
+    def scores(self, tokens: Sequence[str]) -> Floats:
+        """(T, K) log P(token | label), nats."""
+        return self.log_probabilities[self.rows(tokens)]
+
+    @cached_property
+    def log_probabilities(self) -> Floats:
+        """(V + U, K) nats: the words, then one unseen word for each place of the ladder, finest first."""
+        probabilities = self._coarsest()
+        for depth in range(1, len(self._places)):
+            place, parents = self._places[depth], self._places[depth - 1]
+            counts = np.zeros((len(place), self.counts.shape[1]))
+            np.add.at(counts, self._place_of_word[depth], self._counted)
+            different = np.bincount(self._place_of_word[depth], minlength=len(place)).astype(float)
+            parent = np.array([parents[keys[:-1]] for keys in place])
+            probabilities = _refine(probabilities, parent, different, counts, _FINER)
+        often = self.counts.sum(axis=1) if self._places else np.zeros(len(self.words))
+        parent = self._place_of_word[-1] if self._places else np.zeros(len(self.words), np.int64)
+        with np.errstate(divide="ignore"):
+            return np.log(_refine(probabilities, parent, often, self.counts, self.smoothing))
+
+    def body(self) -> dict[str, Any]:
+        """Plain values, for a file."""
+        return {
+            "smoothing": [self.smoothing.method, self.smoothing.amount],
+            "vocabulary": vars(self.vocabulary),
+            "words": {w: _sparse(row) for w, row in zip(self.words, self.counts, strict=True)},
+        }
+
+    @classmethod
+    def from_body(cls, body: dict[str, Any], K: int) -> "Emissions":
+        """From the plain values of `body`."""
+        counts = np.zeros((len(body["words"]), K))
+        for row, seen in enumerate(body["words"].values()):
+            for label, count in seen.items():
+                counts[row, int(label)] = count
+        return cls(
+            tuple(body["words"]), counts, Smoothing(*body["smoothing"]), Vocabulary(**body["vocabulary"])
+        )
+
+    def _coarsest(self) -> Floats:
+        """(C, K) P(class | label), or (1, K) ones where words have no classes."""
+        if not self._places:
+            return np.ones((1, self.counts.shape[1]))
+        types = np.zeros((len(CLASSES), self.counts.shape[1]))
+        np.add.at(types, self._place_of_word[0], self._counted)
+        return smooth([types.T], np.full(len(CLASSES), 1 / len(CLASSES)), _HALF).T
+
+    @cached_property
+    def _counted(self) -> Floats:
+        """(V, K) what each word adds to its class."""
+        if self.vocabulary.singletons:
+            return np.where(np.round(self.counts.sum(axis=1, keepdims=True)) <= 1, self.counts, 0)
+        return (self.counts > 0).astype(float)
+
+    @cached_property
+    def _places(self) -> list[dict[tuple[str, ...], int]]:
+        """Places of the ladder, numbered at each depth: the classes, then the finer keys that training has seen."""
+        ladders = [self.vocabulary.ladder(word) for word in self.words]
+        depths = [dict.fromkeys(keys[:depth] for keys in ladders) for depth in range(1, len(ladders[0]) + 1)]
+        if depths:
+            depths[0] = dict.fromkeys((name,) for name, _ in CLASSES)
+        return [{keys: i for i, keys in enumerate(depth)} for depth in depths]
+
+    @cached_property
+    def _place_of_word(self) -> list[NDArray[np.int64]]:
+        ladders = [self.vocabulary.ladder(word) for word in self.words]
+        return [
+            np.array([place[keys[: depth + 1]] for keys in ladders], np.int64)
+            for depth, place in enumerate(self._places)
+        ]
+
+    @cached_property
+    def _word_row(self) -> dict[str, int]:
+        return {word: row for row, word in enumerate(self.words)}
+
+    def _row(self, word: str) -> int:
+        if word in self._word_row:
+            return self._word_row[word]
+        row, keys = 0, self.vocabulary.ladder(word)
+        for depth, place in enumerate(self._places):
+            row = place.get(keys[: depth + 1], len(place) + row)
+        return len(self.words) + row
+
+
+def _refine(coarse: Floats, parent: NDArray[np.int64], size: Floats, counts: Floats, by: Smoothing) -> Floats:
+    """Probabilities of n finer things, and of an unseen one within each of the R coarser.
+
+    Parameters
+    ----------
+    coarse : (R, K) probabilities of the coarser things
+    parent : (n,) which of them each finer one belongs to
+    size : (n,) its weight there, to which one is added; an unseen one weighs one
+    counts : (n, K)
+    """
+    places = len(coarse)
+    total = np.bincount(parent, size + 1, minlength=places) + 1
+    share = np.concatenate([(size + 1) / total[parent], 1 / total])
+    lower = coarse[np.concatenate([parent, np.arange(places)])] * share[:, None]
+    return smooth([np.concatenate([counts, np.zeros_like(coarse)]).T], lower.T, by).T
+
+
+def _sparse(row: Floats) -> dict[str, float]:
+    return {str(k): float(row[k]) for k in np.flatnonzero(row)}

@@ -1,0 +1,129 @@
+"""Forward and backward sums over labellings: log P(x), posteriors and posterior decoding, for any trellis."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations import Trellis
+from formulations.compiled.lattice import Lattice
+from formulations.grid import UNITS_PER_NAT, is_forbidden
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Forward and backward sums of a chain in log space, which no length and no spread of scores can underflow.
+
+    Parameters
+    ----------
+    node : (T, S) score of state s at token t, nats
+    pool : (P, S, K) scores of the K edges that leave each state, nats
+    step : (T-1,) which of the pool leads from token t to t+1
+    alpha : (T, S) log sum over what ends in state s at token t, that token included (Stokman 2011, eq. 2-4; in
+        eq. 2 x_t belongs to it)
+    beta : (T, S) log sum over what follows state s at token t (eq. 8-10; sums, not maxima)
+    log_partition : log Σ exp(score), nats (eq. 5); -inf where no labelling is possible
+    """
+
+    node: Floats
+    pool: Floats
+    step: NDArray[np.int64]
+    alpha: Floats
+    beta: Floats
+    log_partition: float
+
+    def states(self) -> Floats:
+        """(T, S) probability of each state at each token, γ_t(i) (eq. 11)."""
+        return np.exp(self.alpha + self.beta - self.log_partition)
+
+    def edges(self) -> Floats:
+        """(T-1, S, K) probability of each edge into token t+1, γ_t(i, j) (eq. 12)."""
+        after = _entered(self.node[1:] + self.beta[1:], self.pool.shape[2])
+        total = self.alpha[:-1, :, None] + self.pool[self.step] + after - self.log_partition
+        return np.exp(total)
+
+
+def forward_backward(node: Floats, pool: Floats, step: NDArray[np.int64]) -> Sums:
+    """Sums over all paths of a lattice; states are labels, or pairs as `Lattice` numbers them.
+
+    Parameters
+    ----------
+    node, pool, step : as in `Sums`
+    """
+    T, S = node.shape
+    K = pool.shape[2]
+    alpha, beta = np.empty((T, S)), np.zeros((T, S))
+    alpha[0] = node[0]
+    skipped, alike = (K, K) if S > K else (0, 1)
+    ahead = pool.reshape(len(pool), S // alike, alike, K)
+    for t in range(1, T):
+        left = alpha[t - 1].reshape(S // alike, alike, 1)
+        alpha[t, :skipped] = -np.inf
+        alpha[t, skipped:] = np.logaddexp.reduce(left + ahead[step[t - 1]]).reshape(-1)
+        alpha[t] += node[t]
+    for t in range(T - 2, -1, -1):
+        after = pool[step[t]] + _entered(node[t + 1] + beta[t + 1], K)
+        beta[t] = np.logaddexp.reduce(after, axis=1)
+    return Sums(node, pool, step, alpha, beta, float(np.logaddexp.reduce(alpha[-1])))
+
+
+def sums(trellis: Trellis) -> Sums:
+    """Forward and backward sums of a trellis, first or second order."""
+    lattice = trellis.lattice
+    return forward_backward(_nats(lattice.node), _nats(lattice.pool), lattice.step)
+
+
+def log_partition(trellis: Trellis) -> float:
+    """log Σ_y exp(score(y)) over all labellings, nats: log P(x) where the scores are those of an HMM.
+
+    The evaluation problem of Stokman 2011, section 3.1.1. With rules it is `ilpinfer.marginals(…).log_partition`.
+    """
+    return sums(trellis).log_partition
+
+
+def posteriors(trellis: Trellis) -> Floats:
+    """(T, K) probability of each label at each token, γ of Stokman 2011, eq. 11; rules apart.
+
+    Raises
+    ------
+    ValueError
+        where the scores forbid every labelling.
+    """
+    return by_label(possible(sums(trellis)).states(), trellis.lattice)
+
+
+def posterior_labels(trellis: Trellis) -> list[str]:
+    """The most probable label of each token by itself, T names; of equal ones the first (section 3.1.2).
+
+    It makes the fewest wrong tokens on average under the model, but may step where the model cannot. Under rules,
+    take the largest of `ilpinfer.marginals(trellis, rules).labels` for each token.
+    """
+    return [trellis.labels.names[k] for k in posteriors(trellis).argmax(axis=1)]
+
+
+def possible(found: Sums) -> Sums:
+    """The sums, where there is a labelling at all; ValueError elsewhere."""
+    if found.log_partition == -math.inf:
+        raise ValueError("the scores forbid every labelling, so that there are no probabilities")
+    return found
+
+
+def by_label(states: Floats, lattice: Lattice) -> Floats:
+    """(T, K) sums over the states of each label."""
+    T, K = lattice.shape
+    return states.reshape(T, -1, K).sum(axis=1)
+
+
+def _entered(values: Floats, K: int) -> Floats:
+    """Values (…, S) of states as values (…, S or 1, K) of the states that each edge leads to."""
+    *leading, S = values.shape
+    if S == K:
+        return values[..., None, :]
+    return np.tile(values[..., K:].reshape(*leading, K, K), (K + 1, 1))
+
+
+def _nats(units: NDArray[np.int64]) -> Floats:
+    return np.where(is_forbidden(units), -np.inf, units / UNITS_PER_NAT)

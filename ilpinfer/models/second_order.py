@@ -1,0 +1,194 @@
+"""A second-order hidden Markov model, on the exact pair trellis, and the thesis's estimates around one labelling."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations import LabelSet, Trellis
+from formulations.labels import suggestion
+from ilpinfer.models.counting import encode
+from ilpinfer.models.emissions import Emissions
+from ilpinfer.models.files import save_body
+from ilpinfer.models.smoothing import Smoothing, named, smooth
+from ilpinfer.models.words import Vocabulary, vocabulary_named
+
+Floats = NDArray[np.float64]
+
+READINGS = ("printed", "first-order")
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Log probabilities in nats.
+
+    Parameters
+    ----------
+    start : (K,) log P(first label)
+    transitions : (K+1, K, K) log P(next | before, now, no END) [before, now, next]; before is START in row 0
+    stay, end : (K,) log P(no END | now) and log P(END | now)
+    """
+
+    start: Floats
+    transitions: Floats
+    stay: Floats
+    end: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class SecondOrderHMM:
+    """P(y) P(x | y) whose labels depend on two labels before (Stokman 2011, section 4.1; Brants 2000).
+
+    A sequence ends with a probability that its last label alone gives; otherwise the next label depends on the last
+    two. So the probabilities of all sequences add up to 1.
+
+    Parameters
+    ----------
+    labels : K labels
+    start, end : (K,) counts of first and last labels
+    transitions : (K+1, K, K) counts [before, now, next]; before is START in row 0
+    emissions : counts of words, with their smoothing
+    smoothing : of start, transitions and end. Shorter contexts are one label before, none, and then all labels alike
+    """
+
+    labels: LabelSet
+    start: Floats
+    end: Floats
+    transitions: Floats
+    emissions: Emissions
+    smoothing: Smoothing
+
+    FORMAT: ClassVar = "ilpinfer-hmm2"
+    VERSION: ClassVar = 1
+
+    @classmethod
+    def train(
+        cls,
+        sequences: Iterable[tuple[Sequence[str], Sequence[str]]],
+        *,
+        scheme: str = "",
+        labels: Sequence[str] | None = None,
+        emissions: Smoothing | str = "witten-bell",
+        transitions: Smoothing | str = "witten-bell",
+        vocabulary: Vocabulary | str = "classes",
+    ) -> "SecondOrderHMM":
+        """Count tokens and labels of labelled sequences; parameters and errors as in `HMM.train`."""
+        label_set, texts, ids = encode(sequences, scheme, labels)
+        K = len(label_set)
+        start, end, counts = np.zeros(K), np.zeros(K), np.zeros((K + 1, K, K))
+        for y in ids:
+            start[y[0]] += 1
+            end[y[-1]] += 1
+            np.add.at(counts, (np.append(0, y[:-2] + 1)[: len(y) - 1], y[:-1], y[1:]), 1)
+        read = vocabulary_named(vocabulary)
+        words = Emissions.count(texts, ids, K, named(emissions), read)
+        return cls(label_set, start, end, counts, words, named(transitions))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """V words that training has seen."""
+        return self.emissions.words
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        """Log probabilities of start, transitions and end."""
+        K = len(self.labels)
+        pairs = self.transitions.sum(axis=0)
+        ending = np.stack([pairs.sum(axis=1), self.end], axis=1)
+        uniform = np.full(K, 1 / K)
+        with np.errstate(divide="ignore"):
+            start = np.log(smooth([self.start], uniform, self.smoothing))
+            levels = [self.transitions, pairs, pairs.sum(axis=0)]
+            transitions = np.log(smooth(levels, uniform, self.smoothing))
+            stay, end = np.log(smooth([ending, ending.sum(axis=0)], np.full(2, 0.5), self.smoothing)).T
+        return Parameters(start, transitions, stay, end)
+
+    def trellis(self, tokens: Sequence[str]) -> Trellis:
+        """Joint log probabilities of tokens and labels on pairs of labels, in nats; ValueError for no token."""
+        scores, p = self._scores(tokens), self.parameters
+        steps = p.transitions + p.stay[:, None]
+        return Trellis.from_emissions(
+            scores,
+            steps[1:],
+            p.start,
+            p.end,
+            self.labels,
+            tokens,
+            first=steps[0] if len(tokens) > 1 else None,
+        )
+
+    def estimate(self, tokens: Sequence[str], around: Sequence[object], reading: str) -> Trellis:
+        """A first-order trellis that takes labels before from one labelling ŷ (Stokman 2011, eq. 47-48).
+
+        - printed: P(y_t | ŷ_{t-1}, ŷ_{t-2}) P(x_t | y_t). As eq. 48 stands it has no label before, so that it scores tokens
+          by themselves
+        - first-order: P(y_t | y_{t-1}, ŷ_{t-2}) P(x_t | y_t), what eq. 48 must be to score edges
+
+        Labels before the first token are START, and the end is scored as in `trellis`. The score of ŷ itself is
+        exact under both.
+
+        Parameters
+        ----------
+        tokens : T tokens
+        around : T labels ŷ, names or ids, such as the model's own best
+        reading : a name from `READINGS`
+
+        Raises
+        ------
+        ValueError
+            for another reading, no token, and labels that do not fit.
+        """
+        if reading not in READINGS:
+            raise ValueError(f'no reading "{reading}"{suggestion(str(reading), READINGS)}')
+        scores, p = self._scores(tokens), self.parameters
+        best = self.labels.ids(around)
+        T, K = scores.shape
+        if len(best) != T:
+            raise ValueError(f"the labelling has {len(best)} labels, but there are {T} tokens")
+        steps = (p.transitions + p.stay[:, None])[np.append(0, best[:-2] + 1)[: T - 1]]
+        if reading == "printed":
+            steps = np.repeat(steps[np.arange(T - 1), best[:-1]][:, None], K, axis=1)
+        edges = steps + scores[1:, None]
+        start = p.start + scores[0]
+        if T > 1:
+            edges[-1] += p.end
+        return Trellis(start if T > 1 else start + p.end, edges, self.labels, tokens)
+
+    def _scores(self, tokens: Sequence[str]) -> Floats:
+        if not tokens:
+            raise ValueError("an empty sequence has no labelling: expected at least one token")
+        return self.emissions.scores(tokens)
+
+    def save(self, path: str | Path) -> None:
+        """Write the counts as JSON, whole or not at all."""
+        places = np.argwhere(self.transitions > 0)
+        body = {
+            "labels": list(self.labels.names),
+            "scheme": self.labels.scheme,
+            "smoothing": [self.smoothing.method, self.smoothing.amount],
+            "start": self.start.tolist(),
+            "end": self.end.tolist(),
+            "transitions": [[*place, float(self.transitions[tuple(place)])] for place in places.tolist()],
+            "emissions": self.emissions.body(),
+        }
+        save_body(path, self.FORMAT, self.VERSION, body)
+
+    @classmethod
+    def from_body(cls, body: dict[str, Any]) -> "SecondOrderHMM":
+        """From the plain values that `save` has written."""
+        K = len(body["labels"])
+        transitions = np.zeros((K + 1, K, K))
+        for before, now, after, count in body["transitions"]:
+            transitions[before, now, after] = count
+        return cls(
+            LabelSet(tuple(body["labels"]), body["scheme"]),
+            np.array(body["start"], float),
+            np.array(body["end"], float),
+            transitions,
+            Emissions.from_body(body["emissions"], K),
+            Smoothing(*body["smoothing"]),
+        )

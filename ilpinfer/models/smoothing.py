@@ -1,0 +1,147 @@
+"""Smoothing: from counts to probabilities, by five methods that are chosen by name."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from formulations.labels import suggestion
+
+Floats = NDArray[np.float64]
+
+AMOUNTS: Mapping[str, float | None] = {
+    "none": None,
+    "additive": 1.0,
+    "witten-bell": None,
+    "interpolation": None,
+    "absolute-discounting": None,
+}
+"""The methods, with the amount of each that has one by default."""
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """How counts become probabilities; c is a count, C its context's total, b what shorter contexts say.
+
+    - none: c / C (maximum likelihood)
+    - additive: (c + a·N·b) / (C + a·N) for N outcomes and the base distribution b; with a uniform base, a is added
+      to every count (Lidstone)
+    - witten-bell: (c + n·b) / (C + n), n being one more than the context's different outcomes (Witten and Bell
+      1991), so that a context without an example has b
+    - interpolation: Σ λ·(c / C) over all contexts and the base; deleted interpolation sets λ (Brants 2000, Figure 1).
+      Each λ has one vote beforehand, so that none is 0
+    - absolute-discounting: (max(c - D, 0) + the discounts taken · b) / C, with D = n1 / (n1 + 2·n2) of the numbers of
+      outcomes seen once and twice (Ney, Essen, Kneser 1994), half an outcome added to both
+
+    Parameters
+    ----------
+    method : a name from `AMOUNTS`
+    amount : a for additive, above 0 (default 1); D for absolute-discounting, between 0 and 1; else None
+
+    Raises
+    ------
+    ValueError
+        for another name, or an amount that the method does not take.
+    """
+
+    method: str = "witten-bell"
+    amount: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in AMOUNTS:
+            raise ValueError(f'no smoothing "{self.method}"{suggestion(str(self.method), AMOUNTS)}')
+        amount = AMOUNTS[self.method] if self.amount is None else self.amount
+        if amount is not None and self.method not in ("additive", "absolute-discounting"):
+            raise ValueError(f"smoothing {self.method} takes no amount, but {amount!r} is given")
+        limit = 1.0 if self.method == "absolute-discounting" else np.inf
+        if amount is not None and not (isinstance(amount, Real) and 0 < float(amount) < limit):
+            raise ValueError(
+                f"the amount of {self.method} is {amount!r}; expected a number between 0 and {limit:g}"
+            )
+        object.__setattr__(self, "amount", None if amount is None else float(amount))
+
+
+def named(smoothing: Smoothing | str) -> Smoothing:
+    """The smoothing, which may be given by its method's name."""
+    return Smoothing(smoothing) if isinstance(smoothing, str) else smoothing
+
+
+def smooth(levels: Sequence[Floats], base: ArrayLike, smoothing: Smoothing) -> Floats:
+    """Probabilities of N outcomes in each context, of the shape of the first level.
+
+    Parameters
+    ----------
+    levels : counts (..., N) by context, the longest first; each broadcasts against the one before
+    base : (N,) or (..., N) distribution that the shortest context leans on
+    smoothing : none and additive look at the longest context and the base only. A context without an example has
+        what the shorter ones say
+    """
+    longest = np.asarray(levels[0], float)
+    probabilities = np.broadcast_to(np.asarray(base, float), longest.shape)
+    if smoothing.method == "interpolation":
+        return _interpolated(levels, probabilities)
+    step = _STEPS[smoothing.method]
+    for counts in reversed(levels[:1] if smoothing.method in ("none", "additive") else levels):
+        probabilities = step(np.asarray(counts, float), probabilities, smoothing.amount)
+    return np.broadcast_to(probabilities, longest.shape)
+
+
+def relative(counts: Floats, otherwise: Floats) -> Floats:
+    """c / C, and the other distribution where the context has no example."""
+    total = counts.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, counts / np.where(total > 0, total, 1), otherwise)
+
+
+def _maximum_likelihood(counts: Floats, lower: Floats, amount: float | None) -> Floats:
+    return relative(counts, lower)
+
+
+def _additive(counts: Floats, lower: Floats, amount: float | None) -> Floats:
+    mass = (amount or 0) * counts.shape[-1]
+    return (counts + mass * lower) / (counts.sum(axis=-1, keepdims=True) + mass)
+
+
+def _witten_bell(counts: Floats, lower: Floats, amount: float | None) -> Floats:
+    different = (counts > 0).sum(axis=-1, keepdims=True) + 1
+    return (counts + different * lower) / (counts.sum(axis=-1, keepdims=True) + different)
+
+
+def _discounted(counts: Floats, lower: Floats, amount: float | None) -> Floats:
+    once, twice = ((np.ceil(counts) == times).sum() for times in (1, 2))
+    discount = (once + 0.5) / (once + 2 * twice + 1) if amount is None else amount
+    kept = np.maximum(counts - discount, 0)
+    taken = (counts - kept).sum(axis=-1, keepdims=True)
+    return relative(kept + taken * lower, lower)
+
+
+def _interpolated(levels: Sequence[Floats], base: Floats) -> Floats:
+    votes = np.ones(len(levels) + 1)
+    longest = np.asarray(levels[0], float)
+    seen = longest > 0
+    leaving_one_out = [_without_one(np.asarray(counts, float), longest.shape)[seen] for counts in levels]
+    best = np.argmax([*leaving_one_out, base[seen]], axis=0)
+    np.add.at(votes, best, longest[seen])
+    weights = votes / votes.sum()
+    probabilities, mixed = base, weights[-1] * base
+    for counts, weight in zip(reversed(levels), weights[-2::-1], strict=True):
+        probabilities = relative(np.asarray(counts, float), probabilities)
+        mixed = mixed + weight * probabilities
+    return mixed
+
+
+def _without_one(counts: Floats, shape: tuple[int, ...]) -> Floats:
+    """(c - 1) / (C - 1), 0 where there is one example only."""
+    rest = counts.sum(axis=-1, keepdims=True) - 1
+    return np.broadcast_to(
+        np.where(rest > 0, np.maximum(counts - 1, 0) / np.where(rest > 0, rest, 1), 0), shape
+    )
+
+
+_STEPS: Mapping[str, Callable[[Floats, Floats, float | None], Floats]] = {
+    "none": _maximum_likelihood,
+    "additive": _additive,
+    "witten-bell": _witten_bell,
+    "absolute-discounting": _discounted,
+}

@@ -1,0 +1,133 @@
+"""Words that training has not seen: token classes, shapes and suffixes, from coarse to fine."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from formulations.labels import suggestion
+
+CLASSES: tuple[tuple[str, str], ...] = (
+    ("year", r"(19|20)\d\d"),
+    ("digit", r"\d"),
+    ("digits-2", r"\d\d"),
+    ("digits-3", r"\d{3}"),
+    ("digits", r"\d+"),
+    ("number-like", r"[^A-Za-z]*\d[^A-Za-z]*"),
+    ("with-digit", r".*\d.*"),
+    ("punctuation", r"[^\w\s]+|_+"),
+    ("initial", r"[A-Z]"),
+    ("capitals", r"[A-Z]+"),
+    ("capitalised", r"[A-Z].*"),
+    ("lower", r"[a-z]+"),
+    ("other", r".*"),
+)
+"""Token classes, the first that matches; they stand in for words that training has not seen."""
+
+_PATTERNS = [re.compile(pattern, re.DOTALL) for _, pattern in CLASSES]
+
+
+def token_class(token: str) -> int:
+    """Index into CLASSES."""
+    return next(c for c, pattern in enumerate(_PATTERNS) if pattern.fullmatch(token))
+
+
+def shape(token: str) -> str:
+    """Stretches of capitals, other letters and digits as one sign each: `McCallum-2013` is `XxXx-d`."""
+    signs = ["X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdecimal() else c for c in token]
+    return "".join(sign for before, sign in zip(["", *signs], signs, strict=False) if sign != before)
+
+
+KEYS: Mapping[str, Callable[[str], str]] = {
+    "shape": shape,
+    "suffix-1": lambda token: token[-1:].lower(),
+    "suffix-2": lambda token: token[-2:].lower(),
+    "suffix-3": lambda token: token[-3:].lower(),
+}
+"""What words are told apart by, within their class."""
+
+LADDERS: Mapping[str, tuple[str, ...] | None] = {
+    "uniform": None,
+    "classes": (),
+    "shapes": ("shape",),
+    "suffixes": ("suffix-1", "suffix-2", "suffix-3"),
+    "shapes-suffixes": ("shape", "suffix-1", "suffix-2", "suffix-3"),
+}
+"""Which keys refine the token classes, from coarse to fine; none at all for uniform."""
+
+
+_MONTH = re.compile(
+    r"(Jan(uary)?|Feb(ruary)?|Mar(ch)?|Apr(il)?|May|June?|July?|Aug(ust)?|Sept?(ember)?|Oct(ober)?|Nov(ember)?|Dec(ember)?)\.?",
+    re.IGNORECASE,
+)
+_ALIKE: Mapping[str, str] = {
+    "year": "2000",
+    "digit": "0",
+    "digits-2": "00",
+    "digits-3": "000",
+    "digits": "0000",
+    "initial": "A",
+}
+_SIGNS = str.maketrans("Xxd", "Aa0")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Which tokens are one word, and what stands in for words that training has not seen.
+
+    Parameters
+    ----------
+    by : what words lean on: "uniform", one unknown word; "classes", `CLASSES`; "shapes", "suffixes" or
+        "shapes-suffixes", which refine them
+    singletons : estimate classes on words that training has seen once, rather than on all different words
+    alike : read years, numbers of so many digits, initials, English months, and tokens with digits in them of the
+        same shape, as one word each
+    lower_case : read every word in lower case
+
+    Raises
+    ------
+    ValueError
+        for another name.
+    """
+
+    by: str = "classes"
+    singletons: bool = False
+    alike: bool = False
+    lower_case: bool = False
+
+    def __post_init__(self) -> None:
+        if self.by not in LADDERS:
+            raise ValueError(f'no classes of words "{self.by}"{suggestion(str(self.by), LADDERS)}')
+
+    def word(self, token: str) -> str:
+        """The word that is counted; tokens that are alike have one of their kind in common."""
+        word = _representative(token) if self.alike else token
+        return word.lower() if self.lower_case else word
+
+    def ladder(self, word: str) -> tuple[str, ...]:
+        """Keys of a word from its class to the finest, empty for uniform."""
+        return _ladder(self.by, word)
+
+
+def vocabulary_named(vocabulary: Vocabulary | str) -> Vocabulary:
+    """The vocabulary, which may be given by what it goes `by`."""
+    return Vocabulary(vocabulary) if isinstance(vocabulary, str) else vocabulary
+
+
+@lru_cache(maxsize=2**16)
+def _representative(token: str) -> str:
+    """A token of the same class, shape included for numbers with other signs in them."""
+    name = CLASSES[token_class(token)][0]
+    if name in ("number-like", "with-digit"):
+        return shape(token).translate(_SIGNS)
+    if token[:1].isupper() and _MONTH.fullmatch(token):
+        return "January"
+    return _ALIKE.get(name, token)
+
+
+@lru_cache(maxsize=2**16)
+def _ladder(by: str, word: str) -> tuple[str, ...]:
+    finer = LADDERS[by]
+    if finer is None:
+        return ()
+    return (CLASSES[token_class(word)][0], *(KEYS[key](word) for key in finer))

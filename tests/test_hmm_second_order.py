@@ -1,0 +1,184 @@
+"""Second-order hidden Markov models, the estimates around one labelling, and states of label and tag."""
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+
+import ilpinfer
+from formulations import constraints as C
+from ilpinfer.cli import main
+from ilpinfer.models.files import ModelError, load_model
+from ilpinfer.models.hmm import HMM
+from ilpinfer.models.second_order import READINGS, SecondOrderHMM
+from ilpinfer.models.smoothing import AMOUNTS
+from ilpinfer.models.tagged import TaggedHMM
+
+PAIRS = [
+    (tuple("abcab"), tuple("xyzxy")),
+    (tuple("aab"), tuple("xxy")),
+    (tuple("c"), tuple("z")),
+    (tuple("bcca"), tuple("yzzx")),
+]
+TOKENS = tuple("abca")
+
+
+@pytest.mark.parametrize("transitions", sorted(AMOUNTS))
+def test_the_probabilities_of_all_sequences_of_a_length_and_of_longer_ones_add_up(transitions):
+    hmm = SecondOrderHMM.train(PAIRS, transitions=transitions)
+    p = hmm.parameters
+    assert np.isclose(np.exp(p.start).sum(), 1)
+    assert np.allclose(np.exp(p.transitions).sum(axis=2), 1)
+    assert np.allclose(np.exp(p.stay) + np.exp(p.end), 1)
+
+
+def expected_score(hmm, tokens, y, before):
+    """log P(tokens, y), where the label before the last comes from another function of the position."""
+    p, e = hmm.parameters, hmm.emissions.scores(tokens)
+    total = p.start[y[0]] + e[0, y[0]]
+    for t in range(1, len(y)):
+        h, i = before(t)
+        total += p.transitions[h, i, y[t]] + p.stay[i] + e[t, y[t]]
+    return total + p.end[y[-1]]
+
+
+@pytest.mark.parametrize("T", [1, 2, 3, 4])
+def test_the_trellis_scores_every_labelling_by_its_own_labels(T):
+    hmm = SecondOrderHMM.train(PAIRS)
+    trellis = hmm.trellis(TOKENS[:T])
+    for y in itertools.product(range(3), repeat=T):
+        own = expected_score(hmm, TOKENS[:T], y, lambda t, y=y: (y[t - 2] + 1 if t > 1 else 0, y[t - 1]))
+        assert math.isclose(trellis.score(y), own, abs_tol=1e-4)
+
+
+@pytest.mark.parametrize("T", [1, 2, 3, 4])
+@pytest.mark.parametrize("reading", READINGS)
+def test_estimates_take_labels_before_from_the_labelling_they_are_made_around(reading, T):
+    hmm = SecondOrderHMM.train(PAIRS)
+    best = (2, 0, 1, 1)[:T]
+    trellis = hmm.estimate(TOKENS[:T], best, reading)
+    assert trellis.order == 1
+    for y in itertools.product(range(3), repeat=T):
+
+        def before(t, y=y):
+            return best[t - 2] + 1 if t > 1 else 0, (best if reading == "printed" else y)[t - 1]
+
+        assert math.isclose(trellis.score(y), expected_score(hmm, TOKENS[:T], y, before), abs_tol=1e-4)
+    assert math.isclose(trellis.score(best), hmm.trellis(TOKENS[:T]).score(best), abs_tol=1e-4)
+
+
+def test_an_estimate_is_never_better_than_the_exact_pair_trellis():
+    hmm = SecondOrderHMM.train(PAIRS)
+    exact = hmm.trellis(TOKENS)
+    best = ilpinfer.decode(exact)
+    for reading in READINGS:
+        found = ilpinfer.decode(hmm.estimate(TOKENS, best.ids, reading))
+        assert exact.score(found.labels) <= best.score
+
+
+def test_where_the_label_before_last_says_nothing_both_orders_agree():
+    pairs = [(("a", "b") * 3, ("x", "y") * 3)] * 3
+    one, two = (
+        HMM.train(pairs, ends=False, transitions="none"),
+        SecondOrderHMM.train(pairs, transitions="none"),
+    )
+    p, q = one.parameters, two.parameters
+    seen = two.transitions.sum(axis=2) > 0
+    assert np.allclose(np.exp(q.transitions)[seen], np.broadcast_to(np.exp(p.transitions), (3, 2, 2))[seen])
+    assert np.array_equal(one.emissions.log_probabilities, two.emissions.log_probabilities)
+
+
+def test_bad_arguments_of_estimates():
+    hmm = SecondOrderHMM.train(PAIRS)
+    with pytest.raises(ValueError, match='no reading "first"; did you mean "first-order"'):
+        hmm.estimate(TOKENS, "xyzx", "first")
+    with pytest.raises(ValueError, match="the labelling has 2 labels, but there are 4 tokens"):
+        hmm.estimate(TOKENS, "xy", "printed")
+    for call in (lambda: hmm.trellis([]), lambda: hmm.estimate([], [], "printed")):
+        with pytest.raises(ValueError, match="an empty sequence has no labelling"):
+            call()
+
+
+def test_a_model_file_comes_back_the_same_and_says_what_is_wrong(tmp_path):
+    path = tmp_path / "hmm2.json"
+    hmm = SecondOrderHMM.train(PAIRS, vocabulary="shapes", emissions="interpolation")
+    hmm.save(path)
+    record = json.loads(path.read_text())
+    assert (record["format"], record["version"]) == ("ilpinfer-hmm2", 1)
+    again = load_model(path)
+    assert isinstance(again, SecondOrderHMM)
+    y = [0, 1, 2, 0]
+    assert again.trellis(TOKENS).score(y) == hmm.trellis(TOKENS).score(y)
+    record["model"]["transitions"][0][3] = 7.0
+    path.write_text(json.dumps(record))
+    with pytest.raises(ModelError, match="does not fit its digest"):
+        load_model(path)
+    path.write_text(path.read_text()[:100])
+    with pytest.raises(ModelError, match="damaged model, not JSON"):
+        load_model(path)
+
+
+def test_the_command_line_trains_and_decodes_with_second_order(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = "\n\n".join("\n".join(f"{a}\t{b}" for a, b in zip(*pair)) for pair in PAIRS)
+    (tmp_path / "train.tsv").write_text(text + "\n")
+    assert main(["train", "train.tsv", "--kind", "hmm2", "--output", "m.json"]) == 0
+    assert "second-order HMM, 3 labels (plain), 3 words, from 4 sequences" in capsys.readouterr().err
+    assert main(["decode", "train.tsv", "--model", "m.json"]) == 0
+    solution = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert solution["labels"] == list("xyzxy")
+
+
+TAGGED = [
+    (("the", "saw", "cuts"), ("O", "tool", "O"), ("D", "N", "V")),
+    (("she", "saw", "it"), ("O", "O", "O"), ("P", "V", "P")),
+    (("the", "plane", "cuts"), ("O", "tool", "O"), ("D", "N", "V")),
+]
+
+
+def test_a_known_tag_joins_the_state():
+    hmm = TaggedHMM.train(TAGGED)
+    noun, verb = (ilpinfer.decode(hmm.trellis(["the", "saw"], ["D", tag])) for tag in "NV")
+    assert noun.labels == ["O", "tool"]
+    assert verb.labels == ["O", "O"]
+
+
+@pytest.mark.parametrize("ends", [True, False])
+@pytest.mark.parametrize("T", [1, 3])
+def test_the_trellis_of_known_tags_is_the_part_of_the_joint_one_that_has_them(T, ends):
+    hmm = TaggedHMM.train(TAGGED, ends=ends)
+    tokens, tags = ("the", "saw", "it")[:T], ("D", "V", "P")[:T]
+    known, joint = hmm.trellis(tokens, tags), hmm.joint_trellis(tokens)
+    for labels in itertools.product(hmm.labels.names, repeat=T):
+        pairs = [f"{label}|{tag}" for label, tag in zip(labels, tags)]
+        assert math.isclose(known.score(labels), joint.score(pairs), abs_tol=1e-4)
+        assert hmm.split(pairs) == (list(labels), list(tags))
+
+
+def test_tags_may_be_found_together_with_labels_under_rules_on_groups():
+    hmm = TaggedHMM.train(TAGGED)
+    trellis = hmm.joint_trellis(["the", "saw", "cuts"])
+    labels, tags = hmm.split(ilpinfer.decode(trellis).labels)
+    assert (labels, tags) == (["O", "tool", "O"], ["D", "N", "V"])
+    assert hmm.group("tool") == ["tool|D", "tool|N", "tool|P", "tool|V"]
+    found = ilpinfer.decode(trellis, [C.at_most_tokens(hmm.group("tool"), 0)])
+    assert hmm.split(found.labels)[0] == ["O", "O", "O"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda hmm: hmm.trellis(["the"], ["X"]), "token 0: training has no tag 'X'; there are D, N, P, V"),
+        (lambda hmm: hmm.trellis(["the"], []), "0 tags are given for 1 tokens"),
+        (
+            lambda hmm: hmm.trellis([], []),
+            "0 tags are given for 0 tokens; expected one for each, and a token",
+        ),
+        (lambda hmm: TaggedHMM.train([(("a",), ("O",), ())]), "sequence 0 has 0 tags for 1 tokens"),
+    ],
+)
+def test_bad_tags(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(TaggedHMM.train(TAGGED))
