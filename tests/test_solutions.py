@@ -21,9 +21,7 @@ def trellis(T: int = 6, K: int = 3, seed: int = 0) -> Trellis:
 @pytest.mark.parametrize("method", ilpinfer.methods(), ids=lambda method: method.name)
 def test_every_method_returns_a_whole_solution(method):
     rules = [C.at_most_runs("a", 1, penalty=0.5), C.ends_with("b", penalty=0.25)]
-    solution = ilpinfer.decode(
-        trellis(), rules, method=method.name, time_limit=60 if method.exact else 0.2
-    )
+    solution = ilpinfer.decode(trellis(), rules, method=method.name, time_limit=60 if method.exact else 0.2)
     assert solution.labels == [["a", "b", "O"][k] for k in solution.ids]
     assert solution.score == solution.model_score + solution.feature_score - solution.penalty
     assert set(solution.violations) == {"at_most_runs(a, 1)", "ends_with(b)"}

@@ -10,7 +10,10 @@ from typing import Any, Protocol
 from formulations import LabelSet, Trellis
 from ilpinfer.files import write_whole
 
-FORMATS: Mapping[str, str] = {"ilpinfer-hmm": "ilpinfer.models.hmm:HMM"}
+FORMATS: Mapping[str, str] = {
+    "ilpinfer-crf": "ilpinfer.models.crf:CRF",
+    "ilpinfer-hmm": "ilpinfer.models.hmm:HMM",
+}
 """Which class reads a format, by import path; it has `VERSION` and `from_body`."""
 
 AGAIN = "train it again with `ilpinfer train`"
