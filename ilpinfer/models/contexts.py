@@ -7,20 +7,20 @@ from itertools import pairwise
 
 from formulations.constraints.numberings import continues, numberings
 from ilpinfer.models.attributes import NO, YES, Values, bucket
+from ilpinfer.models.line_breaks import is_line_break
 
 Column = list[Values]
 """Values of an attribute at each of T tokens."""
 Stretches = list[tuple[int, int]]
 """(first, beyond the last) token of stretches that cover a sequence."""
 
-_LINE_BREAK = re.compile(r"@newline@|<NEWLINE>|NEWLINE|\n")
 _DELIMITER = re.compile(r"[^\w\s]+|.*[,;:)\]]", re.DOTALL)
 _QUOTE = re.compile(r"[\"“”„«»]|``|''")
 
 
 def lines(tokens: Sequence[str]) -> Stretches:
     """Lines, each with the line break that ends it."""
-    return _cut(tokens, [t for t, token in enumerate(tokens) if _LINE_BREAK.fullmatch(token)])
+    return _cut(tokens, [t for t, token in enumerate(tokens) if is_line_break(token)])
 
 
 def segments(tokens: Sequence[str]) -> Stretches:
@@ -176,6 +176,29 @@ def _numbering(tokens: Sequence[str]) -> Column:
     return found
 
 
+def _subsection(tokens: Sequence[str]) -> Column:
+    """Tokens between a numbering and the first of its subsections, as in `6. Reasons 6.1`; line breaks apart."""
+    found: Column = [NO] * len(tokens)
+    places = [t for t, token in enumerate(tokens) if not is_line_break(token)]
+    for before, t, after in zip(places, places[1:], places[2:], strict=False):
+        numbers = {numbers for _, numbers in numberings(tokens[before])}
+        if any((*n, 1) == m for n in numbers for _, m in numberings(tokens[after])):
+            found[t] = YES
+    return found
+
+
+def _breaks_before(tokens: Sequence[str]) -> Column:
+    found, number = list[int](), 0
+    for token in tokens:
+        found.append(number)
+        number = number + 1 if is_line_break(token) else 0
+    return [(bucket(n),) for n in found]
+
+
+def _breaks_after(tokens: Sequence[str]) -> Column:
+    return _breaks_before(tokens[::-1])[::-1]
+
+
 CONTEXT_ATTRIBUTES: Mapping[str, Callable[[Sequence[str]], Column]] = {
     "first": _first,
     "last": _last,
@@ -185,6 +208,9 @@ CONTEXT_ATTRIBUTES: Mapping[str, Callable[[Sequence[str]], Column]] = {
     "in-quotes": _in_quotes,
     "repeated": _repeated,
     "numbering": _numbering,
+    "subsection": _subsection,
+    "breaks-before": _breaks_before,
+    "breaks-after": _breaks_after,
     **{
         f"{kind}-{what}": _of_stretch(kind, what)
         for kind in STRETCHES

@@ -2,18 +2,19 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from formulations import Rule, RuleError, dump_rules, parse_rules
 from formulations.constraints.tokens import compiled
-from formulations.labels import suggestion
+from formulations.labels import OUTSIDE, suggestion
 from formulations.language.declared import Misplaced, check_keys
 from formulations.language.toml_text import locate, syntax_place
 from ilpinfer.models.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, WordAttribute
-from ilpinfer.models.contexts import CONTEXT_ATTRIBUTES, PLACES
+from ilpinfer.models.contexts import CONTEXT_ATTRIBUTES, PLACES, Column
 from ilpinfer.models.features import (
     Atom,
     Conjunction,
@@ -24,7 +25,7 @@ from ilpinfer.models.features import (
     in_words,
 )
 
-TOP = ("title", "source", "features", "words", "patterns", "phrases", "around")
+TOP = ("title", "source", "features", "words", "patterns", "phrases", "around", "rules")
 FARTHEST = 20
 """The largest offset of a window, in tokens."""
 
@@ -71,6 +72,12 @@ def load_template(source: str | Path | Mapping[str, Any]) -> Template:
     return _parsed(text, path.parent, str(source))
 
 
+def with_rules(template: Template, rules: Iterable[Rule], window: str = "[-1..1]") -> Template:
+    """The template with features that say which rules on single tokens apply there and beside it."""
+    source = {**template.source, "rules": dump_rules(rules)}
+    return load_template({**source, "features": [*source["features"], f"rule{window}"]})
+
+
 def _parsed(text: str, folder: Path, name: str) -> Template:
     try:
         document = tomllib.loads(text)
@@ -104,6 +111,9 @@ def _template(document: Mapping[str, Any], folder: Path) -> Template:
                 words[name] = in_words(frozenset(word.lower() for word in listed))
             else:
                 contexts[name] = in_phrases(listed)
+    if "rules" in document:
+        contexts["rule"] = _rules(document["rules"], folder)
+        taken.add("rule")
     for name, value, path in _entries(document, "patterns", taken):
         words[name] = _pattern(value, name, path)
     template = Template((), words, contexts, plain)
@@ -156,6 +166,30 @@ def _pattern(value: Any, name: str, path: tuple[str, ...]) -> WordAttribute:
     except ValueError as error:
         raise Misplaced(f"{name}: {error}", *path) from None
     return lambda word: ("",) if expression.fullmatch(word) else ()
+
+
+def _rules(value: Any, folder: Path) -> ContextAttribute:
+    """Titles of the rules that say something about a token (Liao et al. 2009, section 2, first method)."""
+    if not isinstance(value, str):
+        raise Misplaced(f"rules is {value!r}; expected the text of a rule file", "rules")
+    try:
+        rules = parse_rules(value, "rules of the template", folder)
+    except RuleError as error:
+        raise Misplaced(error.message, "rules") from None
+    silent = [rule.title for rule in rules.rules if not demanding(rule)]
+    if silent:
+        raise Misplaced(f"rule {silent[0]!r} says nothing about single tokens, as tag_at would", "rules")
+    fields = tuple(field for field in rules.fields if field != OUTSIDE)
+    statements = [(rule.title, statement) for rule in rules.rules for statement in rule.statements(fields)]
+
+    def column(tokens: Sequence[str]) -> Column:
+        found: Column = [()] * len(tokens)
+        for title, statement in statements:
+            for t in statement.demands(tokens):
+                found[t] = (*found[t], title)
+        return found
+
+    return column
 
 
 def _around(value: Any, name: str, own: Template, path: tuple[str, ...]) -> ContextAttribute:
