@@ -103,7 +103,8 @@ class Template:
         """Names of what an atom finds at each token of `at`."""
         T, offset, column = len(words), atom.offset, columns.get(atom.attribute)
         if column is None:
-            return [words[t + offset][1][atom] if 0 <= t + offset < T else () for t in at]
+            part = self._parts[atom]
+            return [words[t + offset][1][part] if 0 <= t + offset < T else () for t in at]
         known = self._known_values.setdefault(atom, {})
         if len(known) >= CACHED:
             known.clear()
@@ -122,8 +123,8 @@ class Template:
                 offset: [name for atom in atoms for name in _names(atom, values[atom.attribute])]
                 for offset, atoms in self._singles.items()
             }
-            atoms = {atom: _names(atom, values[atom.attribute]) for atom in self._parts}
-            known = self._known[word] = singles, atoms
+            parts = [_names(atom, values[atom.attribute]) for atom in self._parts]
+            known = self._known[word] = singles, parts
         return known
 
     @cached_property
@@ -168,13 +169,14 @@ class Template:
         return list(dict.fromkeys(atom for c in self._others for atom in c))
 
     @cached_property
-    def _parts(self) -> list[Atom]:
-        """Atoms on single words that conjunctions join."""
-        return [atom for atom in self._looked_up if atom.attribute in self._word_attributes]
+    def _parts(self) -> dict[Atom, int]:
+        """Atoms on single words that conjunctions join, numbered."""
+        atoms = [atom for atom in self._looked_up if atom.attribute in self._word_attributes]
+        return {atom: number for number, atom in enumerate(atoms)}
 
 
-_Word = tuple[dict[int, list[str]], dict[Atom, Sequence[str]]]
-_NONE: _Word = {}, {}
+_Word = tuple[dict[int, list[str]], list[Sequence[str]]]
+_NONE: _Word = {}, []
 
 
 def _names(atom: Atom, values: Values) -> Sequence[str]:

@@ -24,6 +24,7 @@ from ilpinfer.models.features import (
     in_phrases,
     in_words,
 )
+from ilpinfer.models.token_rules import demanding
 
 TOP = ("title", "source", "features", "words", "patterns", "phrases", "around", "rules")
 FARTHEST = 20

@@ -7,6 +7,7 @@ looking up.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ class TokenRules:
     ----------
     labels : K labels
     rules : of `tag_at`, `right_before`, `tag_phrases` and `tag_sequence`; where two leave no label, the earlier one wins
-        (Liao et al. 2009, rule 1: "no matter what the context"), and words by themselves come before contexts
+        (Liao et al. 2009, rule 1: "no matter what the context")
     valid : whether steps that the labels' scheme rules out are forbidden, so that rules reach neighbours, too
 
     Raises
@@ -62,10 +63,14 @@ class TokenRules:
         ValueError
             where rules and scheme leave none.
         """
-        found = [self._of_word(token) for token in tokens]
-        for rule in self._in_context:
-            for t, labels in self._demanded(rule, tokens).items():
-                found[t] = found[t] & labels or found[t]
+        found = [self._every] * len(tokens)
+        for number, stage in enumerate(self._stages):
+            if _looks_at_one_word(stage[0]):
+                found = [
+                    self._of_word(token, left, number) for token, left in zip(tokens, found, strict=True)
+                ]
+            else:
+                self._restrict(found, stage[0], tokens)
         if self.valid:
             self._sweep(found, tokens, range(len(found)), self._followers)
             self._sweep(found, tokens, range(len(found) - 1, -1, -1), self._forerunners)
@@ -106,18 +111,22 @@ class TokenRules:
             known = self._before[labels] = bits(np.asarray(fits))
         return known
 
-    def _of_word(self, token: str) -> int:
-        """Labels that rules about a token by itself leave to it."""
-        known = self._words.get(token)
+    def _of_word(self, token: str, left: int, stage: int) -> int:
+        """What rules about a token by itself make of the labels that are left to it."""
+        known = self._words.get((token, left, stage))
         if known is None:
             if len(self._words) >= REMEMBERED:
                 self._words.clear()
-            known = self._every
-            for rule in self._by_word:
-                for labels in self._demanded(rule, (token,)).values():
-                    known = known & labels or known
-            self._words[token] = known
+            found = [left]
+            for rule in self._stages[stage]:
+                self._restrict(found, rule, (token,))
+            known = self._words[token, left, stage] = found[0]
         return known
+
+    def _restrict(self, found: Allowed, rule: Rule, tokens: Sequence[str]) -> None:
+        """Leave what a rule demands, except where nothing would be left."""
+        for t, labels in self._demanded(rule, tokens).items():
+            found[t] = found[t] & labels or found[t]
 
     def _demanded(self, rule: Rule, tokens: Sequence[str]) -> dict[int, int]:
         """Labels that a rule leaves, by token."""
@@ -132,12 +141,14 @@ class TokenRules:
         return tuple(field.name for field in self.labels.each_field)
 
     @cached_property
-    def _by_word(self) -> list[Rule]:
-        return [rule for rule in self.rules if _looks_at_one_word(rule)]
-
-    @cached_property
-    def _in_context(self) -> list[Rule]:
-        return [rule for rule in self.rules if not _looks_at_one_word(rule)]
+    def _stages(self) -> list[tuple[Rule, ...]]:
+        """The rules in order, those in a row that look at one word together."""
+        groups = groupby(self.rules, _looks_at_one_word)
+        return [
+            stage
+            for alone, rules in groups
+            for stage in ([tuple(rules)] if alone else zip(rules, strict=True))
+        ]
 
     @cached_property
     def _every(self) -> int:
@@ -153,7 +164,7 @@ class TokenRules:
         return {}
 
     @cached_property
-    def _words(self) -> dict[str, int]:
+    def _words(self) -> dict[tuple[str, int, int], int]:
         return {}
 
     @cached_property
