@@ -21,13 +21,15 @@ from benchmarks.spans import Counts, counts
 from ilpinfer.corpus.sequences import labelled, read
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.files import load_model
-from ilpinfer.models.rules_first import RulesFirst, open_tokens, overwritten
+from ilpinfer.models.rules_first import BATCH, RulesFirst, overwritten
 from ilpinfer.models.template_files import load_template, with_rules
 from ilpinfer.models.token_rules import TokenRules
 
 PARAMETERS = {"c1": 0.1, "c2": 0.05, "max_iterations": 100}
 REPEATS = 5
 PARTS = ("rules", "features", "scores", "viterbi")
+
+Tokens = Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -46,37 +48,45 @@ class Way:
     def __init__(self, decoder: RulesFirst, after: TokenRules | None = None) -> None:
         self.decoder, self.after = decoder, after
 
-    def run(self, sequences: Sequence[Sequence[str]]) -> tuple[list[list[str]], NDArray[np.float64], float]:
+    def run(self, sequences: Sequence[Tokens]) -> tuple[list[list[str]], NDArray[np.float64], float]:
         """Labellings, seconds by part, and the share of tokens that get features."""
-        seconds, scored, found = np.zeros(len(PARTS)), 0, []
-        for tokens in sequences:
-            parts, at, path = self._tag(tokens)
+        seconds, scored, found = np.zeros(len(PARTS)), 0, list[list[str]]()
+        names = self.decoder.model.labels.names
+        for begin in range(0, len(sequences), BATCH):
+            some = sequences[begin : begin + BATCH]
+            parts, number, ids = self._tag(some)
             seconds += parts
-            scored += len(at)
-            found.append([self.decoder.model.labels.names[k] for k in path.tolist()])
+            scored += number
+            ends = np.cumsum([len(tokens) for tokens in some])[:-1]
+            found += [[names[k] for k in path.tolist()] for path in np.split(ids, ends)]
         return found, seconds, scored / sum(map(len, sequences))
 
-    def _tag(self, tokens: Sequence[str]) -> tuple[NDArray[np.float64], list[int], NDArray[np.int64]]:
+    def _tag(self, some: Sequence[Tokens]) -> tuple[NDArray[np.float64], int, NDArray[np.int64]]:
         decoder, model = self.decoder, self.decoder.model
-        assert model.template is not None
         clock = [time.process_time()]
-        allowed = decoder.token_rules.allowed(tokens)
-        at = open_tokens(allowed)
+        settled = decoder.settle(some)
         clock.append(time.process_time())
-        features = model.template.features(tokens, at)
+        features = decoder.features(some, settled)
         clock.append(time.process_time())
-        emissions = model.emissions([features[t] for t in at])
+        emissions = model.emissions(features)
         clock.append(time.process_time())
-        path = decoder.best(allowed, at, emissions)
+        ids = decoder.best(settled, emissions)
         clock.append(time.process_time())
         parts = np.diff(clock)
         if not decoder.rules:
             parts[0] = 0.0
         if self.after is not None:
             began = time.process_time()
-            path = overwritten(path, self.after.allowed(tokens), emissions, model.learnt.transitions)
+            ends = np.cumsum([len(tokens) for tokens in some])[:-1]
+            whole = zip(some, np.split(ids, ends), np.split(emissions, ends), strict=True)
+            ids = np.concatenate(
+                [
+                    overwritten(path, self.after.allowed(x), e, model.learnt.transitions)
+                    for x, path, e in whole
+                ]
+            )
             parts[0] += time.process_time() - began
-        return parts, at, path
+        return parts, len(settled.at), ids
 
 
 def rows(train: Sequence[Pair], test: Sequence[Pair], folder: Path | None = None) -> Iterable[Row]:

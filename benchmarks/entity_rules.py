@@ -20,7 +20,7 @@ NO_CAPITAL = r"(?![\d.,]*\d[\d.,]*$)[^A-ZÀ-ÖØ-Þ]+"
 
 
 def entity_rules(
-    pairs: Sequence[Pair], *, exception_rate: float = 0.02, always: int = 20, never: int = 5
+    pairs: Sequence[Pair], *, exception_rate: float = 0.005, always: int = 20, never: int = 5
 ) -> list[Rule]:
     """Hard rules on single tokens, in order of priority.
 
