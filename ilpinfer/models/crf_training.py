@@ -4,6 +4,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -101,12 +102,10 @@ def _trainer(algorithm: str, parameters: dict[str, Any], progress: Progress) -> 
     for name, value in parameters.items():
         if name not in trainer.params():
             raise ValueError(f'{algorithm} has no parameter "{name}"{suggestion(name, trainer.params())}')
-        try:
-            trainer.set(name, value)
-        except ValueError:
-            raise ValueError(
-                f"{algorithm}: {name} is {value!r}; its usual value is {trainer.get(name)!r}"
-            ) from None
+        usual = trainer.get(name)
+        if isinstance(value, str) != isinstance(usual, str) or not isinstance(value, str | Real):
+            raise ValueError(f"{algorithm}: {name} is {value!r}; its usual value is {usual!r}")
+        trainer.set(name, value)
     return trainer
 
 

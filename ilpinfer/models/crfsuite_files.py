@@ -74,6 +74,7 @@ def _weights(data: bytes) -> Weights:
     if not np.isfinite(found["weight"]).all():
         raise ValueError("a weight is not a finite number")
     state, step = (found[found["kind"] == kind] for kind in (_STATE, _TRANSITION))
+    label_names, attribute_names = _names(data, labels, K), _names(data, attributes, A)
     transitions = np.zeros((K, K))
     transitions[step["source"], step["target"]] = step["weight"]
     if (state["source"] >= A).any() or (state["target"] >= K).any():
@@ -81,8 +82,8 @@ def _weights(data: bytes) -> Weights:
     order = np.argsort(state["source"], kind="stable")
     begins = np.searchsorted(state["source"][order], np.arange(A + 1))
     return Weights(
-        _names(data, labels, K),
-        _names(data, attributes, A),
+        label_names,
+        attribute_names,
         begins.astype(np.int64),
         state["target"][order].astype(np.int64),
         state["weight"][order].astype(np.float64),
