@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 import ilpinfer
-from formulations import constraints as C
+from formulations import Feature, Rule
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.features import Template
+from ilpinfer.models.template_files import load_template
 
 Pair = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -23,25 +24,24 @@ def held_out_labellings(
     pairs: Sequence[Pair],
     template: str | Template,
     parameters: Mapping[str, Any],
+    rule_sets: Mapping[str, Sequence[Rule | Feature]],
     *,
     parts: int = 5,
     seed: int = 0,
     line_break: str = "",
-) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-    """(gold, predicted) of every sequence, the model trained on the other folds.
+) -> Iterator[tuple[str, Sequence[str], Sequence[str]]]:
+    """(rule set, gold, predicted) of every sequence, the model trained on the other folds.
 
     With a label for `line_break`, line breaks are taken out of the sequences and get that label.
     """
+    found = template if isinstance(template, Template) else load_template(template)
     for fold in folds(len(pairs), parts, seed):
         left = set(fold)
         training = [pair for place, pair in enumerate(pairs) if place not in left]
-        model = CRF.train(training, template, parameters=parameters, without_line_breaks=bool(line_break))
+        model = CRF.train(training, found, parameters=parameters, without_line_breaks=bool(line_break))
         for place in fold:
             tokens, gold = pairs[place]
-            yield gold, labels_of(model, tokens, line_break)
-
-
-def labels_of(model: CRF, tokens: Sequence[str], line_break: str = "") -> Sequence[str]:
-    """The best labelling that the labels' scheme allows, of all tokens."""
-    found = ilpinfer.decode(model.trellis(tokens), [C.valid_scheme()]).labels
-    return model.restore(tokens, found, line_break)
+            trellis = model.trellis(tokens)
+            for name, rules in rule_sets.items():
+                labels = ilpinfer.decode(trellis, rules).labels
+                yield name, gold, model.restore(tokens, labels, line_break)
