@@ -15,7 +15,7 @@ from formulations import Feature, Rule
 from formulations import constraints as C
 from ilpinfer.corpus.sequences import labelled, read
 
-PARAMETERS = {"c1": 0.05, "c2": 0.1, "max_iterations": 60}
+PARAMETERS = {"c1": 0.05, "c2": 0.1, "max_iterations": 50}
 CONDITIONS = {"line breaks kept": "", "line breaks taken out": "O"}
 REWARDS = (0.0, 1.0, 1.5, 2.0)
 """Nats for the beginning of each span."""

@@ -14,6 +14,7 @@ from formulations import constraints as C
 from ilpinfer.models import reference_crf as book
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf_training import ALGORITHMS, Iteration
+from ilpinfer.models.features import Template
 from ilpinfer.models.files import ModelError, load_model
 from ilpinfer.models.template_files import load_template
 
@@ -230,6 +231,11 @@ def test_a_model_file_comes_back_the_same(tmp_path, crf):
     assert np.array_equal(again.learnt.transitions, crf.learnt.transitions)
     assert json.loads(path.read_text())["format"] == "ilpinfer-crf"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_template_that_no_file_can_hold_is_not_saved(tmp_path, crf):
+    with pytest.raises(ValueError, match="not read by load_template"):
+        CRF(crf.labels, crf.learnt, Template(())).save(tmp_path / "crf.json")
 
 
 def test_a_truncated_or_changed_model_file_is_a_clear_error(tmp_path, crf):

@@ -205,7 +205,9 @@ class CRF:
         return label_probabilities(self.emissions(self.features(tokens)), self.learnt.transitions)
 
     def save(self, path: str | Path) -> None:
-        """Write template and weights as JSON, whole or not at all."""
+        """Write template and weights as JSON, whole or not at all; the template is one that `load_template` has read."""
+        if self.template is not None and not self.template.source:
+            raise ValueError("this template was not read by load_template, so that it cannot be saved")
         body = {
             "labels": list(self.labels.names),
             "scheme": self.labels.scheme,
