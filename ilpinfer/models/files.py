@@ -11,6 +11,7 @@ from formulations import LabelSet, Trellis
 from ilpinfer.files import write_whole
 
 FORMATS: Mapping[str, str] = {
+    "ilpinfer-crf": "ilpinfer.models.crf:CRF",
     "ilpinfer-hmm": "ilpinfer.models.hmm:HMM",
     "ilpinfer-hmm2": "ilpinfer.models.second_order:SecondOrderHMM",
 }

@@ -1,0 +1,124 @@
+"""Attributes of single tokens: what features say about a token whatever stands around it."""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+
+Values = tuple[str, ...]
+"""None, one or several values of an attribute; a mere fact has the one value "", or none where it does not hold."""
+WordAttribute = Callable[[str], Values]
+
+YES: Values = ("",)
+NO: Values = ()
+
+_SHAPES = str.maketrans({str(digit): "0" for digit in range(10)})
+_RUNS = re.compile(r"(.)\1+")
+_WORDS = re.compile(r"[^\W\d_]+|\d+")
+_CLASSES: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(pattern, re.DOTALL)
+    for name, pattern in {
+        "digits": r"\d+",
+        "year": r"\W*(1[5-9]|20)\d\d[a-z]?\W*",
+        "range": r"\W*\w*\d+\s*[-–—]+\s*\w*\d+\W*",
+        "decimal": r"\d+([.,/]\d+)+",
+        "with-digit": r".*\d.*",
+        "initial": r"[^\W\d_]\.?",
+        "initials": r"([^\W\d_a-z]\.[-–]?)+",
+        "abbreviation": r"[^\W\d_]{2,}\.",
+        "ordinal": r"\d+(st|nd|rd|th)",
+        "roman": r"[IVXLC]+\.?|[ivxlc]+\.?",
+        "punctuation": r"[^\w\s]+|_+",
+        "with-hyphen": r".*\w[-–]\w.*",
+        "opens": r".*[(\[{].*",
+        "closes": r".*[)\]}].*",
+        "ends-stop": r".*\w\.",
+        "ends-comma": r".*\w[,;:]",
+        "address": r"(https?:|www\.|ftp:).*|.*@.*\..*",
+        "money": r"[$€£].*",
+        "line-break": r"@newline@|<NEWLINE>|NEWLINE|\n",
+    }.items()
+}
+
+
+def shape(token: str) -> str:
+    """Capitals as X, other letters as x, digits as 0, the rest as it is: `McCallum-03` is `XxXxxxxx-00`."""
+    return "".join("X" if c.isupper() else "x" if c.isalpha() else "0" if c.isdigit() else c for c in token)
+
+
+def short_shape(token: str) -> str:
+    """The shape with repetitions left out: `McCallum-03` is `XxXx-0`."""
+    return _RUNS.sub(r"\1", shape(token))
+
+
+def case(token: str) -> Values:
+    """How letters are cased."""
+    if token.isupper():
+        return ("upper",)
+    if token.islower():
+        return ("lower",)
+    if token[:1].isupper():
+        return ("capitalised" if token[1:].islower() else "mixed",)
+    return ("other",)
+
+
+def bucket(number: int) -> str:
+    """A count as it is up to 4, then 5-10, 11-20, 21-50, and more (Trompper 2016, features)."""
+    if number < 5:
+        return str(number)
+    return next(
+        (name for most, name in ((10, "5-10"), (20, "11-20"), (50, "21-50")) if number <= most), "51+"
+    )
+
+
+def _classes(token: str) -> Values:
+    return tuple(name for name, pattern in _CLASSES.items() if pattern.fullmatch(token))
+
+
+def _words(token: str) -> list[str]:
+    return _WORDS.findall(token.lower())
+
+
+def _bag(token: str) -> Values:
+    return tuple(sorted(set(_words(token)[:20])))
+
+
+def _brackets(token: str) -> Values:
+    return YES if re.search(r"\[[^\]]+\]|\([^)]+\)|\{[^}]+\}", token) else NO
+
+
+def _one(function: Callable[[str], str], token: str) -> Values:
+    value = function(token)
+    return (value,) if value else NO
+
+
+WORD_ATTRIBUTES: Mapping[str, WordAttribute] = {
+    "word": lambda token: (token,),
+    "lower": lambda token: (token.lower(),),
+    "normal": lambda token: (token.lower().translate(_SHAPES),),
+    "letters": partial(_one, lambda token: "".join(filter(str.isalpha, token)).lower()),
+    "shape": lambda token: (shape(token)[:12],),
+    "short-shape": lambda token: (short_shape(token)[:12],),
+    "case": case,
+    "class": _classes,
+    "length": lambda token: (bucket(len(token)),),
+    "word-count": lambda token: (bucket(len(token.split())),),
+    "brackets": _brackets,
+    "bag": _bag,
+    "first-word": lambda token: tuple(_words(token)[:1]),
+    "last-word": lambda token: tuple(_words(token)[-1:]),
+    "first-character": lambda token: (token[:1],),
+    "last-character": lambda token: (token[-1:],),
+}
+"""Attributes by name."""
+
+
+def _prefix(token: str, length: int) -> Values:
+    return (token[:length].lower(),) if len(token) > length else NO
+
+
+def _suffix(token: str, length: int) -> Values:
+    return (token[-length:].lower(),) if len(token) > length else NO
+
+
+NUMBERED_ATTRIBUTES: Mapping[str, Callable[[str, int], Values]] = {"prefix": _prefix, "suffix": _suffix}
+"""Attributes that take a length, as in `prefix:3`."""

@@ -1,0 +1,220 @@
+"""Attributes of tokens within their sequence: lines, segments, brackets, order, and what else stands nearby."""
+
+import re
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+from formulations.constraints.numberings import continues, numberings
+from ilpinfer.models.attributes import NO, YES, Values, bucket
+from ilpinfer.models.line_breaks import is_line_break
+
+Column = list[Values]
+"""Values of an attribute at each of T tokens."""
+Stretches = list[tuple[int, int]]
+"""(first, beyond the last) token of stretches that cover a sequence."""
+
+_DELIMITER = re.compile(r"[^\w\s]+|.*[,;:)\]]", re.DOTALL)
+_QUOTE = re.compile(r"[\"“”„«»]|``|''")
+
+
+def lines(tokens: Sequence[str]) -> Stretches:
+    """Lines, each with the line break that ends it."""
+    return _cut(tokens, [t for t, token in enumerate(tokens) if is_line_break(token)])
+
+
+def segments(tokens: Sequence[str]) -> Stretches:
+    """Stretches between punctuation, each with the punctuation that ends it."""
+    return _cut(tokens, [t for t, token in enumerate(tokens) if _DELIMITER.fullmatch(token)])
+
+
+def _cut(tokens: Sequence[str], last: list[int]) -> Stretches:
+    """Stretches that end with the given tokens; neighbours among those end one stretch together."""
+    borders = [t + 1 for t, after in pairwise([*last, len(tokens) + 1]) if after != t + 1]
+    places = sorted({0, *borders, len(tokens)})
+    return list(pairwise(places))
+
+
+STRETCHES: Mapping[str, Callable[[Sequence[str]], Stretches]] = {"line": lines, "segment": segments}
+
+
+def seen(column: Column, tokens: Sequence[str], where: str) -> Column:
+    """The values that an attribute has anywhere in one of `PLACES`, seen from each of T tokens."""
+    which, _, kind = where.rpartition(" ")
+    if kind in STRETCHES:
+        places = STRETCHES[kind](tokens)
+        unions = [_union(column[begin:end]) for begin, end in places]
+        if which:
+            unions = [*unions[1:], NO] if which == "next" else [NO, *unions[:-1]]
+        lengths = (end - begin for begin, end in places)
+        return [values for values, length in zip(unions, lengths, strict=True) for _ in range(length)]
+    if where == "sequence":
+        return [_union(column)] * len(tokens)
+    backwards = where == "after"
+    order = column[::-1] if backwards else column
+    running: dict[str, None] = {}
+    found: Column = []
+    for values in order:
+        found.append(tuple(running))
+        running.update(dict.fromkeys(values))
+    return found[::-1] if backwards else found
+
+
+PLACES = (
+    *(f"{which}{kind}" for kind in STRETCHES for which in ("", "previous ", "next ")),
+    "sequence",
+    "before",
+    "after",
+)
+"""Where `seen` can look."""
+
+
+def _union(column: Column) -> Values:
+    return tuple(dict.fromkeys(value for values in column for value in values))
+
+
+def phrases(tokens: Sequence[str], by_first: Mapping[str, Sequence[tuple[str, ...]]]) -> Column:
+    """Which tokens begin (B) or continue (I) an occurrence of a listed phrase, the longest first; lower-cased."""
+    found: Column = [NO] * len(tokens)
+    words = [token.lower() for token in tokens]
+    t = 0
+    while t < len(tokens):
+        fits = (p for p in by_first.get(words[t], ()) if tuple(words[t : t + len(p)]) == p)
+        length = max(map(len, fits), default=0)
+        found[t : t + length] = [("B",), *[("I",)] * (length - 1)][:length]
+        t += max(length, 1)
+    return found
+
+
+def _flags(flags: Sequence[bool]) -> Column:
+    return [YES if flag else NO for flag in flags]
+
+
+def _first(tokens: Sequence[str]) -> Column:
+    return _flags([t == 0 for t in range(len(tokens))])
+
+
+def _last(tokens: Sequence[str]) -> Column:
+    return _flags([t == len(tokens) - 1 for t in range(len(tokens))])
+
+
+def _position(tokens: Sequence[str]) -> Column:
+    return [(bucket(t),) for t in range(len(tokens))]
+
+
+def _tenth(tokens: Sequence[str]) -> Column:
+    return [(str(10 * t // len(tokens)),) for t in range(len(tokens))]
+
+
+def _of_stretch(kind: str, what: str) -> Callable[[Sequence[str]], Column]:
+    """One value for each token from its stretch: its number, length and so on."""
+
+    def column(tokens: Sequence[str]) -> Column:
+        found: Column = []
+        for number, (begin, end) in enumerate(STRETCHES[kind](tokens)):
+            inside = range(begin, end)
+            if what == "number":
+                found += [(bucket(number),)] * len(inside)
+            elif what == "length":
+                found += [(bucket(len(inside)),)] * len(inside)
+            elif what == "position":
+                found += [(bucket(t - begin),) for t in inside]
+            elif what == "first":
+                found += [(tokens[begin].lower()[:20],)] * len(inside)
+            elif what == "last":
+                word = tokens[max(begin, end - 2)]
+                found += [(word.lower()[:20],)] * len(inside)
+            elif what == "delimiter":
+                found += [(tokens[end - 1][-1:],)] * len(inside)
+            else:
+                found += _flags([t == (begin if what == "start" else end - 1) for t in inside])
+        return found
+
+    return column
+
+
+def _in_brackets(tokens: Sequence[str]) -> Column:
+    depth, found = 0, list[bool]()
+    for token in tokens:
+        opened = sum(token.count(c) for c in "([{")
+        closed = sum(token.count(c) for c in ")]}")
+        found.append(depth > 0 or opened > 0)
+        depth = max(0, depth + opened - closed)
+    return _flags(found)
+
+
+def _in_quotes(tokens: Sequence[str]) -> Column:
+    inside, found = False, list[bool]()
+    for token in tokens:
+        marks = len(_QUOTE.findall(token))
+        found.append(inside or marks > 0)
+        inside ^= marks % 2 == 1
+    return _flags(found)
+
+
+def _repeated(tokens: Sequence[str]) -> Column:
+    known, found = set[str](), list[bool]()
+    for token in tokens:
+        found.append(token.lower() in known)
+        known.add(token.lower())
+    return _flags(found)
+
+
+def _numbering(tokens: Sequence[str]) -> Column:
+    """Whether a numbering goes on from one of the last few (Trompper 2016: congruent with previous numbers)."""
+    recent: deque[str] = deque(maxlen=8)
+    found: Column = []
+    for token in tokens:
+        read = numberings(token)
+        if not read:
+            found.append(NO)
+            continue
+        begins = any(numbers[-1] == 1 for _, numbers in read)
+        goes_on = any(continues(before, token) for before in recent)
+        found.append(("goes-on" if goes_on else "begins" if begins else "breaks",))
+        recent.append(token)
+    return found
+
+
+def _subsection(tokens: Sequence[str]) -> Column:
+    """Tokens between a numbering and the first of its subsections, as in `6. Reasons 6.1`; line breaks apart."""
+    found: Column = [NO] * len(tokens)
+    places = [t for t, token in enumerate(tokens) if not is_line_break(token)]
+    for before, t, after in zip(places, places[1:], places[2:], strict=False):
+        numbers = {numbers for _, numbers in numberings(tokens[before])}
+        if any((*n, 1) == m for n in numbers for _, m in numberings(tokens[after])):
+            found[t] = YES
+    return found
+
+
+def _breaks_before(tokens: Sequence[str]) -> Column:
+    found, number = list[int](), 0
+    for token in tokens:
+        found.append(number)
+        number = number + 1 if is_line_break(token) else 0
+    return [(bucket(n),) for n in found]
+
+
+def _breaks_after(tokens: Sequence[str]) -> Column:
+    return _breaks_before(tokens[::-1])[::-1]
+
+
+CONTEXT_ATTRIBUTES: Mapping[str, Callable[[Sequence[str]], Column]] = {
+    "first": _first,
+    "last": _last,
+    "position": _position,
+    "tenth": _tenth,
+    "in-brackets": _in_brackets,
+    "in-quotes": _in_quotes,
+    "repeated": _repeated,
+    "numbering": _numbering,
+    "subsection": _subsection,
+    "breaks-before": _breaks_before,
+    "breaks-after": _breaks_after,
+    **{
+        f"{kind}-{what}": _of_stretch(kind, what)
+        for kind in STRETCHES
+        for what in ("number", "length", "position", "first", "last", "delimiter", "start", "end")
+    },
+}
+"""Attributes by name, each a function of the tokens."""

@@ -1,0 +1,252 @@
+"""Linear-chain conditional random fields, with exact scores for trellises."""
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations import LabelSet, Trellis
+from ilpinfer.models import line_breaks
+from ilpinfer.models.crf_training import Observed, Progress, check_sequences, learn
+from ilpinfer.models.crfsuite_files import Weights, read_crfsuite
+from ilpinfer.models.features import Template
+from ilpinfer.models.files import ModelError, save_body
+from ilpinfer.models.forward_backward import Sums, forward_backward
+from ilpinfer.models.template_files import load_template
+
+Floats = NDArray[np.float64]
+Labelled = Iterable[tuple[Sequence[str], Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class CRF:
+    """P(y | x) ∝ exp(Σ λ·f(y', y) + Σ μ·g(y, x)) (Stokman 2011, eq. 17; Fersini et al. 2014, eq. 5).
+
+    Parameters
+    ----------
+    labels : K labels
+    learnt : weights of A attributes and of transitions, nats
+    template : finds the features of tokens; None where features have to be given
+    without_line_breaks : whether line breaks are taken out of the sequence (Trompper 2016, third condition); then
+        trellises cover the tokens `kept`, and `restore` puts labels back
+    """
+
+    labels: LabelSet
+    learnt: Weights
+    template: Template | None = None
+    without_line_breaks: bool = False
+
+    FORMAT: ClassVar = "ilpinfer-crf"
+    VERSION: ClassVar = 1
+
+    @classmethod
+    def train(
+        cls,
+        sequences: Labelled,
+        template: str | Path | Mapping[str, Any] | Template = "general",
+        *,
+        algorithm: str = "lbfgs",
+        parameters: Mapping[str, Any] | None = None,
+        scheme: str = "",
+        held_out: Labelled = (),
+        progress: Progress | None = None,
+        without_line_breaks: bool = False,
+    ) -> "CRF":
+        """Learn from labelled sequences.
+
+        Parameters
+        ----------
+        sequences : tokens and labels
+        template : a name such as "citations", a TOML file, or a template
+        algorithm : one of `ilpinfer.models.crf_training.ALGORITHMS`
+        parameters : of the algorithm, such as `{"c1": 0.1, "c2": 0.1, "max_iterations": 100}`
+        scheme : of the labels; inferred where not given
+        held_out : tokens and labels that `progress` reports accuracy on
+        progress : called with an `Iteration` after each one
+        without_line_breaks : learn from what is between the line breaks
+
+        Raises
+        ------
+        ValueError
+            for sequences, templates, algorithms and parameters that cannot be used.
+        """
+        found = template if isinstance(template, Template) else load_template(template)
+
+        def observed(pairs: Labelled, what: str) -> list[Observed]:
+            checked = check_sequences(pairs, what, scheme)
+            return [_observed(found, *pair, without_line_breaks) for pair in checked]
+
+        weights = learn(
+            observed(sequences, "training"),
+            algorithm=algorithm,
+            parameters=parameters,
+            held_out=observed(held_out, "held-out"),
+            progress=progress,
+        )
+        return cls(LabelSet(weights.labels, scheme), weights, found, without_line_breaks)
+
+    @classmethod
+    def from_crfsuite(
+        cls,
+        path: str | Path,
+        template: str | Path | Mapping[str, Any] | Template | None = None,
+        *,
+        scheme: str = "",
+    ) -> "CRF":
+        """A model file that CRFsuite, or a program built on it, has written.
+
+        Without a template that names features as the file does, features have to be given to `trellis_of`.
+        """
+        weights = read_crfsuite(path)
+        found = template if isinstance(template, Template | None) else load_template(template)
+        try:
+            return cls(LabelSet(weights.labels, scheme), weights, found)
+        except ValueError as error:
+            raise ModelError(f"{path}: {error}") from None
+
+    def features(self, tokens: Sequence[str]) -> list[list[str]]:
+        """Names of the features of each token, or of each that is `kept`."""
+        if self.template is None:
+            raise ValueError("this model has no template for features: give one, or use trellis_of(features)")
+        if self.without_line_breaks:
+            return self.template.features_without_line_breaks(tokens)
+        return self.template.features(tokens)
+
+    def kept(self, tokens: Sequence[str]) -> list[int]:
+        """Positions of the tokens that trellises cover: all of them, or those between line breaks."""
+        return line_breaks.kept(tokens) if self.without_line_breaks else list(range(len(tokens)))
+
+    def restore(self, tokens: Sequence[str], labels: Sequence[str], line_break: str) -> list[str]:
+        """Labels of all tokens, from labels of those that are kept and the one of line breaks."""
+        return line_breaks.restore(tokens, labels, line_break) if self.without_line_breaks else list(labels)
+
+    def emissions(self, features: Sequence[Iterable[str] | Mapping[str, Any]]) -> Floats:
+        """Σ μ·g(y, x) for each token and label, (T, K) nats.
+
+        Features are names, or mappings as CRFsuite takes them: from names to numbers, texts and so on.
+        """
+        T, K = len(features), len(self.labels)
+        if any(isinstance(f, Mapping) for f in features):
+            return self._weighted(features)
+        names = [f if isinstance(f, list | tuple) else list(f) for f in features]
+        counts = np.fromiter(map(len, names), np.int64, T)
+        absent = len(self.learnt.attributes)
+        rows = map(self._row.get, chain.from_iterable(names), repeat(absent))
+        return self._sum(np.fromiter(rows, np.int64, int(counts.sum())), counts, None).reshape(T, K)
+
+    def _weighted(self, features: Sequence[Any]) -> Floats:
+        from pycrfsuite import ItemSequence  # type: ignore[import-untyped]
+
+        items = [
+            [(name, value) for name, value in f.items() if name in self._row]
+            for f in ItemSequence(features).items()
+        ]
+        counts = np.array([len(f) for f in items], np.int64)
+        rows = np.array([self._row[name] for f in items for name, _ in f], np.int64)
+        values = np.array([value for f in items for _, value in f], float)
+        return self._sum(rows, counts, values).reshape(len(items), len(self.labels))
+
+    def _sum(self, rows: NDArray[np.int64], counts: NDArray[np.int64], values: Floats | None) -> Floats:
+        """Weights of attributes added up: `counts` (T,) of the attributes `rows` belong to each token."""
+        T, K = len(counts), len(self.labels)
+        begins, lengths = self._extents
+        many = lengths[rows]
+        ends = np.cumsum(many)
+        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begins[rows] - ends + many, many)
+        owners = np.repeat(np.repeat(np.arange(T) * K, counts), many)
+        weights = self.learnt.weights[places]
+        if values is not None:
+            weights = weights * np.repeat(values, many)
+        return np.bincount(owners + self.learnt.targets[places], weights, T * K).astype(float)
+
+    @cached_property
+    def _row(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self.learnt.attributes)}
+
+    @cached_property
+    def _extents(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(A+1,) where each attribute's weights begin and how many there are; none for one not known."""
+        return self.learnt.begins, np.append(np.diff(self.learnt.begins), 0)
+
+    def trellis(self, tokens: Sequence[str]) -> Trellis:
+        """Scores of the labellings of the tokens that are kept, in nats; log Z is not subtracted."""
+        if not tokens:
+            raise ValueError("an empty sequence has no labelling: expected at least one token")
+        covered = [tokens[t] for t in self.kept(tokens)]
+        if not covered:
+            raise ValueError("a sequence of line breaks alone has no labelling without them")
+        return self.trellis_of(self.features(tokens), covered)
+
+    def trellis_of(
+        self, features: Sequence[Iterable[str] | Mapping[str, Any]], tokens: Sequence[str] | None = None
+    ) -> Trellis:
+        """Scores of labellings of T tokens with given features, in nats."""
+        emissions = self.emissions(features)
+        return Trellis.from_emissions(emissions, self.learnt.transitions, labels=self.labels, tokens=tokens)
+
+    def log_probability(self, tokens: Sequence[str], labelling: Iterable[object]) -> float:
+        """log P(labelling | tokens) of the tokens that are kept, nats."""
+        emissions, path = self.emissions(self.features(tokens)), self.labels.ids(labelling)
+        if len(path) != len(emissions):
+            raise ValueError(f"the labelling has {len(path)} labels, but there are {len(emissions)} tokens")
+        score = (
+            emissions[np.arange(len(path)), path].sum() + self.learnt.transitions[path[:-1], path[1:]].sum()
+        )
+        return float(score - self._sums(emissions).log_partition)
+
+    def label_probabilities(self, tokens: Sequence[str]) -> Floats:
+        """(T, K) P(label k at token t | tokens), of the tokens that are kept."""
+        return self._sums(self.emissions(self.features(tokens))).states()
+
+    def _sums(self, emissions: Floats) -> Sums:
+        return forward_backward(
+            emissions, self.learnt.transitions[None], np.zeros(len(emissions) - 1, np.int64)
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write template and weights as JSON, whole or not at all; the template is one that `load_template` has read."""
+        if self.template is not None and not self.template.source:
+            raise ValueError("this template was not read by load_template, so that it cannot be saved")
+        body = {
+            "labels": list(self.labels.names),
+            "scheme": self.labels.scheme,
+            "template": None if self.template is None else dict(self.template.source),
+            "without_line_breaks": self.without_line_breaks,
+            "attributes": list(self.learnt.attributes),
+            **{name: _text(getattr(self.learnt, name), kind) for name, kind in _ARRAYS.items()},
+        }
+        save_body(path, self.FORMAT, self.VERSION, body)
+
+    @classmethod
+    def from_body(cls, body: dict[str, Any]) -> "CRF":
+        """From the plain values that `save` has written."""
+        arrays: dict[str, Any] = {name: _array(body[name], kind) for name, kind in _ARRAYS.items()}
+        K = len(body["labels"])
+        arrays["transitions"] = arrays["transitions"].reshape(K, K)
+        weights = Weights(tuple(body["labels"]), tuple(body["attributes"]), **arrays)
+        template = None if body["template"] is None else load_template(body["template"])
+        return cls(LabelSet(weights.labels, body["scheme"]), weights, template, body["without_line_breaks"])
+
+
+def _observed(template: Template, tokens: Sequence[str], labels: Sequence[str], without: bool) -> Observed:
+    if not without:
+        return template.features(tokens), labels
+    return template.features_without_line_breaks(tokens), [labels[t] for t in line_breaks.kept(tokens)]
+
+
+_ARRAYS = {"begins": "<i8", "targets": "<i8", "weights": "<f8", "transitions": "<f8"}
+
+
+def _text(array: NDArray[Any], kind: str) -> str:
+    return base64.b64encode(array.astype(kind).tobytes()).decode("ascii")
+
+
+def _array(text: str, kind: str) -> NDArray[Any]:
+    found = np.frombuffer(base64.b64decode(text), kind)
+    return found.astype(found.dtype.newbyteorder("="))

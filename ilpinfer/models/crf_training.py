@@ -1,0 +1,153 @@
+"""Training conditional random fields: python-crfsuite does the work, on features that templates have found."""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from formulations import LabelSet
+from formulations.labels import OUTSIDE, suggestion
+from ilpinfer.models.crfsuite_files import Weights, read_crfsuite
+
+ALGORITHMS: Mapping[str, str] = {
+    "lbfgs": "L-BFGS on the penalised log-likelihood (Fersini et al. 2014, eq. 6): c1 weighs |w|, c2 weighs w²",
+    "l2sgd": "stochastic gradient descent with an L2 penalty",
+    "averaged-perceptron": "the averaged perceptron",
+    "passive-aggressive": "passive-aggressive updates",
+    "arow": "adaptive regularisation of weights",
+}
+
+Observed = tuple[Sequence[Any], Sequence[str]]
+"""Features and labels of T tokens."""
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """How far training is.
+
+    Parameters
+    ----------
+    number : from 1
+    loss : what is minimised, penalties included
+    held_out : share of held-out tokens with the right label, or None where nothing is held out
+    seconds : since training began
+    """
+
+    number: int
+    loss: float
+    held_out: float | None
+    seconds: float
+
+
+Progress = Callable[[Iteration], None]
+
+
+def learn(
+    observed: Iterable[Observed],
+    *,
+    algorithm: str = "lbfgs",
+    parameters: Mapping[str, Any] | None = None,
+    held_out: Iterable[Observed] = (),
+    progress: Progress | None = None,
+) -> Weights:
+    """Weights of a linear-chain conditional random field, labels sorted by name.
+
+    Held-out sequences with a label that training lacks are left out of `Iteration.held_out`.
+
+    Raises
+    ------
+    ValueError
+        for no sequences, an unknown algorithm or parameter, or one with a value that does not fit.
+    """
+    trainer = _trainer(algorithm, dict(parameters or {}), progress or (lambda iteration: None))
+    names = set[str]()
+    for features, labels in observed:
+        trainer.append(features, list(labels))
+        names.update(labels)
+    if not names:
+        raise ValueError("no sequences to train on")
+    for features, labels in held_out:
+        if names.issuperset(labels):
+            trainer.append(features, list(labels), 1)
+            trainer.holds_out = True
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        trainer.train(str(path), 1 if trainer.holds_out else -1)
+        return sorted_labels(read_crfsuite(path), sorted(names))
+
+
+def _trainer(algorithm: str, parameters: dict[str, Any], progress: Progress) -> Any:
+    from pycrfsuite import Trainer  # type: ignore[import-untyped]
+
+    class Reporting(Trainer):
+        """Turns what CRFsuite prints into records."""
+
+        holds_out = False
+        began = time.perf_counter()
+
+        def message(self, text: str) -> None:
+            if self.logparser.feed(text) == "iteration":
+                last = self.logparser.last_iteration
+                right = float(last["item_accuracy"]) if self.holds_out else None
+                progress(Iteration(last["num"], last["loss"], right, time.perf_counter() - self.began))
+
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f'no algorithm "{algorithm}"{suggestion(algorithm, ALGORITHMS)}')
+    trainer = Reporting(algorithm, verbose=False)
+    for name, value in parameters.items():
+        if name not in trainer.params():
+            raise ValueError(f'{algorithm} has no parameter "{name}"{suggestion(name, trainer.params())}')
+        usual = trainer.get(name)
+        if isinstance(value, str) != isinstance(usual, str) or not isinstance(value, str | Real):
+            raise ValueError(f"{algorithm}: {name} is {value!r}; its usual value is {usual!r}")
+        trainer.set(name, value)
+    return trainer
+
+
+def sorted_labels(weights: Weights, names: Sequence[str]) -> Weights:
+    """The weights with their labels in the order of `names`, among them labels that no weight was left for."""
+    place = {name: k for k, name in enumerate(names)}
+    where = np.array([place[name] for name in weights.labels], np.int64)
+    transitions = np.zeros((len(names), len(names)))
+    transitions[np.ix_(where, where)] = weights.transitions
+    return replace(weights, labels=tuple(names), targets=where[weights.targets], transitions=transitions)
+
+
+def check_sequences(
+    sequences: Iterable[tuple[Sequence[str], Sequence[str]]], what: str, scheme: str
+) -> list[tuple[Sequence[str], Sequence[str]]]:
+    """Sequences of tokens and labels that can be learnt from.
+
+    Raises
+    ------
+    ValueError
+        for an empty sequence, labels that do not fit the tokens, and labels of different schemes.
+    """
+    pairs = list(sequences)
+    first: dict[str, int] = {}
+    for number, (tokens, labels) in enumerate(pairs, 1):
+        if len(tokens) != len(labels):
+            raise ValueError(f"{what} sequence {number}: {len(labels)} labels for {len(tokens)} tokens")
+        if not tokens:
+            raise ValueError(f"{what} sequence {number}: an empty sequence; leave it out")
+        for label in labels:
+            first.setdefault(label, number)
+    if not scheme and pairs:
+        _check_scheme(first, what)
+    return pairs
+
+
+def _check_scheme(first: Mapping[str, int], what: str) -> None:
+    marked = [name for name in first if name[:1] in "BIES" and name[1:2] == "-" and len(name) > 2]
+    bare = [name for name in first if name not in marked and name != OUTSIDE]
+    if marked and bare and LabelSet(tuple(first)).scheme == "plain":
+        one, other = marked[0], bare[0]
+        raise ValueError(
+            f"{what} labels are of different schemes: {one!r} in sequence {first[one]} has a prefix, {other!r} in "
+            f'sequence {first[other]} has none; correct them, or take them as they are with scheme="plain"'
+        )

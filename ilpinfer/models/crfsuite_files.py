@@ -1,0 +1,108 @@
+"""Models that CRFsuite has written, read from their bytes: weights as exact doubles, nothing run, every place checked.
+
+A file is a header, the features (20 bytes each: kind, source, target, weight) and two tables of names, those of labels
+and those of attributes; numbers are little-endian.
+"""
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ilpinfer.models.files import ModelError
+
+_HEADER = struct.Struct("<4sI4s9I")
+_FEATURE = np.dtype([("kind", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
+_NAMES = struct.Struct("<4s5I")
+_STATE, _TRANSITION = 0, 1
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What a linear-chain model has learnt: λ of transitions and μ of attributes (Stokman 2011, eq. 17).
+
+    Parameters
+    ----------
+    labels : K names
+    attributes : A names
+    begins : (A+1,) where the weights of each attribute begin
+    targets : (N,) label of each weight
+    weights : (N,) nats
+    transitions : (K, K) nats [from, to]
+    """
+
+    labels: tuple[str, ...]
+    attributes: tuple[str, ...]
+    begins: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    transitions: NDArray[np.float64]
+
+
+def read_crfsuite(path: str | Path) -> Weights:
+    """The weights of a model file of CRFsuite.
+
+    Raises
+    ------
+    ModelError
+        for a file that is missing, of another kind, or damaged.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelError(f"{path}: the model cannot be read: {error.strerror}") from None
+    if data[:4] != b"lCRF" or data[8:12] != b"FOMC":
+        raise ModelError(f"{path}: not a model of CRFsuite: it does not begin with lCRF")
+    try:
+        return _weights(data)
+    except (struct.error, ValueError, IndexError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path}: damaged model of CRFsuite ({error}); train or copy it again") from None
+
+
+def _weights(data: bytes) -> Weights:
+    _, size, _, version, _, K, A, features, labels, attributes, _, _ = _HEADER.unpack_from(data)
+    if version != 100:
+        raise ValueError(f"version {version}, but 100 is expected")
+    if size > len(data):
+        raise ValueError(f"{len(data)} bytes of {size}")
+    chunk, _, number = struct.unpack_from("<4sII", data, features)
+    if chunk != b"FEAT":
+        raise ValueError("no list of features")
+    found = np.frombuffer(data, _FEATURE, number, features + 12)
+    if not np.isfinite(found["weight"]).all():
+        raise ValueError("a weight is not a finite number")
+    state, step = (found[found["kind"] == kind] for kind in (_STATE, _TRANSITION))
+    label_names, attribute_names = _names(data, labels, K), _names(data, attributes, A)
+    transitions = np.zeros((K, K))
+    transitions[step["source"], step["target"]] = step["weight"]
+    if (state["source"] >= A).any() or (state["target"] >= K).any():
+        raise ValueError("a feature of an unknown attribute or label")
+    order = np.argsort(state["source"], kind="stable")
+    begins = np.searchsorted(state["source"][order], np.arange(A + 1))
+    return Weights(
+        label_names,
+        attribute_names,
+        begins.astype(np.int64),
+        state["target"][order].astype(np.int64),
+        state["weight"][order].astype(np.float64),
+        transitions,
+    )
+
+
+def _names(data: bytes, place: int, number: int) -> tuple[str, ...]:
+    """Names in the order of their ids, from the table's list of places."""
+    chunk, _, _, _, size, backward = _NAMES.unpack_from(data, place)
+    if chunk != b"CQDB" or size < number:
+        raise ValueError("a table of names is cut short")
+    places = np.frombuffer(data, "<u4", number, place + backward)
+    return tuple(_name(data, place + at) for at in places.tolist())
+
+
+def _name(data: bytes, place: int) -> str:
+    _, length = struct.unpack_from("<II", data, place)
+    name = data[place + 8 : place + 7 + length]
+    if len(name) != length - 1:
+        raise ValueError("a name is cut short")
+    return name.decode("utf-8")

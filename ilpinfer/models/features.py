@@ -1,0 +1,214 @@
+"""Feature templates: which attributes of a token and its neighbours a conditional random field looks at."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from ilpinfer.models.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, Values, WordAttribute
+from ilpinfer.models.contexts import CONTEXT_ATTRIBUTES, Column, phrases, seen
+from ilpinfer.models.line_breaks import kept
+
+Features = list[list[str]]
+"""Names of the features that hold at each of T tokens."""
+ContextAttribute = Callable[[Sequence[str]], Column]
+
+CACHED = 1 << 17
+"""How many different words keep their attributes."""
+
+
+@dataclass(frozen=True)
+class Atom:
+    """An attribute of the token so many places further on: `lower[-1]`."""
+
+    attribute: str
+    offset: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.attribute}[{self.offset}]"
+
+
+Conjunction = tuple[Atom, ...]
+"""Holds where all its atoms have a value, once for each combination of their values."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """What features a token has (Fersini et al. 2014, section 2: state feature functions).
+
+    Parameters
+    ----------
+    conjunctions : features, of one atom or several
+    words : attributes of a token by itself that the template defines: word lists and regular expressions
+    contexts : attributes of a token in its sequence that it defines: phrases, and what is seen around
+    source : the plain values that it was read from, word lists included
+    """
+
+    conjunctions: tuple[Conjunction, ...]
+    words: Mapping[str, WordAttribute] = field(default_factory=dict)
+    contexts: Mapping[str, ContextAttribute] = field(default_factory=dict)
+    source: Mapping[str, Any] = field(default_factory=dict)
+
+    def features(self, tokens: Sequence[str], at: Iterable[int] | None = None) -> Features:
+        """Names of the features at each of T tokens; none at those that `at` leaves out."""
+        return self._features(tokens, self._columns(tokens), range(len(tokens)) if at is None else list(at))
+
+    def features_without_line_breaks(self, tokens: Sequence[str]) -> Features:
+        """Names of the features at each token that is no line break.
+
+        Tokens on both sides of a line break are neighbours; lines and the like are those of all tokens.
+        """
+        positions = kept(tokens)
+        columns = {name: [column[t] for t in positions] for name, column in self._columns(tokens).items()}
+        return self._features([tokens[t] for t in positions], columns, range(len(positions)))
+
+    def _columns(self, tokens: Sequence[str]) -> dict[str, Column]:
+        return {name: self.column(name, tokens) for name in self._context_names}
+
+    def column(self, name: str, tokens: Sequence[str]) -> Column:
+        """Values of an attribute at each of T tokens."""
+        if name in self.contexts:
+            return self.contexts[name](tokens)
+        if name in CONTEXT_ATTRIBUTES:
+            return CONTEXT_ATTRIBUTES[name](tokens)
+        return list(map(word_attribute(name, self.words), tokens))
+
+    def _features(self, tokens: Sequence[str], columns: Mapping[str, Column], at: Sequence[int]) -> Features:
+        T = len(tokens)
+        found: Features = [[] for _ in tokens]
+        words: list[_Word] = [_NONE] * T
+        needed = range(T) if len(at) == T else {t + o for t in at for o in self._reach if 0 <= t + o < T}
+        for t in needed:
+            words[t] = self._word(tokens[t])
+        for offset in self._singles:
+            for t in at:
+                if 0 <= t + offset < T:
+                    found[t] += words[t + offset][0][offset]
+        chosen = [found[t] for t in at]
+        named = {atom: self._at(atom, words, columns, at) for atom in self._looked_up}
+        for conjunction in self._others:
+            if len(conjunction) == 1:
+                for names, own in zip(chosen, named[conjunction[0]], strict=True):
+                    names += own
+                continue
+            for names, *parts in zip(chosen, *(named[atom] for atom in conjunction), strict=True):
+                if all(parts):
+                    names += map(" & ".join, product(*parts))
+        return found
+
+    def _at(
+        self, atom: Atom, words: "list[_Word]", columns: Mapping[str, Column], at: Sequence[int]
+    ) -> list[Sequence[str]]:
+        """Names of what an atom finds at each token of `at`."""
+        T, offset, column = len(words), atom.offset, columns.get(atom.attribute)
+        if column is None:
+            part = self._parts[atom]
+            return [words[t + offset][1][part] if 0 <= t + offset < T else () for t in at]
+        known = self._known_values.setdefault(atom, {})
+        if len(known) >= CACHED:
+            known.clear()
+        for values in set(column) - known.keys():
+            known[values] = _names(atom, values)
+        return [known[column[t + offset]] if 0 <= t + offset < T else () for t in at]
+
+    def _word(self, word: str) -> "_Word":
+        """What a word contributes at each offset, and to each atom of a conjunction, by itself."""
+        known = self._known.get(word)
+        if known is None:
+            if len(self._known) >= CACHED:
+                self._known.clear()
+            values = {name: attribute(word) for name, attribute in self._word_attributes.items()}
+            singles = {
+                offset: [name for atom in atoms for name in _names(atom, values[atom.attribute])]
+                for offset, atoms in self._singles.items()
+            }
+            parts = [_names(atom, values[atom.attribute]) for atom in self._parts]
+            known = self._known[word] = singles, parts
+        return known
+
+    @cached_property
+    def _known(self) -> "dict[str, _Word]":
+        return {}
+
+    @cached_property
+    def _known_values(self) -> dict[Atom, dict[Values, Sequence[str]]]:
+        return {}
+
+    @cached_property
+    def _context_names(self) -> list[str]:
+        used = dict.fromkeys(atom.attribute for c in self.conjunctions for atom in c)
+        return [name for name in used if name in self.contexts or name in CONTEXT_ATTRIBUTES]
+
+    @cached_property
+    def _word_attributes(self) -> dict[str, WordAttribute]:
+        used = dict.fromkeys(atom.attribute for c in self.conjunctions for atom in c)
+        return {name: word_attribute(name, self.words) for name in used if name not in self._context_names}
+
+    @cached_property
+    def _singles(self) -> dict[int, list[Atom]]:
+        """Atoms on single words that are features by themselves, by offset."""
+        found: dict[int, list[Atom]] = {}
+        for conjunction in self.conjunctions:
+            if len(conjunction) == 1 and conjunction[0].attribute in self._word_attributes:
+                found.setdefault(conjunction[0].offset, []).append(conjunction[0])
+        return found
+
+    @cached_property
+    def _reach(self) -> set[int]:
+        """Offsets at which words are looked at."""
+        return self._singles.keys() | {atom.offset for atom in self._parts}
+
+    @cached_property
+    def _others(self) -> list[Conjunction]:
+        """Features of several atoms, or of one that looks at the sequence."""
+        return [c for c in self.conjunctions if len(c) > 1 or c[0].attribute in self._context_names]
+
+    @cached_property
+    def _looked_up(self) -> list[Atom]:
+        return list(dict.fromkeys(atom for c in self._others for atom in c))
+
+    @cached_property
+    def _parts(self) -> dict[Atom, int]:
+        """Atoms on single words that conjunctions join, numbered."""
+        atoms = [atom for atom in self._looked_up if atom.attribute in self._word_attributes]
+        return {atom: number for number, atom in enumerate(atoms)}
+
+
+_Word = tuple[dict[int, list[str]], list[Sequence[str]]]
+_NONE: _Word = {}, []
+
+
+def _names(atom: Atom, values: Values) -> Sequence[str]:
+    name = str(atom)
+    return [f"{name}={value}" if value else name for value in values]
+
+
+def word_attribute(name: str, own: Mapping[str, WordAttribute]) -> WordAttribute:
+    """The attribute of a name such as `lower`, `prefix:3`, or one that the template defines."""
+    if name in own:
+        return own[name]
+    base, colon, number = name.partition(":")
+    if not colon:
+        return WORD_ATTRIBUTES[name]
+    function, length = NUMBERED_ATTRIBUTES[base], int(number)
+    return lambda word: function(word, length)
+
+
+def in_words(words: frozenset[str]) -> WordAttribute:
+    """Whether a word is listed, in lower case."""
+    return lambda word: ("",) if word.lower() in words else ()
+
+
+def in_phrases(listed: Sequence[str]) -> ContextAttribute:
+    """Which tokens are part of a listed phrase."""
+    by_first: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in listed:
+        words = tuple(phrase.lower().split())
+        by_first.setdefault(words[0], []).append(words)
+    return lambda tokens: phrases(tokens, by_first)
+
+
+def around(name: str, where: str, own: Template) -> ContextAttribute:
+    """What an attribute is anywhere in a token's line, segment or sequence, before or after it."""
+    return lambda tokens: seen(own.column(name, tokens), tokens, where)

@@ -1,0 +1,241 @@
+"""Feature templates as TOML files; every error says where it stands and what was probably meant."""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from formulations import Rule, RuleError, dump_rules, parse_rules
+from formulations.constraints.tokens import compiled
+from formulations.labels import OUTSIDE, suggestion
+from formulations.language.declared import Misplaced, check_keys
+from formulations.language.toml_text import locate, syntax_place
+from ilpinfer.models.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, WordAttribute
+from ilpinfer.models.contexts import CONTEXT_ATTRIBUTES, PLACES, Column
+from ilpinfer.models.features import (
+    Atom,
+    Conjunction,
+    ContextAttribute,
+    Template,
+    around,
+    in_phrases,
+    in_words,
+)
+from ilpinfer.models.token_rules import demanding
+
+TOP = ("title", "source", "features", "words", "patterns", "phrases", "around", "rules")
+FARTHEST = 20
+"""The largest offset of a window, in tokens."""
+
+_ATOM = re.compile(r"([\w-]+)(?::(\d+)(?:\.\.(\d+))?)?(?:\[(-?\d+)(?:\.\.(-?\d+))?\])?")
+
+
+class TemplateError(ValueError):
+    """A feature template that cannot be used; the message names file, place and the nearest known name."""
+
+
+def shipped() -> list[str]:
+    """Names of the templates that come with the package."""
+    folder = files("ilpinfer.models") / "templates"
+    return sorted(
+        entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")
+    )
+
+
+def load_template(source: str | Path | Mapping[str, Any]) -> Template:
+    """The template of a name such as `citations`, of a TOML file, or of the plain values of one.
+
+    A file has `features`, a list of attributes with places such as `lower[-1..1]` or `prefix:1..4`, joined by `&`
+    where all of them must hold together. Attributes of its own are word lists (`[words]`), regular expressions
+    (`[patterns]`), lists of phrases (`[phrases]`), and what stands in the same line and the like (`[around]`).
+
+    Raises
+    ------
+    TemplateError
+        for what cannot be read, unknown names and malformed features.
+    """
+    if isinstance(source, Mapping):
+        return _checked(source, Path(), "template", "")
+    path = Path(source)
+    if str(source) in shipped():
+        text = (files("ilpinfer.models") / "templates" / f"{source}.toml").read_text("utf-8")
+        return _parsed(text, Path(), f"template {source}")
+    try:
+        text = path.read_text("utf-8-sig")
+    except OSError as error:
+        hint = "" if path.suffix else suggestion(str(source), shipped())
+        raise TemplateError(f"{source}: the template cannot be read: {error.strerror}{hint}") from None
+    except UnicodeDecodeError:
+        raise TemplateError(f"{source}: the template is not UTF-8; save it as UTF-8") from None
+    return _parsed(text, path.parent, str(source))
+
+
+def with_rules(template: Template, rules: Iterable[Rule], window: str = "[-1..1]") -> Template:
+    """The template with features that say which rules on single tokens apply there and beside it."""
+    source = {**template.source, "rules": dump_rules(rules)}
+    return load_template({**source, "features": [*source["features"], f"rule{window}"]})
+
+
+def _parsed(text: str, folder: Path, name: str) -> Template:
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message, place = syntax_place(error, text)
+        where = f" (line {place.line}, column {place.column})" if place else ""
+        raise TemplateError(f"{name}: not TOML: {message}{where}") from None
+    return _checked(document, folder, name, text)
+
+
+def _checked(document: Mapping[str, Any], folder: Path, name: str, text: str) -> Template:
+    try:
+        return _template(document, folder)
+    except Misplaced as error:
+        place = locate(text, error.path, error.offset) if error.path else None
+        where = f" (line {place.line})" if place else ""
+        raise TemplateError(f"{name}: {error.message}{where}") from None
+
+
+def _template(document: Mapping[str, Any], folder: Path) -> Template:
+    check_keys(document, TOP, ())
+    plain: dict[str, Any] = dict(document)
+    words: dict[str, WordAttribute] = {}
+    contexts: dict[str, ContextAttribute] = {}
+    taken: set[str] = {*WORD_ATTRIBUTES, *NUMBERED_ATTRIBUTES, *CONTEXT_ATTRIBUTES}
+    for section in ("words", "phrases"):
+        plain[section] = {}
+        for name, value, path in _entries(document, section, taken):
+            listed = plain[section][name] = _words(value, name, folder, path)
+            if section == "words":
+                words[name] = in_words(frozenset(word.lower() for word in listed))
+            else:
+                contexts[name] = in_phrases(listed)
+    if "rules" in document:
+        contexts["rule"] = _rules(document["rules"], folder)
+        taken.add("rule")
+    for name, value, path in _entries(document, "patterns", taken):
+        words[name] = _pattern(value, name, path)
+    template = Template((), words, contexts, plain)
+    for name, value, path in _entries(document, "around", taken):
+        contexts[name] = _around(value, name, template, path)
+    written = document.get("features")
+    if not isinstance(written, list) or not written:
+        raise Misplaced('no features: expected features = ["word[-1..1]", …]', "features")
+    known = {*WORD_ATTRIBUTES, *CONTEXT_ATTRIBUTES, *words, *contexts}
+    conjunctions = [c for i, text in enumerate(written) for c in _conjunctions(text, known, i)]
+    return Template(tuple(dict.fromkeys(conjunctions)), words, contexts, plain)
+
+
+def _entries(
+    document: Mapping[str, Any], section: str, taken: set[str]
+) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
+    table = document.get(section, {})
+    if not isinstance(table, dict):
+        raise Misplaced(f"{section} is {table!r}; expected a table of attributes", section)
+    for name, value in table.items():
+        if name in taken:
+            raise Misplaced(f"attribute {name!r} exists already: give it another name", section, name)
+        if not re.fullmatch(r"[\w-]+", name):
+            raise Misplaced(f"attribute {name!r}: a name has letters, digits and hyphens", section, name)
+        taken.add(name)
+        yield name, value, (section, name)
+
+
+def _words(value: Any, name: str, folder: Path, path: tuple[str, ...]) -> list[str]:
+    """A list of texts; `{ file = "words.txt" }` reads one a line, lines that begin with # left out."""
+    if isinstance(value, dict) and value.keys() == {"file"} and isinstance(value["file"], str):
+        try:
+            lines = (folder / value["file"]).read_text("utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            what = error.strerror if isinstance(error, OSError) else "not UTF-8"
+            raise Misplaced(f"{name}: {value['file']} cannot be read: {what}", *path) from None
+        value = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    if not isinstance(value, list) or not all(isinstance(word, str) and word.strip() for word in value):
+        raise Misplaced(f'{name}: expected a list of words, or {{ file = "words.txt" }}', *path)
+    if not value:
+        raise Misplaced(f"{name}: an empty list", *path)
+    return list(value)
+
+
+def _pattern(value: Any, name: str, path: tuple[str, ...]) -> WordAttribute:
+    if not isinstance(value, str):
+        raise Misplaced(f"{name} is {value!r}; expected a regular expression for a whole token", *path)
+    try:
+        expression = compiled(value)
+    except ValueError as error:
+        raise Misplaced(f"{name}: {error}", *path) from None
+    return lambda word: ("",) if expression.fullmatch(word) else ()
+
+
+def _rules(value: Any, folder: Path) -> ContextAttribute:
+    """Titles of the rules that say something about a token (Liao et al. 2009, section 2, first method)."""
+    if not isinstance(value, str):
+        raise Misplaced(f"rules is {value!r}; expected the text of a rule file", "rules")
+    try:
+        rules = parse_rules(value, "rules of the template", folder)
+    except RuleError as error:
+        raise Misplaced(error.message, "rules") from None
+    silent = [rule.title for rule in rules.rules if not demanding(rule)]
+    if silent:
+        raise Misplaced(f"rule {silent[0]!r} says nothing about single tokens, as tag_at would", "rules")
+    fields = tuple(field for field in rules.fields if field != OUTSIDE)
+    statements = [(rule.title, statement) for rule in rules.rules for statement in rule.statements(fields)]
+
+    def column(tokens: Sequence[str]) -> Column:
+        found: Column = [()] * len(tokens)
+        for title, statement in statements:
+            for t in statement.demands(tokens):
+                found[t] = (*found[t], title)
+        return found
+
+    return column
+
+
+def _around(value: Any, name: str, own: Template, path: tuple[str, ...]) -> ContextAttribute:
+    if not isinstance(value, dict) or value.keys() != {"attribute", "in"}:
+        raise Misplaced(f'{name}: expected {{ attribute = "year", in = "line" }}', *path)
+    if value["in"] not in PLACES:
+        raise Misplaced(f'{name}: no place "{value["in"]}"{suggestion(str(value["in"]), PLACES)}', *path)
+    known = {*WORD_ATTRIBUTES, *CONTEXT_ATTRIBUTES, *own.words, *own.contexts}
+    attribute = str(value["attribute"])
+    if attribute.partition(":")[0] not in known | set(NUMBERED_ATTRIBUTES):
+        raise Misplaced(f'{name}: no attribute "{attribute}"{suggestion(attribute, known)}', *path)
+    return around(attribute, value["in"], own)
+
+
+def _conjunctions(text: Any, known: set[str], number: int) -> Iterator[Conjunction]:
+    """What a feature stands for: each offset and each length of its ranges."""
+    if not isinstance(text, str):
+        raise Misplaced(
+            f'feature {number + 1} is {text!r}; expected a text such as "lower[-1..1]"', "features", number
+        )
+    where = f'feature {number + 1} ("{text}")'
+
+    def misplaced(message: str) -> Misplaced:
+        return Misplaced(f"{where}: {message}", "features", number)
+
+    yield from product(*(_atoms(part.strip(), known, misplaced) for part in text.split("&")))
+
+
+def _atoms(text: str, known: set[str], misplaced: Callable[[str], Misplaced]) -> list[Atom]:
+    match = _ATOM.fullmatch(text)
+    if match is None:
+        raise misplaced(f'"{text}" is no attribute with a place; expected "lower[-1..1]" or "prefix:3"')
+    name, shortest, longest, first, last = match.groups()
+    if name not in known | set(NUMBERED_ATTRIBUTES):
+        raise misplaced(f'no attribute "{name}"{suggestion(name, known | set(NUMBERED_ATTRIBUTES))}')
+    if (shortest is None) == (name in NUMBERED_ATTRIBUTES):
+        raise misplaced(f'"{name}" takes {"a length, as in prefix:3" if shortest is None else "no length"}')
+    offsets = _range(first or "0", last)
+    lengths = [""] if shortest is None else [f":{n}" for n in _range(shortest, longest)]
+    if not offsets or not lengths:
+        raise misplaced(f'"{text}": a range goes from the smaller number to the larger one')
+    if max(map(abs, offsets)) > FARTHEST:
+        raise misplaced(f'"{text}" reaches farther than {FARTHEST} tokens')
+    return [Atom(name + length, offset) for length in lengths for offset in offsets]
+
+
+def _range(first: str, last: str | None) -> range:
+    return range(int(first), int(last or first) + 1)

@@ -1,0 +1,191 @@
+"""What hard rules on single tokens leave of the labels, and what a labels' scheme makes of it next to them.
+
+Sets of labels are whole numbers, bit k for label k: rules are asked once for each different word, and the rest is
+looking up.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations import LabelSet, Rule
+from formulations.constraints.lexical import TagAt
+from formulations.constraints.template import Template as Statement
+
+Booleans = NDArray[np.bool_]
+Allowed = list[int]
+"""For each of T tokens the set of labels that are left to it."""
+
+REMEMBERED = 1 << 17
+"""How many different words keep what rules say about them."""
+
+
+@dataclass(frozen=True)
+class TokenRules:
+    """Hard rules that say which labels single tokens have.
+
+    Parameters
+    ----------
+    labels : K labels
+    rules : of `tag_at`, `right_before`, `tag_phrases` and `tag_sequence`; where two leave no label, the earlier one wins
+        (Liao et al. 2009, rule 1: "no matter what the context")
+    valid : whether steps that the labels' scheme rules out are forbidden, so that rules reach neighbours, too
+
+    Raises
+    ------
+    ValueError
+        for soft rules, rules about anything but single tokens, and unknown fields.
+    """
+
+    labels: LabelSet
+    rules: tuple[Rule, ...]
+    valid: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rules", tuple(self.rules))
+        for rule in self.rules:
+            if not rule.hard or not demanding(rule):
+                raise ValueError(
+                    f"{rule.title}: rules that come first are hard and about single tokens, such as tag_at"
+                )
+            for statement in rule.statements(self._names):
+                self.labels.field(statement.field)  # type: ignore[attr-defined]
+
+    def allowed(self, tokens: Sequence[str]) -> Allowed:
+        """Labels that rules, and the scheme beside such neighbours, leave to each of T tokens.
+
+        Raises
+        ------
+        ValueError
+            where rules and scheme leave none.
+        """
+        found = [self._every] * len(tokens)
+        for number, stage in enumerate(self._stages):
+            if _looks_at_one_word(stage[0]):
+                found = [
+                    self._of_word(token, left, number) for token, left in zip(tokens, found, strict=True)
+                ]
+            else:
+                self._restrict(found, stage[0], tokens)
+        if self.valid:
+            self._sweep(found, tokens, range(len(found)), self._followers)
+            self._sweep(found, tokens, range(len(found) - 1, -1, -1), self._forerunners)
+        return found
+
+    def mask(self, labels: int) -> Booleans:
+        """(K,) which labels a set has."""
+        known = self._masks.get(labels)
+        if known is None:
+            known = self._masks[labels] = np.array([labels >> k & 1 for k in range(len(self.labels))], bool)
+        return known
+
+    def _sweep(
+        self, found: Allowed, tokens: Sequence[str], order: range, beside: Callable[[int], int]
+    ) -> None:
+        """Leave to each token what can stand beside the token before it in the order."""
+        other = 0
+        for t in order:
+            left = found[t] & beside(other)
+            if not left:
+                raise ValueError(f"token {t}, {tokens[t]!r}: rules and the labels' scheme leave it no label")
+            found[t] = other = left
+
+    def _followers(self, labels: int) -> int:
+        """Labels that can follow one of the given ones; no labels stand for the start."""
+        known = self._after.get(labels)
+        if known is None:
+            rows = self._steps[1:][self.mask(labels)] if labels else self._steps[:1]
+            known = self._after[labels] = bits(np.asarray(np.any(rows, axis=0)))
+        return known
+
+    def _forerunners(self, labels: int) -> int:
+        """Labels that can stand before one of the given ones; no labels stand for the end."""
+        known = self._before.get(labels)
+        if known is None:
+            invalid = self.labels.invalid
+            fits = np.any(self._steps[1:, self.mask(labels)], axis=1) if labels else ~invalid[1]
+            known = self._before[labels] = bits(np.asarray(fits))
+        return known
+
+    def _of_word(self, token: str, left: int, stage: int) -> int:
+        """What rules about a token by itself make of the labels that are left to it."""
+        known = self._words.get((token, left, stage))
+        if known is None:
+            if len(self._words) >= REMEMBERED:
+                self._words.clear()
+            found = [left]
+            for rule in self._stages[stage]:
+                self._restrict(found, rule, (token,))
+            known = self._words[token, left, stage] = found[0]
+        return known
+
+    def _restrict(self, found: Allowed, rule: Rule, tokens: Sequence[str]) -> None:
+        """Leave what a rule demands, except where nothing would be left."""
+        for t, labels in self._demanded(rule, tokens).items():
+            found[t] = found[t] & labels or found[t]
+
+    def _demanded(self, rule: Rule, tokens: Sequence[str]) -> dict[int, int]:
+        """Labels that a rule leaves, by token."""
+        found: dict[int, int] = {}
+        for statement in rule.statements(self._names):
+            for t, selector in statement.demands(tokens).items():
+                found[t] = found.get(t, self._every) & bits(self.labels.field(selector).member)
+        return found
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(field.name for field in self.labels.each_field)
+
+    @cached_property
+    def _stages(self) -> list[tuple[Rule, ...]]:
+        """The rules in order, those in a row that look at one word together."""
+        groups = groupby(self.rules, _looks_at_one_word)
+        return [
+            stage
+            for alone, rules in groups
+            for stage in ([tuple(rules)] if alone else zip(rules, strict=True))
+        ]
+
+    @cached_property
+    def _every(self) -> int:
+        return (1 << len(self.labels)) - 1
+
+    @cached_property
+    def _steps(self) -> Booleans:
+        """(K+1, K) which steps the scheme allows."""
+        return ~self.labels.invalid[0]
+
+    @cached_property
+    def _masks(self) -> dict[int, Booleans]:
+        return {}
+
+    @cached_property
+    def _words(self) -> dict[tuple[str, int, int], int]:
+        return {}
+
+    @cached_property
+    def _after(self) -> dict[int, int]:
+        return {}
+
+    @cached_property
+    def _before(self) -> dict[int, int]:
+        return {}
+
+
+def bits(member: Booleans) -> int:
+    """The set of the labels (K,) that hold."""
+    return sum(1 << k for k in np.flatnonzero(member).tolist())
+
+
+def demanding(rule: Rule) -> bool:
+    """Whether a rule says which labels single tokens have."""
+    return type(rule.statement).demands is not Statement.demands
+
+
+def _looks_at_one_word(rule: Rule) -> bool:
+    statement = rule.statement
+    return isinstance(statement, TagAt) and statement.previous is None and statement.following is None

@@ -1,0 +1,195 @@
+"""Feature templates: what attributes say, what files may hold, and messages for what they may not."""
+
+import itertools
+
+import pytest
+
+from formulations import constraints as C
+from ilpinfer.models.attributes import WORD_ATTRIBUTES, bucket, short_shape
+from ilpinfer.models.contexts import CONTEXT_ATTRIBUTES, lines, segments
+from ilpinfer.models.template_files import TemplateError, load_template, shipped, with_rules
+
+LINES = (
+    "Engineer",
+    "@newline@",
+    "Acme",
+    "Ltd",
+    ",",
+    "Pune",
+    "@newline@",
+    "@newline@",
+    "May",
+    "2019",
+    "-",
+    "today",
+)
+
+
+def features(written, tokens, **tables):
+    return load_template({"features": [written], **tables}).features(tokens)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("lower", [["lower[0]=on"], ["lower[0]=trees"]]),
+        ("lower[-1]", [[], ["lower[-1]=on"]]),
+        ("lower[-1..1]", [["lower[0]=on", "lower[1]=trees"], ["lower[-1]=on", "lower[0]=trees"]]),
+        ("prefix:1..2", [["prefix:1[0]=o"], ["prefix:1[0]=t", "prefix:2[0]=tr"]]),
+        ("first", [["first[0]"], []]),
+        ("lower & last[1]", [["lower[0]=on & last[1]"], []]),
+        ("case & lower[1]", [["case[0]=capitalised & lower[1]=trees"], []]),
+    ],
+)
+def test_windows_ranges_and_conjunctions(written, expected):
+    assert features(written, ("On", "trees")) == expected
+
+
+def test_word_lists_patterns_phrases_and_what_stands_around():
+    tokens = ("In", "New", "York", ",", "1999")
+    assert features("city", tokens, words={"city": ["york"]})[2] == ["city[0]"]
+    assert features("year", tokens, patterns={"year": r"\d{4}"})[4] == ["year[0]"]
+    found = features("place", tokens, phrases={"place": ["New York", "New York City", "york"]})
+    assert found == [[], ["place[0]=B"], ["place[0]=I"], [], []]
+    tables = {"patterns": {"year": r"\d{4}"}, "around": {"ahead": {"attribute": "year", "in": "after"}}}
+    assert features("ahead", tokens, **tables) == [["ahead[0]"]] * 4 + [[]]
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        ("line", "aabbbbbbcccc"),
+        ("previous line", "..aaaaaabbbb"),
+        ("next line", "bbcccccc...."),
+        ("sequence", "************"),
+    ],
+)
+def test_lines_around(place, expected):
+    marks = {"engineer": "a", "pune": "b", "today": "c"}
+    tables = {
+        "patterns": {mark: word for word, mark in zip(("Engineer", "Pune", "today"), "abc")},
+        "around": {f"near-{mark}": {"attribute": mark, "in": place} for mark in marks.values()},
+    }
+    template = load_template({"features": [f"near-{mark}" for mark in "abc"], **tables})
+    found = [names[0][5] if len(names) == 1 else "*" if names else "." for names in template.features(LINES)]
+    assert "".join(found) == expected
+
+
+def test_stretches_cover_a_sequence():
+    assert lines(LINES) == [(0, 2), (2, 8), (8, 12)]
+    assert segments(("A", ".", ",", "B", "c", "(")) == [(0, 3), (3, 6)]
+    assert segments(("a", "b")) == [(0, 2)]
+    assert segments(()) == []
+
+
+def test_numbers_that_go_on_and_subsections():
+    tokens = ("1.", "Facts", "@newline@", "2.", "Law", "2.1", "So", "7.")
+    column = CONTEXT_ATTRIBUTES["numbering"](tokens)
+    assert [v for v in column if v] == [("begins",), ("goes-on",), ("goes-on",), ("breaks",)]
+    assert [t for t, v in enumerate(CONTEXT_ATTRIBUTES["subsection"](tokens)) if v] == [4]
+
+
+def test_shapes_and_buckets():
+    assert short_shape("McCallum-03") == "XxXx-0"
+    assert [bucket(n) for n in (0, 4, 5, 10, 11, 50, 51)] == [
+        "0",
+        "4",
+        "5-10",
+        "5-10",
+        "11-20",
+        "21-50",
+        "51+",
+    ]
+
+
+@pytest.mark.parametrize("name", [*WORD_ATTRIBUTES, *CONTEXT_ATTRIBUTES])
+@pytest.mark.parametrize("tokens", [("",), ("naïve", "@newline@", "(a", "b)", '"'), ("1.", "", "\n", "Ω3")])
+def test_every_attribute_takes_any_token(name, tokens):
+    found = features(name, tokens)
+    assert len(found) == len(tokens)
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_features_at_some_tokens_are_those_at_all(name):
+    template = load_template(name)
+    tokens = LINES[:9]
+    whole = template.features(tokens)
+    assert all(whole)
+    for at in itertools.combinations(range(len(tokens)), 2):
+        found = template.features(tokens, at)
+        assert [f for t, f in enumerate(found) if t in at] == [whole[t] for t in at]
+        assert not any(f for t, f in enumerate(found) if t not in at)
+    assert template.features(tokens, []) == [[] for _ in tokens]
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_templates_come_back_from_their_plain_values(name):
+    template = load_template(name)
+    assert load_template(template.source).features(LINES) == template.features(LINES)
+
+
+def test_words_from_files_are_kept_in_the_plain_values(tmp_path):
+    (tmp_path / "months.txt").write_text("# months\nMay\n\nJune\n")
+    path = tmp_path / "own.toml"
+    path.write_text('features = ["month"]\n[words]\nmonth = { file = "months.txt" }\n')
+    template = load_template(path)
+    (tmp_path / "months.txt").unlink()
+    assert load_template(template.source).features(("may",)) == [["month[0]"]]
+
+
+def test_rules_as_features():
+    rules = [C.tag_at("O", words=["the"], name="small"), C.tag_phrases("place", ["New York"])]
+    template = with_rules(load_template({"features": ["word"]}), rules, "")
+    assert template.features(("the", "New", "York"))[0] == ["word[0]=the", "rule[0]=small"]
+    assert len(template.features(("the", "New", "York"))[1]) == 2
+    assert load_template(template.source).features(("the",)) == template.features(("the",))
+    with pytest.raises(TemplateError, match="rule 'once' says nothing about single tokens"):
+        with_rules(template, [C.at_most_runs("place", 1, name="once")])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            'features = ["word", "lowr[-1]"]',
+            r'feature 2 \("lowr\[-1\]"\): no attribute "lowr"; did you mean "lower"\? \(line 1\)',
+        ),
+        ('features = [\n"word",\n"shap"]', r'did you mean "shape"\? \(line 3\)'),
+        ('features = ["prefix"]', '"prefix" takes a length, as in prefix:3'),
+        ('features = ["word:3"]', '"word" takes no length'),
+        ('features = ["word[2..1]"]', "from the smaller number to the larger"),
+        ('features = ["word[99]"]', "reaches farther than 20 tokens"),
+        ('features = ["word[-1"]', "no attribute with a place"),
+        ("features = [3]", "feature 1 is 3; expected a text"),
+        ("features = []", "no features"),
+        ("title = 'x'", "no features"),
+        ('feature = ["word"]', 'nothing is called "feature"; did you mean "features"'),
+        ('features = ["word"]\n[words]\nmonth = 3', "month: expected a list of words"),
+        ('features = ["word"]\n[words]\nlower = ["a"]', "attribute 'lower' exists already"),
+        (
+            'features = ["word"]\n[words]\nm = { file = "none.txt" }',
+            "m: none.txt cannot be read: No such file",
+        ),
+        ('features = ["word"]\n[patterns]\ny = "("', r"y: pattern '\(' is not a regular expression"),
+        (
+            'features = ["word"]\n[around]\na = { attribute = "wrd", in = "line" }',
+            'a: no attribute "wrd"; did you mean "word"',
+        ),
+        (
+            'features = ["word"]\n[around]\na = { attribute = "word", in = "lin" }',
+            'a: no place "lin"; did you mean "line"',
+        ),
+        ("features = [", "not TOML"),
+    ],
+)
+def test_messages_name_file_place_and_nearest_name(tmp_path, text, message):
+    path = tmp_path / "own.toml"
+    path.write_text(text)
+    with pytest.raises(TemplateError, match=message) as caught:
+        load_template(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_a_template_that_is_not_there():
+    with pytest.raises(TemplateError, match=r'resum: the template cannot be read: .*; did you mean "resume"'):
+        load_template("resum")
