@@ -88,14 +88,30 @@ def _demo(
 def _train(
     source: Annotated[str, typer.Argument(metavar="TRAIN", help="token<TAB>label columns or JSON lines.")],
     output: Annotated[str, typer.Option(help="Where to write the model, a JSON file.")],
-    kind: Annotated[str, typer.Option(help="hmm: first order, counted; hmm2: second order.")] = "hmm",
+    kind: Annotated[str, typer.Option(help="hmm: first order, counted; hmm2: second order; crf.")] = "hmm",
     scheme: Scheme = "",
     first: Annotated[int | None, typer.Option(min=1, help="Train on the first so many sequences.")] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=VALUE, such as template=citations or c1=0.1 for a crf; may be repeated."),
+    ] = None,
+    held_out: Annotated[
+        str, typer.Option(help="A file to try the model on, or a share of TRAIN to keep for that.")
+    ] = "",
+    parts: Annotated[
+        int, typer.Option("--cross-validate", help="Try models trained on all parts but one, so many times.")
+    ] = 0,
+    documents: Annotated[
+        str, typer.Option(help="A file that names the document of each sequence; parts keep them whole.")
+    ] = "",
+    rules: Annotated[str | None, typer.Option(help="Rules under which models are tried.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the parts.")] = 0,
 ) -> None:
-    """Train a model on labelled sequences."""
-    from ilpinfer.cli.training import train
+    """Train a model on labelled sequences, and say how good it is."""
+    from ilpinfer.cli.training import Trying, train
 
-    train(source, kind, output, scheme, first)
+    trying = Trying(held_out, parts, documents, rules, seed)
+    train(source, kind, output, scheme, first, option or [], trying)
 
 
 @app.command("decode")

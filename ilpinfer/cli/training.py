@@ -1,34 +1,169 @@
 """`ilpinfer train`."""
 
 import sys
+import warnings
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
 
+from rich.console import Console
+from rich.table import Table
+
+from formulations import RuleSet, load_rules
+from formulations.compiled.problem import RuleNotice
 from formulations.labels import suggestion
-from ilpinfer.cli.inputs import check_scheme
+from ilpinfer.cli.inputs import check_scheme, parameters
+from ilpinfer.cli.progress import progress
+from ilpinfer.cli.show import console
 from ilpinfer.corpus.conversion import converted
 from ilpinfer.corpus.sequences import InputError, labelled, read
-from ilpinfer.models.hmm import HMM
-from ilpinfer.models.second_order import SecondOrderHMM
-
-KINDS: dict[str, tuple[type[HMM | SecondOrderHMM], str]] = {
-    "hmm": (HMM, "first-order HMM"),
-    "hmm2": (SecondOrderHMM, "second-order HMM"),
-}
+from ilpinfer.evaluation.evaluation import Pair, evaluate
+from ilpinfer.evaluation.folds import Labelled, cross_validate, folds, labelled_by
+from ilpinfer.models.crf_training import Iteration
+from ilpinfer.models.training import KINDS
+from ilpinfer.models.training import train as train_model
 
 
-def train(source: str, kind: str, output: str, scheme: str, first: int | None) -> None:
-    """Train a model and write it whole."""
+@dataclass(frozen=True)
+class Trying:
+    """How a model is tried.
+
+    Parameters
+    ----------
+    held_out : a file, or a share of the training sequences; empty for none
+    parts : of cross-validation; 0 for none
+    documents : a file with the document of each sequence, a line each; empty where each is one
+    rules : under which sequences are labelled
+    seed : of shuffling
+    """
+
+    held_out: str = ""
+    parts: int = 0
+    documents: str = ""
+    rules: str | None = None
+    seed: int = 0
+
+
+def train(
+    source: str,
+    kind: str,
+    output: str,
+    scheme: str,
+    first: int | None,
+    options: Sequence[str],
+    trying: Trying,
+) -> None:
+    """Train a model and write it whole; say how good it is, as far as asked."""
     if kind not in KINDS:
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
     check_scheme(scheme)
-    pairs = labelled(read(source)[:first])
-    labels = converted([labels for _, labels in pairs], scheme)
-    pairs = list(zip((tokens for tokens, _ in pairs), labels, strict=True))
-    chosen, name = KINDS[kind]
-    model = chosen.train(pairs, scheme=scheme)
+    pairs = _read(source, scheme, first)
+    rules = RuleSet(()) if trying.rules is None else load_rules(trying.rules)
+    warnings.simplefilter("ignore", RuleNotice)
+    make = partial(train_model, kind, scheme=scheme, **parameters(options))
+    if trying.parts:
+        _cross_validated(pairs, make, rules, trying)
+    pairs, held_out = _held_out(pairs, scheme, trying)
+    with _watched() as watch:
+        model = make(pairs, held_out=held_out, progress=watch)
     model.save(output)
     tokens = sum(len(labels) for _, labels in pairs)
     print(
-        f"{output}: {name}, {len(model.labels)} labels ({model.labels.scheme}), {len(model.words)} words, "
+        f"{output}: {KINDS[kind].title}, {len(model.labels)} labels ({model.labels.scheme}), {model.size}, "
         f"from {len(pairs)} sequences of {tokens} tokens",
         file=sys.stderr,
     )
+    if held_out:
+        table = _table("held out")
+        _add(table, f"{len(held_out)} sequences", labelled_by(model, held_out, rules))
+        console().print(table)
+
+
+def _read(source: str, scheme: str, first: int | None = None) -> list[Labelled]:
+    pairs = labelled(read(source)[:first])
+    labels = converted([labels for _, labels in pairs], scheme)
+    return list(zip((tokens for tokens, _ in pairs), labels, strict=True))
+
+
+def _held_out(pairs: list[Labelled], scheme: str, trying: Trying) -> tuple[list[Labelled], list[Labelled]]:
+    """Sequences to train on, and those to try the model on."""
+    if not trying.held_out:
+        return pairs, []
+    try:
+        share = float(trying.held_out)
+    except ValueError:
+        return pairs, _read(trying.held_out, scheme)
+    if not 0 < share < 1:
+        raise InputError(f"--held-out {trying.held_out}: expected a file, or a share between 0 and 1")
+    parts = folds(_documents(trying, len(pairs)), max(2, round(1 / share)), trying.seed)
+    chosen = set(parts[0])
+    return [p for i, p in enumerate(pairs) if i not in chosen], [pairs[i] for i in parts[0]]
+
+
+def _documents(trying: Trying, number: int) -> Sequence[Any]:
+    """What tells the documents of the sequences apart."""
+    if not trying.documents:
+        return range(number)
+    try:
+        names = Path(trying.documents).read_text("utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{trying.documents}: cannot be read: {error}") from None
+    names = [name.strip() for name in names if name.strip()]
+    if len(names) < number:
+        raise InputError(
+            f"{trying.documents}: {len(names)} lines for {number} sequences; expected a line each"
+        )
+    return names[:number]
+
+
+def _cross_validated(pairs: list[Labelled], make: Any, rules: RuleSet, trying: Trying) -> None:
+    parts = folds(_documents(trying, len(pairs)), trying.parts, trying.seed)
+    table, every = _table("cross-validation"), list[Pair]()
+    with progress("folds", len(parts)) as advance:
+        for number, found in enumerate(cross_validate(pairs, make, parts, rules), 1):
+            _add(table, f"fold {number}, {len(found)} sequences", found)
+            every += found
+            advance()
+    _add(table, f"all {len(every)}", every)
+    console().print(table)
+
+
+def _table(title: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(title)
+    for heading in ("token accuracy", "span precision", "recall", "F1", "whole sequences"):
+        table.add_column(heading, justify="right")
+    return table
+
+
+def _add(table: Table, name: str, pairs: Sequence[Pair]) -> None:
+    found = evaluate(pairs)
+    spans = found.to_dict()["all"]["spans"]
+    shares = (found.accuracy, spans["precision"], spans["recall"], spans["f1"], found.whole_sequences)
+    table.add_row(name, *(f"{100 * share:.2f}" for share in shares))
+
+
+def _watched() -> AbstractContextManager[Any]:
+    """Shows each iteration on a terminal."""
+    if not sys.stderr.isatty():
+        return nullcontext(None)
+    return _Status()
+
+
+class _Status(AbstractContextManager[Any]):
+    def __init__(self) -> None:
+        self._status = Console(stderr=True).status("training")
+
+    def __enter__(self) -> Any:
+        self._status.__enter__()
+        return self._show
+
+    def __exit__(self, *problem: object) -> None:
+        self._status.__exit__(None, None, None)
+
+    def _show(self, iteration: Iteration) -> None:
+        right = "" if iteration.held_out is None else f", {iteration.held_out:.2%} of held-out tokens right"
+        self._status.update(f"iteration {iteration.number}: loss {iteration.loss:.1f}{right}")

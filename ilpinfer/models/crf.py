@@ -110,6 +110,11 @@ class CRF:
         except ValueError as error:
             raise ModelError(f"{path}: {error}") from None
 
+    @property
+    def size(self) -> str:
+        """How much it holds."""
+        return f"{len(self.learnt.attributes)} features"
+
     def features(self, tokens: Sequence[str]) -> list[list[str]]:
         """Names of the features of each token, or of each that is `kept`."""
         if self.template is None:

@@ -128,6 +128,11 @@ class HMM:
         scores = self.emissions.scores(tokens)
         return Trellis.from_emissions(scores, p.transitions, p.start, p.end, self.labels, tokens)
 
+    @property
+    def size(self) -> str:
+        """How much it holds."""
+        return f"{len(self.words)} words"
+
     def save(self, path: str | Path) -> None:
         """Write the counts as JSON, whole or not at all."""
         body = {

@@ -163,6 +163,11 @@ class SecondOrderHMM:
             raise ValueError("an empty sequence has no labelling: expected at least one token")
         return self.emissions.scores(tokens)
 
+    @property
+    def size(self) -> str:
+        """How much it holds."""
+        return f"{len(self.words)} words"
+
     def save(self, path: str | Path) -> None:
         """Write the counts as JSON, whole or not at all."""
         places = np.argwhere(self.transitions > 0)

@@ -1,0 +1,64 @@
+"""Cross-validation: every sequence is labelled by a model that was trained without it, or without its document."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import ilpinfer
+from formulations.rules import RuleSet
+from ilpinfer.evaluation.evaluation import Pair
+from ilpinfer.models.files import Model
+
+Labelled = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def folds(documents: Sequence[Any], parts: int, seed: int) -> list[list[int]]:
+    """Places of sequences in so many parts, shuffled; the sequences of one document stay together.
+
+    Parameters
+    ----------
+    documents : for each sequence, what tells its document apart
+    parts : from 2 to the number of documents
+
+    Raises
+    ------
+    ValueError
+        for more parts than documents, or fewer than two.
+    """
+    names = list(dict.fromkeys(documents))
+    if not 2 <= parts <= len(names):
+        raise ValueError(f"cannot make {parts} folds of {len(names)} documents; expected 2 to {len(names)}")
+    order = np.random.default_rng(seed).permutation(len(names)).tolist()
+    part = {names[place]: number % parts for number, place in enumerate(order)}
+    return [[i for i, name in enumerate(documents) if part[name] == fold] for fold in range(parts)]
+
+
+def cross_validate(
+    pairs: Sequence[Labelled],
+    train: Callable[[Sequence[Labelled]], Model],
+    parts: Sequence[Sequence[int]],
+    rules: RuleSet | Sequence[Any] = (),
+) -> Iterator[list[Pair]]:
+    """For each part, its sequences as labelled under rules by a model trained on the others.
+
+    Parameters
+    ----------
+    pairs : tokens and labels
+    train : makes a model of labelled sequences
+    parts : places of the sequences of each part
+    rules : under which they are decoded, exactly
+    """
+    for part in parts:
+        left = set(part)
+        model = train([pair for place, pair in enumerate(pairs) if place not in left])
+        yield labelled_by(model, [pairs[place] for place in part], rules)
+
+
+def labelled_by(model: Model, pairs: Sequence[Labelled], rules: RuleSet | Sequence[Any] = ()) -> list[Pair]:
+    """Sequences as a model labels them under rules."""
+    found = []
+    for tokens, gold in pairs:
+        solution = ilpinfer.decode(model.trellis(tokens), rules)
+        found.append(Pair(tokens, tuple(solution.labels) if solution.found else None, gold))
+    return found
