@@ -5,8 +5,8 @@ from ilpinfer.search.evolution_kernels import BEST, FOUND, SPARE, STATES, VALUED
 
 DONE, WORKED, FULL = 0, 1, 2
 """Why `improve` has stopped: nothing makes it better, the work is done, or there is no room for joint states or labellings."""
-TOKEN, SINCE = 0, 1
-"""Places in `position`: the token at hand, and how many were passed since the labelling last got better."""
+TOKEN, SINCE, MOVE = 0, 1, 2
+"""Places in `position`: the token at hand, how many were passed since the labelling last got better, and the next change."""
 
 
 @kernel
@@ -40,7 +40,7 @@ def improve(lattice, machines, people, weight, records, counts, position, work):
         while end < T and y[end] == y[t]:
             end += 1
         starts = t == 0 or y[t - 1] != y[t]
-        for move in range(2 * K + 2):
+        for move in range(position[MOVE], 2 * K + 2):
             k = move % K if move < 2 * K else 0
             first, last = t, t
             if move < K:
@@ -61,7 +61,7 @@ def improve(lattice, machines, people, weight, records, counts, position, work):
                 label[1, t] = y[t - 1]
             found = _better(lattice, machines, people, first, last, weight, counts)
             if found < 0:
-                label[1] = label[0]
+                label[1], position[MOVE] = label[0], move
                 return FULL
             if found:
                 improved = True
@@ -71,6 +71,7 @@ def improve(lattice, machines, people, weight, records, counts, position, work):
                     paths[counts[FOUND]] = label[0]
                     counts[FOUND] += 1
                 break
+        position[MOVE] = 0
         position[SINCE] = 0 if improved else position[SINCE] + 1
         if not improved:
             position[TOKEN] = (t + 1) % T

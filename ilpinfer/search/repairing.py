@@ -84,7 +84,7 @@ def _relaxed(problem: Problem, task: Task, path: Path) -> Path:
 
 def mend(population: Population) -> None:
     """Repair individual 0, until nothing makes it better or to the deadline."""
-    deadline, position, code = population.task.deadline, np.zeros(2, np.int64), kernels.WORKED
+    deadline, position, code = population.task.deadline, np.zeros(3, np.int64), kernels.WORKED
     for array in population.people:
         array[1] = array[0]
     speed = 100_000.0
