@@ -11,6 +11,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -51,9 +52,10 @@ SEARCHES = (
     "annealing",
     "tabu",
 )
-RUN, CALLS = 1.0, 1000
-"""Seconds of a run whose records are timed, and calls that do nothing."""
+RUN, CALLS, REPEATS = 1.0, 1000, 5
+"""Seconds of a run whose records are timed; calls that do nothing; runs, of which the one counts that was disturbed least."""
 Case = Callable[[], tuple[Trellis, RuleSet]]
+Run = Callable[[], object]
 
 
 def documents(folder: Path) -> Iterator[tuple[str, list[Case]]]:
@@ -80,8 +82,8 @@ def lateness(method: str, cases: list[Case], limit: float, calls: int) -> list[f
     return sorted(late)
 
 
-def runs() -> dict[str, tuple[ModuleType, str, Callable[[], object]]]:
-    """Of each search that keeps records: the kernel that it spends its time in, and a run of many evaluations."""
+def runs() -> dict[str, tuple[ModuleType, str, Callable[[], Run]]]:
+    """Of each search that keeps records: the kernel that it spends its time in, and what sets a long run up."""
     labels = labels_of_size(27)
     folded = compile_problem(document(480, 0, labels, 3.0), document_rules(labels)).fold()
     bound, path = viterbi(folded.lattice)
@@ -92,16 +94,16 @@ def runs() -> dict[str, tuple[ModuleType, str, Callable[[], object]]]:
         return found
 
     one, two = Evolution(population=1, offspring=1), Evolution(population=2, offspring=2, start_mutations=0)
-    deep = Discrepancy(variant="textbook")
+    deep = Discrepancy(variant="textbook", keep_going=True)
     return {
-        "lds": (discrepancy_kernels, "dive", lambda: Search(folded, Task(Deadline(RUN)), deep).run()),
-        "evolutionary": (evolution_kernels, "evolve", lambda: population(Evolution()).run()),
-        "annealing": (annealing_kernels, "anneal", lambda: cool(population(one), Annealing())),
-        "tabu": (tabu_kernels, "search", lambda: move(population(two), Tabu())),
+        "lds": (discrepancy_kernels, "dive", lambda: Search(folded, Task(Deadline(RUN)), deep).run),
+        "evolutionary": (evolution_kernels, "evolve", lambda: population(Evolution()).run),
+        "annealing": (annealing_kernels, "anneal", lambda: partial(cool, population(one), Annealing())),
+        "tabu": (tabu_kernels, "search", lambda: partial(move, population(two), Tabu())),
     }
 
 
-def cost(kernels: ModuleType, name: str, run: Callable[[], object]) -> float:
+def cost(kernels: ModuleType, name: str, set_up: Callable[[], Run]) -> float:
     """The share of its processor time that a search spends outside its kernel, which a single long call would not.
 
     What it takes to hand a kernel its arrays is added for each call, as the time of one that returns at once.
@@ -114,7 +116,8 @@ def cost(kernels: ModuleType, name: str, run: Callable[[], object]) -> float:
         inside.append(time.process_time() - began)
         return result
 
-    run()
+    set_up()()
+    run = set_up()
     with mock.patch.object(kernels, name, timed):
         began = time.process_time()
         run()
@@ -158,7 +161,7 @@ def main() -> int:
                 table.add_row(name, method, f"{1000 * limit:g}", *cells)
     costs = Table("search", "clock and records cost, % of processor time", box=None)
     for method, how in runs().items():
-        share = cost(*how)
+        share = min(cost(*how) for _ in range(REPEATS))
         failed |= share > COST
         costs.add_row(method, f"{100 * share:.2f}")
     for shown in (header(), table, costs):

@@ -2,6 +2,7 @@
 
 import math
 import random
+import time
 
 import numpy as np
 import oracles
@@ -150,3 +151,18 @@ def test_searches_go_on_where_there_is_little_room_for_joint_states(method, monk
     solution = ilpinfer.decode(trellis, rules, method=method, **options)
     assert solution.score > ilpinfer.decode(trellis, rules, method="best-first").score
     assert solution.score <= ilpinfer.decode(trellis, rules).score
+
+
+@pytest.mark.parametrize("method", SEARCHES)
+def test_a_limit_that_is_over_before_the_search_begins_is_kept(method):
+    labels = ["a", "b", "O"]
+    rng = np.random.default_rng(0)
+    rules = [C.linear("runs(a) - runs(b) <= 1", penalty=1.0), C.at_most_runs("a", 500, penalty=1.0)]
+    seconds = []
+    for T in (20, 2000, 2000):
+        trellis = Trellis.from_emissions(rng.normal(size=(T, 3)), rng.normal(size=(3, 3)), labels=labels)
+        began = time.process_time()
+        solution = ilpinfer.decode(trellis, rules, method=method, time_limit=1e-3)
+        seconds.append(time.process_time() - began)
+        assert solution.bound >= solution.score
+    assert min(seconds[1:]) < 0.05

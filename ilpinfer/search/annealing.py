@@ -7,14 +7,16 @@ import numpy as np
 
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
+from formulations.limits import OutOfTime
 from ilpinfer.certificate import VITERBI_BOUND
 from ilpinfer.deadline import STRETCH
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.found import Found, Task
 from ilpinfer.search import annealing_kernels as kernels
-from ilpinfer.search.discrepancy import better_first, run_time
-from ilpinfer.search.evolution import Population
+from ilpinfer.search.discrepancy import run_time
+from ilpinfer.search.evolution import Population, late
 from ilpinfer.search.parameters import Annealing, Evolution
+from ilpinfer.search.starting import better_first
 from ilpinfer.warming import warm
 
 _STEPS = 1000
@@ -36,7 +38,11 @@ def annealing(problem: Problem, task: Task, name: str) -> Iterator[Found]:
         task = replace(task, deadline=run_time(task.deadline))
     first = better_first(folded, path, task.deadline)
     both = Evolution(population=1, offspring=1, seed=parameters.seed)
-    population = Population(folded, task, both, first, bound)
+    try:
+        population = Population(folded, task, both, first, bound)
+    except OutOfTime:
+        yield late(folded, first, bound, name)
+        return
     population.begin()
     steps = cool(population, parameters)
     yield population.incumbents.best(bound, f"{name}: {steps} steps")

@@ -8,16 +8,18 @@ from numpy.typing import NDArray
 
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
+from formulations.limits import OutOfTime
 from ilpinfer.certificate import VITERBI_BOUND
 from ilpinfer.deadline import STRETCH
 from ilpinfer.exact.guide import joint_symbols
-from ilpinfer.exact.parts import pack_parts, priced
+from ilpinfer.exact.parts import Priced, pack_parts, priced
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.found import Found, Task
 from ilpinfer.search import evolution_kernels as kernels
-from ilpinfer.search.discrepancy import best_first, limited_discrepancy, run_time
+from ilpinfer.search.discrepancy import limited_discrepancy, run_time
 from ilpinfer.search.incumbents import Incumbents
 from ilpinfer.search.parameters import Border, Discrepancy, Evolution
+from ilpinfer.search.starting import best_first
 from ilpinfer.warming import warm
 
 _LARGEST_MEMO = 4_000_000
@@ -37,10 +39,20 @@ def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     if not parameters.iterations:
         task = replace(task, deadline=run_time(task.deadline))
     first = best_first(folded, task.deadline)
-    population = Population(folded, task, parameters, path if first is None else first, bound)
+    try:
+        population = Population(folded, task, parameters, path if first is None else first, bound)
+    except OutOfTime:
+        yield late(folded, path, bound, name)
+        return
     population.run()
     method = f"{name}: {population.generations} generations, {population.valued} labellings"
     yield population.incumbents.best(bound, method)
+
+
+def late(folded: Problem, path: NDArray[np.int64], bound: int, name: str) -> Found:
+    """A labelling that is at hand, where time is over before anything could be searched and it keeps the hard rules."""
+    kept = folded.value(path).feasible
+    return Found(path if kept else None, bound, f"{name}: no time left", VITERBI_BOUND)
 
 
 def hybrid(problem: Problem, task: Task, name: str) -> Iterator[Found]:
@@ -64,6 +76,11 @@ class Population:
     start : label ids (T,) of the first individual
     bound : grid units; no labelling is worth more
     generations, valued : done so far
+
+    Raises
+    ------
+    OutOfTime
+        where the deadline passes before the machines of the rules are at hand.
     """
 
     folded: Problem
@@ -78,9 +95,7 @@ class Population:
     def __post_init__(self) -> None:
         lattice, p = self.folded.lattice, self.parameters
         T, mu, lam = len(lattice.node), p.population, p.offspring
-        parts = [
-            part for r, rule in enumerate(self.folded.rules) for group in priced(rule, r) for part in group
-        ]
+        parts = self._parts()
         self.incumbents = Incumbents(self.folded, self.task)
         self.scores = lattice.node, _last_added(lattice.pool), _last_added(lattice.step), lattice.order
         self.packed, self.flags = pack_parts(parts, lattice)
@@ -104,6 +119,14 @@ class Population:
         room = 64 + lam
         self.records = np.empty(room, np.int64), np.empty(room, np.int64), np.empty((room, T), np.int32)
         self.counts = np.array([0, 0, 0, 1, FORBIDDEN])
+
+    def _parts(self) -> list[Priced]:
+        found: list[Priced] = []
+        for r, rule in enumerate(self.folded.rules):
+            if self.task.deadline.passed:
+                raise OutOfTime
+            found += [part for group in priced(rule, r) for part in group]
+        return found
 
     def _memo(self, n: int, width: int) -> tuple:
         """Room for n joint states: next ones, cost and hard violations of symbols and of the end, and a hash table."""

@@ -8,15 +8,17 @@ from numpy.typing import NDArray
 
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
+from formulations.limits import OutOfTime
 from ilpinfer.certificate import VITERBI_BOUND
 from ilpinfer.deadline import STRETCH
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.found import Found, Task
-from ilpinfer.search import discrepancy
 from ilpinfer.search import repair_kernels as kernels
-from ilpinfer.search.evolution import Population
+from ilpinfer.search import starting
+from ilpinfer.search.discrepancy import run_time
+from ilpinfer.search.evolution import Population, late
 from ilpinfer.search.parameters import Evolution
 from ilpinfer.warming import warm
 
@@ -46,20 +48,24 @@ def _begun(
     problem: Problem,
     task: Task,
     name: str,
-    begin: Callable[[Problem, Task, Path], Path],
+    begin: Callable[[Problem, Problem, Task, Path], Path],
     *,
     repair: bool,
 ) -> Iterator[Found]:
     for stage in ("viterbi", "discrepancy", "evolution", "repair"):
         task.deadline.excuse(warm(stage))
-    task = replace(task, deadline=discrepancy.run_time(task.deadline))
+    task = replace(task, deadline=run_time(task.deadline))
     folded = problem.fold()
     bound, path = viterbi(folded.lattice)
     if is_forbidden(bound):
         yield Found(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
         return
     single = Evolution(population=1, offspring=1)
-    population = Population(folded, task, single, begin(problem, task, path), bound)
+    try:
+        population = Population(folded, task, single, begin(problem, folded, task, path), bound)
+    except OutOfTime:
+        yield late(folded, path, bound, name)
+        return
     population.begin()
     if repair:
         mend(population)
@@ -67,12 +73,12 @@ def _begun(
     yield population.incumbents.best(bound, f"{name}: {valued} labellings")
 
 
-def _first(problem: Problem, task: Task, path: Path) -> Path:
-    found = discrepancy.best_first(problem.fold(), task.deadline)
+def _first(problem: Problem, folded: Problem, task: Task, path: Path) -> Path:
+    found = starting.best_first(folded, task.deadline)
     return path if found is None else found
 
 
-def _relaxed(problem: Problem, task: Task, path: Path) -> Path:
+def _relaxed(problem: Problem, folded: Problem, task: Task, path: Path) -> Path:
     """The labelling of the relaxation in which the rules that Viterbi's breaks are inside, or bear prices."""
     progress = Progress.of(problem, task.deadline)
     relaxation = Round(progress, progress.parts(progress.fresh([path], [])), 1)

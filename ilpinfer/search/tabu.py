@@ -7,14 +7,16 @@ import numpy as np
 
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
+from formulations.limits import OutOfTime
 from ilpinfer.certificate import VITERBI_BOUND
 from ilpinfer.deadline import STRETCH
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.found import Found, Task
 from ilpinfer.search import tabu_kernels as kernels
-from ilpinfer.search.discrepancy import better_first, run_time
-from ilpinfer.search.evolution import Population
+from ilpinfer.search.discrepancy import run_time
+from ilpinfer.search.evolution import Population, late
 from ilpinfer.search.parameters import Evolution, Tabu
+from ilpinfer.search.starting import better_first
 from ilpinfer.warming import warm
 
 
@@ -33,7 +35,11 @@ def tabu(problem: Problem, task: Task, name: str) -> Iterator[Found]:
         task = replace(task, deadline=run_time(task.deadline))
     first = better_first(folded, path, task.deadline)
     four = Evolution(population=2, offspring=2, start_mutations=0, seed=parameters.seed)
-    population = Population(folded, task, four, first, bound)
+    try:
+        population = Population(folded, task, four, first, bound)
+    except OutOfTime:
+        yield late(folded, first, bound, name)
+        return
     population.begin()
     steps = move(population, parameters)
     yield population.incumbents.best(bound, f"{name}: {steps} steps")
