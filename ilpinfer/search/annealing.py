@@ -53,7 +53,7 @@ def cool(population: Population, parameters: Annealing) -> int:
     deadline, p = population.task.deadline, parameters
     hot, cold = p.start_temperature * UNITS_PER_NAT, p.end_temperature * UNITS_PER_NAT
     weight, moves = round(p.hard_weight * UNITS_PER_NAT), (p.shift_rate, p.run_rate)
-    done, speed, begun = 0, 100_000.0, deadline.elapsed
+    done, speed, begun = 0, 10_000.0, deadline.elapsed
     while not deadline.passed and (not p.iterations or done < p.iterations):
         began, before = deadline.elapsed, int(population.counts[kernels.VALUED])
         if p.iterations:

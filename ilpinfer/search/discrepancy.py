@@ -111,7 +111,7 @@ class Search:
         self.shift = (
             self._shift() if self.parameters.zero == "best" else np.zeros(len(lattice.node), np.int64)
         )
-        self.speed = 1e6
+        self.speed = 1e5
 
     def _shift(self) -> Integers:
         """(T,) the sum so far of the best score of any step to each token."""

@@ -93,7 +93,7 @@ def mend(population: Population) -> None:
     deadline, position, code = population.task.deadline, np.zeros(3, np.int64), kernels.WORKED
     for array in population.people:
         array[1] = array[0]
-    speed = 100_000.0
+    speed = 10_000.0
     while code != kernels.DONE and not deadline.passed:
         began, before = deadline.elapsed, int(population.counts[kernels.VALUED])
         code = kernels.improve(

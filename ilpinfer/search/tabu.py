@@ -60,7 +60,7 @@ def move(population: Population, parameters: Tabu, memory: tuple | None = None) 
     memory = memory or memory_of(population, parameters)
     weight = round(p.hard_weight * UNITS_PER_NAT)
     how = (p.candidates, p.tenure, p.patience, p.kicks), (p.refit_rate, p.shift_rate)
-    done, speed = 0, 20_000.0
+    done, speed = 0, 10_000.0
     while not deadline.passed and (not p.iterations or done < p.iterations):
         began, before = deadline.elapsed, int(population.counts[kernels.VALUED])
         code, steps, tried = kernels.search(
