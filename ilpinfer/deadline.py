@@ -3,7 +3,7 @@
 import math
 import time
 
-STRETCH = 0.003
+STRETCH = 0.005
 """Seconds that a search spends in a kernel between two looks at the clock: a call costs less than 2 % of that."""
 
 

@@ -117,8 +117,8 @@ def _evolution() -> None:
     from formulations.compiled.problem import compile_problem
     from ilpinfer.deadline import Deadline
     from ilpinfer.found import Task
-    from ilpinfer.search.evolution import Population
     from ilpinfer.search.parameters import Evolution
+    from ilpinfer.search.population import Population
 
     problem = compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)])
     population = Population(problem, Task(Deadline()), Evolution(iterations=1), np.zeros(3, np.int64), 0)
@@ -131,8 +131,8 @@ def _annealing() -> None:
     from ilpinfer.deadline import Deadline
     from ilpinfer.found import Task
     from ilpinfer.search.annealing import cool
-    from ilpinfer.search.evolution import Population
     from ilpinfer.search.parameters import Annealing, Evolution
+    from ilpinfer.search.population import Population
 
     problem = compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)])
     single = Evolution(population=1, offspring=1)
@@ -145,8 +145,8 @@ def _tabu() -> None:
     from formulations.compiled.problem import compile_problem
     from ilpinfer.deadline import Deadline
     from ilpinfer.found import Task
-    from ilpinfer.search.evolution import Population
     from ilpinfer.search.parameters import Evolution, Tabu
+    from ilpinfer.search.population import Population
     from ilpinfer.search.tabu import move
 
     problem = compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)])
@@ -160,8 +160,8 @@ def _repair() -> None:
     from formulations.compiled.problem import compile_problem
     from ilpinfer.deadline import Deadline
     from ilpinfer.found import Task
-    from ilpinfer.search.evolution import Population
     from ilpinfer.search.parameters import Evolution
+    from ilpinfer.search.population import Population
     from ilpinfer.search.repairing import mend
 
     problem = compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)])

@@ -13,8 +13,8 @@ from formulations.compiled.problem import compile_problem
 from ilpinfer.deadline import Deadline
 from ilpinfer.found import Task
 from ilpinfer.search import annealing
-from ilpinfer.search.evolution import Population
 from ilpinfer.search.parameters import Annealing, Evolution
+from ilpinfer.search.population import Population
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 

@@ -15,9 +15,9 @@ from formulations.compiled.problem import compile_problem
 from formulations.grid import is_forbidden
 from ilpinfer.deadline import Deadline
 from ilpinfer.found import Task
-from ilpinfer.search import evolution, evolution_kernels, run_kernels
-from ilpinfer.search.evolution import Population
+from ilpinfer.search import evolution_kernels, run_kernels
 from ilpinfer.search.parameters import Evolution
+from ilpinfer.search.population import Population
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
@@ -98,7 +98,7 @@ def test_the_same_seed_breeds_the_same_labelling_however_the_time_is_cut(monkeyp
     before = random.getstate(), np.random.get_state()[1].tolist()
     options = {"method": "evolutionary", "iterations": 300, "seed": 11}
     found = ilpinfer.decode(trellis, rules, **options)
-    monkeypatch.setattr(evolution, "STRETCH", 1.0)
+    monkeypatch.setattr("ilpinfer.search.population.STRETCH", 1.0)
     again = ilpinfer.decode(trellis, rules, **options)
     assert found.labels == again.labels
     assert found.score > ilpinfer.decode(trellis, rules, **options | {"iterations": 1}).score

@@ -13,9 +13,9 @@ from formulations.compiled.problem import compile_problem
 from formulations.grid import is_forbidden
 from ilpinfer.deadline import Deadline
 from ilpinfer.found import Task
-from ilpinfer.search import evolution, tabu, tabu_kernels
-from ilpinfer.search.evolution import Population
+from ilpinfer.search import tabu, tabu_kernels
 from ilpinfer.search.parameters import Evolution, Tabu
+from ilpinfer.search.population import Population
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
@@ -106,7 +106,7 @@ def test_it_comes_near_the_optimum_and_a_seed_gives_the_same_labelling(cost, mon
     options = {"method": "tabu", "iterations": 1000}
     first = ilpinfer.decode(trellis, rules, seed=4, **options)
     monkeypatch.setattr(tabu, "STRETCH", 1.0)
-    monkeypatch.setattr(evolution, "_LARGEST_MEMO", 1)
+    monkeypatch.setattr("ilpinfer.search.population._LARGEST_MEMO", 1)
     again = ilpinfer.decode(trellis, rules, seed=4, **options)
     assert first.labels == again.labels
     assert viterbi.score < first.score <= best.score

@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +62,11 @@ def train(
     pairs = _read(source, scheme, first)
     rules = RuleSet(()) if trying.rules is None else load_rules(trying.rules)
     warnings.simplefilter("ignore", RuleNotice)
-    make = partial(train_model, kind, scheme=scheme, **parameters(options))
+    own = parameters(options)
+
+    def make(pairs: Sequence[Labelled], **more: Any) -> Any:
+        return train_model(kind, pairs, scheme=scheme, **more, **own)
+
     if trying.parts:
         _cross_validated(pairs, make, rules, trying)
     pairs, held_out = _held_out(pairs, scheme, trying)

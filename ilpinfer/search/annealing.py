@@ -1,21 +1,17 @@
 """Simulated annealing over the runs of labellings (Kirkpatrick, Gelatt, Vecchi 1983), a modern baseline."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from formulations.compiled.problem import Problem
-from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
-from ilpinfer.certificate import VITERBI_BOUND
+from formulations.grid import UNITS_PER_NAT
 from ilpinfer.deadline import STRETCH
-from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.found import Found, Task
 from ilpinfer.search import annealing_kernels as kernels
-from ilpinfer.search.discrepancy import better_first, run_time
-from ilpinfer.search.evolution import Population
 from ilpinfer.search.parameters import Annealing, Evolution
-from ilpinfer.warming import warm
+from ilpinfer.search.population import Population, populated
+from ilpinfer.search.starting import better_first
 
 _STEPS = 1000
 """Steps of a call where their number is limited, so that the temperature falls alike however fast they are."""
@@ -23,23 +19,16 @@ _STEPS = 1000
 
 def annealing(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The best labelling that keeps the hard rules, of all that were passed through."""
-    for stage in ("viterbi", "discrepancy", "evolution", "annealing"):
-        task.deadline.excuse(warm(stage))
     parameters = task.parameters or Annealing()
     assert isinstance(parameters, Annealing)
-    folded = problem.fold()
-    bound, path = viterbi(folded.lattice)
-    if is_forbidden(bound):
-        yield Found(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
+    individuals = Evolution(population=1, offspring=1, seed=parameters.seed, iterations=parameters.iterations)
+    population = populated(problem, task, name, ("annealing",), individuals, better_first)
+    if isinstance(population, Found):
+        yield population
         return
-    if not parameters.iterations:
-        task = replace(task, deadline=run_time(task.deadline))
-    first = better_first(folded, path, task.deadline)
-    both = Evolution(population=1, offspring=1, seed=parameters.seed)
-    population = Population(folded, task, both, first, bound)
     population.begin()
     steps = cool(population, parameters)
-    yield population.incumbents.best(bound, f"{name}: {steps} steps")
+    yield population.incumbents.best(population.bound, f"{name}: {steps} steps")
 
 
 def cool(population: Population, parameters: Annealing) -> int:
@@ -47,7 +36,7 @@ def cool(population: Population, parameters: Annealing) -> int:
     deadline, p = population.task.deadline, parameters
     hot, cold = p.start_temperature * UNITS_PER_NAT, p.end_temperature * UNITS_PER_NAT
     weight, moves = round(p.hard_weight * UNITS_PER_NAT), (p.shift_rate, p.run_rate)
-    done, speed, begun = 0, 100_000.0, deadline.elapsed
+    done, speed, begun = 0, 10_000.0, deadline.elapsed
     while not deadline.passed and (not p.iterations or done < p.iterations):
         began, before = deadline.elapsed, int(population.counts[kernels.VALUED])
         if p.iterations:

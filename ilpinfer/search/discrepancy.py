@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
+from formulations.limits import OutOfTime
+from formulations.programs.formulation import best_score
 from ilpinfer.certificate import VITERBI_BOUND, Certificate
 from ilpinfer.deadline import STRETCH, Deadline
 from ilpinfer.exact.follow import grown_memo, memo_of
@@ -38,33 +40,6 @@ def run_time(deadline: Deadline) -> Deadline:
     return Deadline(RUN_TIME) if deadline.limit == math.inf else deadline
 
 
-def best_first(folded: Problem, deadline: Deadline) -> NDArray[np.int64] | None:
-    """The first labelling of depth-first search that takes the best choice and turns back at hard rules; label ids (T,).
-
-    None where a share of the time that is left does not suffice.
-    """
-    left = min(deadline.remaining or RUN_TIME, RUN_TIME)
-    search = Search(folded, Task(Deadline(left / 5)), Discrepancy(branching=1_000_000))
-    if is_forbidden(search.best):
-        return None
-    search.completion = completions(folded.lattice)
-    search.round(np.array([2 * FORBIDDEN, FORBIDDEN, folded.lattice.pool.shape[2]]), -1, 1, first=True)
-    return search.incumbents.path
-
-
-def better_first(folded: Problem, path: NDArray[np.int64], deadline: Deadline) -> NDArray[np.int64]:
-    """The better one of a labelling and the best-first one; label ids (T,)."""
-    first = best_first(folded, deadline)
-    if first is None:
-        return path
-
-    def worth(labelling: NDArray[np.int64]) -> tuple[bool, int]:
-        value = folded.value(labelling)
-        return value.feasible, value.model + value.features - value.penalty
-
-    return max(path, first, key=worth)
-
-
 def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The best labelling of rounds of depth-first search under wider and wider limits."""
     for stage in ("viterbi", "discrepancy"):
@@ -72,7 +47,12 @@ def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Fou
     parameters = task.parameters or Discrepancy()
     assert isinstance(parameters, Discrepancy)
     task = replace(task, deadline=run_time(task.deadline))
-    search = Search(problem.fold(), task, parameters)
+    folded = problem.fold()
+    try:
+        search = Search(folded, task, parameters)
+    except OutOfTime:
+        yield Found(None, best_score(folded.lattice), f"{name}: no time left", VITERBI_BOUND)
+        return
     if is_forbidden(search.best):
         yield Found(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
         return
@@ -95,6 +75,12 @@ class Search:
     folded : local rules in its lattice
     best : grid units; no labelling scores more
     rounds, nodes : done so far
+    most : nodes of a round, after which it ends
+
+    Raises
+    ------
+    OutOfTime
+        where the deadline passes before the first round.
     """
 
     folded: Problem
@@ -102,6 +88,7 @@ class Search:
     parameters: Discrepancy
     rounds: int = 0
     nodes: int = 0
+    most: int = 2**62
     incumbents: Incumbents = field(init=False)
 
     def __post_init__(self) -> None:
@@ -110,7 +97,9 @@ class Search:
         self.best = int(np.max(lattice.node[0] + ahead[0]))
         self.completion = ahead if self.parameters.variant == "admissible" else np.zeros_like(ahead)
         self.incumbents = Incumbents(self.folded, self.task)
-        early, late = _parts(self.folded, all_early=self.parameters.variant != "published")
+        early, late = _parts(
+            self.folded, self.task.deadline, all_early=self.parameters.variant != "published"
+        )
         self.packed, self.flags = pack_parts(early, lattice)
         self.symbols = joint_symbols(lattice, early)
         width = len(early) + 1 + int(self.flags.max(initial=-1))
@@ -122,7 +111,7 @@ class Search:
         self.shift = (
             self._shift() if self.parameters.zero == "best" else np.zeros(len(lattice.node), np.int64)
         )
-        self.speed = 1e6
+        self.speed = 1e5
 
     def _shift(self) -> Integers:
         """(T,) the sum so far of the best score of any step to each token."""
@@ -199,12 +188,12 @@ class Search:
         scores = lattice.node, lattice.pool, lattice.step, lattice.base, self.completion, self.shift
         code = kernels.WORKED
         while code != kernels.DONE:
-            if self.task.deadline.passed:
+            if self.task.deadline.passed or counts[kernels.NODES] >= self.most:
                 self.nodes += int(counts[kernels.NODES])
                 return None
             machines = self.packed, self.flags, self.symbols, self.memo
             began, before = self.task.deadline.elapsed, int(counts[kernels.NODES])
-            work = max(1, int(STRETCH * self.speed))
+            work = min(max(1, int(STRETCH * self.speed)), self.most - before)
             code = kernels.dive(
                 scores, machines, self.late, stack, limits, counts, records, discrepancies, monotone, work
             )
@@ -249,7 +238,7 @@ class Search:
         counts[kernels.STATES] = len(used)
 
 
-def _parts(folded: Problem, *, all_early: bool) -> tuple[list[Priced], list[Priced]]:
+def _parts(folded: Problem, deadline: Deadline, *, all_early: bool) -> tuple[list[Priced], list[Priced]]:
     """The machines that are followed on prefixes, and those that are evaluated on whole labellings only.
 
     A rule is evaluated on prefixes where it may be (the set P, section 4.1): where no longer prefix can break it less,
@@ -257,6 +246,8 @@ def _parts(folded: Problem, *, all_early: bool) -> tuple[list[Priced], list[Pric
     """
     early, late = list[Priced](), list[Priced]()
     for r, rule in enumerate(folded.rules):
+        if deadline.passed:
+            raise OutOfTime
         testable = all(
             m.partial == "exact" or (rule.penalty is None and bool(m.partial)) for m in rule.machines
         )

@@ -6,8 +6,8 @@ from ilpinfer.search.run_kernels import begins, put, shift_back, shift_on
 
 DONE, WORKED, FULL = 0, 1, 2
 """Why `improve` has stopped: nothing makes it better, the work is done, or there is no room for joint states or labellings."""
-TOKEN, SINCE = 0, 1
-"""Places in `position`: the token at hand, and how many were passed since the labelling last got better."""
+TOKEN, SINCE, MOVE = 0, 1, 2
+"""Places in `position`: the token at hand, how many were passed since the labelling last got better, and the next change."""
 
 
 @kernel
@@ -41,7 +41,7 @@ def improve(lattice, machines, people, runs, weight, records, counts, position, 
         while not begins(y, end, runs[0]):
             end += 1
         starts = begins(y, t, runs[0])
-        for move in range(2 * K + 2):
+        for move in range(position[MOVE], 2 * K + 2):
             k = move % K if move < 2 * K else 0
             first, last = t, t
             if move < K:
@@ -60,7 +60,7 @@ def improve(lattice, machines, people, runs, weight, records, counts, position, 
                 first, last = shift_on(label[1], t, runs)
             found = _better(lattice, machines, people, first, last, weight, counts)
             if found < 0:
-                label[1] = label[0]
+                label[1], position[MOVE] = label[0], move
                 return FULL
             if found:
                 improved = True
@@ -70,6 +70,7 @@ def improve(lattice, machines, people, runs, weight, records, counts, position, 
                     paths[counts[FOUND]] = label[0]
                     counts[FOUND] += 1
                 break
+        position[MOVE] = 0
         position[SINCE] = 0 if improved else position[SINCE] + 1
         if not improved:
             position[TOKEN] = (t + 1) % T

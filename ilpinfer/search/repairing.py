@@ -1,26 +1,20 @@
 """Heuristics that start from one labelling: best-first, greedy with repair, and guided by a relaxation."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.compiled.problem import Problem
-from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
-from ilpinfer.certificate import VITERBI_BOUND
+from formulations.grid import LIMIT, UNITS_PER_NAT, is_forbidden
 from ilpinfer.deadline import STRETCH
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round
-from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.found import Found, Task
-from ilpinfer.search import discrepancy
 from ilpinfer.search import repair_kernels as kernels
-from ilpinfer.search.evolution import Population
+from ilpinfer.search import starting
 from ilpinfer.search.parameters import Evolution
+from ilpinfer.search.population import Path, Population, populated
 from ilpinfer.warming import warm
-
-Path = NDArray[np.int64]
 
 _HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)
 """What a hard violation weighs while a labelling is repaired, grid units."""
@@ -28,70 +22,62 @@ _HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)
 
 def best_first(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The first labelling of depth-first search that takes the best choice for each token and turns back at hard rules."""
-    yield from _begun(problem, task, name, _first, repair=False)
+
+    def first(folded: Problem, path: Path, task: Task) -> Path | None:
+        return starting.best_first(folded, task.deadline)
+
+    yield from _begun(problem, task, name, first, repair=False)
 
 
 def greedy(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The better of Viterbi's and the best-first labelling, repaired: a token, a run or a border changed while that helps."""
-    yield from _begun(problem, task, name, _better, repair=True)
+    yield from _begun(problem, task, name, starting.better_first, repair=True)
 
 
 def relaxation_guided(problem: Problem, task: Task, name: str) -> Iterator[Found]:
-    """The labelling of the engine's Lagrangian relaxation, repaired (Rush and Collins 2012, section 7)."""
+    """The labelling of the engine's Lagrangian relaxation, repaired (Rush and Collins 2012, section 7).
+
+    Rules that Viterbi's labelling breaks are inside the relaxation, or bear prices.
+    """
     task.deadline.excuse(warm("engine"))
-    yield from _begun(problem, task, name, _relaxed, repair=True)
+
+    def relaxed(folded: Problem, path: Path, task: Task) -> Path | None:
+        progress = Progress.of(problem, task.deadline)
+        relaxation = Round(progress, progress.parts(progress.fresh([path], [])), 1)
+        found = relaxation.guide.solve(relaxation.prices, task.deadline)
+        if found is None or is_forbidden(found.bound):
+            return None
+        return relaxation.tighten(found).path if relaxation.charged else found.path
+
+    yield from _begun(problem, task, name, relaxed, repair=True)
 
 
 def _begun(
     problem: Problem,
     task: Task,
     name: str,
-    begin: Callable[[Problem, Task, Path], Path],
+    begin: Callable[[Problem, Path, Task], Path | None],
     *,
     repair: bool,
 ) -> Iterator[Found]:
-    for stage in ("viterbi", "discrepancy", "evolution", "repair"):
-        task.deadline.excuse(warm(stage))
-    task = replace(task, deadline=discrepancy.run_time(task.deadline))
-    folded = problem.fold()
-    bound, path = viterbi(folded.lattice)
-    if is_forbidden(bound):
-        yield Found(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
-        return
     single = Evolution(population=1, offspring=1)
-    population = Population(folded, task, single, begin(problem, task, path), bound)
+    population = populated(problem, task, name, ("repair",), single, begin)
+    if isinstance(population, Found):
+        yield population
+        return
     population.begin()
     if repair:
         mend(population)
     valued = int(population.counts[kernels.VALUED])
-    yield population.incumbents.best(bound, f"{name}: {valued} labellings")
-
-
-def _first(problem: Problem, task: Task, path: Path) -> Path:
-    found = discrepancy.best_first(problem.fold(), task.deadline)
-    return path if found is None else found
-
-
-def _better(problem: Problem, task: Task, path: Path) -> Path:
-    return discrepancy.better_first(problem.fold(), path, task.deadline)
-
-
-def _relaxed(problem: Problem, task: Task, path: Path) -> Path:
-    """The labelling of the relaxation in which the rules that Viterbi's breaks are inside, or bear prices."""
-    progress = Progress.of(problem, task.deadline)
-    relaxation = Round(progress, progress.parts(progress.fresh([path], [])), 1)
-    relaxed = relaxation.guide.solve(relaxation.prices, task.deadline)
-    if relaxed is None or is_forbidden(relaxed.bound):
-        return path
-    return relaxation.tighten(relaxed).path if relaxation.charged else relaxed.path
+    yield population.incumbents.best(population.bound, f"{name}: {valued} labellings")
 
 
 def mend(population: Population) -> None:
     """Repair individual 0, until nothing makes it better or to the deadline."""
-    deadline, position, code = population.task.deadline, np.zeros(2, np.int64), kernels.WORKED
+    deadline, position, code = population.task.deadline, np.zeros(3, np.int64), kernels.WORKED
     for array in population.people:
         array[1] = array[0]
-    speed = 100_000.0
+    speed = 10_000.0
     while code != kernels.DONE and not deadline.passed:
         began, before = deadline.elapsed, int(population.counts[kernels.VALUED])
         code = kernels.improve(

@@ -1,42 +1,33 @@
 """Tabu search over the runs of labellings (Glover 1989), a modern baseline beside annealing."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from formulations.compiled.problem import Problem
-from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
-from ilpinfer.certificate import VITERBI_BOUND
+from formulations.grid import UNITS_PER_NAT
 from ilpinfer.deadline import STRETCH
-from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.found import Found, Task
 from ilpinfer.search import tabu_kernels as kernels
-from ilpinfer.search.discrepancy import better_first, run_time
-from ilpinfer.search.evolution import Population
 from ilpinfer.search.parameters import Evolution, Tabu
-from ilpinfer.warming import warm
+from ilpinfer.search.population import Population, populated
+from ilpinfer.search.starting import better_first
 
 
 def tabu(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The best labelling that keeps the hard rules, of all that were moved to."""
-    for stage in ("viterbi", "discrepancy", "evolution", "tabu"):
-        task.deadline.excuse(warm(stage))
     parameters = task.parameters or Tabu()
     assert isinstance(parameters, Tabu)
-    folded = problem.fold()
-    bound, path = viterbi(folded.lattice)
-    if is_forbidden(bound):
-        yield Found(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
+    individuals = Evolution(
+        population=2, offspring=2, start_mutations=0, seed=parameters.seed, iterations=parameters.iterations
+    )
+    population = populated(problem, task, name, ("tabu",), individuals, better_first)
+    if isinstance(population, Found):
+        yield population
         return
-    if not parameters.iterations:
-        task = replace(task, deadline=run_time(task.deadline))
-    first = better_first(folded, path, task.deadline)
-    four = Evolution(population=2, offspring=2, start_mutations=0, seed=parameters.seed)
-    population = Population(folded, task, four, first, bound)
     population.begin()
     steps = move(population, parameters)
-    yield population.incumbents.best(bound, f"{name}: {steps} steps")
+    yield population.incumbents.best(population.bound, f"{name}: {steps} steps")
 
 
 def memory_of(population: Population, parameters: Tabu) -> tuple:
@@ -54,7 +45,7 @@ def move(population: Population, parameters: Tabu, memory: tuple | None = None) 
     memory = memory or memory_of(population, parameters)
     weight = round(p.hard_weight * UNITS_PER_NAT)
     how = (p.candidates, p.tenure, p.patience, p.kicks), (p.refit_rate, p.shift_rate)
-    done, speed = 0, 20_000.0
+    done, speed = 0, 10_000.0
     while not deadline.passed and (not p.iterations or done < p.iterations):
         began, before = deadline.elapsed, int(population.counts[kernels.VALUED])
         code, steps, tried = kernels.search(

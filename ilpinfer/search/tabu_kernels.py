@@ -100,6 +100,8 @@ def _changed(label, who, first, last, until, now):  # type: ignore[no-untyped-de
 def search(lattice, machines, people, seed, runs, memory, rule, weight, records, counts, steps, work):  # type: ignore[no-untyped-def]
     """So many steps from the labelling at hand, or until so many candidates were tried.
 
+    Where room for joint states ends within a step, it chooses among the candidates so far.
+
     memory : until which step a token may not have a label (T, K); clock; room for a window: scores, origins (W, K)
     rule : candidates of a step, tenure, patience and kicks; how often a window is refitted, and a border shifts
     weight : of a hard violation, grid units
@@ -133,7 +135,7 @@ def search(lattice, machines, people, seed, runs, memory, rule, weight, records,
             if not other:
                 continue
             if not value(lattice, machines, people, trial, first, last, counts):
-                return FULL, step, tried
+                break
             fitness = total[trial] - weight * breaks[trial]
             if (kept < 0 or fitness > best) and (not forbidden or fitness > clock[EVER]):
                 kept, best, trial = trial, fitness, OTHER if trial == ONE else ONE

@@ -1,0 +1,221 @@
+"""Individuals with their values, which evolution, annealing, tabu search and repair change."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.problem import Problem
+from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
+from formulations.limits import OutOfTime
+from ilpinfer.certificate import VITERBI_BOUND
+from ilpinfer.deadline import STRETCH
+from ilpinfer.exact.follow_kernels import enter
+from ilpinfer.exact.guide import joint_symbols
+from ilpinfer.exact.parts import Priced, pack_parts, priced
+from ilpinfer.exact.viterbi import viterbi
+from ilpinfer.found import Found, Task
+from ilpinfer.search import evolution_kernels as kernels
+from ilpinfer.search.discrepancy import run_time
+from ilpinfer.search.incumbents import Incumbents
+from ilpinfer.search.parameters import Evolution
+from ilpinfer.warming import warm
+
+Path = NDArray[np.int64]
+
+_LARGEST_MEMO = 4_000_000
+
+
+def populated(
+    problem: Problem,
+    task: Task,
+    name: str,
+    stages: Iterable[str],
+    individuals: Evolution,
+    begin: Callable[[Problem, Path, Task], Path | None],
+) -> "Population | Found":
+    """The population that a search begins with, or what it says where there is none.
+
+    Parameters
+    ----------
+    stages : of the kernels that it needs beside those that all need
+    individuals : how many, and how they come to be; without iterations time is limited
+    begin : the first of them, from the folded problem and Viterbi's labelling, which stands in for None
+    """
+    for stage in ("viterbi", "discrepancy", "evolution", *stages):
+        task.deadline.excuse(warm(stage))
+    folded = problem.fold()
+    bound, path = viterbi(folded.lattice)
+    if is_forbidden(bound):
+        return Found(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
+    if not individuals.iterations:
+        task = replace(task, deadline=run_time(task.deadline))
+    first = path
+    try:
+        begun = begin(folded, path, task)
+        first = path if begun is None else begun
+        return Population(folded, task, individuals, first, bound)
+    except OutOfTime:
+        kept = first if folded.value(first).feasible else None
+        return Found(kept, bound, f"{name}: no time left", VITERBI_BOUND)
+
+
+@dataclass
+class Population:
+    """The individuals, and what they are bred from.
+
+    Parameters
+    ----------
+    folded : local rules in its lattice
+    start : label ids (T,) of the first individual
+    bound : grid units; no labelling is worth more
+    generations, valued : done so far
+
+    Raises
+    ------
+    OutOfTime
+        where the deadline passes before the machines of the rules are at hand.
+    """
+
+    folded: Problem
+    task: Task
+    parameters: Evolution
+    start: NDArray[np.int64]
+    bound: int
+    generations: int = 0
+    valued: int = 0
+    incumbents: Incumbents = field(init=False)
+
+    def __post_init__(self) -> None:
+        lattice, p = self.folded.lattice, self.parameters
+        T, mu, lam = len(lattice.node), p.population, p.offspring
+        parts = self._parts()
+        self.incumbents = Incumbents(self.folded, self.task)
+        self.scores = lattice.node, _last_added(lattice.pool), _last_added(lattice.step), lattice.order
+        self.packed, self.flags = pack_parts(parts, lattice)
+        self.symbols = joint_symbols(lattice, parts)
+        width = len(parts) + 1 + int(self.flags.max(initial=-1))
+        self.memo = self._memo(1024 + 8 * T, width)
+        self.people = (
+            np.zeros((mu + lam, T), np.int32),
+            np.zeros((mu + lam, T), np.int32),
+            np.zeros((mu + lam, T), np.int64),
+            np.zeros((mu + lam, T), np.int64),
+            np.zeros(mu + lam, np.int64),
+            np.zeros(mu + lam, np.int64),
+        )
+        self.places = np.arange(mu), np.arange(mu, mu + lam)
+        self.seed = np.array([p.seed], np.uint64)
+        self.runs = self.folded.labels.joins, self.folded.labels.run_forms
+        ranked, both = p.parents == "ranked", p.shift == "both"
+        self.settings = p.mutation_rate, p.selection_pressure, p.shift_rate, ranked, both
+        most = LIMIT // 4
+        self.weights = tuple(min(most, round(x * UNITS_PER_NAT)) for x in (p.start_weight, p.weight_increase))
+        room = 64 + lam
+        self.records = np.empty(room, np.int64), np.empty(room, np.int64), np.empty((room, T), np.int32)
+        self.counts = np.array([0, 0, 0, 1, FORBIDDEN])
+
+    def _parts(self) -> list[Priced]:
+        found: list[Priced] = []
+        for r, rule in enumerate(self.folded.rules):
+            if self.task.deadline.passed:
+                raise OutOfTime
+            found += [part for group in priced(rule, r) for part in group]
+        return found
+
+    def _memo(self, n: int, width: int) -> tuple:
+        """Room for n joint states: next ones, cost and hard violations of symbols and of the end, and a hash table."""
+        symbols = max(1, self.symbols[2].shape[1])
+        memo = (
+            np.empty((n, width), np.int32),
+            np.empty((n, symbols), np.int32),
+            np.empty((n, symbols), np.int64),
+            np.empty((n, symbols), np.int64),
+            np.empty((n, 2), np.int64),
+            np.full(1 << (2 * n).bit_length(), -1, np.int32),
+        )
+        memo[0][0], memo[1][0] = 0, -1
+        enter(memo[0], memo[5], 1)
+        kernels.settle(self.packed, self.flags, memo, 0)
+        return memo
+
+    @property
+    def machines(self) -> tuple:
+        """What the kernels read rules by."""
+        return self.packed, self.flags, self.symbols, self.memo
+
+    def run(self) -> None:
+        """Generations until the iterations or the time are over."""
+        deadline = self.task.deadline
+        self.begin()
+        last, speed = self.parameters.iterations or 2**62, 100.0
+        while self.counts[kernels.GENERATION] < last and not deadline.passed:
+            began, before = deadline.elapsed, self.counts.copy()
+            until = min(last, int(before[kernels.GENERATION]) + max(1, int(speed * STRETCH)))
+            code = kernels.evolve(
+                self.scores,
+                self.machines,
+                self.people,
+                self.places,
+                self.seed,
+                self.runs,
+                self.settings,
+                self.weights,
+                self.records,
+                self.counts,
+                until,
+            )
+            done = self.counts - before
+            speed = max(1.0, done[kernels.GENERATION] / max(1e-6, deadline.elapsed - began))
+            self.take(began, int(before[kernels.VALUED]))
+            if code == kernels.FULL and not done[kernels.GENERATION]:
+                self.make_room()
+        self.generations, self.valued = (int(self.counts[n]) for n in (kernels.GENERATION, kernels.VALUED))
+
+    def begin(self) -> None:
+        """The first individuals; past the deadline only one, since there will be no others."""
+        mu = 1 if self.task.deadline.passed else self.parameters.population
+        self.people[0][0] = self.start
+        begun = (self.parameters.start_mutations, self.seed, self.runs, self.settings, self.counts)
+        while not kernels.begin(self.scores, self.machines, self.people, mu, *begun):
+            self.make_room()
+        label, _, _, _, total, breaks = self.people
+        kept = [n for n in range(mu) if not breaks[n]]
+        if kept:
+            best = max(kept, key=lambda n: total[n])
+            self.counts[kernels.BEST] = total[best]
+            path = label[best].astype(np.int64)
+            self.incumbents.offer(path, int(total[best]), self.task.deadline.elapsed, self.bound)
+
+    def take(self, began: float, before: int) -> None:
+        """Take the labellings of a stretch that began at a second, so many having been valued before."""
+        ended, valued = self.task.deadline.elapsed, max(1, int(self.counts[kernels.VALUED]) - before)
+        values, when, paths = self.records
+        for n in range(self.counts[kernels.FOUND]):
+            seconds = began + (when[n] - before) / valued * (ended - began)
+            self.incumbents.offer(paths[n].astype(np.int64), int(values[n]), seconds, self.bound)
+        self.counts[kernels.FOUND] = 0
+
+    def make_room(self) -> None:
+        """More room for joint states, which are met anew as the living are valued again."""
+        n, width = self.memo[0].shape
+        larger = 4 * n if 4 * self.memo[1].size <= _LARGEST_MEMO else n
+        while not self._fits(larger, width):
+            larger *= 2
+
+    def _fits(self, n: int, width: int) -> bool:
+        """Value the living anew with room for n joint states; whether that leaves room for as many as offspring can meet."""
+        self.memo = self._memo(n, width)
+        self.counts[kernels.STATES] = 1
+        T, lam = self.people[0].shape[1], len(self.places[1])
+        for who in self.places[0].tolist():
+            self.people[1][who] = -1
+            if not kernels.value(self.scores, self.machines, self.people, who, 0, T, self.counts):
+                return False
+        return int(self.counts[kernels.STATES]) + (lam + kernels.SPARE) * T <= n
+
+
+def _last_added(array: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The array, which kernels may ask for a first entry even where there is a single token."""
+    return array if len(array) else np.zeros((1, *array.shape[1:]), np.int64)
