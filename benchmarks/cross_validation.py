@@ -3,21 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 import ilpinfer
 from formulations import Feature, Rule
+from ilpinfer.evaluation.folds import folds
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.features import Template
 from ilpinfer.models.template_files import load_template
 
 Pair = tuple[tuple[str, ...], tuple[str, ...]]
-
-
-def folds(number: int, parts: int, seed: int) -> list[list[int]]:
-    """Shuffled places 0 … number - 1, split into parts of equal size or one more."""
-    order = np.random.default_rng(seed).permutation(number).tolist()
-    return [order[part::parts] for part in range(parts)]
 
 
 def held_out_labellings(
@@ -35,7 +28,7 @@ def held_out_labellings(
     With a label for `line_break`, line breaks are taken out of the sequences and get that label.
     """
     found = template if isinstance(template, Template) else load_template(template)
-    for fold in folds(len(pairs), parts, seed):
+    for fold in folds(range(len(pairs)), parts, seed):
         left = set(fold)
         training = [pair for place, pair in enumerate(pairs) if place not in left]
         model = CRF.train(training, found, parameters=parameters, without_line_breaks=bool(line_break))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-HEAVY = {"lark", "numba", "ortools", "scipy", "pulp", "matplotlib", "rich", "typer", "jinja2"}
+HEAVY = {"lark", "numba", "ortools", "scipy", "pulp", "pycrfsuite", "matplotlib", "rich", "typer", "jinja2"}
 
 
 def imported(package: str) -> dict[str, set[str]]:

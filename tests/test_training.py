@@ -1,0 +1,137 @@
+"""`ilpinfer train` for every kind of model: options, held-out scores, cross-validation, and what it says of bad input."""
+
+import pytest
+
+from ilpinfer.cli import main
+from ilpinfer.evaluation.folds import cross_validate, folds
+from ilpinfer.models.files import load_model
+from ilpinfer.models.training import KINDS, train
+
+REFERENCES = [
+    (
+        "Smith , J . Trees in winter . 1994 .",
+        "B-author I-author I-author I-author B-title I-title I-title I-title B-date I-date",
+    ),
+    (
+        "Jones , A . Winter graphs . 1987 .",
+        "B-author I-author I-author I-author B-title I-title I-title B-date I-date",
+    ),
+    (
+        "Brown , B . On trees . 2001 .",
+        "B-author I-author I-author I-author B-title I-title I-title B-date I-date",
+    ),
+    (
+        "White , C . Graphs and trees . 1999 .",
+        "B-author I-author I-author I-author B-title I-title I-title I-title B-date I-date",
+    ),
+]
+PAIRS = [(tuple(tokens.split()), tuple(labels.split())) for tokens, labels in REFERENCES * 3]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = ["\n".join(f"{t}\t{y}" for t, y in zip(*pair)) for pair in PAIRS]
+    (tmp_path / "train.tsv").write_text("\n\n".join(blocks) + "\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_trained_saved_and_decodes(kind, folder, capsys):
+    assert main(["train", "train.tsv", "--kind", kind, "--output", "model.json"]) == 0
+    assert f"model.json: {KINDS[kind].title}, 6 labels (bio)" in capsys.readouterr().err
+    model = load_model("model.json")
+    assert model.trellis(PAIRS[0][0]).lattice.shape == (10, 6)
+    decode = ["decode", "train.tsv", "--model", "model.json", "--rules", "citations", "--output", "out.jsonl"]
+    assert main(decode) == 0
+    assert main(["evaluate", "out.jsonl", "train.tsv"]) == 0
+    assert "token accuracy 100.00 %" in capsys.readouterr().out
+
+
+def test_options_reach_the_model(folder):
+    option = ["--option", "c2=0.5", "--option", "template=citations", "--option", "max_iterations=5"]
+    assert main(["train", "train.tsv", "--kind", "crf", "--output", "crf.json", *option]) == 0
+    assert load_model("crf.json").template.source["title"].startswith("References")
+    option = ["--option", "emissions=absolute-discounting", "--option", "alike=true"]
+    assert main(["train", "train.tsv", "--output", "hmm.json", *option]) == 0
+    hmm = load_model("hmm.json")
+    assert hmm.emissions.smoothing.method == "absolute-discounting"
+    assert hmm.emissions.vocabulary.alike
+
+
+@pytest.mark.parametrize("kind", ["hmm", "crf"])
+def test_held_out_and_cross_validated_scores(kind, folder, capsys):
+    command = ["train", "train.tsv", "--kind", kind, "--output", "m.json", "--rules", "bio"]
+    assert main([*command, "--held-out", "0.25", "--cross-validate", "3"]) == 0
+    out, err = capsys.readouterr()
+    lines = [line.split() for line in out.splitlines()]
+    assert [line[0] for line in lines] == ["cross-validation", "fold", "fold", "fold", "all", "held", "3"]
+    assert lines[4][1] == "12"
+    assert "from 9 sequences" in err
+    assert main([*command, "--held-out", "train.tsv"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("12 sequences")
+
+
+def test_documents_stay_together(folder, capsys):
+    (folder / "documents.txt").write_text("\n".join("aabbccddeeff") + "\n")
+    command = ["train", "train.tsv", "--output", "m.json", "--documents", "documents.txt"]
+    assert main([*command, "--cross-validate", "6"]) == 0
+    assert capsys.readouterr().out.count("2 sequences") == 6
+    assert main([*command, "--cross-validate", "7"]) == 2
+    assert "cannot make 7 folds of 6 documents" in capsys.readouterr().err
+    found = folds("aabbbcd", 2, seed=1)
+    assert sorted(i for part in found for i in part) == list(range(7))
+    assert all(len({part.index(i) for part in found if i in part}) == 1 for i in range(7))
+    assert any({2, 3, 4} <= set(part) for part in found)
+    assert found == folds("aabbbcd", 2, seed=1)
+
+
+def test_cross_validation_never_labels_what_the_model_has_seen():
+    seen = []
+
+    def make(pairs):
+        seen.append({tokens for tokens, _ in pairs})
+        return train("hmm", pairs)
+
+    distinct, found = PAIRS[:4], []
+    for part in cross_validate(distinct, make, [[0, 1], [2, 3]]):
+        assert not seen[-1] & {pair.tokens for pair in part}
+        found += [pair.tokens for pair in part]
+    assert found == [tokens for tokens, _ in distinct]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--kind", "crff"], 'no kind of model "crff"; did you mean "crf"?'),
+        (["--option", "vocabulry=1"], 'no option "vocabulry"'),
+        (["--option", "emissions=witten"], 'no smoothing "witten"; did you mean "witten-bell"?'),
+        (["--option", "emissions=3"], "emissions is 3; expected the name of a smoothing"),
+        (["--kind", "crf", "--option", "c3=1"], 'lbfgs has no parameter "c3"'),
+        (["--kind", "crf", "--option", "template=citation"], "citation"),
+        (["--kind", "crf", "--option", "algorithm=sgd"], 'no algorithm "sgd"'),
+        (["--held-out", "1.5"], "--held-out 1.5: expected a file, or a share between 0 and 1"),
+        (["--held-out", "none.tsv"], "none.tsv: cannot be read"),
+        (["--cross-validate", "1"], "cannot make 1 folds of 12 documents; expected 2 to 12"),
+        (["--cross-validate", "2", "--documents", "none.txt"], "none.txt: cannot be read"),
+    ],
+)
+def test_bad_options_are_one_line_and_no_model_is_written(arguments, message, folder, capsys):
+    assert main(["train", "train.tsv", "--output", "m.json", *arguments]) == 2
+    err = capsys.readouterr().err
+    assert message in err and len(err.strip().splitlines()) == 1
+    assert not (folder / "m.json").exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mixed_schemes_are_named(kind, folder, capsys):
+    (folder / "mixed.tsv").write_text("a\tB-x\nb\tI-x\n\nc\ty\n")
+    assert main(["train", "mixed.tsv", "--kind", kind, "--output", "m.json"]) == 2
+    err = capsys.readouterr().err
+    assert "'B-x'" in err and "'y'" in err
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_sequence_is_enough(kind, folder, capsys):
+    assert main(["train", "train.tsv", "--first", "1", "--kind", kind, "--output", "m.json"]) == 0
+    assert main(["decode", "train.tsv", "--model", "m.json", "--output", "o.jsonl"]) == 0
