@@ -61,7 +61,7 @@ def test_studies_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def outcome(T: int, gap: float | None, trace: tuple[tuple[float, float], ...] = ()) -> Outcome:
-    return Outcome(T, gap, 0, None, 0.1, trace[0][0] if trace else None, trace)
+    return Outcome(("data", str(T)), T, gap, 0, None, 0.1, trace[0][0] if trace else None, trace)
 
 
 def test_gaps_count_missing_labellings() -> None:

@@ -20,6 +20,7 @@ class Outcome:
 
     Parameters
     ----------
+    key : the sequence
     T : tokens
     gap : nats below the proved optimum; None without a labelling that keeps the hard rules
     violations, correct : of its labelling; None where unknown
@@ -28,6 +29,7 @@ class Outcome:
     trace : seconds and gaps of every labelling that was the best so far
     """
 
+    key: tuple[str, str]
     T: int
     gap: float | None
     violations: int | None
@@ -84,7 +86,16 @@ def _outcome(row: Row, optimum: float, limit: float) -> Outcome:
     trace = tuple((seconds, optimum - score) for seconds, score in row["trace"])
     gap = None if late else optimum - row["score"]
     first = None if late or not trace else trace[0][0]
-    return Outcome(row["T"], gap, row["violations"], row["correct"], row["seconds"], first, trace)
+    return Outcome(
+        (row["data"], row["item"]),
+        row["T"],
+        gap,
+        row["violations"],
+        row["correct"],
+        row["seconds"],
+        first,
+        trace,
+    )
 
 
 @dataclass(frozen=True)
@@ -134,10 +145,18 @@ def by_length(outcomes: Sequence[Outcome], edges: Sequence[int]) -> dict[int, fl
     return found
 
 
+def paired(one: Sequence[Outcome], other: Sequence[Outcome]) -> list[tuple[Outcome, Outcome]]:
+    """Outcomes of two contenders on the sequences that both have, the first ones of several seeds."""
+    known: dict[tuple[str, str], Outcome] = {}
+    for outcome in other:
+        known.setdefault(outcome.key, outcome)
+    return [(outcome, known[outcome.key]) for outcome in one if outcome.key in known]
+
+
 def borders(short: Sequence[Outcome], long: Sequence[Outcome]) -> dict[int, float]:
     """Mean capped gap of a hybrid for each border: the first contender up to so many tokens, the second beyond."""
     lengths = [0, *sorted({one.T for one in short})]
-    pairs = list(zip(short, long, strict=True))
+    pairs = paired(short, long)
     return {
         border: float(np.mean([(a if border >= a.T else b).capped for a, b in pairs])) for border in lengths
     }

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.journal import Journal
-from benchmarks.searches.summary import CAP, Outcome, Outcomes, borders, by_length, families, line
+from benchmarks.searches.summary import CAP, Outcome, Outcomes, borders, by_length, families, line, paired
 
 WIDTH = 170
 EDGES = (30, 60, 120, 240, 480, 10_000)
@@ -115,7 +115,7 @@ def _pairs(found: dict[str, Outcomes], one: str, other: str) -> list[tuple[Outco
     for outcomes in found.values():
         if one in outcomes and other in outcomes:
             longest = max(outcomes[one])
-            pairs += list(zip(outcomes[one][longest], outcomes[other][longest], strict=True))
+            pairs += paired(outcomes[one][longest], outcomes[other][longest])
     return pairs
 
 
@@ -136,8 +136,8 @@ def _ablation(console: Console, found: dict[str, Outcomes]) -> None:
     console.print(table)
     for name in ("lds, printed", "lds, going on"):
         for long in ("evolutionary", "evolutionary, varied", "annealing"):
-            if pooled[name] and len(pooled[name]) == len(_pooled(found, long)):
-                _border(console, name, long, borders(pooled[name], _pooled(found, long)))
+            if pooled[name] and pooled[long]:
+                _border(console, name, long, borders(pooled[name], pooled[long]))
 
 
 def _border(console: Console, short: str, long: str, gaps: dict[int, float]) -> None:
