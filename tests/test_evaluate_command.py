@@ -76,6 +76,15 @@ def test_sequences_without_a_labelling_count_as_wrong(files, capsys):
     )
 
 
+def test_bio_is_read_as_iobes_beside_iobes(files, capsys):
+    iobes = "Ada\tB-author\nLovelace\tE-author\nNotes\tS-title\n\nHopper\tS-author\n1952\tS-date\n"
+    Path("iobes.tsv").write_text(iobes)
+    for sides in (("iobes.tsv", "gold.tsv"), ("gold.tsv", "iobes.tsv")):
+        code, out, err = run(["evaluate", *sides], capsys)
+        assert (code, err) == (0, "")
+        assert "token accuracy 100.00 % (5 of 5), whole sequences 100.00 % (2 of 2)" in out
+
+
 def test_prefixes_on_one_side_only_do_not_count(files, capsys):
     Path("plain.tsv").write_text(FOUND.replace("B-", "").replace("I-", ""))
     code, out, err = run(["evaluate", "plain.tsv", "gold.tsv"], capsys)

@@ -1,11 +1,11 @@
 """Predictions and gold from files, put side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from formulations import LabelSet, schemes
 from ilpinfer.corpus.sequences import Example, InputError, labelled, read
-from ilpinfer.corpus.trellises import strip
+from ilpinfer.corpus.conversion import iobes, strip
 from ilpinfer.evaluation.evaluation import Pair
 
 Side = list[tuple[str, ...] | None]
@@ -18,7 +18,7 @@ def read_pairs(
     """Pairs for each file of predictions, the labels of all files, and notices.
 
     Of several labellings of one sequence the best counts. `scheme="plain"` takes prefixes off; so does a side without
-    any when the other has some.
+    any when the other has some. BIO is read as IOBES beside IOBES.
 
     Raises
     ------
@@ -45,14 +45,25 @@ def read_pairs(
 
 
 def _alike(sides: list[Side], scheme: str) -> tuple[list[Side], list[str]]:
-    """The sides without prefixes where that is asked for, or where some have prefixes and others have none."""
+    """The sides in one scheme.
+
+    BIO sides become IOBES where another one is; prefixes go where that is asked for, and where some sides have none.
+    """
     names = [sorted({name for labels in side for name in labels or ()}) for side in sides]
-    prefixed = [schemes.infer(each) != "plain" for each in names]
+    read = [schemes.infer(each) for each in names]
+    if scheme in ("", "iobes") and {"bio", "iobes"} <= set(read):
+        pairs = zip(sides, read, strict=True)
+        return [_changed(side, iobes) if own == "bio" else side for side, own in pairs], []
+    prefixed = [own != "plain" for own in read]
     mixed = not scheme and any(prefixed) and schemes.infer([n for each in names for n in each]) == "plain"
     if scheme != "plain" and not mixed:
         return sides, []
     stripped = [_stripped(side) for side in sides]
     return stripped, ["some labels have prefixes and others have none: compared without"] if mixed else []
+
+
+def _changed(side: Side, change: Callable[[Sequence[str]], tuple[str, ...]]) -> Side:
+    return [None if labels is None else change(labels) for labels in side]
 
 
 def _stripped(side: Side) -> Side:
