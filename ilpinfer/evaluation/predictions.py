@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from formulations import LabelSet, schemes
-from ilpinfer.corpus.sequences import Example, InputError, labelled, read
 from ilpinfer.corpus.conversion import iobes, strip
+from ilpinfer.corpus.sequences import Example, InputError, labelled, read
 from ilpinfer.evaluation.evaluation import Pair
 
 Side = list[tuple[str, ...] | None]
