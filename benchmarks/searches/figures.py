@@ -113,6 +113,7 @@ def _length(found: Mapping[str, Outcomes]) -> Any:
     if "generator" not in found:
         return None
     figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    axis.set(xscale="log", xlabel="tokens", ylabel=GAP, title="planted documents, at the longest limit")
     for contender in STYLES:
         own = found["generator"].get(contender)
         if own:
@@ -125,7 +126,6 @@ def _length(found: Mapping[str, Outcomes]) -> Any:
                 **_look(contender),
             )
             axis.xaxis.set_major_locator(FixedLocator(list(means)))
-    axis.set(xscale="log", xlabel="tokens", ylabel=GAP, title="planted documents, at the longest limit")
     axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     axis.xaxis.set_minor_locator(NullLocator())
     _vertical(axis)

@@ -53,6 +53,8 @@ def run_item(data: DataSet, item: Item, grid: Grid, journal: Journal) -> None:
                 f"{data.name}, {item.key}: {name} has a labelling worth {row['score']!r}, above {best['score']!r}, "
                 "which is proved to be the optimum"
             )
+        if limit != grid.limits[-1]:
+            row["trace"] = row["trace"][:1]
         journal.add(row)
 
 
@@ -101,5 +103,4 @@ def _found(solution: Solution, item: Item, found: Sequence[tuple[float, float]])
         "violations": sum(solution.violations.values()) if solution.found else None,
         "correct": correct,
         "trace": found,
-        "how": solution.method,
     }
