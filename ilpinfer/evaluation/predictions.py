@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from formulations import LabelSet, schemes
+from ilpinfer.corpus.conversion import iobes, strip
 from ilpinfer.corpus.sequences import Example, InputError, labelled, read
-from ilpinfer.corpus.trellises import strip
 from ilpinfer.evaluation.evaluation import Pair
 
 Side = list[tuple[str, ...] | None]
@@ -18,7 +18,7 @@ def read_pairs(
     """Pairs for each file of predictions, the labels of all files, and notices.
 
     Of several labellings of one sequence the best counts. `scheme="plain"` takes prefixes off; so does a side without
-    any when the other has some.
+    any when the other has some. BIO beside IOBES is read as IOBES, as models are trained with `--scheme iobes`.
 
     Raises
     ------
@@ -32,11 +32,12 @@ def read_pairs(
         _check_same(found, gold_examples, str(path), str(gold))
     given: list[Side] = [[*golden], *([each.labels for each in found] for found in examples)]
     sides, notices = _alike(given, scheme)
-    names = sorted({name for side in sides for labels in side for name in labels or ()})
-    try:
-        labels = LabelSet(tuple(names), scheme)
-    except ValueError as error:
-        raise InputError(f"{gold}: {error}") from None
+    for path, side in zip((gold, *predictions), sides, strict=True):
+        try:
+            schemes.check(_names(side), scheme or "plain")
+        except ValueError as error:
+            raise InputError(f"{path}: {error}") from None
+    labels = LabelSet(tuple(sorted({name for side in sides for name in _names(side)})), scheme)
     tokens = [each.tokens or ("",) * len(gold) for each, gold in zip(gold_examples, golden, strict=True)]
     pairs = [
         [Pair(t, p, g or ()) for t, p, g in zip(tokens, side, sides[0], strict=True)] for side in sides[1:]
@@ -45,14 +46,31 @@ def read_pairs(
 
 
 def _alike(sides: list[Side], scheme: str) -> tuple[list[Side], list[str]]:
-    """The sides without prefixes where that is asked for, or where some have prefixes and others have none."""
-    names = [sorted({name for labels in side for name in labels or ()}) for side in sides]
-    prefixed = [schemes.infer(each) != "plain" for each in names]
-    mixed = not scheme and any(prefixed) and schemes.infer([n for each in names for n in each]) == "plain"
+    """The sides in one scheme.
+
+    They are without prefixes where that is asked for, or where some have prefixes and others have none; IOBES is made
+    of BIO where some are IOBES.
+    """
+    names = [_names(side) for side in sides]
+    found = [schemes.infer(each) for each in names]
+    together = schemes.infer([n for each in names for n in each])
+    if (scheme or together) == "iobes":
+        return [_as_iobes(side) if own == "bio" else side for side, own in zip(sides, found, strict=True)], []
+    prefixed = [own != "plain" for own in found]
+    mixed = not scheme and any(prefixed) and together == "plain"
     if scheme != "plain" and not mixed:
         return sides, []
     stripped = [_stripped(side) for side in sides]
     return stripped, ["some labels have prefixes and others have none: compared without"] if mixed else []
+
+
+def _names(side: Side) -> list[str]:
+    """The label names of a side, sorted."""
+    return sorted({name for labels in side for name in labels or ()})
+
+
+def _as_iobes(side: Side) -> Side:
+    return [None if labels is None else iobes(labels) for labels in side]
 
 
 def _stripped(side: Side) -> Side:
