@@ -8,6 +8,7 @@ import pytest
 from formulations import Trellis
 from ilpinfer.models.combination import Combination, combine
 from ilpinfer.models.hmm import HMM
+from ilpinfer.models.smoothing import Smoothing
 
 T, K = 4, 3
 NAMES = ["a", "b", "O"]
@@ -70,7 +71,7 @@ def test_a_weight_of_0_takes_no_part():
 
 
 def test_models_are_combined_too():
-    models = [HMM.train([(("a", "1"), ("x", "y"))], smoothing=s) for s in (0.1, 2.0)]
+    models = [HMM.train([(("a", "1"), ("x", "y"))], transitions=Smoothing("additive", s)) for s in (0.1, 2.0)]
     both = Combination(tuple(models), (0.5, 0.5))
     assert both.labels == models[0].labels
     tokens = ("1", "a")
