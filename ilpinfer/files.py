@@ -25,6 +25,15 @@ def write_whole(path: str | Path, text: str) -> None:
             part.unlink(missing_ok=True)
 
 
+def check_place(path: str | Path) -> None:
+    """Raise OutputError before long work where `write_whole` could not write its result."""
+    part = part_of(path)
+    with _clear(path):
+        part.parent.mkdir(parents=True, exist_ok=True)
+        part.open("a").close()
+        part.unlink()
+
+
 def part_of(path: str | Path) -> Path:
     """Where a file grows until it is whole; OutputError for a folder."""
     if Path(path).is_dir():

@@ -354,3 +354,16 @@ def test_parameters_that_make_no_sense_are_refused_before_any_work(folder, capsy
     code, out, err = run(["decode", "train.tsv", "--model", "hmm.json", *arguments], capsys)
     assert (code, out) == (2, "")
     assert words in err
+
+
+def test_a_model_beside_scores_is_said_not_to_be_used(folder, capsys):
+    Path("scores.jsonl").write_text(json.dumps(SCORES) + "\n")
+    code, _, err = run(["decode", "scores.jsonl", "--model", "hmm.json"], capsys)
+    assert (code, err) == (0, "ilpinfer: notice: scores.jsonl has scores of its own: hmm.json is not used\n")
+
+
+def test_compare_names_the_form_of_its_options(folder, capsys):
+    code, _, err = run(
+        ["compare", "train.tsv", "--model", "hmm.json", "--output", "x", "--option", "tenure=4"], capsys
+    )
+    assert (code, err) == (2, "ilpinfer: --option tenure: expected METHOD.NAME=VALUE\n")

@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import json
 import math
+import os
 
 import numpy as np
 import pycrfsuite
@@ -13,7 +14,7 @@ import ilpinfer
 from formulations import constraints as C
 from ilpinfer.models import reference_crf as book
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.crf_training import ALGORITHMS, Iteration
+from ilpinfer.models.crf_training import ALGORITHMS, Iteration, _train_apart
 from ilpinfer.models.features import Template
 from ilpinfer.models.files import ModelError, load_model
 from ilpinfer.models.template_files import load_template
@@ -306,3 +307,20 @@ def test_line_breaks_inside_a_name_go_on_with_it():
     ]
     with pytest.raises(ValueError, match="2 labels for 3 tokens"):
         crf.restore(tokens, ["O", "O"], "O")
+
+
+def test_what_goes_wrong_in_the_process_of_training_is_said(tmp_path):
+    class Trainer:
+        holds_out = False
+
+        def train(self, path: str, group: int) -> None:
+            if group == -1:
+                raise MemoryError("too much")
+            os._exit(1)
+
+    trainer = Trainer()
+    with pytest.raises(RuntimeError, match="CRFsuite: MemoryError: too much"):
+        _train_apart(trainer, tmp_path / "model", print)
+    trainer.holds_out = True
+    with pytest.raises(RuntimeError, match="CRFsuite: its process broke down; try other parameters"):
+        _train_apart(trainer, tmp_path / "model", print)

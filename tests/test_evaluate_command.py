@@ -76,15 +76,6 @@ def test_sequences_without_a_labelling_count_as_wrong(files, capsys):
     )
 
 
-def test_bio_is_read_as_iobes_beside_iobes(files, capsys):
-    iobes = "Ada\tB-author\nLovelace\tE-author\nNotes\tS-title\n\nHopper\tS-author\n1952\tS-date\n"
-    Path("iobes.tsv").write_text(iobes)
-    for sides in (("iobes.tsv", "gold.tsv"), ("gold.tsv", "iobes.tsv")):
-        code, out, err = run(["evaluate", *sides], capsys)
-        assert (code, err) == (0, "")
-        assert "token accuracy 100.00 % (5 of 5), whole sequences 100.00 % (2 of 2)" in out
-
-
 def test_prefixes_on_one_side_only_do_not_count(files, capsys):
     Path("plain.tsv").write_text(FOUND.replace("B-", "").replace("I-", ""))
     code, out, err = run(["evaluate", "plain.tsv", "gold.tsv"], capsys)
@@ -118,3 +109,27 @@ def test_bad_input_is_one_line(files, capsys, text, options, message):
     code, out, err = run(["evaluate", "found.tsv", "gold.tsv", *options], capsys)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+def test_bio_beside_iobes_is_read_as_iobes(files, capsys):
+    iobes = GOLD.replace("Lovelace\tI", "Lovelace\tE")
+    for name in ("title", "date"):
+        iobes = iobes.replace(f"B-{name}", f"S-{name}")
+    Path("iobes.tsv").write_text(iobes.replace("Hopper\tB", "Hopper\tS"))
+    for one, other, more in (
+        ("iobes", "gold", []),
+        ("gold", "iobes", []),
+        ("gold", "gold", ["--scheme", "iobes"]),
+    ):
+        code, out, err = run(["evaluate", f"{one}.tsv", f"{other}.tsv", *more], capsys)
+        assert (code, err) == (0, "")
+        assert "token accuracy 100.00 % (5 of 5), whole sequences 100.00 % (2 of 2)" in out
+        assert columns(out, "author")[:3] == ["2", "2", "2"]
+
+
+def test_the_file_whose_labels_do_not_fit_is_named(files, capsys):
+    Path("iobes.tsv").write_text(GOLD.replace("B-date", "S-date"))
+    for arguments in (["iobes.tsv", "gold.tsv"], ["gold.tsv", "gold.tsv", "--against", "iobes.tsv"]):
+        code, _, err = run(["evaluate", *arguments, "--scheme", "bio"], capsys)
+        assert code == 2
+        assert err.startswith("ilpinfer: iobes.tsv: label 'S-date' does not fit scheme bio")

@@ -99,6 +99,39 @@ def test_an_interrupt_ends_everything_within_a_second(method, cold, tmp_path):
     assert not (tmp_path / output).exists()
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc to find children")
+def test_an_interrupt_ends_the_training_of_a_crf_within_a_second(tmp_path):
+    text = "\n".join(f"w{t % 50}\tL{(7 * t) % 180}" for t in range(20000))
+    (tmp_path / "train.tsv").write_text(f"{text}\n")
+    (tmp_path / "word.toml").write_text('features = ["word"]')
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    environment = {
+        **os.environ,
+        "TMPDIR": str(scratch),
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    }
+    options = ["--kind", "crf", "--option", "template=word.toml", "--output", "crf.json"]
+    command_line = [sys.executable, "-m", "ilpinfer", "train", "train.tsv", *options]
+    with subprocess.Popen(
+        command_line, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+    ) as run:
+        try:
+            wait_until(lambda: list(scratch.iterdir()) or run.poll() is not None)
+            time.sleep(0.3)
+            assert run.poll() is None, run.communicate()
+            run.send_signal(signal.SIGINT)
+            began = time.monotonic()
+            _, err = run.communicate(timeout=60)
+        finally:
+            run.kill()
+    assert time.monotonic() - began < 1.0
+    assert (run.returncode, err) == (130, "ilpinfer: interrupted\n")
+    assert processes_of(run.pid) == []
+    assert list(scratch.iterdir()) == []
+    assert not list(tmp_path.glob("crf.json*"))
+
+
 def wait_until(happened: Callable[[], object], seconds: float = 60) -> None:
     give_up = time.monotonic() + seconds
     while not happened() and time.monotonic() < give_up:

@@ -267,6 +267,12 @@ def test_lines_of_logits(logits, capsys):
         ({"logits_1": None}, "logits.npz: no logits_1, but 2 sequences; they count from 0"),
         ({"label_names": ["x"]}, "logits.npz, sequence 0: logits has shape (3, 2); expected 1 columns"),
         ({"logits_0": [[0, np.nan]] * 3}, "logits.npz, sequence 0: logits[0, 1] is nan"),
+        ({"logits": [[0, 1]]}, "logits.npz: has both logits and logits_0; give one of them"),
+        (
+            {"logits_0": [[1j, 0]] * 3},
+            "logits.npz, sequence 0: logits must hold numbers in rows of equal length",
+        ),
+        ({"tokens_0": [b"a", b"b", b"c"]}, "logits.npz, sequence 0: tokens are bytes; save them as an array"),
         ({"tokens_0": ["a"]}, "logits.npz, sequence 0: 1 tokens, but logits for 3 tokens"),
         ({"logit_2": [1]}, "logits.npz: no use for 'logit_2'; did you mean \"logits\"?"),
         (

@@ -114,6 +114,20 @@ def test_cross_validation_never_labels_what_the_model_has_seen():
         (["--held-out", "none.tsv"], "none.tsv: cannot be read"),
         (["--cross-validate", "1"], "cannot make 1 folds of 12 documents; expected 2 to 12"),
         (["--cross-validate", "2", "--documents", "none.txt"], "none.txt: cannot be read"),
+        (["--cross-validate", "2", "--documents", "train.tsv"], "train.tsv: 114 lines for 12 sequences"),
+        (["--documents", "train.tsv"], "--documents train.tsv: nothing to try; add --held-out"),
+        (["--rules", "bio"], "--rules bio: nothing to try; add --held-out or --cross-validate"),
+        (["--held-out", "0.5", "--first", "1"], "cannot keep a share of 1 document"),
+        (["--option", "scheme=plain"], 'no option "scheme"'),
+        (["--kind", "crf", "--option", "held_out=1"], 'lbfgs has no parameter "held_out"'),
+        (["--option", "alike=yes"], "alike is 'yes'; expected true or false"),
+        (
+            ["--kind", "crf", "--option", "c1=-1"],
+            "lbfgs: c1 is -1; its usual value is 0.0, expected a number",
+        ),
+        (["--kind", "crf", "--option", "c2=NaN"], "lbfgs: c2 is nan;"),
+        (["--kind", "crf", "--option", "max_iterations=1.5"], "expected a whole number from 0"),
+        (["--kind", "crf", "--option", "linesearch=More"], "expected one of MoreThuente"),
     ],
 )
 def test_bad_options_are_one_line_and_no_model_is_written(arguments, message, folder, capsys):
@@ -135,3 +149,39 @@ def test_mixed_schemes_are_named(kind, folder, capsys):
 def test_one_sequence_is_enough(kind, folder, capsys):
     assert main(["train", "train.tsv", "--first", "1", "--kind", kind, "--output", "m.json"]) == 0
     assert main(["decode", "train.tsv", "--model", "m.json", "--output", "o.jsonl"]) == 0
+
+
+@pytest.mark.parametrize(("share", "count"), [("0.1", 1), ("0.4", 5), ("0.9", 11), ("0.99", 11)])
+def test_a_share_is_what_is_held_out(share, count, folder, capsys):
+    assert main(["train", "train.tsv", "--output", "m.json", "--held-out", share]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[1].startswith(f"{count} sequences")
+    assert f"from {12 - count} sequences" in err
+
+
+def test_held_out_labels_are_read_in_the_scheme_of_the_model(folder, capsys):
+    plain = (folder / "train.tsv").read_text().replace("B-", "").replace("I-", "")
+    (folder / "plain.tsv").write_text(plain)
+    tables = []
+    for held_out in ("plain.tsv", "train.tsv"):
+        assert main(["train", "plain.tsv", "--output", "m.json", "--held-out", held_out]) == 0
+        tables.append(capsys.readouterr().out)
+    assert tables[0] == tables[1]
+    assert float(tables[0].splitlines()[1].split()[2]) > 50
+    assert (
+        main(["train", "train.tsv", "--scheme", "iobes", "--output", "i.json", "--held-out", "train.tsv"])
+        == 0
+    )
+    assert capsys.readouterr().out.splitlines()[1].split()[2] == "100.00"
+    assert main(["train", "train.tsv", "--output", "b.json", "--held-out", "plain.tsv"]) == 2
+    err = capsys.readouterr().err
+    assert "plain.tsv, line 1: label 'author' does not fit scheme bio" in err and "--scheme plain" in err
+    assert not (folder / "b.json").exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_place_that_cannot_be_written_is_named_before_training(kind, folder, capsys, monkeypatch):
+    monkeypatch.setattr("ilpinfer.cli.training.KINDS", {kind: None})
+    (folder / "file").write_text("")
+    assert main(["train", "train.tsv", "--kind", kind, "--output", "file/m.json"]) == 2
+    assert "file/m.json: cannot be written" in capsys.readouterr().err

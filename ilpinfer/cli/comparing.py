@@ -94,6 +94,8 @@ def _plan(methods: str, time_limit: float | None, options: Row) -> dict[str, Row
             **own,
         }
     for name, option in given:
+        if not option:
+            raise InputError(f"--option {name}: expected METHOD.NAME=VALUE")
         if name not in plan:
             raise InputError(f"--option {name}.{option}: {name} is none of the methods {', '.join(plan)}")
     return plan

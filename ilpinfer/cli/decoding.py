@@ -120,6 +120,8 @@ def _solver(method: str, time_limit: float | None, options: Row) -> Solve:
     deadline_for(time_limit)
     call: Row = {"method": method, "time_limit": time_limit, "top": top}
     if options["tau"] is not None:
+        if options["option"]:
+            raise ValueError(f"--option {options['option'][0]}: --tau takes none; leave it out")
         return _two_phase_solver(call, options)
     call |= {name: options[name] for name in chosen.options if options.get(name) is not None}
     own = parameters(options["option"])

@@ -31,6 +31,8 @@ def prepare(
     examples = read(source, reading)[:first]
     rule_set = RuleSet(()) if rules is None else load_rules(rules)
     scored = score(examples, load_model(model) if model else None, scheme)
+    if model and all(example.scores is not None for example in examples):
+        notice(f"{source} has scores of its own: {model} is not used")
     warnings.simplefilter("ignore", RuleNotice)
     for text in check_rules(scored, rule_set):
         notice(text)

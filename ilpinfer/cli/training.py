@@ -11,19 +11,19 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from formulations import RuleSet, load_rules
+from formulations import LabelSet, RuleSet, load_rules, schemes
 from formulations.compiled.problem import RuleNotice
 from formulations.labels import suggestion
 from ilpinfer.cli.inputs import check_scheme, parameters
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import console
-from ilpinfer.corpus.conversion import converted
+from ilpinfer.corpus.conversion import converted, read_as
 from ilpinfer.corpus.sequences import InputError, labelled, read
 from ilpinfer.evaluation.evaluation import Pair, evaluate
-from ilpinfer.evaluation.folds import Labelled, cross_validate, folds, labelled_by
+from ilpinfer.evaluation.folds import Labelled, cross_validate, folds, kept_apart, labelled_by
+from ilpinfer.files import check_place
 from ilpinfer.models.crf_training import Iteration
 from ilpinfer.models.training import KINDS
-from ilpinfer.models.training import train as train_model
 
 
 @dataclass(frozen=True)
@@ -59,24 +59,27 @@ def train(
     if kind not in KINDS:
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
     check_scheme(scheme)
+    _check_use(trying)
     pairs = _read(source, scheme, first)
     rules = RuleSet(()) if trying.rules is None else load_rules(trying.rules)
+    documents = _documents(trying, len(pairs), first is not None)
+    left, held_out = _held_out(pairs, scheme, trying, documents)
+    check_place(output)
     warnings.simplefilter("ignore", RuleNotice)
     own = parameters(options)
 
-    def make(pairs: Sequence[Labelled], **more: Any) -> Any:
-        return train_model(kind, pairs, scheme=scheme, **more, **own)
+    def make(pairs: Sequence[Labelled], held_out: Sequence[Labelled] = (), watch: Any = None) -> Any:
+        return KINDS[kind].make(pairs, scheme, held_out, watch, own)
 
     if trying.parts:
-        _cross_validated(pairs, make, rules, trying)
-    pairs, held_out = _held_out(pairs, scheme, trying)
+        _cross_validated(pairs, make, rules, trying, documents)
     with _watched() as watch:
-        model = make(pairs, held_out=held_out, progress=watch)
+        model = make(left, held_out, watch)
     model.save(output)
-    tokens = sum(len(labels) for _, labels in pairs)
+    tokens = sum(len(labels) for _, labels in left)
     print(
         f"{output}: {KINDS[kind].title}, {len(model.labels)} labels ({model.labels.scheme}), {model.size}, "
-        f"from {len(pairs)} sequences of {tokens} tokens",
+        f"from {len(left)} sequences of {tokens} tokens",
         file=sys.stderr,
     )
     if held_out:
@@ -91,23 +94,47 @@ def _read(source: str, scheme: str, first: int | None = None) -> list[Labelled]:
     return list(zip((tokens for tokens, _ in pairs), labels, strict=True))
 
 
-def _held_out(pairs: list[Labelled], scheme: str, trying: Trying) -> tuple[list[Labelled], list[Labelled]]:
+def _check_use(trying: Trying) -> None:
+    """Raise InputError for what says how to try a model where nothing asks for it."""
+    for name, value in (("documents", trying.documents), ("rules", trying.rules)):
+        if value and not (trying.held_out or trying.parts):
+            raise InputError(f"--{name} {value}: nothing to try; add --held-out or --cross-validate")
+
+
+def _held_out(
+    pairs: list[Labelled], scheme: str, trying: Trying, documents: Sequence[Any]
+) -> tuple[list[Labelled], list[Labelled]]:
     """Sequences to train on, and those to try the model on."""
     if not trying.held_out:
         return pairs, []
     try:
         share = float(trying.held_out)
     except ValueError:
-        return pairs, _read(trying.held_out, scheme)
+        return pairs, _alike(trying.held_out, scheme, pairs)
     if not 0 < share < 1:
         raise InputError(f"--held-out {trying.held_out}: expected a file, or a share between 0 and 1")
-    parts = folds(_documents(trying, len(pairs)), max(2, round(1 / share)), trying.seed)
-    chosen = set(parts[0])
-    return [p for i, p in enumerate(pairs) if i not in chosen], [pairs[i] for i in parts[0]]
+    chosen = set(kept_apart(documents, share, trying.seed))
+    return [p for i, p in enumerate(pairs) if i not in chosen], [pairs[i] for i in sorted(chosen)]
 
 
-def _documents(trying: Trying, number: int) -> Sequence[Any]:
-    """What tells the documents of the sequences apart."""
+def _alike(path: str, scheme: str, pairs: Sequence[Labelled]) -> list[Labelled]:
+    """Held-out sequences of a file, their labels in the scheme of those to train on."""
+    examples = read(path)
+    labels = converted([names for _, names in labelled(examples)], scheme)
+    found = schemes.infer([name for names in labels for name in set(names)])
+    known = LabelSet(tuple(sorted({name for _, names in pairs for name in names})), scheme)
+    alike: list[Labelled] = []
+    for example, names in zip(examples, labels, strict=True):
+        try:
+            alike.append((example.tokens, read_as(known, names, found)))
+        except ValueError as error:
+            hint = "label both files alike, or take --scheme plain"
+            raise InputError(f"{example.where}: {error}, as in what is trained on; {hint}") from None
+    return alike
+
+
+def _documents(trying: Trying, number: int, cut: bool) -> Sequence[Any]:
+    """What tells the documents of the sequences apart; names beyond the sequences only where these were `cut`."""
     if not trying.documents:
         return range(number)
     try:
@@ -115,15 +142,17 @@ def _documents(trying: Trying, number: int) -> Sequence[Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{trying.documents}: cannot be read: {error}") from None
     names = [name.strip() for name in names if name.strip()]
-    if len(names) < number:
+    if len(names) < number or (len(names) > number and not cut):
         raise InputError(
             f"{trying.documents}: {len(names)} lines for {number} sequences; expected a line each"
         )
     return names[:number]
 
 
-def _cross_validated(pairs: list[Labelled], make: Any, rules: RuleSet, trying: Trying) -> None:
-    parts = folds(_documents(trying, len(pairs)), trying.parts, trying.seed)
+def _cross_validated(
+    pairs: list[Labelled], make: Any, rules: RuleSet, trying: Trying, documents: Sequence[Any]
+) -> None:
+    parts = folds(documents, trying.parts, trying.seed)
     table, every = _table("cross-validation"), list[Pair]()
     with progress("folds", len(parts)) as advance:
         for number, found in enumerate(cross_validate(pairs, make, parts, rules), 1):

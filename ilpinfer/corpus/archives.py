@@ -37,7 +37,10 @@ def archived(path: str | Path, reading: Reading) -> Iterator[Example]:
     for key, array in arrays.items():
         match = re.fullmatch(rf"({'|'.join(OF_A_SEQUENCE)})(?:_(\d+))?", key)
         if match:
-            sequences.setdefault(int(match[2] or 0), {})[match[1]] = array
+            own = sequences.setdefault(int(match[2] or 0), {})
+            if match[1] in own:
+                raise InputError(f"{path}: has both {match[1]} and {match[1]}_0; give one of them")
+            own[match[1]] = array
         elif key in OF_ALL or key.rpartition(".")[2] in KEYS:
             shared[key] = array
         else:
@@ -56,6 +59,8 @@ def _example(record: dict[str, Any], where: str, reading: Reading) -> Example:
     texts: dict[str, tuple[str, ...]] = {}
     for name in ("tokens", "labels"):
         if name in record:
+            if record[name].dtype.kind == "S":
+                raise InputError(f"{where}: {name} are bytes; save them as an array of texts")
             texts[name] = tuple(map(str, record[name].reshape(-1).tolist()))
             if len(texts[name]) != T:
                 raise InputError(f"{where}: {len(texts[name])} {name}, but logits for {T} tokens")
@@ -72,7 +77,10 @@ def scores_of(record: Mapping[str, Any], where: str, reading: Reading) -> dict[s
     """
     try:
         names = record.get("label_names", reading.names)
-        names = None if names is None else label_names(np.asarray(names).reshape(-1).tolist())
+        if names is not None:
+            names = label_names(
+                names if isinstance(names, Mapping) else np.asarray(names).reshape(-1).tolist()
+            )
         layer = any(key.endswith("start_transitions") for key in record)
         steps = crf_parameters(record) if layer else record
         width = None if names is None else len(names)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from formulations import schemes
+from formulations import LabelSet, schemes
 from formulations.labels import OUTSIDE
 
 
@@ -33,6 +33,23 @@ def strip(labellings: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     """Labellings without the prefixes of their scheme, which is inferred from all of them."""
     scheme = schemes.infer([label for labels in labellings for label in set(labels)])
     return [tuple(schemes.strip(label, scheme) for label in labels) for labels in labellings]
+
+
+def read_as(known: LabelSet, labels: Sequence[str], scheme: str) -> tuple[str, ...]:
+    """Labels of a scheme in the one of a model's labels: for plain ones without prefixes, for IOBES made of BIO.
+
+    Raises
+    ------
+    ValueError
+        for a label that fits the model's scheme neither as it is nor so.
+    """
+    found = tuple(labels)
+    if known.scheme == "plain" and not set(found) <= set(known.names):
+        found = tuple(schemes.strip(label, scheme) for label in found)
+    if known.scheme == "iobes" and scheme == "bio":
+        found = iobes(found)
+    schemes.check(found, known.scheme)
+    return found
 
 
 def converted(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:

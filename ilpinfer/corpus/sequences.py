@@ -200,6 +200,11 @@ def _from_logits(record: dict[str, Any], where: str, reading: "Reading | None") 
 def _names(value: Any, what: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
         raise InputError(f"{what} is not a list of texts")
+    for text in value:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{what}: {text!a} has half of a surrogate pair, which is no text") from None
     return tuple(value)
 
 

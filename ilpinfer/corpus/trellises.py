@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from formulations import RuleSet, Trellis, schemes
 from formulations.compiled.problem import compile_problem
 from formulations.labels import LabelSet
-from ilpinfer.corpus.conversion import iobes, strip
+from ilpinfer.corpus.conversion import read_as, strip
 from ilpinfer.corpus.sequences import Example, InputError
 from ilpinfer.models.files import Model
 
@@ -53,14 +53,9 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
         gold = example.labels
         if gold is not None and len(gold) != len(trellis):
             raise InputError(f"{example.where}: {len(gold)} labels for {len(trellis)} tokens")
-        known = trellis.labels
-        if gold is not None and known.scheme == "plain" and not set(gold) <= set(known.names):
-            gold = tuple(schemes.strip(label, gold_scheme) for label in gold)
-        if gold is not None and known.scheme == "iobes" and gold_scheme == "bio":
-            gold = iobes(gold)
         if gold is not None:
             try:
-                schemes.check(gold, known.scheme)
+                gold = read_as(trellis.labels, gold, gold_scheme)
             except ValueError as error:
                 raise InputError(f"{example.where}: gold {error}") from None
         scored.append(Scored(example, trellis, gold))

@@ -34,6 +34,22 @@ def folds(documents: Sequence[Any], parts: int, seed: int) -> list[list[int]]:
     return [[i for i, name in enumerate(documents) if part[name] == fold] for fold in range(parts)]
 
 
+def kept_apart(documents: Sequence[Any], share: float, seed: int) -> list[int]:
+    """Places of the sequences of a share of the documents, shuffled; some are kept, and some left.
+
+    Raises
+    ------
+    ValueError
+        for a single document.
+    """
+    names = list(dict.fromkeys(documents))
+    if len(names) < 2:
+        raise ValueError(f"cannot keep a share of {len(names)} document; expected 2 or more")
+    order = np.random.default_rng(seed).permutation(len(names)).tolist()
+    kept = {names[place] for place in order[: min(max(round(share * len(names)), 1), len(names) - 1)]}
+    return [i for i, name in enumerate(documents) if name in kept]
+
+
 def cross_validate(
     pairs: Sequence[Labelled],
     train: Callable[[Sequence[Labelled]], Model],

@@ -1,6 +1,6 @@
 """Predictions and gold from files, put side by side."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from formulations import LabelSet, schemes
@@ -18,7 +18,7 @@ def read_pairs(
     """Pairs for each file of predictions, the labels of all files, and notices.
 
     Of several labellings of one sequence the best counts. `scheme="plain"` takes prefixes off; so does a side without
-    any when the other has some. BIO is read as IOBES beside IOBES.
+    any when the other has some. BIO beside IOBES is read as IOBES, as models are trained with `--scheme iobes`.
 
     Raises
     ------
@@ -32,11 +32,12 @@ def read_pairs(
         _check_same(found, gold_examples, str(path), str(gold))
     given: list[Side] = [[*golden], *([each.labels for each in found] for found in examples)]
     sides, notices = _alike(given, scheme)
-    names = sorted({name for side in sides for labels in side for name in labels or ()})
-    try:
-        labels = LabelSet(tuple(names), scheme)
-    except ValueError as error:
-        raise InputError(f"{gold}: {error}") from None
+    for path, side in zip((gold, *predictions), sides, strict=True):
+        try:
+            schemes.check(_names(side), scheme or "plain")
+        except ValueError as error:
+            raise InputError(f"{path}: {error}") from None
+    labels = LabelSet(tuple(sorted({name for side in sides for name in _names(side)})), scheme)
     tokens = [each.tokens or ("",) * len(gold) for each, gold in zip(gold_examples, golden, strict=True)]
     pairs = [
         [Pair(t, p, g or ()) for t, p, g in zip(tokens, side, sides[0], strict=True)] for side in sides[1:]
@@ -47,23 +48,29 @@ def read_pairs(
 def _alike(sides: list[Side], scheme: str) -> tuple[list[Side], list[str]]:
     """The sides in one scheme.
 
-    BIO sides become IOBES where another one is; prefixes go where that is asked for, and where some sides have none.
+    They are without prefixes where that is asked for, or where some have prefixes and others have none; IOBES is made
+    of BIO where some are IOBES.
     """
-    names = [sorted({name for labels in side for name in labels or ()}) for side in sides]
-    read = [schemes.infer(each) for each in names]
-    if scheme in ("", "iobes") and {"bio", "iobes"} <= set(read):
-        pairs = zip(sides, read, strict=True)
-        return [_changed(side, iobes) if own == "bio" else side for side, own in pairs], []
-    prefixed = [own != "plain" for own in read]
-    mixed = not scheme and any(prefixed) and schemes.infer([n for each in names for n in each]) == "plain"
+    names = [_names(side) for side in sides]
+    found = [schemes.infer(each) for each in names]
+    together = schemes.infer([n for each in names for n in each])
+    if (scheme or together) == "iobes":
+        return [_as_iobes(side) if own == "bio" else side for side, own in zip(sides, found, strict=True)], []
+    prefixed = [own != "plain" for own in found]
+    mixed = not scheme and any(prefixed) and together == "plain"
     if scheme != "plain" and not mixed:
         return sides, []
     stripped = [_stripped(side) for side in sides]
     return stripped, ["some labels have prefixes and others have none: compared without"] if mixed else []
 
 
-def _changed(side: Side, change: Callable[[Sequence[str]], tuple[str, ...]]) -> Side:
-    return [None if labels is None else change(labels) for labels in side]
+def _names(side: Side) -> list[str]:
+    """The label names of a side, sorted."""
+    return sorted({name for labels in side for name in labels or ()})
+
+
+def _as_iobes(side: Side) -> Side:
+    return [None if labels is None else iobes(labels) for labels in side]
 
 
 def _stripped(side: Side) -> Side:

@@ -1,12 +1,17 @@
 """Training conditional random fields: python-crfsuite does the work, on features that templates have found."""
 
+import os
+import signal
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -21,6 +26,10 @@ ALGORITHMS: Mapping[str, str] = {
     "passive-aggressive": "passive-aggressive updates",
     "arow": "adaptive regularisation of weights",
 }
+
+LINE_SEARCHES = ("MoreThuente", "Backtracking", "StrongBacktracking")
+LARGEST = 2**31
+"""What parameters stay below: CRFsuite counts in 32 bits."""
 
 Observed = tuple[Sequence[Any], Sequence[str]]
 """Features and labels of T tokens."""
@@ -64,7 +73,7 @@ def learn(
     ValueError
         for no sequences, an unknown algorithm or parameter, or one with a value that does not fit.
     """
-    trainer = _trainer(algorithm, dict(parameters or {}), progress or (lambda iteration: None))
+    trainer = _trainer(algorithm, dict(parameters or {}))
     names = set[str]()
     for features, labels in observed:
         trainer.append(features, list(labels))
@@ -77,24 +86,61 @@ def learn(
             trainer.holds_out = True
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
-        trainer.train(str(path), 1 if trainer.holds_out else -1)
+        _train_apart(trainer, path, progress or (lambda iteration: None))
         return sorted_labels(read_crfsuite(path), sorted(names))
 
 
-def _trainer(algorithm: str, parameters: dict[str, Any], progress: Progress) -> Any:
+def _train_apart(trainer: Any, path: Path, progress: Progress) -> None:
+    """Train in a forked process: CRFsuite lets no interrupt through while an iteration lasts, which can be a minute."""
+    ours, theirs = Pipe(duplex=False)
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        child = os.fork()
+    if child == 0:
+        _train_and_leave(trainer, path, theirs)
+    theirs.close()
+    try:
+        while isinstance(news := ours.recv(), Iteration):
+            progress(news)
+    except EOFError:
+        news = "its process broke down; try other parameters"
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        ours.close()
+    if news:
+        raise RuntimeError(f"CRFsuite: {news}")
+
+
+def _train_and_leave(trainer: Any, path: Path, pipe: Connection) -> NoReturn:
+    """Send each iteration, and in the end what went wrong; the child runs nothing of its parent's."""
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        trainer.report = pipe.send
+        try:
+            trainer.train(str(path), 1 if trainer.holds_out else -1)
+            pipe.send("")
+        except Exception as error:
+            pipe.send(f"{type(error).__name__}: {error}")
+    finally:
+        os._exit(0)
+
+
+def _trainer(algorithm: str, parameters: dict[str, Any]) -> Any:
     from pycrfsuite import Trainer  # type: ignore[import-untyped]
 
     class Reporting(Trainer):
         """Turns what CRFsuite prints into records."""
 
         holds_out = False
+        report: Progress
         began = time.perf_counter()
 
         def message(self, text: str) -> None:
             if self.logparser.feed(text) == "iteration":
                 last = self.logparser.last_iteration
                 right = float(last["item_accuracy"]) if self.holds_out else None
-                progress(Iteration(last["num"], last["loss"], right, time.perf_counter() - self.began))
+                self.report(Iteration(last["num"], last["loss"], right, time.perf_counter() - self.began))
 
     if algorithm not in ALGORITHMS:
         raise ValueError(f'no algorithm "{algorithm}"{suggestion(algorithm, ALGORITHMS)}')
@@ -103,10 +149,23 @@ def _trainer(algorithm: str, parameters: dict[str, Any], progress: Progress) -> 
         if name not in trainer.params():
             raise ValueError(f'{algorithm} has no parameter "{name}"{suggestion(name, trainer.params())}')
         usual = trainer.get(name)
-        if isinstance(value, str) != isinstance(usual, str) or not isinstance(value, str | Real):
-            raise ValueError(f"{algorithm}: {name} is {value!r}; its usual value is {usual!r}")
+        if demand := _demand(usual, value):
+            raise ValueError(
+                f"{algorithm}: {name} is {value!r}; its usual value is {usual!r}, expected {demand}"
+            )
         trainer.set(name, value)
     return trainer
+
+
+def _demand(usual: Any, value: Any) -> str:
+    """What a parameter with that usual value has to be; empty where its value is so."""
+    if isinstance(usual, str):
+        return "" if value in LINE_SEARCHES else f"one of {', '.join(LINE_SEARCHES)}"
+    if isinstance(usual, bool):
+        return "" if value in (False, True) else "true or false"
+    kind, what = (Integral, "a whole number") if isinstance(usual, int) else (Real, "a number")
+    fits = isinstance(value, kind) and not isinstance(value, bool) and 0 <= float(value) < LARGEST
+    return "" if fits else f"{what} from 0"
 
 
 def sorted_labels(weights: Weights, names: Sequence[str]) -> Weights:

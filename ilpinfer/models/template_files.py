@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,10 @@ from ilpinfer.models.token_rules import demanding
 TOP = ("title", "source", "features", "words", "patterns", "phrases", "around", "rules")
 FARTHEST = 20
 """The largest offset of a window, in tokens."""
+LONGEST = 100
+"""The largest length of a prefix or suffix, in characters."""
+MOST = 10_000
+"""How many features one text can stand for."""
 
 _ATOM = re.compile(r"([\w-]+)(?::(\d+)(?:\.\.(\d+))?)?(?:\[(-?\d+)(?:\.\.(-?\d+))?\])?")
 
@@ -200,8 +205,12 @@ def _around(value: Any, name: str, own: Template, path: tuple[str, ...]) -> Cont
         raise Misplaced(f'{name}: no place "{value["in"]}"{suggestion(str(value["in"]), PLACES)}', *path)
     known = {*WORD_ATTRIBUTES, *CONTEXT_ATTRIBUTES, *own.words, *own.contexts}
     attribute = str(value["attribute"])
-    if attribute.partition(":")[0] not in known | set(NUMBERED_ATTRIBUTES):
+    root, colon, length = attribute.partition(":")
+    if root not in known | set(NUMBERED_ATTRIBUTES):
         raise Misplaced(f'{name}: no attribute "{attribute}"{suggestion(attribute, known)}', *path)
+    if bool(colon) != (root in NUMBERED_ATTRIBUTES) or (colon and not re.fullmatch(r"\d+", length)):
+        expected = "a length, as in prefix:3" if root in NUMBERED_ATTRIBUTES else "no length"
+        raise Misplaced(f'{name}: "{attribute}": "{root}" takes {expected}', *path)
     return around(attribute, value["in"], own)
 
 
@@ -216,7 +225,10 @@ def _conjunctions(text: Any, known: set[str], number: int) -> Iterator[Conjuncti
     def misplaced(message: str) -> Misplaced:
         return Misplaced(f"{where}: {message}", "features", number)
 
-    yield from product(*(_atoms(part.strip(), known, misplaced) for part in text.split("&")))
+    parts = [_atoms(part.strip(), known, misplaced) for part in text.split("&")]
+    if prod(map(len, parts)) > MOST:
+        raise misplaced(f"stands for {prod(map(len, parts))} features; expected {MOST} at most")
+    yield from product(*parts)
 
 
 def _atoms(text: str, known: set[str], misplaced: Callable[[str], Misplaced]) -> list[Atom]:
@@ -229,12 +241,15 @@ def _atoms(text: str, known: set[str], misplaced: Callable[[str], Misplaced]) ->
     if (shortest is None) == (name in NUMBERED_ATTRIBUTES):
         raise misplaced(f'"{name}" takes {"a length, as in prefix:3" if shortest is None else "no length"}')
     offsets = _range(first or "0", last)
-    lengths = [""] if shortest is None else [f":{n}" for n in _range(shortest, longest)]
+    lengths = _range(shortest or "0", longest)
     if not offsets or not lengths:
         raise misplaced(f'"{text}": a range goes from the smaller number to the larger one')
-    if max(map(abs, offsets)) > FARTHEST:
+    if max(-offsets[0], offsets[-1]) > FARTHEST:
         raise misplaced(f'"{text}" reaches farther than {FARTHEST} tokens')
-    return [Atom(name + length, offset) for length in lengths for offset in offsets]
+    if lengths[-1] > LONGEST:
+        raise misplaced(f'"{text}" is longer than {LONGEST} characters')
+    ends = [""] if shortest is None else [f":{n}" for n in lengths]
+    return [Atom(name + end, offset) for end in ends for offset in offsets]
 
 
 def _range(first: str, last: str | None) -> range:

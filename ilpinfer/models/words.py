@@ -87,7 +87,7 @@ class Vocabulary:
     Raises
     ------
     ValueError
-        for another name.
+        for another name, and other values than true and false.
     """
 
     by: str = "classes"
@@ -98,6 +98,9 @@ class Vocabulary:
     def __post_init__(self) -> None:
         if self.by not in LADDERS:
             raise ValueError(f'no classes of words "{self.by}"{suggestion(str(self.by), LADDERS)}')
+        for name in ("singletons", "alike", "lower_case"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} is {getattr(self, name)!r}; expected true or false")
 
     def word(self, token: str) -> str:
         """The word that is counted; tokens that are alike have one of their kind in common."""

@@ -19,7 +19,10 @@ def as_floats(value: Any, what: str, dimensions: int) -> NDArray[np.float64]:
         for what holds no numbers, another number of dimensions, NaN and +inf.
     """
     try:
-        array = np.asarray(_without_graph(value), dtype=np.float64)
+        given = np.asarray(_without_graph(value))
+        if np.iscomplexobj(given):
+            raise TypeError("complex numbers have no order")
+        array = given.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{what} must hold numbers in rows of equal length: {error}") from None
     if array.ndim != dimensions:

@@ -131,7 +131,7 @@ def pool_pieces(rows: Floats, word_ids: Sequence[int | None], pool: str = "first
         ids = np.array([-1 if each is None else each for each in word_ids])
         numbers = ids.astype(np.int64)
     except (TypeError, ValueError):
-        raise ValueError(f"word_ids must hold whole numbers, not {list(word_ids)[:3]}") from None
+        raise ValueError(f"word_ids must be a list of whole numbers, not {word_ids!r:.60}") from None
     if len(ids) != len(rows) or ids.ndim != 1 or not np.array_equal(ids, numbers):
         raise ValueError(
             f"word_ids has shape {ids.shape}; expected a whole number for each of {len(rows)} pieces"
