@@ -172,12 +172,12 @@ def report(journal: Journal, folder: Path) -> str:
 
 
 def _matters(trials: Sequence[Row]) -> dict[str, float | None]:
-    """How much of what sets the best tenth of the trials apart each parameter explains; None for too few trials."""
+    """How much of the variance of gaps each parameter explains by itself (fANOVA); None for too few trials."""
     import optuna
 
     if len(trials) < 20:
         return dict.fromkeys(distributions())
-    evaluator = optuna.importance.PedAnovaImportanceEvaluator()
+    evaluator = optuna.importance.FanovaImportanceEvaluator(seed=0)
     return dict(optuna.importance.get_param_importances(study_of(trials), evaluator=evaluator))
 
 
