@@ -132,7 +132,19 @@ def hand_over() -> float:
     bound, path = viterbi(folded.lattice)
     p = Population(folded, Task(Deadline()), Evolution(), path, bound)
     p.begin()
-    given = p.scores, p.machines, p.people, p.places, p.seed, p.settings, p.weights, p.records, p.counts, 0
+    given = (
+        p.scores,
+        p.machines,
+        p.people,
+        p.places,
+        p.seed,
+        p.runs,
+        p.settings,
+        p.weights,
+        p.records,
+        p.counts,
+        0,
+    )
     began = time.process_time()
     for _ in range(CALLS):
         evolution_kernels.evolve(*given)
