@@ -57,7 +57,9 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
             try:
                 gold = read_as(trellis.labels, gold, gold_scheme)
             except ValueError as error:
-                raise InputError(f"{example.where}: gold {error}") from None
+                raise InputError(
+                    f"{example.where}: gold {error}; leave the labels out, or take a model of such labels"
+                ) from None
         scored.append(Scored(example, trellis, gold))
     return scored
 
