@@ -184,7 +184,7 @@ class Search:
             np.empty(_LABELLINGS, np.int64),
             np.empty((_LABELLINGS, T), np.int64),
         )
-        counts = np.array([0, 0, 0, self.met, 0, incumbents.value])
+        counts = np.array([0, 0, 0, self.met, 0, incumbents.value, 0])
         scores = lattice.node, lattice.pool, lattice.step, lattice.base, self.completion, self.shift
         code = kernels.WORKED
         while code != kernels.DONE:
@@ -193,13 +193,15 @@ class Search:
                 return None
             machines = self.packed, self.flags, self.symbols, self.memo
             began, before = self.task.deadline.elapsed, int(counts[kernels.NODES])
+            worked = int(counts[kernels.WORK])
             work = min(max(1, int(STRETCH * self.speed)), self.most - before)
             code = kernels.dive(
                 scores, machines, self.late, stack, limits, counts, records, discrepancies, monotone, work
             )
             ended, after = self.task.deadline.elapsed, int(counts[kernels.NODES])
-            if after - before > 100:
-                self.speed = (after - before) / max(1e-6, ended - began)
+            done = int(counts[kernels.WORK]) - worked
+            if done > 100:
+                self.speed = done / max(1e-6, ended - began)
             for n in range(counts[kernels.COMPLETE]):
                 share = (int(records[1][n]) - before) / max(1, after - before)
                 incumbents.offer(

@@ -8,9 +8,11 @@ from ilpinfer.search.packed import HARD
 _DEAD = FORBIDDEN // 2
 DONE, WORKED, FULL = 0, 1, 2
 """Why `dive` has stopped: nothing is left, the work is done, or there is no room for joint states or for labellings."""
-DEPTH, NODES, COMPLETE, STATES, CUT, BEST = 0, 1, 2, 3, 4, 5
+DEPTH, NODES, COMPLETE, STATES, CUT, BEST, WORK = 0, 1, 2, 3, 4, 5, 6
 """Places among the counts: token whose choices are tried, nodes expanded, labellings recorded, joint states met, whether
-the branching factor or the discrepancies cut anything, and the best value."""
+the branching factor or the discrepancies cut anything, the best value, and work done in nodes."""
+_READ_AS_ONE = 64
+"""Steps of machines that are read for a whole labelling in about the time of a node."""
 
 
 @kernel
@@ -83,6 +85,7 @@ def _expand(lattice, machines, late, stack, t, source, limits, counts):  # type:
     from_joint, so_far = (joint[t - 1, source], value[t - 1, source]) if t else (0, 0)
     start, count = (base[before] if t else 0), 0
     counts[NODES] += 1
+    counts[WORK] += 1 + (t * len(late[0].rule) // _READ_AS_ONE if last else 0)
     for b in range(pool.shape[2]):
         j = start + b
         gain = node[t, j] if t == 0 else node[t, j] + pool[step[t - 1], before, b]
@@ -129,7 +132,7 @@ def _expand(lattice, machines, late, stack, t, source, limits, counts):  # type:
 
 @kernel
 def dive(lattice, machines, late, stack, limits, counts, records, discrepancies, monotone, work):  # type: ignore[no-untyped-def]
-    """Search depth first, best choices first, until `work` more nodes are expanded.
+    """Search depth first, best choices first, until `work` more is done: a node, or what takes as long.
 
     lattice : node, pool, step, base; completion (T, S), the best that can follow a state; and shift (T,), which is
         taken off the value of a prefix before the floor is asked
@@ -144,11 +147,11 @@ def dive(lattice, machines, late, stack, limits, counts, records, discrepancies,
     """
     state, _, value, key, size, following, spent = stack
     values, at_node, paths = records
-    T, stop = len(size), counts[NODES] + work
+    T, stop = len(size), counts[WORK] + work
     floor, reach, width = limits
     shift = lattice[5]
     while counts[DEPTH] >= 0:
-        if counts[NODES] >= stop:
+        if counts[WORK] >= stop:
             limits[0], limits[1] = floor, reach
             return WORKED
         t = counts[DEPTH]
