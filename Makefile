@@ -1,8 +1,12 @@
 PYTHON ?= python3
 VENV ?= .venv
+LOWEST ?= .venv-lowest
 READY := $(VENV)/.ready
+NEW_ENOUGH = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+  { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
+INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench clean
+.PHONY: demo test strict fuzz signals lowest check clean
 
 demo: $(READY)  ## set up, and run the main job on the embedded example
 	$(VENV)/bin/ilpinfer demo
@@ -10,17 +14,32 @@ demo: $(READY)  ## set up, and run the main job on the embedded example
 test: $(READY)  ## set up, and run the tests
 	$(VENV)/bin/python -m pytest
 
+strict: $(READY)  ## all tests, slow ones too, with the time limits that a quiet machine keeps
+	ILPINFER_STRICT=1 $(VENV)/bin/python -m pytest -m ""
+
+fuzz: $(READY)  ## 100 000 commands on changed input
+	$(VENV)/bin/python tests/stress/fuzz.py
+
+signals: $(READY)  ## 300 signals at random moments
+	$(VENV)/bin/python tests/stress/signals.py
+
+lowest:  ## the tests with the lowest versions that pyproject.toml allows
+	@$(NEW_ENOUGH)
+	$(PYTHON) -m venv $(LOWEST)
+	sed -nE 's/.*"([A-Za-z0-9_-]+)>=([0-9.]+).*/\1==\2/p' pyproject.toml | grep -v setuptools >$(LOWEST)/lowest.txt
+	$(LOWEST)/bin/python $(INSTALL) --constraint $(LOWEST)/lowest.txt --editable '.[dev]'
+	$(LOWEST)/bin/python -m pytest
+
 check: $(READY)  ## linter, formatter and type checker
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
 $(READY): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(NEW_ENOUGH)
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(VENV)/bin/python $(INSTALL) --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build *.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	rm -rf $(VENV) $(LOWEST) build *.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache

@@ -1,10 +1,11 @@
-"""Trellises and certified decoding beside CRFsuite's own tagger: `python -m benchmarks.crf_speed MODEL DEV.tsv`.
+"""Trellises and certified decoding beside CRFsuite's own tagger: `python -m benchmarks.crf_speed TRAIN.tsv TEST.tsv`.
 
-MODEL is a file of CRFsuite for the template "entities", or the training file, from which one is made. Both start from
-token texts, or both from extracted features; processor time, the least of several runs.
+`--template` names the features, and each `--rules` a rule set that sequences are decoded under; `valid_scheme` alone stands
+beside them. A file that does not end in .tsv is a model of CRFsuite. The taggers begin with token texts, or all with
+extracted features; processor time, the least of several runs.
 """
 
-import sys
+import argparse
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -16,70 +17,88 @@ import pycrfsuite
 import ilpinfer
 from benchmarks.crf_entities import PARAMETERS
 from benchmarks.machine import header
+from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from ilpinfer.corpus.sequences import labelled, read
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.template_files import load_template
 
 REPEATS = 5
-TEMPLATE = "entities"
+VALID = {"valid_scheme": RuleSet((C.valid_scheme(),))}
 
 Tokens = Sequence[str]
+Work = Callable[[Any], object]
 
 
-def rows(path: str, sequences: Sequence[Tokens]) -> Iterable[tuple[str, str, float, float]]:
-    """(start, tagger, seconds, share of CRFsuite's)."""
-    tagger, model = pycrfsuite.Tagger(), CRF.from_crfsuite(path, TEMPLATE)
+def rows(
+    path: str, template_name: str, sequences: Sequence[Tokens], rule_sets: dict[str, RuleSet]
+) -> Iterable[tuple[str, str, float, float]]:
+    """(start, tagger, seconds, multiple of CRFsuite's seconds)."""
+    tagger, model = pycrfsuite.Tagger(), CRF.from_crfsuite(path, template_name)
     tagger.open(path)
-    template, rules = load_template(TEMPLATE), [C.valid_scheme()]
-    extracted = [template.features(tokens) for tokens in sequences]
-    pairs = list(zip(sequences, extracted, strict=True))
-    starts: dict[str, dict[str, Callable[[Any], object]]] = {
+    template = load_template(template_name)
+    pairs = [(tokens, template.features(tokens)) for tokens in sequences]
+
+    def from_texts(rules: RuleSet) -> Work:
+        return lambda pair: ilpinfer.decode(model.trellis(pair[0]), rules).labels
+
+    def from_features(rules: RuleSet) -> Work:
+        return lambda pair: ilpinfer.decode(model.trellis_of(pair[1], pair[0]), rules).labels
+
+    starts: dict[str, dict[str, Work]] = {
         "token texts": {
             "CRFsuite": lambda pair: tagger.tag(template.features(pair[0])),
-            "certified, with rules": lambda pair: ilpinfer.decode(model.trellis(pair[0]), rules).labels,
+            **{f"certified, {name}": from_texts(rules) for name, rules in rule_sets.items()},
         },
         "features": {
             "CRFsuite": lambda pair: tagger.tag(pair[1]),
-            "certified, with rules": lambda pair: (
-                ilpinfer.decode(model.trellis_of(pair[1], pair[0]), rules).labels
-            ),
             "trellises alone": lambda pair: model.trellis_of(pair[1], pair[0]),
+            **{f"certified, {name}": from_features(rules) for name, rules in rule_sets.items()},
         },
     }
     for start, taggers in starts.items():
-        whole = 0.0
+        unit = 0.0
         for name, work in taggers.items():
             seconds = min(_seconds(work, pairs) for _ in range(REPEATS))
-            whole = whole or seconds
-            yield start, name, seconds, seconds / whole
+            unit = unit or seconds
+            yield start, name, seconds, seconds / unit
 
 
-def _seconds(work: Callable[[Any], object], pairs: Sequence[Any]) -> float:
+def _seconds(work: Work, pairs: Sequence[Any]) -> float:
     began = time.process_time()
     for pair in pairs:
         work(pair)
     return time.process_time() - began
 
 
-def trained(source: str, path: Path) -> str:
+def trained(source: str, template_name: str, path: Path) -> str:
     """A file of CRFsuite from a training file."""
     trainer = pycrfsuite.Trainer("lbfgs", PARAMETERS, verbose=False)
-    template = load_template(TEMPLATE)
+    template = load_template(template_name)
     for tokens, labels in labelled(read(source)):
         trainer.append(template.features(tokens), labels)
     trainer.train(str(path))
     return str(path)
 
 
-def main(model: str, test: str) -> None:
+def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(description="Certified decoding beside CRFsuite's tagger.")
+    parser.add_argument("source", help="training columns, or a file of CRFsuite")
+    parser.add_argument("test")
+    parser.add_argument("--template", default="entities")
+    parser.add_argument("--rules", action="append", default=[])
+    given = parser.parse_args()
+    rule_sets = VALID | {name: load_rules(name) for name in given.rules}
     print(header())
+    print(f"template {given.template}, {Path(given.test).parent.name}")
     with tempfile.TemporaryDirectory() as folder:
-        path = trained(model, Path(folder) / "model") if model.endswith(".tsv") else model
-        for start, name, seconds, share in rows(path, [tokens for tokens, _ in labelled(read(test))]):
-            print(f"from {start:12} {name:24} {seconds:7.2f} s {share:6.2f}")
+        file = Path(folder) / "model"
+        path = trained(given.source, given.template, file) if given.source.endswith(".tsv") else given.source
+        sequences = [tokens for tokens, _ in labelled(read(given.test))]
+        for start, name, seconds, multiple in rows(path, given.template, sequences, rule_sets):
+            print(f"from {start:12} {name:28} {seconds:7.2f} s {multiple:6.2f}", flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main()

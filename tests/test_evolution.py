@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import problems
+from timing import at_most
 
 import ilpinfer
 from formulations import LabelSet, Trellis
@@ -114,7 +115,7 @@ def test_it_keeps_its_time_and_never_passes_the_optimum(hard):
     solution = ilpinfer.decode(
         trellis, rules, method="evolutionary", time_limit=0.2, callback=lambda *now: seen.append(now)
     )
-    assert solution.seconds < 0.25
+    assert solution.seconds < at_most(0.25)
     assert solution.status in ("feasible", "optimal")
     assert seen[0][1] < solution.score <= best.score
 

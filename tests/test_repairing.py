@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import cost_units, problems
+from timing import at_most
 
 import ilpinfer
 from formulations import Trellis
@@ -73,5 +74,5 @@ def test_repair_gains_on_what_it_starts_from_and_keeps_its_time(method):
     ilpinfer.decode(trellis, rules, method=method, time_limit=0.05)
     solution = ilpinfer.decode(trellis, rules, method=method, time_limit=0.3)
     start = ilpinfer.decode(trellis, rules, method="best-first", time_limit=0.3)
-    assert solution.seconds < 0.33
+    assert solution.seconds < at_most(0.33)
     assert solution.score > start.score

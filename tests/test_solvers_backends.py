@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from timing import at_most
 
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from formulations.programs.text import lp, mps
@@ -214,8 +215,8 @@ def test_time_limit(name: str, limit: float, big: tuple[IntegerProgram, int]) ->
     started = time.monotonic()
     answer = solve(name, program, time_limit=limit)
     wall = time.monotonic() - started
-    assert answer.seconds <= limit + 0.5
-    assert abs(wall - answer.seconds - answer.warm_up_seconds) < 0.05
+    assert answer.seconds <= at_most(limit + 0.5)
+    assert abs(wall - answer.seconds - answer.warm_up_seconds) < at_most(0.05)
     assert answer.status in ("feasible", "unknown")
     assert answer.bound >= reached
     if answer.x is not None:
@@ -249,7 +250,7 @@ def test_keyboard_interrupt(name: str, big: tuple[IntegerProgram, int]) -> None:
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         solve(name, big[0])
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < at_most(1.5)
     assert children() < before if name != "cbc" else children() == before
     assert solve(name, small(0)).bound == best(small(0))
 
@@ -346,11 +347,11 @@ def test_unknown_solver() -> None:
 
 READ_BACK = """
 import json, sys
-from scipy.optimize._highspy._core import HighsModelStatus, _Highs
+from highspy import Highs, HighsModelStatus
 
 values = []
 for file in sys.argv[1:]:
-    solver = _Highs()
+    solver = Highs()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("mip_rel_gap", 0.0)
     solver.readModel(file)

@@ -5,7 +5,6 @@ from math import inf
 import numpy as np
 import scipy
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.optimize._highspy import _core
 from scipy.sparse import csr_matrix
 
 from formulations.programs.record import UNBOUNDED, IntegerProgram
@@ -13,10 +12,7 @@ from ilpinfer.solvers.answer import Claim
 from ilpinfer.solvers.clock import told
 
 STATUS = {0: "optimal", 1: "unknown", 2: "infeasible", 3: "unknown", 4: "unknown"}
-VERSION = (
-    f"HiGHS {_core.HIGHS_VERSION_MAJOR}.{_core.HIGHS_VERSION_MINOR}.{_core.HIGHS_VERSION_PATCH}"
-    f" (scipy {scipy.__version__})"
-)
+VERSION = f"HiGHS (scipy {scipy.__version__})"
 
 
 def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:

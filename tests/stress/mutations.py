@@ -1,0 +1,101 @@
+"""Mutations of text, JSON values and archives: small changes that turn good input into bad input."""
+
+import io
+import json
+import random
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+WORDS = (
+    *"()[]{}<>=!\"'\\\t\n\r,.:;#*+-^$|? \0",
+    *("\n\n", "[[", "]]", "\ufeff", "\ud800".encode("utf-8", "surrogatepass").decode("latin-1")),
+    *("nan", "inf", "-inf", "1e999", "-1", "0", "9" * 30, "9" * 400, "0x10", "1_000", "true", "null"),
+    *("forall t:", "exists s < t:", "title", "[hard]", "[/x]", "each field", "O", "B-", "I-title", "../x"),
+)
+VALUES: tuple[Any, ...] = (
+    *(None, True, False, 0, -1, 0.5, 1e308, float("inf"), float("nan"), 2**63, 10**400),
+    *("", "x", "title", "\0", [], [1], ["title"], [[]], {}, {"x": 1}, [None], "9" * 500),
+)
+
+
+def text(data: bytes, rng: random.Random) -> bytes:
+    """Bytes with one to four cuts, repetitions, insertions, changed bytes, or a sudden end."""
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(data) + 1)
+        end = min(len(data), at + rng.choice((1, 1, 2, 5, 30)))
+        kind = rng.randrange(6)
+        if kind == 0:
+            data = data[:at] + data[end:]
+        elif kind == 1:
+            data = data[:at] + data[at:end] * 2 + data[end:]
+        elif kind == 2:
+            data = data[:at] + rng.choice(WORDS).encode("utf-8", "replace") + data[at:]
+        elif kind == 3:
+            data = data[:at] + rng.choice(WORDS).encode("utf-8", "replace") + data[end:]
+        elif kind == 4 and at < len(data):
+            data = data[:at] + bytes([rng.randrange(256)]) + data[at + 1 :]
+        elif rng.random() < 0.3:
+            data = data[:at]
+    return data
+
+
+def value(data: Any, rng: random.Random) -> Any:
+    """A JSON value in which one place holds something else, is gone, stands twice, or has another key."""
+    places: list[tuple[Any, Any]] = []
+    waiting = [data]
+    while waiting:
+        node = waiting.pop()
+        items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+        for key, child in items:
+            places.append((node, key))
+            waiting.append(child)
+    if not places:
+        return rng.choice(VALUES)
+    node, key = rng.choice(places)
+    kind = rng.randrange(5)
+    if kind == 0:
+        del node[key]
+    elif kind == 1 and isinstance(node, list):
+        node.insert(key, node[key])
+    elif kind == 1:
+        node[f"{key}x"] = node.pop(key)
+    else:
+        node[key] = rng.choice(VALUES)
+    return data
+
+
+def json_lines(data: bytes, rng: random.Random) -> bytes:
+    """JSON lines of which one holds a changed value, or a changed text."""
+    if rng.random() < 0.4:
+        return text(data, rng)
+    lines = data.decode().splitlines()
+    at = rng.randrange(len(lines))
+    lines[at] = json.dumps(value(json.loads(lines[at]), rng))
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def sealed(seal: Callable[[Any], Any]) -> Callable[[bytes, random.Random], bytes]:
+    """Changes of a JSON file that carries a digest, which is made anew most of the time."""
+
+    def change(data: bytes, rng: random.Random) -> bytes:
+        if rng.random() < 0.3:
+            return text(data, rng)
+        body = value(json.loads(data), rng)
+        return json.dumps(seal(body) if isinstance(body, dict) else body).encode()
+
+    return change
+
+
+def archive(data: bytes, rng: random.Random) -> bytes:
+    """An archive with changed bytes, or with a changed member that is packed anew."""
+    if rng.random() < 0.4:
+        return text(data, rng)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(packed, "w") as new:
+        names = old.namelist()
+        changed = rng.choice(names)
+        for name in names:
+            content = old.read(name)
+            new.writestr(name, text(content, rng) if name == changed else content)
+    return packed.getvalue()
