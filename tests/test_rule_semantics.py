@@ -5,11 +5,14 @@ import pytest
 
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.problem import RuleNotice, compile_problem
 
 PLAIN = LabelSet(("A", "B", "C", "O"), "plain")
 BIO = LabelSet(("B-x", "I-x", "B-y", "I-y", "O"))
 IOBES = LabelSet(("B-x", "I-x", "E-x", "S-x", "S-y", "O"))
+BILOU = LabelSet(("B-x", "I-x", "L-x", "U-x", "U-y", "O"))
+BMES = LabelSet(("B-x", "M-x", "E-x", "S-x", "O"))
+IOB1 = LabelSet(("B-x", "I-x", "B-y", "I-y", "O"), "iob1")
 PATHS = LabelSet(("B-v", "I-v", "B-v/B-p", "I-v/B-p", "I-v/I-p", "I-v/B-q", "B-v/I-p", "O"))
 
 TABLE = [
@@ -73,6 +76,20 @@ TABLE = [
     (IOBES, C.valid_scheme(), "I-x", 2),
     (IOBES, C.valid_scheme(), "B-x I-x E-x S-y", 0),
     (IOBES, C.valid_scheme(), "B-x S-y E-x", 2),
+    # BILOU and BMES: other letters
+    (BILOU, C.at_most_runs("x", 1), "U-x U-x", 1),
+    (BILOU, C.at_most_runs("x", 1), "B-x I-x L-x I-x", 1),
+    (BILOU, C.valid_scheme(), "B-x I-x L-x U-y U-x", 0),
+    (BILOU, C.valid_scheme(), "L-x U-x B-x I-x", 2),
+    (BILOU, C.valid_scheme(), "B-x U-y L-x", 2),
+    (BILOU, C.changes_only_after(words=["."]), "B-x L-x U-x O", 2),
+    (BMES, C.at_most_runs("x", 1), "B-x M-x E-x S-x", 1),
+    (BMES, C.valid_scheme(), "B-x M-x M-x E-x S-x O", 0),
+    (BMES, C.valid_scheme(), "M-x E-x O B-x", 2),
+    # IOB1: I begins a run, B only directly after another of the field
+    (IOB1, C.valid_scheme(), "I-x I-x B-x I-y O I-x", 0),
+    (IOB1, C.valid_scheme(), "B-x I-y B-x O B-y", 3),
+    (IOB1, C.at_most_runs("x", 0), "I-x I-x B-x B-x I-y I-x", 4),
     # paths: every prefix path is a field
     (PATHS, C.at_most_runs("v", 1), "B-v/B-p I-v/I-p I-v/B-q", 0),
     (PATHS, C.at_most_runs("v/p", 1), "B-v/B-p I-v/I-p I-v/B-p", 1),
@@ -132,6 +149,11 @@ def test_a_declared_field_that_is_absent():
         (("I-x", "O"), "bio"),
         (("B-x", "E-x", "O"), "iobes"),
         (("S-x",), "iobes"),
+        (("B-x", "I-x", "L-x", "U-x", "O"), "bilou"),
+        (("U-x", "O"), "bilou"),
+        (("B-x", "M-x", "E-x", "S-x"), "bmes"),
+        (("B-x", "E-x", "S-x"), "iobes"),
+        (("B-x", "M-x", "L-x"), "plain"),
         (("B-N/A", "I-N/A", "O"), "bio"),
         (("I-v/B-p", "O"), "paths"),
         (("title", "O"), "plain"),
@@ -142,6 +164,50 @@ def test_a_declared_field_that_is_absent():
 def test_schemes_are_inferred(names, scheme):
     assert LabelSet(names).scheme == scheme
     assert LabelSet(names, "plain").scheme == "plain"
+
+
+@pytest.mark.parametrize(
+    ("other", "scheme", "names"),
+    [
+        ("biluo", "bilou", ("B-x", "L-x")),
+        ("bioul", "bilou", ("U-x",)),
+        ("iob2", "bio", ("B-x",)),
+        ("bioes", "iobes", ("S-x",)),
+        ("bmeso", "bmes", ("M-x",)),
+    ],
+)
+def test_schemes_have_other_names(other, scheme, names):
+    assert LabelSet(names, other) == LabelSet(names, scheme)
+    assert Trellis([0.0] * len(names), [], LabelSet(names, scheme), scheme=other).labels.scheme == scheme
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("B-x", "I-x", "O"), ""),
+        (("B-x", "L-x", "U-x", "O"), ""),
+        (("U-turn", "O"), ""),
+        (("E-mail", "title", "O"), ""),
+        (("x", "B-y"), "some labels begin with B- and others, such as 'x', do not: taken as plain"),
+        (("B-x", "M-x", "L-x"), "labels begin with B-, M-, L-, which no one scheme has: taken as plain"),
+        (("B_x", "I_x"), "labels begin with B_, I_, which no one scheme has: taken as plain"),
+        (("B", "M", "E", "S"), "labels B, M, E, S are prefixes without a field: taken as plain"),
+        (("B-x", "I-x", "S-y"), "taken as iobes, although there is B-x and I-x but no E-x"),
+        (("I-x", "O"), "taken as bio, although there is I-x but no B-x"),
+        (("B-x/U-y", "U-x"), "label 'B-x/U-y' looks nested"),
+    ],
+)
+def test_what_was_taken_is_said_where_names_are_odd(names, said):
+    labels = LabelSet(names)
+    assert labels.notice.startswith(said) and bool(labels.notice) == bool(said)
+    assert LabelSet(names, labels.scheme).notice == "", "nobody is told what they have said themselves"
+
+
+def test_rules_on_odd_names_give_a_notice():
+    trellis = Trellis([0.0, 0.0], [], labels=("x", "B-y"))
+    with pytest.warns(RuleNotice, match="taken as plain"):
+        compile_problem(trellis, [C.valid_scheme()])
+    compile_problem(trellis, [])
 
 
 def test_each_field_leaves_o_out_and_paths_have_every_prefix():

@@ -25,7 +25,7 @@ Path = NDArray[np.int64]
 
 
 class RuleNotice(UserWarning):
-    """Something about rules that is no error, such as a declared field that the model lacks."""
+    """Something about rules that is no error: a declared field that the model lacks, a scheme that was read from odd names."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +173,8 @@ def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Proble
         absent = rules.absent(trellis.labels)
         if absent:
             warnings.warn(f"no label for {', '.join(absent)}: counted as absent", RuleNotice, stacklevel=3)
+    if trellis.labels.notice and any(isinstance(item, Rule) for item in items):
+        warnings.warn(trellis.labels.notice, RuleNotice, stacklevel=3)
     tables, ground = [], []
     priorities = Priorities(labels)
     for item, name in zip(items, unique_names(items), strict=True):
