@@ -27,7 +27,7 @@ def remark(names: Sequence[str], scheme: str) -> str:
             f"label {name!r} looks nested, but levels are read with the prefixes B- and I- only: taken as {scheme}, with a "
             f"field {levels(name, scheme)[0][0]!r}"
         )
-    return "" if scheme == "paths" else _unfinished(inside, scheme)
+    return "" if scheme in ("paths", "iob1") else _unfinished(inside, scheme)
 
 
 def _plain(names: list[str]) -> str:
@@ -41,7 +41,7 @@ def _plain(names: list[str]) -> str:
     repeated = len({name[2:] for name in marked}) < len(marked)
     if not marked or (bare and not repeated and not any(name[0] in "BI" for name in marked)):
         return ""
-    marks = ", ".join(dict.fromkeys(name[:2] for name in marked))
+    marks = ", ".join(sorted({name[:2] for name in marked}))
     what = (
         f"some labels begin with {marks} and others, such as {bare[0]!r}, do not"
         if bare

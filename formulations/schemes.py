@@ -22,7 +22,7 @@ CLOSED = ("iobes", "bilou", "bmes")
 """Schemes that mark the ends of runs, too."""
 WRITABLE = ("bio", "iob1", *CLOSED)
 """Schemes of one level with prefixes: what can be written in one of them can be written in any other."""
-ALIASES = {"iob2": "bio", "bioes": "iobes", "biluo": "bilou", "bioul": "bilou", "bmeso": "bmes"}
+ALIASES = {"iob2": "bio", "biluo": "bilou"}
 """Other names of schemes."""
 OUTSIDE = "O"
 
