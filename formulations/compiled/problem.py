@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.compiled.hamming import Relabelled
 from formulations.compiled.lattice import Lattice, StepTable
 from formulations.compiled.machine import Machine
 from formulations.constraints.feature import Feature
@@ -82,10 +83,18 @@ class GroundRule:
             return np.where(emits > 0, FORBIDDEN, 0)
         return -self.penalty * (np.minimum(emits, 1) if self.binary else emits)
 
+    def softened(self, penalty: int) -> "GroundRule":
+        """The rule at a price, grid units a violation; its parts then count what a hard rule need not."""
+        return replace(self, penalty=penalty, parts=tuple(_counting(part) for part in self.parts))
+
     @property
     def most(self) -> int:
         """An upper bound on the violations of any labelling."""
         return 1 if self.binary else sum(part.most for part in self.parts)
+
+
+def _counting(part: Part) -> Part:
+    return replace(part, hard=False) if isinstance(part, Relabelled) else part
 
 
 @dataclass(frozen=True)
