@@ -149,6 +149,89 @@ def test_words_patterns_and_punctuation():
     assert C.changes_only_after().violations(["A", "B", "B", "B", "A"], tokens, PLAIN) == 2
 
 
+@pytest.mark.parametrize(
+    ("labelling", "expected"),
+    [
+        ("B-x I-x I-x O", 0),
+        ("O B-x I-x O", 1),  # the run begins within the phrase: its first token is outside
+        ("B-x O B-x O", 1),  # the second run begins after a token that counts already
+        ("B-x B-x I-x O", 1),  # two runs, one directly after the other
+        ("B-x B-x B-x B-x", 2),  # the last token is no part of the phrase
+        ("O O O O", 3),
+        ("B-y I-x I-x I-x", 1),
+    ],
+)
+def test_phrases_lie_in_one_run(labelling, expected):
+    names, tokens = labelling.split(), ["new", "york", "city", "hall"]
+    for rule in (
+        C.tag_phrases("x", ["New York City"]),
+        C.tag_sequence("x", [C.tokens(["new"]), C.tokens(["york"]), C.tokens(["city"])]),
+    ):
+        assert rule.violations(names, tokens, BIO) == expected
+        assert sum(part.violations(BIO.ids(names)) for part in rule.ground(BIO, tokens)) == expected
+
+
+def test_overlapping_phrases_count_a_token_once():
+    rule = C.tag_phrases("x", ["a b c", "b c d"])
+    tokens = ["a", "b", "c", "d"]
+    for labelling, expected in (
+        ("B-x I-x I-x I-x", 0),
+        ("B-x B-x I-x I-x", 1),  # b is the first of one, but within the other
+        ("O O O O", 4),
+        ("B-x I-x O B-x", 1),
+    ):
+        names = labelling.split()
+        assert rule.violations(names, tokens, BIO) == expected
+        assert sum(part.violations(BIO.ids(names)) for part in rule.ground(BIO, tokens)) == expected
+
+
+def test_a_label_used_as_a_field():
+    labels = BIO
+    assert C.at_most_runs("B-x", 0).violations(["B-x", "B-x", "I-x", "B-x"], None, labels) == 2
+    assert C.at_most_runs("x", 0).violations(["B-x", "B-x", "I-x", "B-x"], None, labels) == 3
+    assert C.at_most_tokens("I-x", 0).violations(["B-x", "I-x", "I-y"], None, labels) == 1
+    both = LabelSet(("B-x", "B-B-x", "I-B-x"))
+    assert C.at_most_tokens("B-x", 0).violations(["B-x", "B-B-x", "I-B-x"], None, both) == 2, "field first"
+
+
+@pytest.mark.parametrize(
+    ("formula", "labelling", "expected"),
+    [
+        ("forall t: not edge(t) = (A, B)", "A B B A B", 2),
+        ("forall t: not edge(t) = (B, A)", "A B B A B", 1),
+        ("forall t: not edge(t) = (A, A)", "A A A", 2),
+        ("edge(0) = (A, A)", "A A", 1),
+        ("edge(1) = (A, B)", "A B", 0),
+        ("edge(2) = (A, B)", "A B", 1),
+        ("edge(1) = edge(2)", "A B A", 1),
+        ("edge(1) = edge(2)", "A A A", 0),
+        ("edge(0) = edge(0)", "A", 0),
+        ("edge(0) = edge(1)", "A A", 1),
+        ("forall t: label(t) = A", "A B A", 1),
+    ],
+)
+def test_an_edge_is_the_step_into_its_token(formula, labelling, expected):
+    names = labelling.split()
+    rule = C.logic(formula)
+    assert rule.violations(names, None, PLAIN) == expected
+    trellis = Trellis.from_emissions(np.zeros((len(names), 4)), np.zeros((4, 4)), labels=PLAIN)
+    assert compile_problem(trellis, [rule]).rules[0].violations(trellis.ids(names)) == expected
+    steps = C.linear("steps(A, B) <= 0").violations("A B B A B".split(), None, PLAIN)
+    assert steps == 2
+
+
+def test_a_label_is_no_field_that_a_formula_can_compare_with():
+    names = ["B-x", "I-x"]
+    assert C.logic('forall t: label(t) = "B-x"').violations(names, None, BIO) == 1
+    assert C.logic("forall t: label(t) = x").violations(names, None, BIO) == 0
+    assert C.logic("forall t: field(t) = x").violations(names, None, BIO) == 0
+    for formula in ('forall t: field(t) = "B-x"', 'forall t: field(t) != "B-x"'):
+        with pytest.raises(ValueError, match='"B-x" is a label, no field.*label\\(t\\) = "B-x", or name its field, "x"'):
+            C.logic(formula).violations(names, None, BIO)
+        with pytest.raises(ValueError, match='"B-x" is a label, no field'):
+            C.logic(formula).ground(BIO, ["", ""])
+
+
 def test_the_worked_example_of_changes_without_punctuation():
     labels = LabelSet(("author", "date"))
     names, tokens = ["author", "author", "date", "date"], ["a", "b", "c", "d"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from formulations import RuleSet, Trellis, schemes
 from formulations.scheme_notices import remark
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.problem import compile_problem, notices
 from formulations.labels import LabelSet
 from ilpinfer.corpus.conversion import converted, read_as, shown, strip
 from ilpinfer.corpus.sequences import Example, InputError
@@ -75,20 +75,19 @@ def _golden(examples: Sequence[Example], scheme: str) -> list[tuple[str, ...] | 
 
 def check_rules(scored: Sequence[Scored], rules: RuleSet) -> list[str]:
     """Notices about labels and rules, once every sequence's labels are known to fit them; InputError where they do not."""
-    absent: dict[str, None] = {}
-    odd: dict[str, None] = {}
+    found: dict[str, None] = {}
     seen: set[LabelSet] = set()
     for item in scored:
-        if item.trellis.labels not in seen:
-            seen.add(item.trellis.labels)
-            odd[_remark(item.trellis.labels)] = None
-            absent.update(dict.fromkeys(rules.absent(item.trellis.labels)))
+        labels = item.trellis.labels
+        if labels not in seen:
+            seen.add(labels)
             try:
                 compile_problem(item.trellis, rules)
+                texts = notices(rules, labels)
             except ValueError as error:
                 raise InputError(f"{item.example.where}: {error}") from None
-    missing = [f"no label for {', '.join(absent)}: counted as absent"] if absent else []
-    return [*(text for text in odd if text), *missing]
+            found.update(dict.fromkeys([_remark(labels), *texts]))
+    return [text for text in found if text]
 
 
 def _remark(labels: LabelSet) -> str:
