@@ -216,7 +216,7 @@ def test_an_edge_is_the_step_into_its_token(formula, labelling, expected):
     assert rule.violations(names, None, PLAIN) == expected
     trellis = Trellis.from_emissions(np.zeros((len(names), 4)), np.zeros((4, 4)), labels=PLAIN)
     assert compile_problem(trellis, [rule]).rules[0].violations(trellis.ids(names)) == expected
-    steps = C.linear("steps(A, B) <= 0").violations("A B B A B".split(), None, PLAIN)
+    steps = C.linear("steps(A, B) <= 0").violations(["A", "B", "B", "A", "B"], None, PLAIN)
     assert steps == 2
 
 
@@ -226,7 +226,9 @@ def test_a_label_is_no_field_that_a_formula_can_compare_with():
     assert C.logic("forall t: label(t) = x").violations(names, None, BIO) == 0
     assert C.logic("forall t: field(t) = x").violations(names, None, BIO) == 0
     for formula in ('forall t: field(t) = "B-x"', 'forall t: field(t) != "B-x"'):
-        with pytest.raises(ValueError, match='"B-x" is a label, no field.*label\\(t\\) = "B-x", or name its field, "x"'):
+        with pytest.raises(
+            ValueError, match=r'"B-x" is a label, no field.*label\(t\) = "B-x", or name its field, "x"'
+        ):
             C.logic(formula).violations(names, None, BIO)
         with pytest.raises(ValueError, match='"B-x" is a label, no field'):
             C.logic(formula).ground(BIO, ["", ""])

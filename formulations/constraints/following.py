@@ -108,4 +108,5 @@ def _seen_after(steps: StepTable, broken_if: bool) -> Machine:
         emitted = int(bool(symbol & BEGINS) and at_end == broken_if)
         return (seen or bool(symbol & OTHER), at_end if symbol & GOES_ON else None), emitted
 
-    return automaton(steps, (False, None), read, symbols=range(8))
+    start: tuple[bool, bool | None] = (False, None)
+    return automaton(steps, start, read, symbols=range(8))

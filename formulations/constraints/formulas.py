@@ -89,10 +89,13 @@ def _read(
         found = read_inequality(text, resolve, dict(arguments))
     else:
         found = read_formula(text, resolve, {f.name: f for f in named}, dict(arguments))
-    for name in meaning.labels_as_fields(found, known) if known is not None else ():
-        field = schemes.strip(name, known.scheme)
-        message = f'"{name}" is a label, no field: write label(t) = "{name}", or name its field, "{field}"'
-        raise FormulaError(message, text, max(0, text.find(name)))
+    if known is not None:
+        for name in meaning.labels_as_fields(found, known):
+            field = schemes.strip(name, known.scheme)
+            message = (
+                f'"{name}" is a label, no field: write label(t) = "{name}", or name its field, "{field}"'
+            )
+            raise FormulaError(message, text, max(0, text.find(name)))
     return found
 
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from formulations import RuleSet, Trellis, schemes
-from formulations.scheme_notices import remark
 from formulations.compiled.problem import compile_problem, notices
 from formulations.labels import LabelSet
+from formulations.scheme_notices import remark
 from ilpinfer.corpus.conversion import converted, read_as, shown, strip
 from ilpinfer.corpus.sequences import Example, InputError
 from ilpinfer.models.files import Model

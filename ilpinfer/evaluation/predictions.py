@@ -60,16 +60,22 @@ def _alike(sides: list[Side], scheme: str) -> tuple[list[Side], list[str]]:
     target, notices = scheme, list[str]()
     if not scheme and set(found) <= set(WRITABLE):
         target = ends[0] if ends and len(set(found)) > 1 else ""
-        if len(ends) > 1:
-            notices = [f"labels of different schemes, {' and '.join(ends)}: compared as {target}"]
-        elif not ends and len(set(found)) > 1:
-            notices = ["some labels look like bio, others like iob1: compared as they are; --scheme bio writes all as bio"]
-        elif "iob1" in found:
-            notices = [taken_as(_given(sides[0]), "")]
-    elif not scheme and schemes.infer([n for names in used for n in names]) == "plain" and set(found) != {"plain"}:
+        notices = _differences(found, ends, taken_as(_given(sides[0]), ""))
+    elif not scheme and set(found) != {"plain"} and schemes.infer(sorted(set().union(*used))) == "plain":
         target = "plain"
         notices = ["some labels have prefixes and others have none: compared without"]
     return [_as(side, target) for side in sides] if target else sides, notices
+
+
+def _differences(found: list[str], ends: list[str], gold: str) -> list[str]:
+    """What to say of sides in these schemes, of which `ends` mark where runs end, and of gold by itself."""
+    if len(ends) > 1:
+        return [f"labels of different schemes, {' and '.join(ends)}: compared as {ends[0]}"]
+    if not ends and len(set(found)) > 1:
+        return [
+            "some labels look like bio, others like iob1: compared as they are; --scheme bio writes all as bio"
+        ]
+    return [gold] if gold and not ends else []
 
 
 def _given(side: Side) -> list[tuple[str, ...]]:
