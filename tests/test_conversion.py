@@ -16,6 +16,7 @@ from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from ilpinfer.corpus.conversion import converted, iobes, rewritten, shown
 from ilpinfer.evaluation.measures import fields
+from ilpinfer.models import line_breaks
 
 
 @pytest.mark.parametrize(
@@ -208,3 +209,35 @@ def test_labels_that_fit_no_scheme_are_said_to_be_plain(folder, capsys):
     Path("valid.toml").write_text('[[rule]]\ntemplate = "valid_scheme"\n')
     code, _, err = run(["decode", "odd.tsv", "--model", "m.json", "--rules", "valid.toml"], capsys)
     assert code == 0 and said in err
+
+
+@pytest.mark.parametrize(
+    ("labels", "scheme", "expected"),
+    [
+        ("B-x I-x O", "bio", "B-x I-x I-x O"),
+        ("I-x I-x O", "iob1", "I-x I-x I-x O"),
+        ("B-x E-x O", "iobes", "B-x I-x E-x O"),
+        ("B-x L-x O", "bilou", "B-x I-x L-x O"),
+        ("B-x E-x O", "bmes", "B-x M-x E-x O"),
+        ("B-x/B-y I-x/I-y O", "paths", "B-x/B-y I-x/I-y I-x/I-y O"),
+        ("B-x B-x O", "bio", "B-x O B-x O"),
+        ("U-x L-x O", "bilou", "U-x O L-x O"),
+        ("x x O", "plain", "x O x O"),
+    ],
+)
+def test_line_breaks_inside_a_run_go_on_with_it(labels, scheme, expected):
+    found = line_breaks.restore(["a", "@newline@", "b", "c"], labels.split(), "O", scheme)
+    assert found == expected.split()
+
+
+def test_an_expression_that_can_match_nothing_is_a_notice(folder, capsys):
+    said = "can match nothing with these labels: every labelling breaks it"
+    Path("never.toml").write_text(
+        'fields = ["date", "none"]\n[[rule]]\ntemplate = "matches"\nregex = "none date"\n'
+    )
+    code, _, err = run(["decode", "train.tsv", "--model", "hmm.json", "--rules", "never.toml"], capsys)
+    assert code == 2 and said in err and "alone leaves no labelling" in err and "RuleNotice" not in err
+    code, _, err = run(["check", "never.toml", "train.tsv"], capsys)
+    assert code == 0 and said in err and "RuleNotice" not in err
+    code, out, err = run(["explain", "never.toml", "--model", "hmm.json"], capsys)
+    assert code == 0 and said in out and "RuleNotice" not in err

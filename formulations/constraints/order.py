@@ -178,6 +178,9 @@ class StateChange(Matching):
 class Alternation(Template):
     """Runs of two fields take turns. Each run that follows one of its own kind is a violation.
 
+    Runs are in the order of their first tokens; of two that begin at one token, as nested paths do, that of `field` is the
+    first.
+
     Parameters
     ----------
     field, other : field, label or group

@@ -1,11 +1,13 @@
 """`ilpinfer check`."""
 
 import json
+import warnings
 from collections.abc import Sequence
 
 from rich.table import Table
 
 from formulations import LabelSet, load_rules, schemes
+from formulations.compiled.problem import RuleNotice, notices
 from ilpinfer.cli.inputs import checked_scheme, notice
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import console
@@ -24,10 +26,9 @@ def check(rules: str, gold: str, scheme: str, as_json: bool) -> None:
     pairs = list(zip((tokens for tokens, _ in pairs), labels_of, strict=True))
     read_labels = LabelSet(tuple(sorted({label for labels in labels_of for label in labels})), scheme)
     label_set = read_labels.declaring(rule_set.fields)
-    absent = rule_set.absent(label_set)
-    missing = f"no label for {', '.join(absent)}: counted as absent" if absent else ""
     taken = "" if scheme else taken_as(labels_of, scheme) or read_labels.notice
-    for text in (taken, missing):
+    warnings.simplefilter("ignore", RuleNotice)
+    for text in (taken, *notices(rule_set, label_set)):
         if text:
             notice(text)
     sequences = [

@@ -1,11 +1,13 @@
 """`ilpinfer explain` and `ilpinfer schema`."""
 
 import json
+import warnings
 
 from rich.table import Table
 
 from formulations import LabelSet, RuleSet, load_rules
 from formulations.compiled.analysis import Analysis, analyse
+from formulations.compiled.problem import RuleNotice
 from formulations.labels import OUTSIDE
 from formulations.language.schema import schema
 from formulations.schemes import MARKS, WRITABLE
@@ -22,6 +24,7 @@ def explain(rules: str, model: str | None, length: int, scheme: str, as_json: bo
     absent = rule_set.absent(labels)
     if absent:
         notice(f"no label for {', '.join(absent)}: counted as absent")
+    warnings.simplefilter("ignore", RuleNotice)
     found = analyse(RuleSet(rule_set.items, rule_set.fields), labels, ["word"] * length)
     if as_json:
         print(json.dumps([row.to_dict() for row in found], indent=2, ensure_ascii=False))
