@@ -147,6 +147,11 @@ def test_biluo_labels_keep_their_scheme():
     assert C.valid_scheme().violations(names) == 2
 
 
+def test_a_field_that_never_begins_with_b_is_rewritten_all_the_same():
+    labels = [("B-a", "I-a", "I-b", "O", "I-b", "I-b")]
+    assert converted(labels, "iobes") == [("B-a", "E-a", "S-b", "O", "B-b", "E-b")]
+
+
 def iob1(folder):
     """The training corpus in IOB1."""
     text = (folder / "train.tsv").read_text().replace("\tB-", "\tI-")
@@ -207,8 +212,21 @@ def test_labels_that_fit_no_scheme_are_said_to_be_plain(folder, capsys):
     code, _, err = run(["train", "odd.tsv", "--output", "m.json"], capsys)
     assert code == 0 and said in err
     Path("valid.toml").write_text('[[rule]]\ntemplate = "valid_scheme"\n')
-    code, _, err = run(["decode", "odd.tsv", "--model", "m.json", "--rules", "valid.toml"], capsys)
-    assert code == 0 and said in err
+    for arguments in (
+        ["decode", "odd.tsv", "--model", "m.json", "--rules", "valid.toml"],
+        ["check", "valid.toml", "odd.tsv"],
+        ["evaluate", "odd.tsv", "odd.tsv"],
+    ):
+        code, _, err = run(arguments, capsys)
+        assert code == 0 and err.count(said) == 1 and err.count("\n") == 1
+
+
+def test_a_slip_in_gold_is_an_error_and_not_rewritten(folder, capsys):
+    Path("slip.tsv").write_text(Path("train.tsv").read_text().replace("B-date", "S-date"))
+    arguments = ["--model", "hmm.json", "--methods", "auto", "--output", "out"]
+    code, _, err = run(["compare", "slip.tsv", *arguments], capsys)
+    assert code == 2 and "gold label 'S-date' does not fit scheme bio" in err
+    assert run(["train", "slip.tsv", "--scheme", "bio", "--output", "m.json"], capsys)[0] == 2
 
 
 @pytest.mark.parametrize(

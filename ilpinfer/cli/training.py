@@ -17,7 +17,7 @@ from formulations.labels import suggestion
 from ilpinfer.cli.inputs import checked_scheme, notice, parameters
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import console
-from ilpinfer.corpus.conversion import converted, read_as, shown, taken_as
+from ilpinfer.corpus.conversion import converted, read_as, shown, sound, taken_as
 from ilpinfer.corpus.sequences import InputError, labelled, read
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.evaluation.folds import Labelled, cross_validate, folds, kept_apart, labelled_by
@@ -130,12 +130,12 @@ def _alike(path: str, scheme: str, pairs: Sequence[Labelled]) -> list[Labelled]:
     """Held-out sequences of a file, their labels in the scheme of those to train on."""
     examples = read(path)
     labels = converted([names for _, names in labelled(examples)], scheme)
-    found = shown(labels)
+    found, rewrite = shown(labels), sound(labels)
     known = LabelSet(tuple(sorted({name for _, names in pairs for name in names})), scheme)
     alike: list[Labelled] = []
     for example, names in zip(examples, labels, strict=True):
         try:
-            alike.append((example.tokens, read_as(known, names, found)))
+            alike.append((example.tokens, read_as(known, names, found, rewrite)))
         except ValueError as error:
             hint = "label both files alike, or take --scheme plain"
             raise InputError(f"{example.where}: {error}, as in what is trained on; {hint}") from None

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from formulations import LabelSet, schemes
 from formulations.scheme_notices import remark
-from formulations.schemes import WRITABLE
+from formulations.schemes import CLOSED, WRITABLE
 
 
 def rewritten(labels: Sequence[str], source: str, target: str) -> tuple[str, ...]:
@@ -65,10 +65,11 @@ def strip(labellings: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     return [tuple(schemes.strip(label, scheme) for label in labels) for labels in labellings]
 
 
-def read_as(known: LabelSet, labels: Sequence[str], scheme: str) -> tuple[str, ...]:
+def read_as(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = True) -> tuple[str, ...]:
     """Labels of a scheme in the one of a model's labels, without prefixes for plain ones.
 
-    IOB1 stays as it is where the model's labels are BIO, which a model of such labels cannot be told from.
+    IOB1 stays as it is where the model's labels are BIO, which a model of such labels cannot be told from. Without
+    `rewrite`, which is for labels that are not `sound`, only prefixes are taken off.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def read_as(known: LabelSet, labels: Sequence[str], scheme: str) -> tuple[str, .
     found = tuple(labels)
     if known.scheme == "plain" and not set(found) <= set(known.names):
         found = rewritten(found, scheme, "plain")
-    if {scheme, known.scheme} <= set(WRITABLE) and (scheme, known.scheme) != ("iob1", "bio"):
+    if rewrite and {scheme, known.scheme} <= set(WRITABLE) and (scheme, known.scheme) != ("iob1", "bio"):
         found = rewritten(found, scheme, known.scheme)
     schemes.check(found, known.scheme)
     return found
@@ -90,14 +91,15 @@ def converted(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[st
     They stay as they are where they are plain, nested, or do not fit what they seem to be: who checks them then says so.
     """
     scheme, source = schemes.named(scheme), shown(labellings)
-    if scheme == "plain" or ({scheme, source} <= set(WRITABLE) and not _odd(labellings, source)):
+    if scheme == "plain" or ({scheme, source} <= set(WRITABLE) and sound(labellings)):
         return [rewritten(labels, source, scheme) for labels in labellings]
     return [tuple(labels) for labels in labellings]
 
 
-def _odd(labellings: Sequence[Sequence[str]], scheme: str) -> bool:
-    """Whether runs of some field cannot begin or end."""
-    return bool(remark(sorted({name for labels in labellings for name in labels}), scheme))
+def sound(labellings: Sequence[Sequence[str]]) -> bool:
+    """Whether labellings that seem to mark ends of runs do so for every field, so that no end is there by a slip."""
+    scheme = shown(labellings)
+    return scheme not in CLOSED or not remark(sorted({name for each in labellings for name in each}), scheme)
 
 
 def taken_as(labellings: Sequence[Sequence[str]], scheme: str) -> str:

@@ -7,7 +7,7 @@ from formulations import RuleSet, Trellis, schemes
 from formulations.compiled.problem import compile_problem, notices
 from formulations.labels import LabelSet
 from formulations.scheme_notices import remark
-from ilpinfer.corpus.conversion import converted, read_as, shown, strip
+from ilpinfer.corpus.conversion import converted, read_as, shown, sound, strip
 from ilpinfer.corpus.sequences import Example, InputError
 from ilpinfer.models.files import Model
 
@@ -42,7 +42,8 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
     if model is not None and scheme and scheme != model.labels.scheme:
         raise InputError(f"the model's labels are {model.labels.scheme}; train it with --scheme {scheme}")
     golden = _golden(examples, scheme)
-    gold_scheme = shown([labels for labels in golden if labels is not None])
+    given = [labels for labels in golden if labels is not None]
+    gold_scheme, rewrite = shown(given), sound(given)
     scored = []
     for example, gold in zip(examples, golden, strict=True):
         if example.scores is not None:
@@ -57,7 +58,7 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
             raise InputError(f"{example.where}: {len(gold)} labels for {len(trellis)} tokens")
         if gold is not None:
             try:
-                gold = read_as(trellis.labels, gold, gold_scheme)
+                gold = read_as(trellis.labels, gold, gold_scheme, rewrite)
             except ValueError as error:
                 raise InputError(
                     f"{example.where}: gold {error}; leave the labels out, or take a model of such labels"

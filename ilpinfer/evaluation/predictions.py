@@ -45,7 +45,7 @@ def read_pairs(
     pairs = [
         [Pair(t, p, g or ()) for t, p, g in zip(tokens, side, sides[0], strict=True)] for side in sides[1:]
     ]
-    return pairs, labels, notices
+    return pairs, labels, notices or ([labels.notice] if labels.notice else [])
 
 
 def _alike(sides: list[Side], scheme: str) -> tuple[list[Side], list[str]]:
