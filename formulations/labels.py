@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import schemes
+from formulations.scheme_notices import remark
 
 Booleans = NDArray[np.bool_]
 
@@ -69,8 +70,10 @@ class LabelSet:
     Parameters
     ----------
     names : K different, non-empty names
-    scheme : "plain", "bio", "iobes" or "paths"; inferred from the names where not given
+    scheme : "plain", "bio" (or "iob2"), "iob1", "iobes", "bilou" (or "biluo"), "bmes" or "paths"; inferred from the names
+        where not given, and then never IOB1, whose names are those of BIO
     declared : fields that rules may name although no label carries them; they count as absent
+    notice : what was taken where the scheme was inferred from names that are ambiguous or odd; else empty
 
     Raises
     ------
@@ -81,6 +84,7 @@ class LabelSet:
     names: tuple[str, ...]
     scheme: str = ""
     declared: frozenset[str] = frozenset()
+    notice: str = field(init=False, default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
@@ -92,9 +96,10 @@ class LabelSet:
             if name in names[:position]:
                 raise ValueError(f"label {name!r} is given twice: names must differ")
         object.__setattr__(self, "names", names)
-        scheme = self.scheme or schemes.infer(names)
+        scheme = schemes.named(self.scheme) or schemes.infer(names)
         if scheme not in schemes.SCHEMES:
             raise ValueError(f"no scheme {scheme!r}; there are {', '.join(schemes.SCHEMES)}")
+        object.__setattr__(self, "notice", "" if self.scheme else remark(names, scheme))
         object.__setattr__(self, "scheme", scheme)
         schemes.check(names, scheme)
 
@@ -153,7 +158,8 @@ class LabelSet:
 
     @cached_property
     def run_forms(self) -> NDArray[np.int64]:
-        """(K, 4) labels of the first, an inner, the last and the only token of a run of the kind of each label."""
+        """(K, 6) labels of the first, an inner, the last and the only token of a run of the kind of each label, and of the
+        first and the only token directly after another run of the field."""
         return schemes.run_forms(self.names, self.scheme)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The labelling schemes plain, BIO, IOBES and paths: how a label name says which runs it begins or continues."""
+"""The labelling schemes: how a label name says which runs it begins, continues or ends."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -8,19 +8,41 @@ from numpy.typing import NDArray
 
 Booleans = NDArray[np.bool_]
 
-SCHEMES = ("plain", "bio", "iobes", "paths")
-_PREFIXES = {"bio": "BI", "iobes": "BIES", "paths": "BI"}
+MARKS = {
+    "bio": {"B": "B", "I": "I"},
+    "iob1": {"B": "B", "I": "I"},
+    "iobes": {"B": "B", "I": "I", "E": "E", "S": "S"},
+    "bilou": {"B": "B", "I": "I", "L": "E", "U": "S"},
+    "bmes": {"B": "B", "M": "I", "E": "E", "S": "S"},
+    "paths": {"B": "B", "I": "I"},
+}
+"""For each scheme with prefixes what its letters say: B begins a run, I goes on, E ends it, S is a run of one token."""
+SCHEMES = ("plain", *MARKS)
+CLOSED = ("iobes", "bilou", "bmes")
+"""Schemes that mark the ends of runs, too."""
+WRITABLE = ("bio", "iob1", *CLOSED)
+"""Schemes of one level with prefixes: what can be written in one of them can be written in any other."""
+ALIASES = {"iob2": "bio", "biluo": "bilou"}
+"""Other names of schemes."""
 OUTSIDE = "O"
 
 
+def named(scheme: str) -> str:
+    """The scheme under its own name: `biluo` is `bilou`; unknown ones stay as they are."""
+    return ALIASES.get(scheme, scheme)
+
+
 def infer(names: Sequence[str]) -> str:
-    """The scheme that fits the names: paths if a level separator is seen, IOBES if E- or S- is, BIO, plain."""
+    """The scheme that fits the names: BIO, or paths where levels are nested, else IOBES, BILOU or BMES, else plain.
+
+    BIO and IOB1 have the same names: BIO is taken. Without a label for inner tokens IOBES and BMES do not differ:
+    IOBES is taken.
+    """
     inside = [name for name in names if name != OUTSIDE]
-    if inside and all(_fits(name, "bio") for name in inside):
-        nested = all(_fits(name, "paths") for name in inside) and any("/" in name for name in inside)
-        return "paths" if nested else "bio"
-    if inside and all(_fits(name, "iobes") for name in inside):
-        return "iobes"
+    for scheme in ("bio", *CLOSED) if inside else ():
+        if all(_fits(name, scheme) for name in inside):
+            nested = scheme == "bio" and any("/" in name for name in inside)
+            return "paths" if nested and all(_fits(name, "paths") for name in inside) else scheme
     return "plain"
 
 
@@ -30,7 +52,7 @@ def check(names: Sequence[str], scheme: str) -> None:
         return
     for name in names:
         if name != OUTSIDE and not _fits(name, scheme):
-            marks = ", ".join(f"{p}-" for p in _PREFIXES[scheme])
+            marks = ", ".join(f"{p}-" for p in MARKS[scheme])
             raise ValueError(
                 f"label {name!r} does not fit scheme {scheme}: expected O or a prefix of {marks}"
             )
@@ -38,20 +60,21 @@ def check(names: Sequence[str], scheme: str) -> None:
 
 def _fits(name: str, scheme: str) -> bool:
     levels = name.split("/") if scheme == "paths" else [name]
-    return all(len(level) > 2 and level[1] == "-" and level[0] in _PREFIXES[scheme] for level in levels)
+    return all(len(level) > 2 and level[1] == "-" and level[0] in MARKS[scheme] for level in levels)
 
 
 @lru_cache(maxsize=4096)
 def levels(name: str, scheme: str) -> tuple[tuple[str, str], ...]:
-    """(field, prefix) of each level of a label, outermost first; the prefix is empty where there is none."""
+    """(field, role) of each level of a label, outermost first; the role is B, I, E or S, empty where there is no prefix."""
     if scheme == "plain" or name == OUTSIDE:
         return ((name, ""),)
+    roles = MARKS[scheme]
     if scheme != "paths":
-        return ((name[2:], name[0]),)
+        return ((name[2:], roles[name[0]]),)
     found: list[tuple[str, str]] = []
     for part in name.split("/"):
         parent = found[-1][0] + "/" if found else ""
-        found.append((parent + part[2:], part[0]))
+        found.append((parent + part[2:], roles[part[0]]))
     return tuple(found)
 
 
@@ -67,44 +90,71 @@ def field_names(names: Sequence[str], scheme: str) -> list[str]:
 
 def field_arrays(names: Sequence[str], field: str, scheme: str) -> tuple[Booleans, Booleans]:
     """`member` (K,) and `begins` (K+1, K) of a field; row 0 of begins is START."""
-    prefixes = [dict(levels(name, scheme)) for name in names]
-    member = np.array([field in p for p in prefixes])
+    roles = [dict(levels(name, scheme)) for name in names]
+    member = np.array([field in r for r in roles])
     before = np.concatenate([[False], member])
     begins = ~before[:, None] & member[None, :]
-    if scheme in ("bio", "iobes"):
-        begins |= np.array([p.get(field) in ("B", "S") for p in prefixes])[None, :]
-    if scheme == "iobes":
-        ended = np.array([False] + [p.get(field) in ("E", "S") for p in prefixes])
-        begins |= ended[:, None] & member[None, :]
     if scheme == "paths":
         parts = field.split("/")
         above = ["/".join(parts[: i + 1]) for i in range(len(parts))]
         begins |= np.array(
-            [f and any(p.get(a) == "B" for a in above) for f, p in zip(member, prefixes, strict=True)]
+            [f and any(r.get(a) == "B" for a in above) for f, r in zip(member, roles, strict=True)]
         )
-    return member, begins
+        return member, begins
+    begins |= np.array([r.get(field) in ("B", "S") for r in roles])[None, :]
+    ended = np.array([False] + [r.get(field) in ("E", "S") for r in roles])
+    return member, begins | (ended[:, None] & member[None, :])
 
 
 def run_forms(names: Sequence[str], scheme: str) -> NDArray[np.int64]:
-    """(K, 4) ids of the labels that a run's first, inner, last and only token have; a label itself where there is none.
+    """(K, 6) ids of the labels that a run's first, inner, last and only token have, and its first and only token directly
+    after another run of the field; a label itself where there is none.
 
     At the levels of `paths` above the innermost, a run is taken to go on.
     """
     read = [levels(name, scheme) for name in names]
     known = {path: k for k, path in reversed(list(enumerate(read)))}
-    forms = np.empty((len(names), 4), np.int64)
+    wanted = ("B", "I", "EI", "SB", "B", "SB")
+    if scheme == "iob1":
+        wanted = ("IB", "IB", "IB", "IB", "BI", "BI")
+    forms = np.empty((len(names), len(wanted)), np.int64)
     for k, path in enumerate(read):
-        outer, (field, prefix) = tuple((f, "I") for f, _ in path[:-1]), path[-1]
-        for place, wanted in enumerate(("B", "I", "EI", "SB") if prefix else ("", "", "", "")):
-            found = (known.get((*above, (field, p))) for p in wanted for above in (outer, path[:-1]))
+        outer, (field, role) = tuple((f, "I") for f, _ in path[:-1]), path[-1]
+        for place, roles in enumerate(wanted):
+            tried = roles if role else ""
+            found = (known.get((*above, (field, r))) for r in tried for above in (outer, path[:-1]))
             forms[k, place] = next((j for j in found if j is not None), k)
     return forms
+
+
+def written(fields: Sequence[str], begins: Sequence[bool], scheme: str) -> tuple[str, ...]:
+    """Label names of T tokens, given the field of each, `O` for none, and where runs begin; in a scheme of one level."""
+    letters = {role: letter for letter, role in MARKS[scheme].items()}
+    names = []
+    for t, (field, begun) in enumerate(zip(fields, begins, strict=True)):
+        again = t > 0 and fields[t - 1] == field
+        ended = t + 1 == len(fields) or begins[t + 1] or fields[t + 1] != field
+        role = ("S" if ended else "B") if begun else "E" if ended else "I"
+        if scheme not in CLOSED:
+            role = "B" if begun and (again or scheme == "bio") else "I"
+        names.append(OUTSIDE if field == OUTSIDE else f"{letters[role]}-{field}")
+    return tuple(names)
+
+
+def begins(labels: Sequence[str], scheme: str) -> list[bool]:
+    """For each of T labels of a scheme of one level whether a run, or a stretch of `O`, begins."""
+    read = [levels(name, scheme)[0] for name in labels]
+    return [
+        t == 0 or read[t - 1][0] != field or role in ("B", "S") or read[t - 1][1] in ("E", "S")
+        for t, (field, role) in enumerate(read)
+    ]
 
 
 def invalid(names: Sequence[str], scheme: str) -> tuple[Booleans, Booleans]:
     """Steps (K+1, K) [START and labels, next] and last labels (K,) that break the scheme.
 
-    BIO: I-x follows B-x or I-x only. IOBES: B-x and I-x are followed by I-x or E-x, and nothing else is.
+    BIO: I-x follows B-x or I-x only. IOB1: B-x does. IOBES, BILOU, BMES: a run that B-x opens goes on with its inner
+    label or its last one until that comes, and neither stands elsewhere.
     Paths: the BIO rule at every level, and a level that begins anew makes those below it begin anew.
     """
     K = len(names)
@@ -112,10 +162,11 @@ def invalid(names: Sequence[str], scheme: str) -> tuple[Booleans, Booleans]:
     if scheme == "plain":
         return step, last
     read = [levels(name, scheme) for name in names]
+    breaks = _closed_breaks if scheme in CLOSED else _iob1_breaks if scheme == "iob1" else _bio_breaks
     for j, after in enumerate(read):
         for i, before in enumerate([(), *read]):
-            step[i, j] = _iobes_breaks(before, after) if scheme == "iobes" else _bio_breaks(before, after)
-    if scheme == "iobes":
+            step[i, j] = breaks(before, after)
+    if scheme in CLOSED:
         last[:] = [path[-1][1] in ("B", "I") for path in read]
     return step, last
 
@@ -126,15 +177,20 @@ _Path = tuple[tuple[str, str], ...]
 def _bio_breaks(before: _Path, after: _Path) -> bool:
     fields = {field for field, _ in before}
     begun = False
-    for field, prefix in after:
-        if prefix == "I" and (begun or field not in fields):
+    for field, role in after:
+        if role == "I" and (begun or field not in fields):
             return True
-        begun |= prefix == "B"
+        begun |= role == "B"
     return False
 
 
-def _iobes_breaks(before: _Path, after: _Path) -> bool:
+def _iob1_breaks(before: _Path, after: _Path) -> bool:
+    field, role = after[-1]
+    return role == "B" and field not in {other for other, _ in before}
+
+
+def _closed_breaks(before: _Path, after: _Path) -> bool:
     open_field = before[-1][0] if before and before[-1][1] in ("B", "I") else None
-    field, prefix = after[-1]
-    continued = field if prefix in ("I", "E") else None
+    field, role = after[-1]
+    continued = field if role in ("I", "E") else None
     return open_field != continued

@@ -10,6 +10,7 @@ from formulations import arrays
 from formulations.compiled.lattice import Lattice
 from formulations.grid import nats
 from formulations.labels import LabelSet
+from formulations.schemes import named
 
 
 @dataclass(frozen=True, init=False)
@@ -24,7 +25,7 @@ class Trellis:
     edges : (T-1, K, K) label i at t-1, then j at t, token t's own score included; -inf forbids
     labels : K names, or a LabelSet; `0`, `1`, … where not given
     tokens : T texts that rules may look at; empty texts where not given
-    scheme : "plain", "bio", "iobes" or "paths"; inferred from the names where not given
+    scheme : "plain", "bio", "iob1", "iobes", "bilou", "bmes" or "paths"; inferred from the names where not given
 
     Raises
     ------
@@ -135,7 +136,7 @@ class Trellis:
         names = tuple(str(k) for k in range(K)) if names is None else tuple(names)
         if len(names) != K:
             raise ValueError(f"{len(names)} labels are named, but the scores have {K}")
-        scheme = scheme or (labels.scheme if isinstance(labels, LabelSet) else "")
+        scheme = named(scheme) or (labels.scheme if isinstance(labels, LabelSet) else "")
         same = isinstance(labels, LabelSet) and labels.scheme == scheme
         label_set = labels if same and isinstance(labels, LabelSet) else LabelSet(names, scheme)
         if isinstance(tokens, str):

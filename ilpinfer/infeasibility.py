@@ -156,10 +156,10 @@ class _Search:
     def relaxation(self) -> tuple[dict[str, int], Path | None]:
         """The fewest violations of hard rules in all, and the best labelling among those."""
         problem, hard = self.problem, {rule.name for rule in self.hard}
-        soft = [replace(r, penalty=1) for r in self.hard]
+        soft = [r.softened(1) for r in self.hard]
         weight = self._spread() + 1
         if weight * sum(rule.most for rule in soft) < LIMIT:
-            rules = tuple(replace(r, penalty=weight) if r.name in hard else r for r in problem.rules)
+            rules = tuple(r.softened(weight) if r.name in hard else r for r in problem.rules)
             found = self._best(replace(problem, rules=rules))
         else:
             found = self._best(replace(self.bare, rules=tuple(soft)))

@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any
 
 UNITS_PER_NAT = 2**20
-PREFIXES = {"bio": "BI", "iobes": "BIES", "paths": "BI"}
+PREFIXES = {"bio": "BI", "iob1": "IB", "iobes": "BIES", "bilou": "BILU", "bmes": "BMES", "paths": "BI"}
 
 Labelling = tuple[int, ...]
 Names = Sequence[str]
@@ -83,10 +83,12 @@ def _begins(previous: str | None, label: str, field: str, scheme: str) -> bool:
     before, now = _prefixes(previous, scheme), _prefixes(label, scheme)
     if field not in now or field not in before:
         return field in now
-    if scheme in ("plain", "bio"):
+    if scheme in ("plain", "bio", "iob1"):
         return now[field] == "B"  # never in plain, whose prefix is ""
-    if scheme == "iobes":
+    if scheme in ("iobes", "bmes"):
         return now[field] in ("B", "S") or before[field] in ("E", "S")
+    if scheme == "bilou":
+        return now[field] in ("B", "U") or before[field] in ("L", "U")
     parent = field.rpartition("/")[0]
     return now[field] == "B" or (parent != "" and _begins(previous, label, parent, scheme))
 
@@ -192,18 +194,22 @@ def requires_before(names: Names, tokens: Sequence, A: Group, B: Group, scheme: 
 
 
 def valid_scheme(names: Names, tokens: Sequence, scheme: str) -> int:
-    """Invalid positions (bio, paths) or invalid junctions, both ends included (iobes); 0 for plain."""
+    """Invalid positions (bio, iob1, paths) or invalid junctions, both ends included (the others); 0 for plain."""
     if scheme == "plain":
         return 0
-    if scheme == "iobes":
-        return sum(not _valid_junction(i, j) for i, j in zip([None, *names], [*names, None]))
+    if scheme in ("iobes", "bilou", "bmes"):
+        return sum(not _valid_junction(i, j, scheme) for i, j in zip([None, *names], [*names, None]))
+    if scheme == "iob1":
+        return sum(j[0] == "B" and (i is None or i[1:] != j[1:]) for i, j in _steps(names))
     return sum(not _valid_after(previous, name, scheme) for previous, name in _steps(names))
 
 
-def _valid_junction(previous: str | None, label: str | None) -> bool:
-    """IOBES: an open x (B-x, I-x) goes on with I-x or E-x, nothing else does; None is START or END."""
-    inside = None if label is None or label[:2] not in ("I-", "E-") else label[2:]
-    is_open = None if previous is None or previous[:2] not in ("B-", "I-") else previous[2:]
+def _valid_junction(previous: str | None, label: str | None, scheme: str) -> bool:
+    """An open x (B-x or the inner label) goes on with the inner label or the last one, nothing else does; None is START
+    or END."""
+    inner, last = {"iobes": "IE", "bilou": "IL", "bmes": "ME"}[scheme]
+    inside = None if label is None or label[:2] not in (f"{inner}-", f"{last}-") else label[2:]
+    is_open = None if previous is None or previous[:2] not in ("B-", f"{inner}-") else previous[2:]
     return inside == is_open
 
 

@@ -23,6 +23,10 @@ LABEL_SETS = [
     ("bio", ("B-a", "I-a", "B-b", "I-b")),
     ("iobes", ("B-a", "I-a", "E-a", "S-a")),
     ("iobes", ("B-a", "E-a", "S-b", "O")),
+    ("bilou", ("B-a", "I-a", "L-a", "U-a")),
+    ("bilou", ("B-a", "L-a", "U-b", "O")),
+    ("bmes", ("B-a", "M-a", "E-a", "S-a")),
+    ("iob1", ("I-a", "B-a", "I-b", "O")),
     ("paths", ("B-v", "I-v", "I-v/B-p", "I-v/I-p")),
     ("paths", ("B-v/B-p", "I-v/B-q", "I-v/I-q", "O")),
 ]

@@ -283,21 +283,29 @@ def never_together(y: Names, x: Sequence, field: Group, other: Group, scheme: st
     return int(bool(tokens_of(y, field, scheme)) and bool(tokens_of(y, other, scheme)))
 
 
+def _runs(y: Names, A: Group, scheme: str) -> list[tuple[int, int]]:
+    """The first and the last token of each run."""
+    return [
+        (start, start + n - 1)
+        for start, n in zip(run_starts(y, A, scheme), run_lengths(y, A, scheme), strict=True)
+    ]
+
+
 def precedence(y: Names, x: Sequence, field: Group, later: Group, scheme: str) -> int:
-    """Runs of the field with no token of later after their first token."""
-    return sum(not any(s > t for s in tokens_of(y, later, scheme)) for t in run_starts(y, field, scheme))
+    """Runs of the field with no token of later after their last token."""
+    return sum(not any(s > end for s in tokens_of(y, later, scheme)) for _, end in _runs(y, field, scheme))
 
 
 def presence_precedence(y: Names, x: Sequence, field: Group, other: Group, scheme: str) -> int:
-    """Runs of the other with a token of the field after their first token."""
-    return sum(any(s > t for s in tokens_of(y, field, scheme)) for t in run_starts(y, other, scheme))
+    """Runs of the other with a token of the field after their last token."""
+    return sum(any(s > end for s in tokens_of(y, field, scheme)) for _, end in _runs(y, other, scheme))
 
 
 def inside(y: Names, x: Sequence, field: Group, span: Group, scheme: str) -> int:
-    """Runs of the field whose first token does not have tokens of span before it and after it."""
+    """Runs of the field without tokens of span before their first token and after their last."""
     spans = tokens_of(y, span, scheme)
-    starts = run_starts(y, field, scheme)
-    return sum(all(s >= t for s in spans) or all(s <= t for s in spans) for t in starts)
+    runs = _runs(y, field, scheme)
+    return sum(all(s >= start for s in spans) or all(s <= end for s in spans) for start, end in runs)
 
 
 def begin_end(y: Names, x: Sequence, first: Group, last: Group, scheme: str) -> int:

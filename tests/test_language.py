@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import fastjsonschema
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from strategies import LABEL_SETS, cases
 import ilpinfer
 from formulations import LabelSet, RuleError, RuleSet, Trellis, catalogue, dump_rules, load_rules, parse_rules
 from formulations import constraints as C
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.problem import RuleNotice, compile_problem
 from formulations.language.schema import schema
 from formulations.rules import CATALOGUE
 
@@ -226,6 +227,26 @@ def test_words_may_come_from_a_file(tmp_path):
     assert rule.violations(["O", "O", "c"], ["acme", "steel", "x"], LabelSet(("c", "O"))) == 2
 
 
+def test_an_expression_that_can_match_nothing_is_broken_whatever_the_labels_are():
+    few, more = LabelSet(("a",)), LabelSet(("a", "b"))
+    for rule, labels in (
+        (C.matches("!a"), few),
+        (C.matches("!a", over="runs"), few),
+        (C.matches("b a"), few.declaring(["b"])),
+        (C.matches("a !a a | !'a'+"), few),
+    ):
+        trellis = Trellis(np.zeros(1), np.zeros((2, 1, 1)), labels=few)
+        rules = RuleSet((rule,), ("b",) if "b" in labels.declared else ())
+        with pytest.warns(RuleNotice) as caught:
+            problem = compile_problem(trellis, rules)
+        assert "can match nothing with these labels: every labelling breaks it" in str(caught[-1].message)
+        assert rule.violations(["a"] * 3, None, labels) == 1
+        assert problem.rules[0].violations(np.zeros(3, np.int64)) == 1
+    trellis = Trellis(np.zeros(2), np.zeros((2, 2, 2)), labels=more)
+    problem = compile_problem(trellis, [C.matches("!a b*")])
+    assert problem.rules[0].violations(np.array([1, 1, 1])) == 0
+
+
 def test_limits_are_stated(tmp_path):
     large = tmp_path / "large.toml"
     large.write_text("# " + "x" * 10 * 2**20)
@@ -235,9 +256,6 @@ def test_limits_are_stated(tmp_path):
         C.logic("not " * 6000 + "true").violations(["a"])
     with pytest.raises(ValueError, match="too deep"):
         C.logic("not " * 4900 + "true").violations(["a"])
-    with pytest.raises(ValueError, match="accepts nothing"):
-        C.matches("!a").ground(LabelSet(("a",)), ["x"])
-    assert C.matches("b a").violations(["a"], None, LabelSet(("a",)).declaring(["b"])) == 1
     began = time.perf_counter()
     with pytest.raises(ValueError, match="more than 10000 states"):
         C.matches("(a | b)* a (a | b){20}").ground(PLAIN, ["x"])

@@ -154,6 +154,11 @@ def test_order_rules():
         ("iobes", "E-a", 1),
         ("iobes", "B-a E-b", 1),
         ("iobes", "B-a O I-a S-a E-a", 4),  # B|O, O|I, I|S, S|E
+        ("bilou", "B-a I-a L-a U-a O", 0),
+        ("bilou", "L-a U-a B-a I-a", 2),  # START|L, I|END
+        ("bmes", "B-a M-a E-a S-b M-a", 2),  # S|M, M|END
+        ("iob1", "I-a I-a B-a I-b O I-a", 0),
+        ("iob1", "B-a I-a O B-a B-b", 3),
         ("paths", "B-v I-v/B-p I-v/I-p I-v O B-v/B-p", 0),
         ("paths", "I-v B-v/I-p", 2),
         ("paths", "B-v/B-p B-v/I-p", 1),  # the child does not begin anew

@@ -5,11 +5,14 @@ import pytest
 
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.problem import RuleNotice, compile_problem
 
 PLAIN = LabelSet(("A", "B", "C", "O"), "plain")
 BIO = LabelSet(("B-x", "I-x", "B-y", "I-y", "O"))
 IOBES = LabelSet(("B-x", "I-x", "E-x", "S-x", "S-y", "O"))
+BILOU = LabelSet(("B-x", "I-x", "L-x", "U-x", "U-y", "O"))
+BMES = LabelSet(("B-x", "M-x", "E-x", "S-x", "O"))
+IOB1 = LabelSet(("B-x", "I-x", "B-y", "I-y", "O"), "iob1")
 PATHS = LabelSet(("B-v", "I-v", "B-v/B-p", "I-v/B-p", "I-v/I-p", "I-v/B-q", "B-v/I-p", "O"))
 
 TABLE = [
@@ -73,6 +76,20 @@ TABLE = [
     (IOBES, C.valid_scheme(), "I-x", 2),
     (IOBES, C.valid_scheme(), "B-x I-x E-x S-y", 0),
     (IOBES, C.valid_scheme(), "B-x S-y E-x", 2),
+    # BILOU and BMES: other letters
+    (BILOU, C.at_most_runs("x", 1), "U-x U-x", 1),
+    (BILOU, C.at_most_runs("x", 1), "B-x I-x L-x I-x", 1),
+    (BILOU, C.valid_scheme(), "B-x I-x L-x U-y U-x", 0),
+    (BILOU, C.valid_scheme(), "L-x U-x B-x I-x", 2),
+    (BILOU, C.valid_scheme(), "B-x U-y L-x", 2),
+    (BILOU, C.changes_only_after(words=["."]), "B-x L-x U-x O", 2),
+    (BMES, C.at_most_runs("x", 1), "B-x M-x E-x S-x", 1),
+    (BMES, C.valid_scheme(), "B-x M-x M-x E-x S-x O", 0),
+    (BMES, C.valid_scheme(), "M-x E-x O B-x", 2),
+    # IOB1: I begins a run, B only directly after another of the field
+    (IOB1, C.valid_scheme(), "I-x I-x B-x I-y O I-x", 0),
+    (IOB1, C.valid_scheme(), "B-x I-y B-x O B-y", 3),
+    (IOB1, C.at_most_runs("x", 0), "I-x I-x B-x B-x I-y I-x", 4),
     # paths: every prefix path is a field
     (PATHS, C.at_most_runs("v", 1), "B-v/B-p I-v/I-p I-v/B-q", 0),
     (PATHS, C.at_most_runs("v/p", 1), "B-v/B-p I-v/I-p I-v/B-p", 1),
@@ -80,6 +97,28 @@ TABLE = [
     (PATHS, C.at_most_runs("v/p", 1), "I-v/I-p B-v/I-p", 1),
     (PATHS, C.at_most_tokens("v", 1), "B-v/B-p I-v/I-p O", 1),
     (PATHS, C.valid_scheme(), "I-v B-v/I-p I-v/I-p", 2),
+    # before a run is before its first token, after it is after its last one
+    (PLAIN, C.precedence("A", "B"), "A A B A", 1),
+    (PLAIN, C.precedence("A", "A"), "A A B A A", 1),
+    (PLAIN, C.precedence("A", ["A", "B"]), "A A", 1),
+    (PLAIN, C.precedence(["A", "B"], "B"), "A B C", 1),
+    (PLAIN, C.precedence(["A", "B"], "B"), "A A O B", 1),
+    (PATHS, C.precedence("v", "v/p"), "B-v I-v/B-p", 1),
+    (PATHS, C.precedence("v", "v/p"), "B-v B-v/B-p", 1),
+    (PATHS, C.precedence("v/p", "v"), "B-v/B-p I-v", 0),
+    (PATHS, C.precedence("v/p", "v"), "B-v/B-p I-v/I-p O B-v", 0),
+    (PATHS, C.presence_precedence("v/p", "v"), "B-v I-v/B-p", 0),
+    (PATHS, C.presence_precedence("v/p", "v"), "B-v B-v/B-p O B-v/B-p", 2),
+    (PATHS, C.presence_precedence("v", "v/p"), "B-v/B-p I-v/I-p I-v", 1),
+    (PLAIN, C.presence_precedence("A", "A"), "A A B A", 1),
+    (PLAIN, C.inside("A", "B"), "A B A A B A", 2),
+    (PLAIN, C.inside("A", ["A", "B"]), "A A B A B", 1),
+    (PATHS, C.inside("v/p", "v"), "B-v I-v/B-p I-v", 0),
+    (PATHS, C.inside("v/p", "v"), "B-v/B-p I-v", 1),
+    (PATHS, C.inside("v/p", "v"), "B-v I-v/B-p I-v/I-p", 1),
+    (PATHS, C.inside("v/p", "v"), "B-v I-v/B-p O B-v", 0),
+    (PATHS, C.inside("v", "v/p"), "B-v/B-p B-v B-v/B-p", 2),
+    (PATHS, C.requires_before("v", "v/p"), "B-v/B-p I-v/B-p", 1),
     # changes: any run that begins, or O entered; token 0 changes nothing
     (PLAIN, C.changes_only_after(words=["."]), "A B B O", 2),
     (BIO, C.changes_only_after(words=["."]), "B-x I-x B-x", 1),
@@ -110,6 +149,91 @@ def test_words_patterns_and_punctuation():
     assert C.changes_only_after().violations(["A", "B", "B", "B", "A"], tokens, PLAIN) == 2
 
 
+@pytest.mark.parametrize(
+    ("labelling", "expected"),
+    [
+        ("B-x I-x I-x O", 0),
+        ("O B-x I-x O", 1),  # the run begins within the phrase: its first token is outside
+        ("B-x O B-x O", 1),  # the second run begins after a token that counts already
+        ("B-x B-x I-x O", 1),  # two runs, one directly after the other
+        ("B-x B-x B-x B-x", 2),  # the last token is no part of the phrase
+        ("O O O O", 3),
+        ("B-y I-x I-x I-x", 1),
+    ],
+)
+def test_phrases_lie_in_one_run(labelling, expected):
+    names, tokens = labelling.split(), ["new", "york", "city", "hall"]
+    for rule in (
+        C.tag_phrases("x", ["New York City"]),
+        C.tag_sequence("x", [C.tokens(["new"]), C.tokens(["york"]), C.tokens(["city"])]),
+    ):
+        assert rule.violations(names, tokens, BIO) == expected
+        assert sum(part.violations(BIO.ids(names)) for part in rule.ground(BIO, tokens)) == expected
+
+
+def test_overlapping_phrases_count_a_token_once():
+    rule = C.tag_phrases("x", ["a b c", "b c d"])
+    tokens = ["a", "b", "c", "d"]
+    for labelling, expected in (
+        ("B-x I-x I-x I-x", 0),
+        ("B-x B-x I-x I-x", 1),  # b is the first of one, but within the other
+        ("O O O O", 4),
+        ("B-x I-x O B-x", 1),
+    ):
+        names = labelling.split()
+        assert rule.violations(names, tokens, BIO) == expected
+        assert sum(part.violations(BIO.ids(names)) for part in rule.ground(BIO, tokens)) == expected
+
+
+def test_a_label_used_as_a_field():
+    labels = BIO
+    assert C.at_most_runs("B-x", 0).violations(["B-x", "B-x", "I-x", "B-x"], None, labels) == 2
+    assert C.at_most_runs("x", 0).violations(["B-x", "B-x", "I-x", "B-x"], None, labels) == 3
+    assert C.at_most_tokens("I-x", 0).violations(["B-x", "I-x", "I-y"], None, labels) == 1
+    both = LabelSet(("B-x", "B-B-x", "I-B-x"))
+    assert C.at_most_tokens("B-x", 0).violations(["B-x", "B-B-x", "I-B-x"], None, both) == 2, "field first"
+
+
+@pytest.mark.parametrize(
+    ("formula", "labelling", "expected"),
+    [
+        ("forall t: not edge(t) = (A, B)", "A B B A B", 2),
+        ("forall t: not edge(t) = (B, A)", "A B B A B", 1),
+        ("forall t: not edge(t) = (A, A)", "A A A", 2),
+        ("edge(0) = (A, A)", "A A", 1),
+        ("edge(1) = (A, B)", "A B", 0),
+        ("edge(2) = (A, B)", "A B", 1),
+        ("edge(1) = edge(2)", "A B A", 1),
+        ("edge(1) = edge(2)", "A A A", 0),
+        ("edge(0) = edge(0)", "A", 0),
+        ("edge(0) = edge(1)", "A A", 1),
+        ("forall t: label(t) = A", "A B A", 1),
+    ],
+)
+def test_an_edge_is_the_step_into_its_token(formula, labelling, expected):
+    names = labelling.split()
+    rule = C.logic(formula)
+    assert rule.violations(names, None, PLAIN) == expected
+    trellis = Trellis.from_emissions(np.zeros((len(names), 4)), np.zeros((4, 4)), labels=PLAIN)
+    assert compile_problem(trellis, [rule]).rules[0].violations(trellis.ids(names)) == expected
+    steps = C.linear("steps(A, B) <= 0").violations(["A", "B", "B", "A", "B"], None, PLAIN)
+    assert steps == 2
+
+
+def test_a_label_is_no_field_that_a_formula_can_compare_with():
+    names = ["B-x", "I-x"]
+    assert C.logic('forall t: label(t) = "B-x"').violations(names, None, BIO) == 1
+    assert C.logic("forall t: label(t) = x").violations(names, None, BIO) == 0
+    assert C.logic("forall t: field(t) = x").violations(names, None, BIO) == 0
+    for formula in ('forall t: field(t) = "B-x"', 'forall t: field(t) != "B-x"'):
+        with pytest.raises(
+            ValueError, match=r'"B-x" is a label, no field.*label\(t\) = "B-x", or name its field, "x"'
+        ):
+            C.logic(formula).violations(names, None, BIO)
+        with pytest.raises(ValueError, match='"B-x" is a label, no field'):
+            C.logic(formula).ground(BIO, ["", ""])
+
+
 def test_the_worked_example_of_changes_without_punctuation():
     labels = LabelSet(("author", "date"))
     names, tokens = ["author", "author", "date", "date"], ["a", "b", "c", "d"]
@@ -132,6 +256,11 @@ def test_a_declared_field_that_is_absent():
         (("I-x", "O"), "bio"),
         (("B-x", "E-x", "O"), "iobes"),
         (("S-x",), "iobes"),
+        (("B-x", "I-x", "L-x", "U-x", "O"), "bilou"),
+        (("U-x", "O"), "bilou"),
+        (("B-x", "M-x", "E-x", "S-x"), "bmes"),
+        (("B-x", "E-x", "S-x"), "iobes"),
+        (("B-x", "M-x", "L-x"), "plain"),
         (("B-N/A", "I-N/A", "O"), "bio"),
         (("I-v/B-p", "O"), "paths"),
         (("title", "O"), "plain"),
@@ -142,6 +271,47 @@ def test_a_declared_field_that_is_absent():
 def test_schemes_are_inferred(names, scheme):
     assert LabelSet(names).scheme == scheme
     assert LabelSet(names, "plain").scheme == "plain"
+
+
+@pytest.mark.parametrize(
+    ("other", "scheme", "names"),
+    [
+        ("biluo", "bilou", ("B-x", "L-x")),
+        ("iob2", "bio", ("B-x",)),
+    ],
+)
+def test_schemes_have_other_names(other, scheme, names):
+    assert LabelSet(names, other) == LabelSet(names, scheme)
+    assert Trellis([0.0] * len(names), [], LabelSet(names, scheme), scheme=other).labels.scheme == scheme
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("B-x", "I-x", "O"), ""),
+        (("B-x", "L-x", "U-x", "O"), ""),
+        (("U-turn", "O"), ""),
+        (("E-mail", "title", "O"), ""),
+        (("x", "B-y"), "some labels begin with B- and others, such as 'x', do not: taken as plain"),
+        (("B-x", "M-x", "L-x"), "labels begin with B-, L-, M-, which no one scheme has: taken as plain"),
+        (("B_x", "I_x"), "labels begin with B_, I_, which no one scheme has: taken as plain"),
+        (("B", "M", "E", "S"), "labels B, M, E, S are prefixes without a field: taken as plain"),
+        (("B-x", "I-x", "S-y"), "taken as iobes, although there is B-x and I-x but no E-x"),
+        (("I-x", "O"), "taken as bio, although there is I-x but no B-x"),
+        (("B-x/U-y", "U-x"), "label 'B-x/U-y' looks nested"),
+    ],
+)
+def test_what_was_taken_is_said_where_names_are_odd(names, said):
+    labels = LabelSet(names)
+    assert labels.notice.startswith(said) and bool(labels.notice) == bool(said)
+    assert LabelSet(names, labels.scheme).notice == "", "nobody is told what they have said themselves"
+
+
+def test_rules_on_odd_names_give_a_notice():
+    trellis = Trellis([0.0, 0.0], [], labels=("x", "B-y"))
+    with pytest.warns(RuleNotice, match="taken as plain"):
+        compile_problem(trellis, [C.valid_scheme()])
+    compile_problem(trellis, [])
 
 
 def test_each_field_leaves_o_out_and_paths_have_every_prefix():

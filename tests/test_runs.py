@@ -11,31 +11,39 @@ from ilpinfer.search import run_kernels
 SCHEMES = {
     "plain": ("O", "a", "b"),
     "bio": ("O", "B-a", "I-a", "B-b", "I-b"),
+    "iob1": ("O", "B-a", "I-a", "B-b", "I-b"),
     "iobes": ("O", *(f"{p}-{f}" for f in "ab" for p in "BIES")),
+    "bilou": ("O", *(f"{p}-{f}" for f in "ab" for p in "BILU")),
+    "bmes": ("O", *(f"{p}-{f}" for f in "ab" for p in "BMES")),
 }
+MARKS = {"iobes": "BIES", "bilou": "BILU", "bmes": "BMES"}
 
 
 def write(spans, scheme):
     """Names of the labels of runs (field, length)."""
-    names = []
+    names, before = [], ""
     for field, length in spans:
         if field == "O" or scheme == "plain":
             names += [field] * length
         elif scheme == "bio":
             names += [f"B-{field}", *[f"I-{field}"] * (length - 1)]
+        elif scheme == "iob1":
+            names += [f"{'B' if field == before else 'I'}-{field}", *[f"I-{field}"] * (length - 1)]
         else:
-            inner = [f"B-{field}", *[f"I-{field}"] * (length - 2), f"E-{field}"]
-            names += [f"S-{field}"] if length == 1 else inner
+            first, inner, last, only = MARKS[scheme]
+            longer = [f"{first}-{field}", *[f"{inner}-{field}"] * (length - 2), f"{last}-{field}"]
+            names += [f"{only}-{field}"] if length == 1 else longer
+        before = field
     return names
 
 
 def changed(kinds, begin, end, field, scheme):
     """The runs of tokens after begin … end - 1 have become one run; a kind is (field, number of its run).
 
-    What is left of a run of the same field goes on with it where BIO would.
+    What is left of a run of the same field goes on with it where BIO and IOB1 would.
     """
     rest = [(f, (n, "after")) for f, n in kinds[end:]]
-    if scheme == "bio" and rest and kinds[end] == kinds[end - 1] and rest[0][0] == field:
+    if scheme in ("bio", "iob1") and rest and kinds[end] == kinds[end - 1] and rest[0][0] == field:
         rest = [(field, "new") if kind == rest[0] else kind for kind in rest]
     tokens = [*kinds[:begin], *[(field, "new")] * (end - begin), *rest]
     spans = []
@@ -120,6 +128,7 @@ def test_runs_are_cut_where_the_scheme_begins_one():
 def test_forms_of_paths_keep_the_levels_above():
     labels = LabelSet(("B-v/B-p", "I-v/B-p", "I-v/I-p", "I-v", "O"))
     forms = [[labels.names[k] for k in row] for row in labels.run_forms]
-    assert forms[0] == forms[2] == ["I-v/B-p", "I-v/I-p", "I-v/I-p", "I-v/B-p"]
-    assert forms[3] == ["I-v"] * 4
-    assert forms[4] == ["O"] * 4
+    first, inner = "I-v/B-p", "I-v/I-p"
+    assert forms[0] == forms[2] == [first, inner, inner, first, first, first]
+    assert forms[3] == ["I-v"] * 6
+    assert forms[4] == ["O"] * 6

@@ -74,6 +74,14 @@ CASES = [
     ("presence_precedence", "plain", "a a b", "", ("a", "b"), {}, 0),
     ("inside", "plain", "a s a s a", "", ("a", "s"), {}, 2),
     ("inside", "plain", "a O a", "", ("a", "s"), {}, 2),
+    ("precedence", "paths", "B-v I-v/B-p", "", ("v", "v/p"), {}, 1),  # p is within v
+    ("precedence", "paths", "B-v/B-p I-v", "", ("v/p", "v"), {}, 0),
+    ("precedence", "plain", "a a b a a", "", ("a", "a"), {}, 1),  # no run follows itself
+    ("presence_precedence", "paths", "B-v I-v/B-p", "", ("v/p", "v"), {}, 0),
+    ("presence_precedence", "paths", "B-v B-v/B-p", "", ("v/p", "v"), {}, 1),
+    ("inside", "paths", "B-v I-v/B-p I-v", "", ("v/p", "v"), {}, 0),
+    ("inside", "paths", "B-v/B-p I-v", "", ("v/p", "v"), {}, 1),
+    ("inside", "paths", "B-v I-v/B-p I-v/I-p", "", ("v/p", "v"), {}, 1),
     ("begin_end", "plain", "a O b", "", ("a", "b"), {}, 0),
     ("begin_end", "plain", "a O O", "", ("a", "b"), {}, 1),
     ("state_change", "plain", "a b c a b", "x . x . x", ("a", "b", dot), {}, 1),

@@ -87,6 +87,8 @@ def _analysis(
                 "evaluated on prefixes although a prefix may break it and come right: solutions get lost"
             )
         partial = partial or "forced"
+    names = tuple(field.name for field in labels.each_field)
+    warning = next((text for s in rule.statements(names) if (text := s.remark(labels))), warning)
     states = None if ground.unseen else max((m.states for m in ground.machines), default=1)
     if states is None:
         warning = f"needs more than {MOST_STATES} states: searches see it on whole labellings only"

@@ -10,12 +10,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.compiled.hamming import Relabelled
 from formulations.compiled.lattice import Lattice, StepTable
 from formulations.compiled.machine import Machine
 from formulations.constraints.feature import Feature
 from formulations.constraints.priority import Priorities, silenced
 from formulations.constraints.rule import Rule
-from formulations.constraints.template import Part
+from formulations.constraints.template import Part, Template
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, Grid, check_total, is_forbidden
 from formulations.labels import LabelSet
 from formulations.rules import RuleSet
@@ -25,7 +26,7 @@ Path = NDArray[np.int64]
 
 
 class RuleNotice(UserWarning):
-    """Something about rules that is no error, such as a declared field that the model lacks."""
+    """Something about rules that is no error: a declared field that the model lacks, a scheme that was read from odd names."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,18 @@ class GroundRule:
             return np.where(emits > 0, FORBIDDEN, 0)
         return -self.penalty * (np.minimum(emits, 1) if self.binary else emits)
 
+    def softened(self, penalty: int) -> "GroundRule":
+        """The rule at a price, grid units a violation; its parts then count what a hard rule need not."""
+        return replace(self, penalty=penalty, parts=tuple(_counting(part) for part in self.parts))
+
     @property
     def most(self) -> int:
         """An upper bound on the violations of any labelling."""
         return 1 if self.binary else sum(part.most for part in self.parts)
+
+
+def _counting(part: Part) -> Part:
+    return replace(part, hard=False) if isinstance(part, Relabelled) else part
 
 
 @dataclass(frozen=True)
@@ -170,9 +179,6 @@ def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Proble
     labels = trellis.labels
     if isinstance(rules, RuleSet):
         labels = labels.declaring(rules.fields)
-        absent = rules.absent(trellis.labels)
-        if absent:
-            warnings.warn(f"no label for {', '.join(absent)}: counted as absent", RuleNotice, stacklevel=3)
     tables, ground = [], []
     priorities = Priorities(labels)
     for item, name in zip(items, unique_names(items), strict=True):
@@ -185,7 +191,26 @@ def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Proble
             raise ValueError(f"{name}: {error}") from None
     lattice = trellis.lattice.plus(tables)
     _check_totals(trellis.lattice, tables, ground)
+    for text in notices(rules if isinstance(rules, RuleSet) else RuleSet(tuple(items)), trellis.labels):
+        warnings.warn(text, RuleNotice, stacklevel=3)
     return Problem(trellis.lattice, lattice, tuple(ground), trellis.labels)
+
+
+def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
+    """What is odd about rules with these labels, or about the labels that rules are about, though no error."""
+    found = []
+    if rules.rules and labels.notice:
+        found.append(labels.notice)
+    absent = rules.absent(labels)
+    if absent:
+        found.append(f"no label for {', '.join(absent)}: counted as absent")
+    odd = [rule for rule in rules.rules if type(rule.statement).remark is not Template.remark]
+    known = labels.declaring(rules.fields)
+    names = tuple(field.name for field in known.each_field)
+    for rule in odd:
+        said = (statement.remark(known) for statement in rule.statements(names))
+        found += [f'rule "{rule.title}": {text}' for text in dict.fromkeys(said) if text]
+    return found
 
 
 def _ground(

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations import schemes
 from formulations.compiled.circuit import Gates, by_token, parts_of
 from formulations.compiled.lattice import StepTable
 from formulations.compiled.sums import bounded
@@ -83,9 +84,19 @@ def _read(
             known.field(found)
         return found
 
+    found: Any
     if form == "linear":
-        return read_inequality(text, resolve, dict(arguments))
-    return read_formula(text, resolve, {f.name: f for f in named}, dict(arguments))
+        found = read_inequality(text, resolve, dict(arguments))
+    else:
+        found = read_formula(text, resolve, {f.name: f for f in named}, dict(arguments))
+    if known is not None:
+        for name in meaning.labels_as_fields(found, known):
+            field = schemes.strip(name, known.scheme)
+            message = (
+                f'"{name}" is a label, no field: write label(t) = "{name}", or name its field, "{field}"'
+            )
+            raise FormulaError(message, text, max(0, text.find(name)))
+    return found
 
 
 @template("linear")

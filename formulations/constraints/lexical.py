@@ -145,8 +145,12 @@ class _Stretches(Template):
 class TagPhrases(_Stretches):
     """Wherever a listed phrase occurs, its tokens lie in one run of the field.
 
-    Each token of an occurrence outside the field is a violation, and each that begins another run within it.
-    Names that must be found (Liao et al. 2009, section 3.1, rules 1 and 3).
+    A violation is each token of an occurrence outside the field, and each token but an occurrence's first at which one run
+    of the field follows directly on another. So a token counts once, whatever is wrong with it, and a run that begins
+    within an occurrence after a token outside the field costs no more than that token: for a phrase of three tokens,
+    `O B-x I-x` and `B-x O B-x` count one, `B-x B-x I-x` one and `B-x B-x B-x` two. A run may begin before an occurrence and
+    end after it. Where occurrences overlap, a token counts once for all of them, and as the first of one only if it is
+    inside no other. Names that must be found (Liao et al. 2009, section 3.1, rules 1 and 3).
 
     Parameters
     ----------

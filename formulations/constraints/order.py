@@ -1,13 +1,17 @@
 """Rules about the order of fields. Three that are often run together differ: every A is followed by some B
-(`precedence`), no B stands before any A (`presence_precedence`), each B has an earlier A (`requires_before`)."""
+(`precedence`), no B stands before any A (`presence_precedence`), each B has an earlier A (`requires_before`).
+
+Before a run is before its first token, and after a run is after its last one. What a run shares with the other field, as
+with nested paths and groups, is neither before nor after it.
+"""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from formulations.compiled.lattice import StepTable
 from formulations.compiled.machine import Machine, automaton
+from formulations.constraints.following import begins_and, enclosed, followed
 from formulations.constraints.matching import Matching
 from formulations.constraints.reading import Reading
 from formulations.constraints.steps import bits, everywhere
@@ -19,7 +23,8 @@ from formulations.labels import LabelSet, Selector
 class RequiresBefore(Template):
     """Each run of a field has a token of another somewhere before it. Each run without one is a violation.
 
-    `requires_before("author", "title")`: an author before a title. Stokman 2011, section 5.3.
+    Before a run is before its first token. `requires_before("author", "title")`: an author before a title.
+    Stokman 2011, section 5.3.
 
     Parameters
     ----------
@@ -31,7 +36,7 @@ class RequiresBefore(Template):
     field: Selector
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        steps = everywhere(_begins_and(labels, self.field, self.earlier), len(tokens))
+        steps = everywhere(begins_and(labels, self.field, self.earlier), len(tokens))
         yield automaton(steps, 0, lambda seen, now: (seen | now >> 1, now & 1 & ~seen))
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
@@ -43,6 +48,10 @@ class RequiresBefore(Template):
 @template("precedence")
 class Precedence(Template):
     """Each run of a field is followed by a token of another, at once or later. Each run without one is a violation.
+
+    After a run is after its last token: tokens of the run that belong to the other field, too, as with nested paths and
+    groups, do not follow it, and no run follows itself. Under paths, `precedence("v", "v/p")` counts one for
+    `B-v I-v/B-p`, and `precedence("v/p", "v")` none for `B-v/B-p I-v`.
 
     Fersini et al. 2014, section 3.1, eq. 18, with z >= 1: as printed, z = 0 would do.
 
@@ -56,19 +65,21 @@ class Precedence(Template):
     later: Selector
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        steps = everywhere(_begins_and(labels, self.field, self.later), len(tokens))
-        yield replace(_waiting(steps, emit_on_seen=False), backward=_seen_later(steps, broken_if=0))
+        yield followed(labels, self.field, self.later, len(tokens), broken_if=False)
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         last = max(reading.positions(self.later), default=-1)
-        for start in reading.run_starts(self.field):
-            yield Trial((start,), int(start >= last))
+        for start, end in reading.runs(self.field):
+            yield Trial((start,), int(end >= last))
 
 
 @template("presence_precedence")
 class PresencePrecedence(Template):
     """No run of one field stands before any token of another. Each run that does is a violation.
 
+    A run stands before a token that comes after the run's last one: as for `precedence`, tokens that belong to both do
+    not count for the run that they are in. Of the runs of a field, those that `presence_precedence(A, B)` counts are
+    those that `precedence(B, A)` does not.
     Fersini et al. 2014, section 3.1, eq. 21: where A appears, B does not appear before it; A@t + B@z <= 1 + σ for
     all z < t, token 0 included, which the printed sum misses.
 
@@ -82,21 +93,22 @@ class PresencePrecedence(Template):
     other: Selector
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        steps = everywhere(_begins_and(labels, self.other, self.field), len(tokens))
-        yield replace(_waiting(steps, emit_on_seen=True), backward=_seen_later(steps, broken_if=1))
+        yield followed(labels, self.other, self.field, len(tokens), broken_if=True)
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         last = max(reading.positions(self.field), default=None)
         if last is not None:
-            for start in reading.run_starts(self.other):
-                yield Trial((start,), int(start < last))
+            for start, end in reading.runs(self.other):
+                yield Trial((start,), int(end < last))
 
 
 @template("inside")
 class Inside(Template):
     """Each run of a field stands within the span of another: after one of its tokens and before another one.
 
-    Each run that does not is a violation.
+    Each run that does not is a violation: one that has no token of the other field before its first token, or none after
+    its last. Tokens that belong to both do not enclose the run that they are in: under paths, `inside("v/p", "v")` counts
+    one for `B-v/B-p I-v`, at whose begin p stands, and none for `B-v I-v/B-p I-v`.
 
     Parameters
     ----------
@@ -108,21 +120,12 @@ class Inside(Template):
     span: Selector
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        steps = everywhere(_begins_and(labels, self.field, self.span), len(tokens))
-
-        def read(state: int, symbol: int) -> tuple[int, int]:
-            """State -1: no span yet; otherwise how many runs wait for the next token of the span."""
-            begins, span = symbol & 1, symbol >> 1
-            if state < 0:
-                return (0 if span else -1), begins
-            return min((0 if span else state) + begins, len(tokens)), 0
-
-        yield automaton(steps, -1, read, lambda state: max(state, 0))
+        yield enclosed(labels, self.field, self.span, len(tokens))
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         span = reading.positions(self.span)
-        for start in reading.run_starts(self.field):
-            yield Trial((start,), int(not (span and span[0] < start < span[-1])))
+        for start, end in reading.runs(self.field):
+            yield Trial((start,), int(not (span and span[0] < start and end < span[-1])))
 
 
 @template("state_change")
@@ -175,6 +178,9 @@ class StateChange(Matching):
 class Alternation(Template):
     """Runs of two fields take turns. Each run that follows one of its own kind is a violation.
 
+    Runs are in the order of their first tokens; of two that begin at one token, as nested paths do, that of `field` is the
+    first.
+
     Parameters
     ----------
     field, other : field, label or group
@@ -204,28 +210,3 @@ class Alternation(Template):
         for t, kind in sorted(runs):
             yield Trial((t,), int(kind == before))
             before = kind
-
-
-def _begins_and(labels: LabelSet, field: Selector, seen: Selector) -> np.ndarray:
-    """Symbols: 1 where a run of one field begins, plus 2 where the token belongs to the other."""
-    return bits(labels.field(field).begins, np.tile(labels.field(seen).member, (len(labels) + 1, 1)))
-
-
-def _waiting(steps: StepTable, *, emit_on_seen: bool) -> Machine:
-    """States count the runs that no token of the other field has followed yet; emitted when one does, or at the end."""
-    most = len(steps.index)
-    waiting = np.arange(most + 1)
-    more = np.minimum(waiting + 1, most)
-    next_state = np.stack([waiting, more, np.zeros_like(waiting), np.ones_like(waiting)], axis=1)
-    emits = np.zeros(next_state.shape, np.int64)
-    if emit_on_seen:
-        emits[:, 2:] = waiting[:, None]
-    return Machine(steps, next_state, emits, np.zeros_like(waiting) if emit_on_seen else waiting)
-
-
-def _seen_later(steps: StepTable, *, broken_if: int) -> Machine:
-    """From right to left: has the other field been seen? A run is broken if so, or if not."""
-    next_state = np.array([[0, 0, 1, 1], [1, 1, 1, 1]])
-    emits = np.zeros((2, 4), np.int64)
-    emits[broken_if, [1, 3]] = 1
-    return Machine(steps, next_state, emits, np.zeros(2, np.int64))

@@ -22,7 +22,9 @@ class Matches(Template):
     """The fields, token by token or run by run, match a regular expression; one violation if they do not.
 
     `matches("author+ title+ (journal | booktitle)* O*")`. Names follow each other; `.` is any, `!author` any other,
-    and `|`, `*`, `+`, `?`, `{2,3}` and parentheses are as usual.
+    and `|`, `*`, `+`, `?`, `{2,3}` and parentheses are as usual. A name that no label carries, or `!author` where every
+    label is one of author, matches no token: what then can match nothing is broken by every labelling, of which a
+    notice tells.
 
     Parameters
     ----------
@@ -78,6 +80,12 @@ class Matches(Template):
             steps = StepTable(np.where(begins, symbols[None, :], next_state.shape[1] - 1)[None], index)
         return [Machine(steps, next_state, np.zeros_like(next_state), (~accepting).astype(np.int64))]
 
+    def remark(self, labels: LabelSet) -> str:
+        _, next_state, accepting = _automaton(self, labels)
+        if len(next_state) == 1 and not accepting.any():
+            return f"{self.regex!r} can match nothing with these labels: every labelling breaks it"
+        return ""
+
     def trials(self, reading: Reading) -> Iterable[Trial]:
         kept = range(len(reading)) if self.over == "tokens" else [0, *reading.changes()]
         pattern, letters = _as_characters(self, reading)
@@ -111,7 +119,7 @@ def _automaton(
     try:
         found = automaton(statement._expression(), letters, patterns.shape[1])
     except ValueError as error:
-        if "accepts nothing" not in str(error) or rows.any(axis=1).all():
+        if "accepts nothing" not in str(error):
             raise FormulaError(str(error), statement.regex, 0) from None
         found = Automaton(np.zeros((1, patterns.shape[1]), np.int64), np.zeros(1, bool))
     return symbols.reshape(-1).astype(np.int64), found.next_state, found.accepting

@@ -93,5 +93,5 @@ class Reading:
         now, before = (schemes.levels(self.names[i], scheme) for i in (t, t - 1))
         if scheme == "paths":
             depth = field.count("/") + 1
-            return any(prefix == "B" for _, prefix in now[:depth])
+            return any(role == "B" for _, role in now[:depth])
         return dict(now)[field] in ("B", "S") or dict(before)[field] in ("E", "S")

@@ -1,6 +1,6 @@
 """The rule that a labelling keeps its own scheme."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from formulations.labels import LabelSet
 class ValidScheme(Template):
     """The labelling keeps its own scheme. Each invalid step, and an entity left open at the end, is one violation.
 
-    BIO: I-x only after B-x or I-x. IOBES: an entity that B opens goes on with I and closes with E. Paths: BIO at
-    every level, and where a level begins anew, so do those below it. Plain: nothing to keep.
+    BIO: I-x only after B-x or I-x. IOB1: B-x only after B-x or I-x, as I-x begins a run anywhere else. IOBES, BILOU,
+    BMES: an entity that B opens goes on with I (BMES: M) and closes with E (BILOU: L). Paths: BIO at every level, and
+    where a level begins anew, so do those below it. Plain: nothing to keep.
     """
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
@@ -28,18 +29,28 @@ class ValidScheme(Template):
         scheme = reading.labels.scheme
         if scheme == "plain":
             return
-        broken = _broken_entities if scheme == "iobes" else _broken_levels
-        where = broken([_levels(name, scheme) for name in reading.names])
-        for t in range(len(reading) + (scheme == "iobes")):
+        marks = _MARKS.get(scheme, {})
+        labels = [_levels(name, scheme, marks) for name in reading.names]
+        broken = {"bio": _broken_levels, "paths": _broken_levels, "iob1": _broken_begins}.get(
+            scheme, _broken_entities
+        )
+        where = broken(labels)
+        for t in range(len(reading) + (broken is _broken_entities)):
             yield Trial((min(t, len(reading) - 1),), int(t in where))
 
 
-def _levels(name: str, scheme: str) -> list[tuple[str, str]]:
+_MARKS = {"bilou": {"L": "E", "U": "S"}, "bmes": {"M": "I"}}
+"""Letters that other schemes write in place of those of IOBES."""
+
+
+def _levels(name: str, scheme: str, marks: Mapping[str, str]) -> list[tuple[str, str]]:
     """(prefix, path) of each level, read anew from the name."""
     if name == "O":
         return []
     parts = name.split("/") if scheme == "paths" else [name]
-    return [(part[0], "/".join(p[2:] for p in parts[: i + 1])) for i, part in enumerate(parts)]
+    return [
+        (marks.get(part[0], part[0]), "/".join(p[2:] for p in parts[: i + 1])) for i, part in enumerate(parts)
+    ]
 
 
 def _broken_levels(labelling: list[list[tuple[str, str]]]) -> set[int]:
@@ -51,6 +62,12 @@ def _broken_levels(labelling: list[list[tuple[str, str]]]) -> set[int]:
             broken.add(t)
         before = {path for _, path in label}
     return broken
+
+
+def _broken_begins(labelling: list[list[tuple[str, str]]]) -> set[int]:
+    fields = ["", *(label[0][1] if label else "" for label in labelling)]
+    begins = [bool(label) and label[0][0] == "B" for label in labelling]
+    return {t for t, begun in enumerate(begins) if begun and fields[t] != fields[t + 1]}
 
 
 def _broken_entities(labelling: list[list[tuple[str, str]]]) -> set[int]:

@@ -86,6 +86,10 @@ class Template(ABC):
         """For rules that tie tokens to a field whatever the other labels are: which field each token must have."""
         return {}
 
+    def remark(self, labels: LabelSet) -> str:
+        """What is odd about the statement with these labels, though no error; empty where there is nothing to say."""
+        return ""
+
     def bind(self, names: Mapping[str, Selector]) -> "Template":
         """The same statement with placeholders replaced by fields."""
         changed = {

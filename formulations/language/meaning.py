@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from formulations import schemes
 from formulations.constraints.reading import Reading
-from formulations.labels import Group, Selector
+from formulations.labels import Group, LabelSet, Selector
 from formulations.language import ast
 from formulations.language.ast import Environment, Formula, Value
 
@@ -77,6 +77,29 @@ def innermost(label: str, selector: Selector, scheme: str) -> bool:
     if isinstance(selector, str):
         return schemes.strip(label, scheme) == selector
     return any(innermost(label, member, scheme) for member in selector)
+
+
+def labels_as_fields(read: Formula | ast.Inequality, labels: LabelSet) -> Iterator[str]:
+    """Names after `field(t) =` that are labels, but no fields: nothing is ever labelled so."""
+    waiting: list[Formula] = [t.formula for t in read.terms] if isinstance(read, ast.Inequality) else [read]
+    seen: set[int] = set()
+    while waiting:
+        formula = waiting.pop()
+        if id(formula) in seen:
+            continue
+        seen.add(id(formula))
+        waiting += [part for part in formula.parts() if isinstance(part, Formula)]
+        if isinstance(formula, ast.Innermost) and not formula.field.variable:
+            yield from _labels_in(formula.field.selector, labels)
+
+
+def _labels_in(selector: Selector, labels: LabelSet) -> Iterator[str]:
+    if isinstance(selector, str):
+        if selector in labels.names and selector not in labels.fields:
+            yield selector
+        return
+    for member in selector.members if isinstance(selector, Group) else selector:
+        yield from _labels_in(member, labels)
 
 
 def _same(what: str, s: int, t: int, reading: Reading) -> bool:

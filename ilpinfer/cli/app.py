@@ -34,7 +34,8 @@ Rules = Annotated[
 Scheme = Annotated[
     str,
     typer.Option(
-        help="plain, bio, iobes or paths; plain strips prefixes, train makes iobes of BIO. Inferred if not given."
+        help="plain, bio, iob1, iobes, bilou (biluo), bmes or paths; labels of another one are rewritten, and plain strips "
+        "prefixes. Inferred if not given."
     ),
 ]
 Limit = Annotated[float | None, typer.Option(help="Seconds for each sequence.")]

@@ -1,33 +1,36 @@
 """`ilpinfer check`."""
 
 import json
+import warnings
 from collections.abc import Sequence
 
 from rich.table import Table
 
-from formulations import LabelSet, load_rules
-from ilpinfer.cli.inputs import check_scheme, notice
+from formulations import LabelSet, load_rules, schemes
+from formulations.compiled.problem import RuleNotice, notices
+from ilpinfer.cli.inputs import checked_scheme, notice
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import console
-from ilpinfer.corpus.conversion import strip
+from ilpinfer.corpus.conversion import converted, taken_as
 from ilpinfer.corpus.sequences import labelled, read
 from ilpinfer.evaluation.checking import Breach, Checked, Gold, check_rules
 
 
 def check(rules: str, gold: str, scheme: str, as_json: bool) -> None:
     """Hold rules against gold labels, and say what that shows."""
-    check_scheme(scheme)
+    scheme = checked_scheme(scheme)
     rule_set = load_rules(rules)
     examples = read(gold)
     pairs = labelled(examples)
-    if scheme == "plain":
-        labels_of = strip([labels for _, labels in pairs])
-        pairs = list(zip((tokens for tokens, _ in pairs), labels_of, strict=True))
-    names = tuple(sorted({label for _, labels in pairs for label in labels}))
-    label_set = LabelSet(names, scheme).declaring(rule_set.fields)
-    absent = rule_set.absent(label_set)
-    if absent:
-        notice(f"no label for {', '.join(absent)}: counted as absent")
+    labels_of = _read_as([labels for _, labels in pairs], scheme)
+    pairs = list(zip((tokens for tokens, _ in pairs), labels_of, strict=True))
+    read_labels = LabelSet(tuple(sorted({label for labels in labels_of for label in labels})), scheme)
+    label_set = read_labels.declaring(rule_set.fields)
+    taken = "" if scheme else taken_as(labels_of, scheme) or read_labels.notice
+    warnings.simplefilter("ignore", RuleNotice)
+    for text in (taken, *notices(rule_set, label_set)):
+        if text:
+            notice(text)
     sequences = [
         Gold(tokens, labels, example.where) for (tokens, labels), example in zip(pairs, examples, strict=True)
     ]
@@ -37,6 +40,16 @@ def check(rules: str, gold: str, scheme: str, as_json: bool) -> None:
         print(json.dumps([row.to_dict() for row in found], indent=2, ensure_ascii=False))
     else:
         _show(found)
+
+
+def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
+    """Labels under the scheme that was asked for: as they are where they fit it, else written in it."""
+    try:
+        schemes.check(sorted({name for labels in labellings for name in labels}), scheme or "plain")
+        fits = scheme != "plain"
+    except ValueError:
+        fits = False
+    return [tuple(labels) for labels in labellings] if fits else converted(labellings, scheme)
 
 
 def _show(found: Sequence[Checked]) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 
 from ilpinfer import __version__
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import parameters, prepare, reading_of
+from ilpinfer.cli.inputs import notice, parameters, prepare, reading_of
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import show_comparison
+from ilpinfer.corpus.conversion import taken_as
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.decoding import asked, deadline_for, decode
 from ilpinfer.evaluation.comparison import Disagreement, check_agreement, row_of, summarise
@@ -35,6 +36,9 @@ def compare(
     reading = reading_of(*(options.pop(name) for name in ("label_names", "pool", "scale")))
     plan = _plan(methods, time_limit, options)
     scored, rule_set, content = prepare(source, model, rules, scheme, first, reading)
+    golden = [item.gold for item in scored if item.gold and item.trellis.labels.scheme == "bio"]
+    if taken := taken_as(golden, scheme):
+        notice(taken)
     results = Path(output, "results.jsonl")
     names = list(plan)
     with (

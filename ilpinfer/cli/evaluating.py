@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from formulations.labels import suggestion
-from ilpinfer.cli.inputs import check_scheme, notice
+from ilpinfer.cli.inputs import checked_scheme, notice
 from ilpinfer.cli.show import console
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.evaluation import confusion, significance
@@ -34,7 +34,7 @@ def evaluate(
     options: dict[str, Any],
 ) -> None:
     """Hold predictions against gold; show the measures, and write what is asked for."""
-    check_scheme(scheme)
+    scheme = checked_scheme(scheme)
     unit, beta = options["by"], options["beta"]
     if unit not in UNITS:
         raise InputError(f"--by {unit}: no such unit{suggestion(unit, UNITS)}")

@@ -1,26 +1,30 @@
 """`ilpinfer explain` and `ilpinfer schema`."""
 
 import json
+import warnings
 
 from rich.table import Table
 
 from formulations import LabelSet, RuleSet, load_rules
 from formulations.compiled.analysis import Analysis, analyse
+from formulations.compiled.problem import RuleNotice
 from formulations.labels import OUTSIDE
 from formulations.language.schema import schema
-from ilpinfer.cli.inputs import check_scheme, notice
+from formulations.schemes import MARKS, WRITABLE
+from ilpinfer.cli.inputs import checked_scheme, notice
 from ilpinfer.cli.show import console
 from ilpinfer.models.files import load_model
 
 
 def explain(rules: str, model: str | None, length: int, scheme: str, as_json: bool) -> None:
     """What kind of rule each one is, and what searches can make of it."""
-    check_scheme(scheme)
+    scheme = checked_scheme(scheme)
     rule_set = load_rules(rules)
     labels = _labels(rule_set, model, scheme)
     absent = rule_set.absent(labels)
     if absent:
         notice(f"no label for {', '.join(absent)}: counted as absent")
+    warnings.simplefilter("ignore", RuleNotice)
     found = analyse(RuleSet(rule_set.items, rule_set.fields), labels, ["word"] * length)
     if as_json:
         print(json.dumps([row.to_dict() for row in found], indent=2, ensure_ascii=False))
@@ -37,11 +41,10 @@ def _labels(rules: RuleSet, model: str | None, scheme: str) -> LabelSet:
     """The model's labels, or one for each declared field and `O`."""
     if model is not None:
         return load_model(model).labels.declaring(rules.fields)
-    names = dict.fromkeys((*rules.fields, OUTSIDE))
-    if scheme in ("bio", "iobes"):
-        prefixes = "BI" if scheme == "bio" else "BIES"
-        names = dict.fromkeys([f"{p}-{f}" for f in rules.fields for p in prefixes] + [OUTSIDE])
-    return LabelSet(tuple(names), scheme if scheme in ("bio", "iobes") else "plain").declaring(rules.fields)
+    marks = MARKS.get(scheme, ()) if scheme in WRITABLE else ()
+    names = [f"{mark}-{field}" for field in rules.fields for mark in marks] or list(rules.fields)
+    known = LabelSet(tuple(dict.fromkeys((*names, OUTSIDE))), scheme if marks else "plain")
+    return known.declaring(rules.fields)
 
 
 _KINDS = {

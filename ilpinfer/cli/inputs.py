@@ -10,7 +10,7 @@ from typing import Any
 from formulations import RuleSet, load_rules
 from formulations.compiled.problem import RuleNotice
 from formulations.labels import suggestion
-from formulations.schemes import SCHEMES
+from formulations.schemes import ALIASES, SCHEMES, named
 from ilpinfer.corpus.sequences import Example, InputError, read
 from ilpinfer.corpus.trellises import Scored, check_rules, score
 from ilpinfer.models.files import BUILT_IN, load_model
@@ -27,7 +27,7 @@ def prepare(
     reading: Reading | None = None,
 ) -> tuple[list[Scored], RuleSet, str]:
     """Scored sequences, rules, and a text that stands for all three; everything is checked before work begins."""
-    check_scheme(scheme)
+    scheme = checked_scheme(scheme)
     examples = read(source, reading)[:first]
     rule_set = RuleSet(()) if rules is None else load_rules(rules)
     scored = score(examples, load_model(model) if model else None, scheme)
@@ -44,10 +44,11 @@ def reading_of(label_names: str | None, pool: str, scale: str) -> Reading:
     return Reading(None if label_names is None else read_label_names(label_names), pool, scale)
 
 
-def check_scheme(scheme: str) -> None:
-    """Raise InputError for a scheme that does not exist."""
-    if scheme and scheme not in SCHEMES:
-        raise InputError(f'no scheme "{scheme}"{suggestion(scheme, SCHEMES)}')
+def checked_scheme(scheme: str) -> str:
+    """A scheme under its own name; InputError for one that does not exist."""
+    if scheme and named(scheme) not in SCHEMES:
+        raise InputError(f'no scheme "{scheme}"{suggestion(scheme, (*SCHEMES, *ALIASES))}')
+    return named(scheme)
 
 
 def parameters(entries: Sequence[str]) -> dict[str, Any]:

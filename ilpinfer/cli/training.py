@@ -11,13 +11,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from formulations import LabelSet, RuleSet, load_rules, schemes
+from formulations import LabelSet, RuleSet, load_rules
 from formulations.compiled.problem import RuleNotice
 from formulations.labels import suggestion
-from ilpinfer.cli.inputs import check_scheme, parameters
+from ilpinfer.cli.inputs import checked_scheme, notice, parameters
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import console
-from ilpinfer.corpus.conversion import converted, read_as
+from ilpinfer.corpus.conversion import converted, read_as, shown, sound, taken_as
 from ilpinfer.corpus.sequences import InputError, labelled, read
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.evaluation.folds import Labelled, cross_validate, folds, kept_apart, labelled_by
@@ -58,9 +58,10 @@ def train(
     """Train a model and write it whole; say how good it is, as far as asked."""
     if kind not in KINDS:
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
-    check_scheme(scheme)
+    scheme = checked_scheme(scheme)
     _check_use(trying)
     pairs = _read(source, scheme, first)
+    _say_what_was_taken([labels for _, labels in pairs], scheme)
     rules = RuleSet(()) if trying.rules is None else load_rules(trying.rules)
     documents = _documents(trying, len(pairs), first is not None)
     left, held_out = _held_out(pairs, scheme, trying, documents)
@@ -94,6 +95,14 @@ def _read(source: str, scheme: str, first: int | None = None) -> list[Labelled]:
     return list(zip((tokens for tokens, _ in pairs), labels, strict=True))
 
 
+def _say_what_was_taken(labellings: Sequence[Sequence[str]], scheme: str) -> None:
+    """Notices where the scheme was inferred, and names or labellings are ambiguous or odd."""
+    names = tuple(dict.fromkeys(name for labels in labellings for name in labels))
+    text = "" if scheme else taken_as(labellings, scheme) or LabelSet(names).notice
+    if text:
+        notice(text)
+
+
 def _check_use(trying: Trying) -> None:
     """Raise InputError for what says how to try a model where nothing asks for it."""
     for name, value in (("documents", trying.documents), ("rules", trying.rules)):
@@ -121,12 +130,12 @@ def _alike(path: str, scheme: str, pairs: Sequence[Labelled]) -> list[Labelled]:
     """Held-out sequences of a file, their labels in the scheme of those to train on."""
     examples = read(path)
     labels = converted([names for _, names in labelled(examples)], scheme)
-    found = schemes.infer([name for names in labels for name in set(names)])
+    found, rewrite = shown(labels), sound(labels)
     known = LabelSet(tuple(sorted({name for _, names in pairs for name in names})), scheme)
     alike: list[Labelled] = []
     for example, names in zip(examples, labels, strict=True):
         try:
-            alike.append((example.tokens, read_as(known, names, found)))
+            alike.append((example.tokens, read_as(known, names, found, rewrite)))
         except ValueError as error:
             hint = "label both files alike, or take --scheme plain"
             raise InputError(f"{example.where}: {error}, as in what is trained on; {hint}") from None

@@ -1,42 +1,75 @@
 """Labels of one scheme as labels of another."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from formulations import LabelSet, schemes
-from formulations.labels import OUTSIDE
+from formulations.scheme_notices import remark
+from formulations.schemes import CLOSED, WRITABLE
+
+
+def rewritten(labels: Sequence[str], source: str, target: str) -> tuple[str, ...]:
+    """Labels of a scheme of one level in another, or without prefixes where that is "plain".
+
+    Runs stay what they are. As for rules, `I-x` after another field begins a run, whatever the scheme says of it.
+
+    Raises
+    ------
+    ValueError
+        for a label that does not fit the source, and for schemes that have several levels or no runs to write.
+    """
+    schemes.check(labels, source)
+    if target in ("plain", source):
+        return tuple(labels) if target == source else tuple(schemes.strip(name, source) for name in labels)
+    if source not in WRITABLE or target not in WRITABLE:
+        raise ValueError(f"{source} labels cannot be written as {target}")
+    fields = [schemes.strip(name, source) for name in labels]
+    return schemes.written(fields, schemes.begins(labels, source), target)
 
 
 def iobes(labels: Sequence[str]) -> tuple[str, ...]:
     """BIO labels as IOBES: a run of one token is S, another begins with B and ends with E.
 
-    A model that counts labels then knows how fields end, as by a full stop. As for rules, `I-x` after another field
-    begins a run.
+    A model that counts labels then knows how fields end, as by a full stop.
 
     Raises
     ------
     ValueError
         for a label that is not BIO.
     """
-    schemes.check(labels, "bio")
-    read = [schemes.levels(name, "bio")[0] for name in labels]
-    begins = [
-        prefix == "B" or t == 0 or read[t - 1][0] != field for t, (field, prefix) in enumerate(read)
-    ] + [True]
-    marks = {(True, True): "S", (True, False): "B", (False, True): "E", (False, False): "I"}
-    return tuple(
-        OUTSIDE if field == OUTSIDE else f"{marks[begins[t], begins[t + 1]]}-{field}"
-        for t, (field, _) in enumerate(read)
-    )
+    return rewritten(labels, "bio", "iobes")
+
+
+def shown(labellings: Iterable[Sequence[str]]) -> str:
+    """The scheme that labellings show: the one that their names have, and IOB1 where BIO would be wrong.
+
+    Names of BIO are IOB1 where some run begins with I, and none with B but those directly after another of the field.
+    """
+    labellings = list(labellings)
+    scheme = schemes.infer(list(dict.fromkeys(label for labels in labellings for label in labels)))
+    if scheme != "bio":
+        return scheme
+    inner = first = False
+    for labels in labellings:
+        before = ""
+        for name in labels:
+            role, field = (name[0], name[2:]) if name != schemes.OUTSIDE else ("", "")
+            inner |= role == "I" and field != before
+            first |= role == "B" and field != before
+            before = field
+    return "iob1" if inner and not first else "bio"
 
 
 def strip(labellings: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     """Labellings without the prefixes of their scheme, which is inferred from all of them."""
-    scheme = schemes.infer([label for labels in labellings for label in set(labels)])
+    scheme = shown(labellings)
     return [tuple(schemes.strip(label, scheme) for label in labels) for labels in labellings]
 
 
-def read_as(known: LabelSet, labels: Sequence[str], scheme: str) -> tuple[str, ...]:
-    """Labels of a scheme in the one of a model's labels: for plain ones without prefixes, for IOBES made of BIO.
+def read_as(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = True) -> tuple[str, ...]:
+    """Labels of a scheme in the one of a model's labels, without prefixes for plain ones.
+
+    IOB1 stays as it is where the model's labels are BIO, which a model of such labels cannot be told from. Without
+    `rewrite`, which is for labels that are not `sound`, only prefixes are taken off.
 
     Raises
     ------
@@ -45,20 +78,35 @@ def read_as(known: LabelSet, labels: Sequence[str], scheme: str) -> tuple[str, .
     """
     found = tuple(labels)
     if known.scheme == "plain" and not set(found) <= set(known.names):
-        found = tuple(schemes.strip(label, scheme) for label in found)
-    if known.scheme == "iobes" and scheme == "bio":
-        found = iobes(found)
+        found = rewritten(found, scheme, "plain")
+    if rewrite and {scheme, known.scheme} <= set(WRITABLE) and (scheme, known.scheme) != ("iob1", "bio"):
+        found = rewritten(found, scheme, known.scheme)
     schemes.check(found, known.scheme)
     return found
 
 
 def converted(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
-    """Labellings in the scheme that was asked for: without prefixes for plain, BIO as IOBES for iobes, else as they are."""
-    if scheme == "plain":
-        return strip(labellings)
-    if (
-        scheme == "iobes"
-        and schemes.infer([label for labels in labellings for label in set(labels)]) == "bio"
-    ):
-        return [iobes(labels) for labels in labellings]
+    """Labellings in the scheme that was asked for, from the one they show.
+
+    They stay as they are where they are plain, nested, or do not fit what they seem to be: who checks them then says so.
+    """
+    scheme, source = schemes.named(scheme), shown(labellings)
+    if scheme == "plain" or ({scheme, source} <= set(WRITABLE) and sound(labellings)):
+        return [rewritten(labels, source, scheme) for labels in labellings]
     return [tuple(labels) for labels in labellings]
+
+
+def sound(labellings: Sequence[Sequence[str]]) -> bool:
+    """Whether labellings that seem to mark ends of runs do so for every field, so that no end is there by a slip."""
+    scheme = shown(labellings)
+    return scheme not in CLOSED or not remark(sorted({name for each in labellings for name in each}), scheme)
+
+
+def taken_as(labellings: Sequence[Sequence[str]], scheme: str) -> str:
+    """What to say of labels that are read as BIO, by inference, but show IOB1; else empty."""
+    if scheme not in ("", "bio") or shown(labellings) != "iob1":
+        return ""
+    return (
+        "labels are read as bio but look like iob1: runs begin with I-, and with B- only directly after another of the "
+        "field; --scheme iob1 reads them so, train --scheme bio writes them as bio"
+    )

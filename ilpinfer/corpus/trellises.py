@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from formulations import RuleSet, Trellis, schemes
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.problem import compile_problem, notices
 from formulations.labels import LabelSet
-from ilpinfer.corpus.conversion import read_as, strip
+from formulations.scheme_notices import remark
+from ilpinfer.corpus.conversion import converted, read_as, shown, sound, strip
 from ilpinfer.corpus.sequences import Example, InputError
 from ilpinfer.models.files import Model
 
@@ -30,18 +31,21 @@ class Scored:
 def score(examples: Sequence[Example], model: Model | None, scheme: str = "") -> list[Scored]:
     """Trellises of examples; `scheme="plain"` strips prefixes from gold labels and given label names.
 
-    Gold labels are read in the scheme of the model's: plain ones without prefixes, IOBES made of BIO.
+    Gold labels are read in the scheme of the model's: without prefixes where its labels are plain, else rewritten.
 
     Raises
     ------
     InputError
         where scores are missing and there is no model, or a scheme does not fit.
     """
+    scheme = schemes.named(scheme)
     if model is not None and scheme and scheme != model.labels.scheme:
         raise InputError(f"the model's labels are {model.labels.scheme}; train it with --scheme {scheme}")
-    gold_scheme = schemes.infer([label for example in examples for label in set(example.labels or ())])
+    golden = _golden(examples, scheme)
+    given = [labels for labels in golden if labels is not None]
+    gold_scheme, rewrite = shown(given), sound(given)
     scored = []
-    for example in examples:
+    for example, gold in zip(examples, golden, strict=True):
         if example.scores is not None:
             trellis = (stripped(example) if scheme == "plain" else example).trellis(scheme)
         elif model is None:
@@ -50,12 +54,11 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
             )
         else:
             trellis = model.trellis(example.tokens)
-        gold = example.labels
         if gold is not None and len(gold) != len(trellis):
             raise InputError(f"{example.where}: {len(gold)} labels for {len(trellis)} tokens")
         if gold is not None:
             try:
-                gold = read_as(trellis.labels, gold, gold_scheme)
+                gold = read_as(trellis.labels, gold, gold_scheme, rewrite)
             except ValueError as error:
                 raise InputError(
                     f"{example.where}: gold {error}; leave the labels out, or take a model of such labels"
@@ -64,19 +67,33 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
     return scored
 
 
+def _golden(examples: Sequence[Example], scheme: str) -> list[tuple[str, ...] | None]:
+    """Gold labels, in the scheme that was asked for where they can be written in it."""
+    given = [example.labels for example in examples if example.labels is not None]
+    found = iter(converted(given, scheme))
+    return [None if example.labels is None else next(found) for example in examples]
+
+
 def check_rules(scored: Sequence[Scored], rules: RuleSet) -> list[str]:
-    """Notices about rules, once every sequence's labels are known to fit them; InputError where they do not."""
-    absent: dict[str, None] = {}
+    """Notices about labels and rules, once every sequence's labels are known to fit them; InputError where they do not."""
+    found: dict[str, None] = {}
     seen: set[LabelSet] = set()
     for item in scored:
-        if item.trellis.labels not in seen:
-            seen.add(item.trellis.labels)
-            absent.update(dict.fromkeys(rules.absent(item.trellis.labels)))
+        labels = item.trellis.labels
+        if labels not in seen:
+            seen.add(labels)
             try:
                 compile_problem(item.trellis, rules)
+                texts = notices(rules, labels)
             except ValueError as error:
                 raise InputError(f"{item.example.where}: {error}") from None
-    return [f"no label for {', '.join(absent)}: counted as absent"] if absent else []
+            found.update(dict.fromkeys([_remark(labels), *texts]))
+    return [text for text in found if text]
+
+
+def _remark(labels: LabelSet) -> str:
+    """What is odd about labels; a model says plain of its labels whoever decided it."""
+    return labels.notice or (remark(labels.names, "plain") if labels.scheme == "plain" else "")
 
 
 def stripped(example: Example) -> Example:

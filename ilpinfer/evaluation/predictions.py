@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from formulations import LabelSet, schemes
-from ilpinfer.corpus.conversion import iobes, strip
+from formulations.schemes import CLOSED, OUTSIDE, WRITABLE
+from ilpinfer.corpus.conversion import converted, shown, strip, taken_as
 from ilpinfer.corpus.sequences import Example, InputError, labelled, read
 from ilpinfer.evaluation.evaluation import Pair
 
@@ -18,7 +19,8 @@ def read_pairs(
     """Pairs for each file of predictions, the labels of all files, and notices.
 
     Of several labellings of one sequence the best counts. `scheme="plain"` takes prefixes off; so does a side without
-    any when the other has some. BIO beside IOBES is read as IOBES, as models are trained with `--scheme iobes`.
+    any when the other has some. BIO beside IOBES is read as IOBES, as models are trained with `--scheme iobes`, and so
+    for BILOU and BMES; another scheme is written where one is named.
 
     Raises
     ------
@@ -26,6 +28,7 @@ def read_pairs(
         where files cannot be read or do not hold the same sequences, and where labels do not fit the scheme.
     """
     gold_examples = read(gold)
+    scheme = schemes.named(scheme)
     golden = [tuple(labels) for _, labels in labelled(gold_examples)]
     examples = [[each for each in read(path) if each.rank == 1] for path in predictions]
     for path, found in zip(predictions, examples, strict=True):
@@ -42,40 +45,51 @@ def read_pairs(
     pairs = [
         [Pair(t, p, g or ()) for t, p, g in zip(tokens, side, sides[0], strict=True)] for side in sides[1:]
     ]
-    return pairs, labels, notices
+    return pairs, labels, notices or ([labels.notice] if labels.notice else [])
 
 
 def _alike(sides: list[Side], scheme: str) -> tuple[list[Side], list[str]]:
-    """The sides in one scheme.
+    """The sides in one scheme, and what to say about it.
 
-    They are without prefixes where that is asked for, or where some have prefixes and others have none; IOBES is made
-    of BIO where some are IOBES.
+    They are without prefixes where that is asked for, or where some have prefixes and others have none; where ends of
+    runs are marked in some, they are in all.
     """
-    names = [_names(side) for side in sides]
-    found = [schemes.infer(each) for each in names]
-    together = schemes.infer([n for each in names for n in each])
-    if (scheme or together) == "iobes":
-        return [_as_iobes(side) if own == "bio" else side for side, own in zip(sides, found, strict=True)], []
-    prefixed = [own != "plain" for own in found]
-    mixed = not scheme and any(prefixed) and together == "plain"
-    if scheme != "plain" and not mixed:
-        return sides, []
-    stripped = [_stripped(side) for side in sides]
-    return stripped, ["some labels have prefixes and others have none: compared without"] if mixed else []
+    used = [set(_names(side)) - {OUTSIDE} for side in sides]
+    found = [shown(_given(side)) for side, names in zip(sides, used, strict=True) if names]
+    ends = list(dict.fromkeys(each for each in found if each in CLOSED))
+    target, notices = scheme, list[str]()
+    if not scheme and set(found) <= set(WRITABLE):
+        target = ends[0] if ends and len(set(found)) > 1 else ""
+        notices = _differences(found, ends, taken_as(_given(sides[0]), ""))
+    elif not scheme and set(found) != {"plain"} and schemes.infer(sorted(set().union(*used))) == "plain":
+        target = "plain"
+        notices = ["some labels have prefixes and others have none: compared without"]
+    return [_as(side, target) for side in sides] if target else sides, notices
+
+
+def _differences(found: list[str], ends: list[str], gold: str) -> list[str]:
+    """What to say of sides in these schemes, of which `ends` mark where runs end, and of gold by itself."""
+    if len(ends) > 1:
+        return [f"labels of different schemes, {' and '.join(ends)}: compared as {ends[0]}"]
+    if not ends and len(set(found)) > 1:
+        return [
+            "some labels look like bio, others like iob1: compared as they are; --scheme bio writes all as bio"
+        ]
+    return [gold] if gold and not ends else []
+
+
+def _given(side: Side) -> list[tuple[str, ...]]:
+    return [labels for labels in side if labels is not None]
+
+
+def _as(side: Side, scheme: str) -> Side:
+    found = iter(strip(_given(side)) if scheme == "plain" else converted(_given(side), scheme))
+    return [None if labels is None else next(found) for labels in side]
 
 
 def _names(side: Side) -> list[str]:
     """The label names of a side, sorted."""
     return sorted({name for labels in side for name in labels or ()})
-
-
-def _as_iobes(side: Side) -> Side:
-    return [None if labels is None else iobes(labels) for labels in side]
-
-
-def _stripped(side: Side) -> Side:
-    plain = iter(strip([labels for labels in side if labels is not None]))
-    return [None if labels is None else next(plain) for labels in side]
 
 
 def _check_same(found: list[Example], gold: list[Example], path: str, gold_path: str) -> None:

@@ -129,7 +129,9 @@ class CRF:
 
     def restore(self, tokens: Sequence[str], labels: Sequence[str], line_break: str) -> list[str]:
         """Labels of all tokens, from labels of those that are kept and the one of line breaks."""
-        return line_breaks.restore(tokens, labels, line_break) if self.without_line_breaks else list(labels)
+        if not self.without_line_breaks:
+            return list(labels)
+        return line_breaks.restore(tokens, labels, line_break, self.labels.scheme)
 
     def emissions(self, features: Sequence[Iterable[str] | Mapping[str, Any]]) -> Floats:
         """Σ μ·g(y, x) for each token and label, (T, K) nats.

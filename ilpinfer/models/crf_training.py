@@ -202,7 +202,7 @@ def check_sequences(
 
 
 def _check_scheme(first: Mapping[str, int], what: str) -> None:
-    marked = [name for name in first if name[:1] in "BIES" and name[1:2] == "-" and len(name) > 2]
+    marked = [name for name in first if name[:1] in "BILUMES" and name[1:2] == "-" and len(name) > 2]
     bare = [name for name in first if name not in marked and name != OUTSIDE]
     if marked and bare and LabelSet(tuple(first)).scheme == "plain":
         one, other = marked[0], bare[0]

@@ -6,7 +6,9 @@ A chain looks one label back, so that a line break hides the label before it: th
 from collections.abc import Sequence
 from itertools import pairwise
 
+from formulations import schemes
 from formulations.constraints.tokens import in_class
+from formulations.labels import OUTSIDE
 
 
 def is_line_break(token: str) -> bool:
@@ -19,17 +21,18 @@ def kept(tokens: Sequence[str]) -> list[int]:
     return [t for t, token in enumerate(tokens) if not is_line_break(token)]
 
 
-def restore(tokens: Sequence[str], labels: Sequence[str], line_break: str) -> list[str]:
+def restore(tokens: Sequence[str], labels: Sequence[str], line_break: str, scheme: str) -> list[str]:
     """Labels of all T tokens.
 
     A line break gets the label `line_break`, except inside a run: between labels such as `B-x` and `I-x` it continues
-    the run.
+    the run, with the label of an inner token.
 
     Parameters
     ----------
     tokens : T texts
     labels : of the tokens that `kept` names
     line_break : the label of line breaks
+    scheme : of the labels
 
     Raises
     ------
@@ -43,7 +46,19 @@ def restore(tokens: Sequence[str], labels: Sequence[str], line_break: str) -> li
     for t, label in zip(positions, labels, strict=True):
         found[t] = label
     for before, after in pairwise(positions):
-        label = found[after]
-        if label.startswith("I-") and found[before][:2] in ("B-", "I-") and found[before][2:] == label[2:]:
-            found[before:after] = [found[before], *[label] * (after - before - 1)]
+        inner = _inner(found[before], found[after], scheme)
+        if inner:
+            found[before + 1 : after] = [inner] * (after - before - 1)
     return found
+
+
+def _inner(before: str, after: str, scheme: str) -> str:
+    """The label between two labels where one run goes on; empty where none does."""
+    if scheme == "plain" or OUTSIDE in (before, after):
+        return ""
+    opened, goes_on = schemes.levels(before, scheme), schemes.levels(after, scheme)
+    same = [field for field, _ in opened] == [field for field, _ in goes_on]
+    if not same or opened[-1][1] not in ("B", "I") or any(role not in ("I", "E") for _, role in goes_on):
+        return ""
+    letters = {role: letter for letter, role in schemes.MARKS[scheme].items()}
+    return after if goes_on[-1][1] == "I" else f"{letters['I']}-{goes_on[-1][0]}"

@@ -1,14 +1,15 @@
 """Changes of whole runs: a labelling is cut where a run begins, whatever the scheme writes at its first and last token.
 
-`joins` (K, K) says whether a step goes on in the same run. `forms` (K, 4) holds, for a run of the kind of each label, the labels
-of its first, an inner, its last and its only token. For plain labels all four are the label itself.
+`joins` (K, K) says whether a step goes on in the same run. `forms` (K, 6) holds, for a run of the kind of each label, the labels
+of its first, an inner, its last and its only token, and of the first and the only one directly after a run of the same field,
+which IOB1 writes in another way. For plain labels all six are the label itself.
 """
 
 import numpy as np
 
 from ilpinfer.kernels import kernel
 
-FIRST, INNER, LAST, ONLY = 0, 1, 2, 3
+FIRST, INNER, LAST, ONLY, AGAIN, ONLY_AGAIN = 0, 1, 2, 3, 4, 5
 
 
 @kernel
@@ -57,12 +58,23 @@ def section(y, seed, joins, borders):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _opening(y, t, k, only, forms):  # type: ignore[no-untyped-def]
+    """The label of the first token, or the `only` one, of a run of the kind of label k that begins at token t."""
+    again = t > 0 and forms[y[t - 1], INNER] == forms[k, INNER]
+    if only:
+        return forms[k, ONLY_AGAIN if again else ONLY]
+    return forms[k, AGAIN if again else FIRST]
+
+
+@kernel
 def _form(y, t, runs):  # type: ignore[no-untyped-def]
     """Give token t the label that its place in its run asks for."""
     joins, forms = runs
-    first, last = begins(y, t, joins), begins(y, t + 1, joins)
-    place = ONLY if first and last else FIRST if first else LAST if last else INNER
-    y[t] = forms[y[t], place]
+    last = begins(y, t + 1, joins)
+    if begins(y, t, joins):
+        y[t] = _opening(y, t, y[t], last, forms)
+    else:
+        y[t] = forms[y[t], LAST if last else INNER]
 
 
 @kernel
@@ -76,14 +88,23 @@ def mend(y, t, runs):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _part(y, t, begun, runs):  # type: ignore[no-untyped-def]
+    """Keep a run that had `begun` at token t apart from the one before it where its label alone does not any more."""
+    joins, forms = runs
+    if begun and t < len(y) and not begins(y, t, joins) and forms[y[t], AGAIN] != forms[y[t], FIRST]:
+        y[t] = forms[y[t], AGAIN]
+
+
+@kernel
 def put(y, begin, end, k, runs):  # type: ignore[no-untyped-def]
     """Make tokens begin … end - 1 one run of the kind of label k; first and last of the tokens that may have changed."""
-    _, forms = runs
+    joins, forms = runs
+    begun = begins(y, end, joins)
     for t in range(begin, end):
         y[t] = forms[k, INNER]
-    y[begin], y[end - 1] = forms[k, FIRST], forms[k, LAST]
-    if end == begin + 1:
-        y[begin] = forms[k, ONLY]
+    y[end - 1] = forms[k, LAST]
+    y[begin] = _opening(y, begin, k, end == begin + 1, forms)
+    _part(y, end, begun, runs)
     mend(y, begin, runs)
     mend(y, end, runs)
     return max(0, begin - 1), min(len(y) - 1, end)
@@ -92,9 +113,10 @@ def put(y, begin, end, k, runs):  # type: ignore[no-untyped-def]
 @kernel
 def shift_back(y, t, runs):  # type: ignore[no-untyped-def]
     """Let the run that begins at token t begin a token earlier; first and last of the tokens that may have changed."""
-    _, forms = runs
-    y[t - 1] = forms[y[t], INNER]
-    y[t] = forms[y[t], INNER if not begins(y, t + 1, runs[0]) else LAST]
+    joins, forms = runs
+    k, only = y[t], begins(y, t + 1, joins)
+    y[t - 1] = forms[k, INNER]
+    y[t] = forms[k, LAST if only else INNER]
     mend(y, t - 1, runs)
     return max(0, t - 2), t
 
@@ -103,8 +125,13 @@ def shift_back(y, t, runs):  # type: ignore[no-untyped-def]
 def shift_on(y, t, runs):  # type: ignore[no-untyped-def]
     """Let the run that ends before token t take it in; first and last of the tokens that may have changed."""
     joins, forms = runs
+    begun = begins(y, t + 1, joins)
     y[t] = forms[y[t - 1], LAST]
-    y[t - 1] = forms[y[t - 1], FIRST if begins(y, t - 1, joins) else INNER]
+    if begins(y, t - 1, joins):
+        y[t - 1] = _opening(y, t - 1, y[t - 1], False, forms)
+    else:
+        y[t - 1] = forms[y[t - 1], INNER]
+    _part(y, t + 1, begun, runs)
     mend(y, t + 1, runs)
     return t - 1, min(len(y) - 1, t + 1)
 
