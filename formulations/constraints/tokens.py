@@ -1,7 +1,6 @@
 """Predicates on tokens: words, regular expressions, classes, and what they leave out."""
 
 import re
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.constraints.numberings import numberings
-from formulations.constraints.patience import full_match
+from formulations.expressions import Expression
 from formulations.labels import suggestion
 
 PUNCTUATION = r"[^\w\s]+|_+"
@@ -41,22 +40,6 @@ def in_class(token: str, name: str) -> bool:
     return bool(numberings(token))
 
 
-def compiled(pattern: str, ignore_case: bool = False) -> re.Pattern[str]:
-    """A regular expression over the characters of a token.
-
-    Raises
-    ------
-    ValueError
-        where it is none.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", FutureWarning)
-            return re.compile(pattern, re.IGNORECASE if ignore_case else 0)
-    except (re.error, OverflowError, RecursionError, FutureWarning) as error:
-        raise ValueError(f"pattern {pattern!r} is not a regular expression: {error}") from None
-
-
 @dataclass(frozen=True)
 class TokenPattern:
     """Tokens that equal one of the words, match the whole regular expression, or are of the class.
@@ -83,7 +66,7 @@ class TokenPattern:
             raise ValueError(f"pattern is {self.pattern!r}; expected a regular expression as text")
         if not isinstance(self.ignore_case, bool):
             raise ValueError(f"ignore_case is {self.ignore_case!r}; expected true or false")
-        compiled(self.pattern)
+        Expression(self.pattern)
         if self.token_class and self.token_class not in TOKEN_CLASSES:
             hint = suggestion(str(self.token_class), TOKEN_CLASSES)
             raise ValueError(f"token_class is {self.token_class!r}{hint}")
@@ -103,8 +86,8 @@ class TokenPattern:
         return frozenset(map(self._cased, self.unless))
 
     @cached_property
-    def _regex(self) -> re.Pattern[str] | None:
-        return compiled(self.pattern, self.ignore_case) if self.pattern else None
+    def _expression(self) -> Expression | None:
+        return Expression(self.pattern, self.ignore_case) if self.pattern else None
 
     @cached_property
     def _known(self) -> dict[str, bool]:
@@ -124,8 +107,8 @@ class TokenPattern:
             return False
         if self._cased(token) in self._words or (self.token_class and in_class(token, self.token_class)):
             return True
-        if self._regex is not None:
-            return full_match(self._regex, token)
+        if self._expression is not None:
+            return self._expression.matches(token)
         return not (self.words or self.token_class)
 
     def mask(self, tokens: Sequence[str]) -> NDArray[np.bool_]:

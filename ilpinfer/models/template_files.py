@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from formulations import Rule, RuleError, dump_rules, parse_rules
-from formulations.constraints.tokens import compiled
+from formulations.expressions import Expression
 from formulations.labels import OUTSIDE, suggestion
 from formulations.language.declared import Misplaced, check_keys
 from formulations.language.toml_text import locate, syntax_place
@@ -168,10 +168,10 @@ def _pattern(value: Any, name: str, path: tuple[str, ...]) -> WordAttribute:
     if not isinstance(value, str):
         raise Misplaced(f"{name} is {value!r}; expected a regular expression for a whole token", *path)
     try:
-        expression = compiled(value)
+        expression = Expression(value)
     except ValueError as error:
         raise Misplaced(f"{name}: {error}", *path) from None
-    return lambda word: ("",) if expression.fullmatch(word) else ()
+    return lambda word: ("",) if expression.matches(word) else ()
 
 
 def _rules(value: Any, folder: Path) -> ContextAttribute:
