@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from formulations.compiled.machine import Machine
 from formulations.constraints.reading import Reading
-from formulations.labels import EACH_FIELD, Group, LabelSet, Selector
+from formulations.labels import EACH_FIELD, Group, LabelSet, Selector, listed, renamed
 
 Position = NewType("Position", int)
 """A token by its number; negative numbers count from the end."""
@@ -114,20 +114,13 @@ SELECTORS = (Selector, Selector | None)
 
 
 def bound(value: Any, names: Mapping[str, Selector]) -> Any:
-    """A selector with the placeholders in it replaced."""
-    if isinstance(value, str):
-        return names.get(value, value)
-    if isinstance(value, Group):
-        return replace(value, members=tuple(bound(m, names) for m in value.members))
-    return tuple(bound(v, names) for v in value) if isinstance(value, tuple) else value
+    """A selector, or None, with the placeholders in it replaced."""
+    return None if value is None else renamed(value, names)
 
 
-def mentions(selector: Any, name: str) -> bool:
+def mentions(selector: Selector | None, name: str) -> bool:
     """Whether a selector names the placeholder."""
-    if isinstance(selector, str) or selector is None:
-        return selector == name
-    members = selector.members if isinstance(selector, Group) else selector
-    return any(mentions(member, name) for member in members)
+    return any(name in m.names if isinstance(m, Group) else m == name for m in listed(selector or ()))
 
 
 def each_field(statement: Template, names: Iterable[str]) -> list[Template]:

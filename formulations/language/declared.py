@@ -71,7 +71,10 @@ class Declared:
             listed, at = (members["not"], (*path, "not")) if complement else (members, path)
             names = self.names(listed, f"group {name!r}", *at)
             inner = tuple(self.selector(m, "member", (*at, i), ()) for i, m in enumerate(names))
-            self.groups[name] = Group(name, inner, complement)
+            try:
+                self.groups[name] = Group(name, inner, complement)
+            except ValueError as error:
+                raise Misplaced(str(error), *path) from None
 
     def names(self, value: Any, what: str, *path: Any) -> tuple[str, ...]:
         """A list of names."""
