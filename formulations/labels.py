@@ -71,11 +71,10 @@ class Group:
             f"{self.complement} {len(self.name)} {self.name}".encode("utf-8", "surrogatepass")
         )
         for member in self.members:
-            plain = isinstance(member, str)
-            digest.update(
-                hashlib.sha256(member.encode("utf-8", "surrogatepass")).digest() if plain else member._key
-            )
-            digest.update(b"name" if plain else b"group")
+            if isinstance(member, Group):
+                digest.update(b"group" + member._key)
+            else:
+                digest.update(b"name." + hashlib.sha256(member.encode("utf-8", "surrogatepass")).digest())
         return digest.digest()
 
     def __eq__(self, other: object) -> bool:
@@ -107,6 +106,7 @@ class Group:
 
 
 Selector = str | Group | Sequence[str]
+"""What rules name: a field or label, a group, or several of them."""
 
 
 def holds(selector: Selector, test: Callable[[str], bool]) -> bool:
@@ -133,7 +133,7 @@ def renamed(selector: Selector, names: Mapping[str, Selector]) -> Selector:
         if isinstance(value, str):
             return names.get(value, value)
         if not isinstance(value, Group):
-            return tuple(one for member in value for one in listed(made(member)))  # type: ignore[return-value]
+            return tuple(one for member in value for one in listed(made(member)))  # type: ignore[misc]
         if value.names.isdisjoint(names):
             return value
         if value not in known:

@@ -104,7 +104,7 @@ BAD_TEXTS = [
     ('template = "starts_with"\nfield = "title"\nscope = "each word"', "no scope 'each word'", 6, 9),
     ('template = "starts_with"\nfield = "title"\ndistance = "far"', "no distance 'far'", 6, 12),
     ('template = "tag_at"\nfield = "title"\nwords = { file = "none.txt" }', "none.txt cannot be read", 6, 18),
-    ('template = "tag_at"\nfield = "title"\nwords = ["x"]\nprevious = { patern = "x" }', 'nothing is called "patern"', 7, 12),
+    ('template = "tag_at"\nfield = "title"\nwords = ["x"]\nprevious = { patern = "x" }', 'nothing is called "patern"', 7, 14),
     ('template = "linear"\ntext = "runs(title) <= 1"', 'write linear = "…" in place of template', 4, 12),
     ('logic = "true"\nlinear = "runs(title) <= 1"', "linear and logic: a rule has one form", 4, 1),
 ]  # fmt: skip
