@@ -101,7 +101,7 @@ def test_rules_with_word_files_have_short_names(words):
 
 def test_automatic_names_are_short():
     rule = C.tag_phrases("a", [f"phrase {i}" for i in range(5000)])
-    assert rule.title == "tag_phrases(a, phrase 0 or phrase 1 or phrase 2 or … (5000 words))"
+    assert rule.title == "tag_phrases(a, phrase 0 or phrase 1 or phrase 2 or … (5000 words), 0)"
     assert C.tag_at("a", words=["x", "y"]).title == "tag_at(a, x or y)"
     long = C.logic("forall t: " + " and ".join(["a(t)"] * 1500), scope="each label")
     assert len(long.title) < 200 and long.title.endswith("… for each label")
@@ -171,6 +171,9 @@ def test_types_written_as_texts_are_read():
             C.maker("postponed")("a", [1])
         with pytest.raises(RuleError, match="n is 'x'; expected a whole number"):
             parse_rules(HEAD + 'template = "postponed"\nfield = "a"\nn = "x"')
+        with pytest.raises(RuleError, match='no field "c"'):
+            parse_rules(HEAD + 'template = "postponed"\nfield = "c"')
+        assert C.maker("postponed")("X", scope="each label").statements(("a", "b"))[1].field == "b"
     finally:
         C.TEMPLATES.pop("postponed", None)
         sys.modules.pop("postponed_types", None)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from functools import cache
 from numbers import Integral, Real
 from typing import Any, NewType, get_type_hints
 
@@ -48,6 +47,16 @@ class Kind:
 
     check: Callable[[Any, str], Any]
     schema: Mapping[str, Any]
+
+    @property
+    def names_fields(self) -> bool:
+        """Whether values are fields, labels or groups."""
+        return self.check in (selector, _perhaps_selector)
+
+    @property
+    def always_shown(self) -> bool:
+        """Whether names of rules show the value even where it is the default."""
+        return self.names_fields or self.check in (whole, _position)
 
 
 def whole(value: Any, what: str, least: int = 0) -> int:
@@ -126,7 +135,6 @@ def _groups(value: Any, what: str) -> tuple[Group, ...]:
 
 _TEXT = {"type": "string"}
 _SELECTOR = {"$ref": "#/definitions/selector"}
-SELECTORS = (Selector, Selector | None)
 WORDS = Kind(words, {"$ref": "#/definitions/words"})
 KINDS: dict[Any, Kind] = {
     int: Kind(whole, {"type": "integer", "minimum": 0}),
@@ -145,11 +153,16 @@ _ANYTHING = Kind(lambda value, _: tuple(value) if isinstance(value, list) else v
 
 def kinds(record: type[Any]) -> Mapping[str, Kind]:
     """The kind of each parameter of a dataclass."""
-    return _kinds(record)
+    found = _KNOWN.get(record)
+    if found is None:
+        found = _KNOWN[record] = _kinds(record)
+    return found
 
 
-@cache
-def _kinds(record: Any) -> Mapping[str, Kind]:
+_KNOWN: dict[type[Any], Mapping[str, Kind]] = {}
+
+
+def _kinds(record: type[Any]) -> Mapping[str, Kind]:
     try:
         hints = get_type_hints(record)
     except (NameError, TypeError):

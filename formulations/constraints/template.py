@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled.machine import Machine
-from formulations.constraints.parameters import SELECTORS, Position, Words, check_parameters
+from formulations.constraints.parameters import Position as Position
+from formulations.constraints.parameters import Words, check_parameters, kinds
 from formulations.constraints.reading import Reading
 from formulations.labels import EACH_FIELD, Group, LabelSet, Selector, listed, renamed
 
@@ -78,13 +79,13 @@ class Template(ABC):
         changed = {
             f.name: bound(getattr(self, f.name), names)
             for f in fields(self)  # type: ignore[arg-type]
-            if f.type in SELECTORS
+            if kinds(type(self))[f.name].names_fields
         }
         return replace(self, **changed) if changed else self  # type: ignore[type-var]
 
     def selectors(self) -> list[Selector]:
         """The fields, labels and groups that the statement names."""
-        found = (getattr(self, f.name) for f in fields(self) if f.type in SELECTORS)  # type: ignore[arg-type]
+        found = (getattr(self, f.name) for f in fields(self) if kinds(type(self))[f.name].names_fields)  # type: ignore[arg-type]
         return [value for value in found if value is not None]
 
     def sentence(self) -> str:
@@ -93,7 +94,7 @@ class Template(ABC):
             _shown(getattr(self, f.name))
             for f in sorted(fields(self), key=lambda f: bool(f.kw_only))  # type: ignore[arg-type]
             if f.name != "groups"
-            and (getattr(self, f.name) != f.default or f.type in (*SELECTORS, int, Position))
+            and (getattr(self, f.name) != f.default or kinds(type(self))[f.name].always_shown)
         )
         return f"{self.rule_name}({shown})"
 

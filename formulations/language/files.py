@@ -12,7 +12,7 @@ from typing import Any
 from formulations.constraints.defining import named_formula
 from formulations.constraints.feature import Feature
 from formulations.constraints.formulas import Defined, Linear, Logic, Text
-from formulations.constraints.parameters import SELECTORS, WORDS, ParameterError, Words, kinds
+from formulations.constraints.parameters import WORDS, ParameterError, Words, kinds
 from formulations.constraints.patterns import Matches
 from formulations.constraints.rule import COMMON, SCOPES, Rule
 from formulations.constraints.template import TEMPLATES, Template
@@ -224,7 +224,7 @@ class _Reader(Declared):
                 continue
             value, at = table[name], (*path, name)
             kind = kinds(record)[f.name]
-            if f.type in SELECTORS:
+            if kind.names_fields:
                 value = self.selector(value, name, at, placeholders)
             else:
                 value = self._with_files(value, name, at, kind is WORDS)
