@@ -1,7 +1,8 @@
 """Labels, the fields that rules speak of, and the schemes that map one to the other."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -10,34 +11,143 @@ from numpy.typing import NDArray
 
 from formulations import schemes
 from formulations.scheme_notices import remark
+from formulations.shown import brief
 
 Booleans = NDArray[np.bool_]
 
 OUTSIDE = "O"
 EACH_FIELD = "each field"
 """In place of a field: one ground rule for every field but `O`."""
+DEEPEST = 100
+"""How deep groups may lie inside one another."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Group:
     """Named labels or fields that a rule treats as one: "any kind of description tag".
+
+    Groups of equal names and members are equal. However often groups share a member, each is looked at once.
 
     Parameters
     ----------
     name : shown in rule names and messages
     members : names of fields, labels or other groups
     complement : the group is every label that is *not* a member
+
+    Raises
+    ------
+    ValueError
+        for a member that is neither a name nor a group, and groups that lie too deep inside one another.
     """
 
     name: str
     members: tuple["str | Group", ...]
     complement: bool = False
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ValueError(f"group {brief(self.name)}: a name is a non-empty text")
+        if isinstance(self.members, str | Group) or not isinstance(self.members, Iterable):
+            raise ValueError(
+                f"group {self.name!r}: members is {brief(self.members)}; expected a list of names"
+            )
+        members = tuple(self.members)
+        for member in members:
+            if not isinstance(member, str | Group) or not member:
+                raise ValueError(f"group {self.name!r}: member {brief(member)} is neither a name nor a group")
+        members = tuple(dict.fromkeys(members))
+        depth = 1 + max((member._depth for member in members if isinstance(member, Group)), default=0)
+        if depth > DEEPEST:
+            raise ValueError(f"group {self.name!r}: groups lie more than {DEEPEST} deep inside one another")
+        object.__setattr__(self, "members", members)
+        object.__setattr__(self, "complement", bool(self.complement))
+        object.__setattr__(self, "_depth", depth)
+        object.__setattr__(self, "_key", self._digest())
+
+    _depth: int = field(init=False, default=1)
+    _key: bytes = field(init=False, default=b"")
+
+    def _digest(self) -> bytes:
+        digest = hashlib.sha256(
+            f"{self.complement} {len(self.name)} {self.name}".encode("utf-8", "surrogatepass")
+        )
+        for member in self.members:
+            if isinstance(member, Group):
+                digest.update(b"group" + member._key)
+            else:
+                digest.update(b"name." + hashlib.sha256(member.encode("utf-8", "surrogatepass")).digest())
+        return digest.digest()
+
+    def __eq__(self, other: object) -> bool:
+        return self._key == other._key if isinstance(other, Group) else NotImplemented
+
+    def __hash__(self) -> int:
+        return int.from_bytes(self._key[:8])
+
     def __str__(self) -> str:
         return self.name
 
+    def __repr__(self) -> str:
+        members = ", ".join(map(str, self.members[:6])) + (", …" if len(self.members) > 6 else "")
+        return f"Group({self.name!r}, {'not ' * self.complement}[{members}])"
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Every name in the group and in those inside it."""
+        inner = (member.names if isinstance(member, Group) else {member} for member in self.members)
+        return frozenset().union(*inner)
+
+    @cached_property
+    def parts(self) -> tuple["str | Group", ...]:
+        """Names and complements that make up the group, groups inside it written out; for a complement, itself."""
+        if self.complement:
+            return (self,)
+        inner = (member.parts if isinstance(member, Group) else (member,) for member in self.members)
+        return tuple(dict.fromkeys(part for parts in inner for part in parts))
+
 
 Selector = str | Group | Sequence[str]
+"""What rules name: a field or label, a group, or several of them."""
+
+
+def holds(selector: Selector, test: Callable[[str], bool]) -> bool:
+    """Whether something belongs to the field, label or group, given the names that it has; each group counts once."""
+    known: dict[Group, bool] = {}
+
+    def found(selector: Selector) -> bool:
+        if isinstance(selector, str):
+            return test(selector)
+        if not isinstance(selector, Group):
+            return any(map(found, selector))
+        if selector not in known:
+            known[selector] = any(map(found, selector.members)) != selector.complement
+        return known[selector]
+
+    return found(selector)
+
+
+def renamed(selector: Selector, names: Mapping[str, Selector]) -> Selector:
+    """The selector with names replaced; each group is made anew once."""
+    known: dict[Group, Group] = {}
+
+    def made(value: Selector) -> Selector:
+        if isinstance(value, str):
+            return names.get(value, value)
+        if not isinstance(value, Group):
+            return tuple(one for member in value for one in listed(made(member)))  # type: ignore[misc]
+        if value.names.isdisjoint(names):
+            return value
+        if value not in known:
+            members = tuple(one for member in value.members for one in listed(made(member)))
+            known[value] = Group(value.name, members, value.complement)
+        return known[value]
+
+    return made(selector)
+
+
+def listed(selector: Selector) -> tuple["str | Group", ...]:
+    """The names and groups of a selector."""
+    return (selector,) if isinstance(selector, str | Group) else tuple(selector)
 
 
 def group(name: str, members: Iterable["str | Group"]) -> Group:
@@ -180,8 +290,9 @@ class LabelSet:
         if isinstance(selector, Group):
             return self._group(selector)
         if not isinstance(selector, str):
-            members = tuple(selector)
-            return self._group(Group(" or ".join(map(str, members)), members))
+            return self._group(
+                Group(brief(" or ".join(map(str, selector)), quoted=False) or "nothing", tuple(selector))
+            )
         if selector in self.fields:
             return self.fields[selector]
         if selector == EACH_FIELD:
@@ -194,13 +305,27 @@ class LabelSet:
             raise ValueError(f'no field "{selector}"{suggestion(selector, known)}')
         return Field(selector, member, _maximal(member))
 
+    def _members(self, group: Group, fields: Mapping[str, Field]) -> Booleans:
+        """(K,) the labels of a group."""
+        known: dict[Group, Booleans] = {}
+
+        def found(member: str | Group) -> Booleans:
+            if isinstance(member, str):
+                return fields[member].member
+            if member not in known:
+                known[member] = np.any([found(m) for m in member.members], axis=0) != member.complement
+            return known[member]
+
+        return found(group)
+
     def _group(self, group: Group) -> Field:
         if not group.members:
             raise ValueError("a group without a member: name at least one field")
-        parts = [self.field(member) for member in group.members]
-        member = np.any([p.member for p in parts], axis=0)
+        fields = {name: self.field(name) for name in sorted(group.names)}
+        member = self._members(group, fields)
         if group.complement:
-            return Field(group.name, ~member, _maximal(~member))
+            return Field(group.name, member, _maximal(member))
+        parts = [fields[part] for part in group.parts if isinstance(part, str)]
         begins = _maximal(member)
         for part in parts:
             begins[1:] |= part.begins[1:] & part.member[:, None] & part.member[None, :]

@@ -6,12 +6,18 @@ from pathlib import Path
 
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
+from formulations.files import Unreadable, read_text
 from formulations.labels import Group, LabelSet, suggestion
 from formulations.language.syntax import NamedFormula
+from formulations.shown import cut
 
 CATALOGUE = Path(__file__).parent / "catalogue"
 LARGEST = 4 * 2**20
 """Bytes of a rule file; long lists of words go into files of their own."""
+
+
+LONGEST_MESSAGE = 2000
+"""Characters of a message about a rule file."""
 
 
 class RuleError(ValueError):
@@ -25,7 +31,7 @@ class RuleError(ValueError):
 
     def __init__(self, message: str, excerpt: str = "") -> None:
         super().__init__(message)
-        self.message, self.excerpt = " ".join(message.split()), excerpt
+        self.message, self.excerpt = cut(" ".join(message.split()), LONGEST_MESSAGE), excerpt
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.excerpt}" if self.excerpt else self.message
@@ -88,19 +94,13 @@ def load_rules(source: str | Path) -> RuleSet:
     try:
         if not str(source):
             raise FileNotFoundError
-        if path.stat().st_size > LARGEST:
-            raise RuleError(
-                f"{source}: {path.stat().st_size / 2**20:.1f} MiB, and a rule file may have {LARGEST // 2**20}: put "
-                'long lists of words into files of their own, words = { file = "words.txt" }'
-            )
-        return parse_rules(path.read_text("utf-8-sig"), str(source), path.parent)
+        instead = ': put long lists of words into files of their own, words = { file = "words.txt" }'
+        return parse_rules(read_text(path, LARGEST, instead), str(source), path.parent)
     except FileNotFoundError:
         hint = suggestion(str(source), catalogue())
         raise RuleError(f"{source}: no such rule file, and no catalogue entry of that name{hint}") from None
-    except UnicodeDecodeError as error:
-        raise RuleError(f"{source}: not UTF-8 at byte {error.start}: save the file as UTF-8") from None
-    except OSError as error:
-        raise RuleError(f"{source}: cannot be read: {error.strerror}") from None
+    except Unreadable as error:
+        raise RuleError(f"{source}: cannot be read: {error}") from None
 
 
 def parse_rules(text: str, source: str = "rules", folder: Path | None = None) -> RuleSet:

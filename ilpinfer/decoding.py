@@ -141,7 +141,7 @@ def run(
     problem = Problem(trellis.lattice, trellis.lattice, (), trellis.labels)
     found: list[Found] = []
     try:
-        with limits.until(lambda: task.deadline.passed):
+        with limits.until(lambda: task.deadline.passed, lambda: task.deadline.remaining):
             problem = compile_problem(trellis, rules)
             found = [] if task.deadline.passed else list(method.run(problem, task))
     except limits.OutOfTime:

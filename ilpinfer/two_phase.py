@@ -111,7 +111,7 @@ def decode_two_phase(
     context = Context(trellis, rules, two_phase=True, options=options)
     problem = Problem(trellis.lattice, trellis.lattice, (), trellis.labels)
     try:
-        with limits.until(lambda: deadline.passed):
+        with limits.until(lambda: deadline.passed, lambda: deadline.remaining):
             problem = compile_problem(trellis, rules)
             solutions = _Search(problem, method, deadline, threads).run(context, tau, bound, wanted)
     except limits.OutOfTime:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-HEAVY = {"lark", "numba", "ortools", "scipy", "pulp", "pycrfsuite", "matplotlib", "rich", "typer", "jinja2"}
+HEAVY = {"lark", "regex", "numba", "ortools", "scipy", "pulp", "pycrfsuite", "matplotlib", "rich", "typer", "jinja2"}
 
 
 def imported(package: str) -> dict[str, set[str]]:
@@ -26,8 +26,8 @@ def imported(package: str) -> dict[str, set[str]]:
     return found
 
 
-def test_formulations_needs_numpy_a_parser_and_the_standard_library_only():
-    allowed = set(sys.stdlib_module_names) | {"numpy", "lark", "formulations"}
+def test_formulations_needs_numpy_a_parser_regular_expressions_and_the_standard_library_only():
+    allowed = set(sys.stdlib_module_names) | {"numpy", "lark", "regex", "formulations"}
     assert {
         module: names - allowed for module, names in imported("formulations").items() if names - allowed
     } == {}

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations.compiled.lattice import StepTable
+from formulations.constraints.parameters import check_parameters
 from formulations.constraints.steps import everywhere, only_at
+from formulations.constraints.template import LONGEST_NAME
 from formulations.constraints.tokens import TokenPattern
 from formulations.grid import snap_weight
 from formulations.labels import LabelSet, Selector
+from formulations.shown import cut
 
 
 @dataclass(frozen=True)
@@ -40,14 +43,7 @@ class Feature:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        for selector in ("label", "from_", "to", "words"):
-            if isinstance(getattr(self, selector), list):
-                object.__setattr__(self, selector, tuple(getattr(self, selector)))
-        for text in ("name", "reason"):
-            if not isinstance(getattr(self, text), str):
-                raise ValueError(f"{text} is {getattr(self, text)!r}; expected a text")
-        if not isinstance(self.ignore_case, bool):
-            raise ValueError(f"ignore_case is {self.ignore_case!r}; expected true or false")
+        check_parameters(self)
         step = self.from_ is not None or self.to is not None
         if (self.label is not None) == step:
             raise ValueError(f"{self.title}: name either a label, or the from and to of a step")
@@ -58,7 +54,7 @@ class Feature:
     def title(self) -> str:
         """The given name, or the labels."""
         parts = [self.label] if self.label is not None else [self.from_ or "any", "→", self.to or "any"]
-        return self.name or f"feature {' '.join(map(str, parts))}"
+        return self.name or cut(f"feature {' '.join(map(str, parts))}", LONGEST_NAME)
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> StepTable:
         """Grid weights of each step."""
@@ -87,4 +83,4 @@ def feature(
     reason: str = "",
 ) -> Feature:
     """A signed weight on label, edge or token predicates; see `Feature`."""
-    return Feature(weight, label, from_, to, tuple(words), pattern, ignore_case, name, reason)
+    return Feature(weight, label, from_, to, words, pattern, ignore_case, name, reason)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from formulations import schemes
 from formulations.compiled.circuit import Gates, by_token, parts_of
 from formulations.compiled.lattice import StepTable
 from formulations.compiled.sums import bounded
+from formulations.constraints.parameters import selector
 from formulations.constraints.reading import Reading
 from formulations.constraints.template import Part, Template, Trial, bound, template
 from formulations.labels import Group, LabelSet, Selector
@@ -219,10 +220,11 @@ class Defined(Template):
     kind: str = "logic"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", tuple(self.values))
+        values = tuple(selector(v, p) for v, p in zip(self.values, self.formula.parameters, strict=False))
         if len(self.values) != len(self.formula.parameters):
             wanted = ", ".join(self.formula.parameters)
             raise ValueError(f"{len(self.values)} arguments; expected {self.formula.name}({wanted})")
+        object.__setattr__(self, "values", values)
 
     @property
     def form(self) -> str:  # type: ignore[override]

@@ -11,7 +11,7 @@ from formulations.constraints.matching import Matching
 from formulations.constraints.reading import Reading
 from formulations.constraints.steps import choose, only_at
 from formulations.constraints.template import Template, Trial, template
-from formulations.constraints.tokens import TokenPattern, as_pattern, word_list
+from formulations.constraints.tokens import TokenPattern
 from formulations.labels import LabelSet, Selector
 
 
@@ -31,12 +31,6 @@ class TagAt(Matching):
     field: Selector
     previous: TokenPattern | None = None
     following: TokenPattern | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("previous", "following"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, as_pattern(getattr(self, name), name))
 
     def _where(self, tokens: Sequence[str]) -> list[int]:
         return [
@@ -167,7 +161,6 @@ class TagPhrases(_Stretches):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "phrases", word_list(self.phrases, "phrases"))
         if not any(phrase.split() for phrase in self.phrases):
             raise ValueError("phrases is empty: name at least one phrase")
 
@@ -206,13 +199,6 @@ class TagSequence(_Stretches):
 
     field: Selector
     sequence: tuple[TokenPattern, ...]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        patterns = tuple(as_pattern(p, f"sequence[{i}]") for i, p in enumerate(self.sequence))
-        if not patterns:
-            raise ValueError("sequence is empty: give a pattern for each token")
-        object.__setattr__(self, "sequence", patterns)
 
     def _stretches(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
         width = len(self.sequence)

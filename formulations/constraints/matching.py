@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from formulations.constraints.template import Template
-from formulations.constraints.tokens import TokenPattern, word_list
+from formulations.constraints.tokens import TokenPattern
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,9 +30,8 @@ class Matching(Template):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("words", "unless"):
-            object.__setattr__(self, name, word_list(getattr(self, name), name))
-        if not self._given and self._usual is None:
+        given = self._given
+        if not given and self._usual is None:
             raise ValueError(
                 f"{self.rule_name} names no token: give words or a pattern, a token_class, or unless"
             )

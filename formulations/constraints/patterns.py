@@ -13,7 +13,7 @@ from formulations.compiled.lattice import StepTable
 from formulations.compiled.machine import Machine
 from formulations.constraints.reading import Reading
 from formulations.constraints.template import Part, Template, Trial, bound, template
-from formulations.labels import Group, LabelSet, Selector, suggestion
+from formulations.labels import Group, LabelSet, Selector, listed, suggestion
 from formulations.language.parser import FormulaError
 
 
@@ -93,15 +93,11 @@ class Matches(Template):
         yield Trial((), int(re.fullmatch(pattern, word) is None))
 
     def bind(self, names: Mapping[str, Selector]) -> Template:
-        given = tuple(Group(name, _members(value)) for name, value in names.items() if name in self._names())
+        given = tuple(Group(name, listed(value)) for name, value in names.items() if name in self._names())
         return replace(self, groups=(*(bound(g, names) for g in self.groups), *given))
 
     def selectors(self) -> list[Selector]:
         return [*self._names().values()]
-
-
-def _members(selector: Selector) -> tuple[str | Group, ...]:
-    return (selector,) if isinstance(selector, str | Group) else tuple(selector)
 
 
 @lru_cache(maxsize=256)

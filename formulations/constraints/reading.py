@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from formulations import schemes
-from formulations.labels import OUTSIDE, Group, LabelSet, Selector
+from formulations.labels import OUTSIDE, Group, LabelSet, Selector, holds, listed
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,23 @@ class Reading:
 
     def has(self, t: int, selector: Selector) -> bool:
         """Whether token t belongs to the field, label or group."""
-        if isinstance(selector, Group):
-            return any(self.has(t, member) for member in selector.members) != selector.complement
-        if not isinstance(selector, str):
-            return any(self.has(t, member) for member in selector)
-        if self._is_field(selector):
-            return selector in dict(schemes.levels(self.names[t], self.labels.scheme))
-        return self.names[t] == selector
+        if isinstance(selector, str):
+            return self._named(self.names[t], selector)
+        key = (self.names[t], selector if isinstance(selector, Group) else tuple(selector))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = holds(selector, lambda name: self._named(key[0], name))
+        return found
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, Selector], bool]:
+        return {}
+
+    def _named(self, label: str, name: str) -> bool:
+        """Whether a label is of the field, or the label, of that name."""
+        return (
+            name in dict(schemes.levels(label, self.labels.scheme)) if self._is_field(name) else label == name
+        )
 
     def positions(self, selector: Selector) -> list[int]:
         """Tokens of the field."""
@@ -82,10 +92,9 @@ class Reading:
             return True
         if isinstance(selector, str):
             return self._is_field(selector) and self._restarts(t, selector)
-        if isinstance(selector, Group) and selector.complement:
-            return False
-        members = selector.members if isinstance(selector, Group) else selector
-        return any(self.has(t - 1, m) and self._starts(t, m) for m in members)
+        parts = (part for m in listed(selector) for part in (m.parts if isinstance(m, Group) else (m,)))
+        fields = (part for part in parts if isinstance(part, str))
+        return any(self.has(t - 1, field) and self._starts(t, field) for field in fields)
 
     def _restarts(self, t: int, field: str) -> bool:
         """Whether a prefix cuts the run although the field goes on."""

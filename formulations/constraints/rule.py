@@ -12,10 +12,12 @@ from typing import Any
 from formulations.compiled.hamming import MOST_PLACES, Relabelled
 from formulations.compiled.machine import Machine, TooManyStates
 from formulations.constraints.matching import Matching
+from formulations.constraints.parameters import text
 from formulations.constraints.reading import Reading
-from formulations.constraints.template import TEMPLATES, Part, Template, Trial, each_field
+from formulations.constraints.template import LONGEST_NAME, TEMPLATES, Part, Template, Trial, each_field
 from formulations.grid import snap_weight
 from formulations.labels import LabelSet, suggestion
+from formulations.shown import brief, cut
 
 DISTANCES = ("count", "binary", "hamming")
 SCOPES = {"": (), "each label": ("X",), "each pair": ("X", "Y")}
@@ -53,12 +55,13 @@ class Rule:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        for text in ("name", "reason"):
-            if not isinstance(getattr(self, text), str):
-                raise ValueError(f"{text} is {getattr(self, text)!r}; expected a text")
+        if not isinstance(self.statement, Template):
+            raise ValueError(f"statement is {brief(self.statement)}; expected a template")
+        for parameter in ("name", "distance", "scope", "partial", "reason"):
+            text(getattr(self, parameter), parameter)
         where = f"rule {self.title!r}: penalty"
         if not isinstance(self.penalty, Real) or isinstance(self.penalty, bool):
-            raise ValueError(f"{where} is {self.penalty!r}: give nats, or inf for a hard rule")
+            raise ValueError(f"{where} is {brief(self.penalty)}: give nats, or inf for a hard rule")
         if self.penalty <= 0:
             shown = f"{self.penalty:g}" if isinstance(self.penalty, float) else str(self.penalty)
             raise ValueError(f"{where} is {shown}: a penalty is positive; to reward something, use a feature")
@@ -77,15 +80,17 @@ class Rule:
         if value not in known:
             options = [option for option in known if option]
             raise ValueError(
-                f"rule {self.title!r}: no {what} {value!r}{suggestion(str(value), options)}"
+                f"rule {self.title!r}: no {what} {brief(value)}{suggestion(str(value), options)}"
                 if len(options) == 1
-                else f"rule {self.title!r}: no {what} {value!r}; there are {', '.join(options)}"
+                else f"rule {self.title!r}: no {what} {brief(value)}; there are {', '.join(options)}"
             )
 
     @property
     def title(self) -> str:
         """The given name, or the statement."""
-        return self.name or self.statement.sentence() + (f" for {self.scope}" if self.scope else "")
+        return self.name or cut(self.statement.sentence(), LONGEST_NAME) + (
+            f" for {self.scope}" if self.scope else ""
+        )
 
     @property
     def hard(self) -> bool:

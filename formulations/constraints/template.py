@@ -3,18 +3,16 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from numbers import Integral
-from typing import Any, ClassVar, NewType, Protocol, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Protocol, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled.machine import Machine
+from formulations.constraints.parameters import Position as Position
+from formulations.constraints.parameters import Words, check_parameters, kinds
 from formulations.constraints.reading import Reading
-from formulations.labels import EACH_FIELD, Group, LabelSet, Selector
-
-Position = NewType("Position", int)
-"""A token by its number; negative numbers count from the end."""
+from formulations.labels import EACH_FIELD, Group, LabelSet, Selector, listed, renamed
 
 
 class Part(Protocol):
@@ -58,17 +56,7 @@ class Template(ABC):
     form: ClassVar[str] = "template"
 
     def __post_init__(self) -> None:
-        for parameter in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, parameter.name)
-            if isinstance(value, list):
-                object.__setattr__(self, parameter.name, tuple(value))
-            elif parameter.type in (int, Position):
-                least = 0 if parameter.type is int else -(2**31)
-                object.__setattr__(self, parameter.name, whole(value, parameter.name, least))
-            elif parameter.type is bool and not isinstance(value, bool):
-                raise ValueError(f"{parameter.name} is {value!r}; expected true or false")
-            elif parameter.type is str and not isinstance(value, str):
-                raise ValueError(f"{parameter.name} is {value!r}; expected a text")
+        check_parameters(self)
 
     @abstractmethod
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
@@ -95,13 +83,13 @@ class Template(ABC):
         changed = {
             f.name: bound(getattr(self, f.name), names)
             for f in fields(self)  # type: ignore[arg-type]
-            if f.type in SELECTORS
+            if kinds(type(self))[f.name].names_fields
         }
         return replace(self, **changed) if changed else self  # type: ignore[type-var]
 
     def selectors(self) -> list[Selector]:
         """The fields, labels and groups that the statement names."""
-        found = (getattr(self, f.name) for f in fields(self) if f.type in SELECTORS)  # type: ignore[arg-type]
+        found = (getattr(self, f.name) for f in fields(self) if kinds(type(self))[f.name].names_fields)  # type: ignore[arg-type]
         return [value for value in found if value is not None]
 
     def sentence(self) -> str:
@@ -109,29 +97,20 @@ class Template(ABC):
         shown = ", ".join(
             _shown(getattr(self, f.name))
             for f in sorted(fields(self), key=lambda f: bool(f.kw_only))  # type: ignore[arg-type]
-            if getattr(self, f.name) != f.default or f.type in (*SELECTORS, int, Position)
+            if f.name != "groups"
+            and (getattr(self, f.name) != f.default or kinds(type(self))[f.name].always_shown)
         )
         return f"{self.rule_name}({shown})"
 
 
-SELECTORS = (Selector, Selector | None)
-
-
 def bound(value: Any, names: Mapping[str, Selector]) -> Any:
-    """A selector with the placeholders in it replaced."""
-    if isinstance(value, str):
-        return names.get(value, value)
-    if isinstance(value, Group):
-        return replace(value, members=tuple(bound(m, names) for m in value.members))
-    return tuple(bound(v, names) for v in value) if isinstance(value, tuple) else value
+    """A selector, or None, with the placeholders in it replaced."""
+    return None if value is None else renamed(value, names)
 
 
-def mentions(selector: Any, name: str) -> bool:
+def mentions(selector: Selector | None, name: str) -> bool:
     """Whether a selector names the placeholder."""
-    if isinstance(selector, str) or selector is None:
-        return selector == name
-    members = selector.members if isinstance(selector, Group) else selector
-    return any(mentions(member, name) for member in members)
+    return any(name in m.names if isinstance(m, Group) else m == name for m in listed(selector or ()))
 
 
 def each_field(statement: Template, names: Iterable[str]) -> list[Template]:
@@ -141,20 +120,14 @@ def each_field(statement: Template, names: Iterable[str]) -> list[Template]:
     return [statement.bind({EACH_FIELD: name}) for name in names]
 
 
-def whole(value: Any, what: str, least: int = 0) -> int:
-    """The value, which has to be a whole number of at most 2^31."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= 2**31:
-        from_where = "" if least else " from 0"
-        raise ValueError(f"{what} is {value!r}; expected a whole number{from_where} to 2^31")
-    return int(value)
-
-
 def _shown(value: Any) -> str:
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple | list) and not isinstance(value, Words):
         return " or ".join(map(str, value))
     return value.name if isinstance(value, Group) else str(value)
 
 
+LONGEST_NAME = 160
+"""Characters of a name that is made from a statement."""
 TEMPLATES: dict[str, type[Template]] = {}
 """Every template by its name."""
 

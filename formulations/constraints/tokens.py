@@ -1,7 +1,6 @@
 """Predicates on tokens: words, regular expressions, classes, and what they leave out."""
 
 import re
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
@@ -11,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.constraints.numberings import numberings
-from formulations.constraints.patience import full_match
+from formulations.constraints.parameters import KINDS, Kind, ParameterError, check_parameters, kinds
+from formulations.expressions import Expression
 from formulations.labels import suggestion
+from formulations.language.toml_text import KEY
+from formulations.shown import brief
 
 PUNCTUATION = r"[^\w\s]+|_+"
 """A token without a letter or digit."""
@@ -41,22 +43,6 @@ def in_class(token: str, name: str) -> bool:
     return bool(numberings(token))
 
 
-def compiled(pattern: str, ignore_case: bool = False) -> re.Pattern[str]:
-    """A regular expression over the characters of a token.
-
-    Raises
-    ------
-    ValueError
-        where it is none.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", FutureWarning)
-            return re.compile(pattern, re.IGNORECASE if ignore_case else 0)
-    except (re.error, OverflowError, RecursionError, FutureWarning) as error:
-        raise ValueError(f"pattern {pattern!r} is not a regular expression: {error}") from None
-
-
 @dataclass(frozen=True)
 class TokenPattern:
     """Tokens that equal one of the words, match the whole regular expression, or are of the class.
@@ -77,13 +63,8 @@ class TokenPattern:
     unless: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("words", "unless"):
-            object.__setattr__(self, name, word_list(getattr(self, name), name))
-        if not isinstance(self.pattern, str):
-            raise ValueError(f"pattern is {self.pattern!r}; expected a regular expression as text")
-        if not isinstance(self.ignore_case, bool):
-            raise ValueError(f"ignore_case is {self.ignore_case!r}; expected true or false")
-        compiled(self.pattern)
+        check_parameters(self)
+        Expression(self.pattern)
         if self.token_class and self.token_class not in TOKEN_CLASSES:
             hint = suggestion(str(self.token_class), TOKEN_CLASSES)
             raise ValueError(f"token_class is {self.token_class!r}{hint}")
@@ -103,8 +84,8 @@ class TokenPattern:
         return frozenset(map(self._cased, self.unless))
 
     @cached_property
-    def _regex(self) -> re.Pattern[str] | None:
-        return compiled(self.pattern, self.ignore_case) if self.pattern else None
+    def _expression(self) -> Expression | None:
+        return Expression(self.pattern, self.ignore_case) if self.pattern else None
 
     @cached_property
     def _known(self) -> dict[str, bool]:
@@ -124,8 +105,8 @@ class TokenPattern:
             return False
         if self._cased(token) in self._words or (self.token_class and in_class(token, self.token_class)):
             return True
-        if self._regex is not None:
-            return full_match(self._regex, token)
+        if self._expression is not None:
+            return self._expression.matches(token)
         return not (self.words or self.token_class)
 
     def mask(self, tokens: Sequence[str]) -> NDArray[np.bool_]:
@@ -134,11 +115,10 @@ class TokenPattern:
 
     def __str__(self) -> str:
         parts = [
-            *self.words[:3],
-            *(["…"] if len(self.words) > 3 else []),
+            *([str(self.words)] if self.words else []),
             *([f"/{self.pattern}/"] if self.pattern else []),
             *([self.token_class] if self.token_class else []),
-            *([f"not {', '.join(self.unless[:3])}"] if self.unless else []),
+            *([f"not {self.unless}"] if self.unless else []),
         ]
         return ", ".join(parts)
 
@@ -152,7 +132,7 @@ def tokens(
     unless: Sequence[str] = (),
 ) -> TokenPattern:
     """A predicate on tokens; see `TokenPattern`."""
-    found = TokenPattern(tuple(word_list(words, "words")), pattern, ignore_case, token_class, tuple(unless))
+    found = TokenPattern(words, pattern, ignore_case, token_class, unless)  # type: ignore[arg-type]
     if not found:
         raise ValueError("names no token: give words, a pattern, a token class, or what it is not")
     return found
@@ -162,25 +142,50 @@ def as_pattern(value: Any, what: str) -> TokenPattern:
     """A token pattern; a table of its parameters, or a single word, will do."""
     if isinstance(value, TokenPattern):
         return value
-    if isinstance(value, str):
+    if isinstance(value, str) and value:
         return TokenPattern((value,))
-    if isinstance(value, Mapping):
-        known = [f.name for f in fields(TokenPattern)]
-        for key in value:
-            if key not in known:
-                raise ValueError(f'{what}: nothing is called "{key}"{suggestion(str(key), known)}')
+    if not isinstance(value, Mapping):
+        raise ParameterError(
+            f"{what} is {brief(value)}; expected a word, or a table with words, pattern, token_class or unless"
+        )
+    known = [f.name for f in fields(TokenPattern)]
+    for key in value:
+        if key not in known:
+            raise ParameterError(
+                f'{what}: nothing is called "{brief(key, quoted=False)}"{suggestion(str(key), known)}',
+                key,
+                KEY,
+            )
+    for key, kind in kinds(TokenPattern).items():
+        if key in value:
+            try:
+                kind.check(value[key], f"{what}: {key}")
+            except ParameterError as error:
+                raise ParameterError(str(error), key, *error.path) from None
+    try:
         return tokens(**value)
-    raise ValueError(
-        f"{what} is {value!r}; expected a word, or a table with words, pattern, token_class or unless"
-    )
+    except ValueError as error:
+        raise ParameterError(f"{what}: {error}", *[w for w in str(error).split()[:1] if w in value]) from None
 
 
-def word_list(value: Any, what: str) -> tuple[str, ...]:
-    """A list of words, none of them empty."""
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise ValueError(f"{what} is {value!r}; expected a list of words")
-    words = tuple(value)
-    for word in words:
-        if not isinstance(word, str) or not word:
-            raise ValueError(f"word {word!r} in {what}: expected a non-empty text")
-    return words
+def _perhaps_pattern(value: Any, what: str) -> TokenPattern | None:
+    return None if value is None else as_pattern(value, what)
+
+
+def _patterns(value: Any, what: str) -> tuple[TokenPattern, ...]:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise ParameterError(f"{what} is {brief(value)}; expected a list of patterns, one for each token")
+    found = []
+    for number, each in enumerate(value):
+        try:
+            found.append(as_pattern(each, f"{what}[{number}]"))
+        except ParameterError as error:
+            raise ParameterError(str(error), number, *error.path) from None
+    if not found:
+        raise ParameterError(f"{what} is empty: give a pattern for each token")
+    return tuple(found)
+
+
+_SCHEMA = {"$ref": "#/definitions/tokens"}
+KINDS[TokenPattern | None] = Kind(_perhaps_pattern, _SCHEMA)
+KINDS[tuple[TokenPattern, ...]] = Kind(_patterns, {"type": "array", "minItems": 1, "items": _SCHEMA})

@@ -6,6 +6,7 @@ from typing import Any
 
 from formulations.labels import EACH_FIELD, OUTSIDE, Group, suggestion
 from formulations.language.toml_text import KEY
+from formulations.shown import brief
 
 
 class Misplaced(ValueError):
@@ -37,13 +38,15 @@ class Declared:
             listed = isinstance(value["not"], list)
             members = value["not"] if listed else [value["not"]]
             places = [(*path, "not", i) if listed else (*path, "not") for i in range(len(members))]
+            if not members:
+                raise Misplaced(f"{what}: not of nothing; name at least one field", *path, "not")
             inner = tuple(
                 self.selector(v, what, at, placeholders) for v, at in zip(members, places, strict=True)
             )
             return Group(f"other than {', '.join(map(str, inner))}", inner, complement=True)
         if not isinstance(value, str):
             raise Misplaced(
-                f"{what} is {value!r}; expected a field, a list of fields, or {{ not = [...] }}", *path
+                f"{what} is {brief(value)}; expected a field, a list of fields, or {{ not = [...] }}", *path
             )
         if value in self.groups:
             return self.groups[value]
@@ -58,7 +61,7 @@ class Declared:
     def read_groups(self, table: Any) -> None:
         """Groups, which may name those above them."""
         if not isinstance(table, dict):
-            raise Misplaced(f"groups is {table!r}; expected a table of lists", "groups")
+            raise Misplaced(f"groups is {brief(table)}; expected a table of lists", "groups")
         for name, members in table.items():
             path = ("groups", name)
             if name in (OUTSIDE, EACH_FIELD):
@@ -71,18 +74,21 @@ class Declared:
             listed, at = (members["not"], (*path, "not")) if complement else (members, path)
             names = self.names(listed, f"group {name!r}", *at)
             inner = tuple(self.selector(m, "member", (*at, i), ()) for i, m in enumerate(names))
-            self.groups[name] = Group(name, inner, complement)
+            try:
+                self.groups[name] = Group(name, inner, complement)
+            except ValueError as error:
+                raise Misplaced(str(error), *path) from None
 
     def names(self, value: Any, what: str, *path: Any) -> tuple[str, ...]:
         """A list of names."""
         if not isinstance(value, list) or not all(isinstance(v, str) and v for v in value):
-            raise Misplaced(f"{what} is {value!r}; expected a list of names", *path)
+            raise Misplaced(f"{what} is {brief(value)}; expected a list of names", *path)
         return tuple(value)
 
     def text(self, value: Any, what: str, *path: Any) -> str:
         """A text."""
         if not isinstance(value, str):
-            raise Misplaced(f"{what} is {value!r}; expected a text", *path)
+            raise Misplaced(f"{what} is {brief(value)}; expected a text", *path)
         return value
 
 

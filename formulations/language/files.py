@@ -12,22 +12,25 @@ from typing import Any
 from formulations.constraints.defining import named_formula
 from formulations.constraints.feature import Feature
 from formulations.constraints.formulas import Defined, Linear, Logic, Text
+from formulations.constraints.parameters import WORDS, ParameterError, Words, kinds
 from formulations.constraints.patterns import Matches
 from formulations.constraints.rule import COMMON, SCOPES, Rule
-from formulations.constraints.template import SELECTORS, TEMPLATES, Template
-from formulations.constraints.tokens import TokenPattern, as_pattern
+from formulations.constraints.template import TEMPLATES, Template
+from formulations.constraints.tokens import TokenPattern
+from formulations.files import Unreadable, read_text
 from formulations.labels import EACH_FIELD, OUTSIDE, Group, LabelSet, Selector, suggestion
 from formulations.language.declared import Declared, Misplaced, check_keys
 from formulations.language.syntax import FormulaError, NamedFormula, check_named
 from formulations.language.toml_text import KEY, locate, syntax_place
 from formulations.rules import RuleError, RuleSet
+from formulations.shown import brief
 
 TOP = ("title", "source", "fields", "groups", "template", "rule", "feature")
 FORMS = ("template", "linear", "logic")
 _ANOTHER = "\0"
 """Stands for a model's labels that a file does not declare."""
-WORDS = ("words", "unless", "phrases")
-"""Parameters whose list of words may come from a file."""
+MOST_WORDS = 64 * 2**20
+"""Bytes of a file of words."""
 
 
 def read(text: str, source: str, folder: Path) -> RuleSet:
@@ -117,6 +120,8 @@ class _Reader(Declared):
             unknown = re.match(r'no field "(.+?)"', error.message) if not self.declared else None
             message = f"{unknown[0]}{self.hint(unknown[1])}" if unknown else error.message
             raise Misplaced(message, *path, *keys[:1], offset=at) from None
+        except ParameterError as error:
+            raise Misplaced(str(error), *path, *_keys(table, error), *error.path) from None
         except (TypeError, ValueError) as error:
             words = re.findall(r"\w+", str(error))
             keys = [w for w in words if w in table][:1]
@@ -135,7 +140,7 @@ class _Reader(Declared):
         common = {key: table[key] for key in COMMON if key in table}
         scope = common.get("scope", "")
         if not isinstance(scope, str) or (scope and scope not in SCOPES):
-            raise Misplaced(f"no scope {scope!r}; there are each label, each pair", *path, "scope")
+            raise Misplaced(f"no scope {brief(scope)}; there are each label, each pair", *path, "scope")
         penalty = common.pop("penalty", "hard")
         number = math.inf if penalty == "hard" else _number(penalty, "penalty", path)
         rule = Rule(self._statement(table, path, forms[0], SCOPES.get(scope, ())), number, **common)
@@ -154,7 +159,11 @@ class _Reader(Declared):
             return self._defined(table, path, name, placeholders)
         if not isinstance(name, str) or name not in TEMPLATES:
             options = [*TEMPLATES, *self.templates]
-            raise Misplaced(f'no template "{name}"{suggestion(str(name), options)}', *path, "template")
+            raise Misplaced(
+                f'no template "{brief(name, quoted=False)}"{suggestion(str(name)[:100], options)}',
+                *path,
+                "template",
+            )
         if issubclass(TEMPLATES[name], Text):
             raise Misplaced(f'write {name} = "…" in place of template', *path, "template")
         parameters = self._parameters(table, TEMPLATES[name], (*COMMON, "template"), path, placeholders)
@@ -214,24 +223,27 @@ class _Reader(Declared):
             if name not in table or name in other:
                 continue
             value, at = table[name], (*path, name)
-            if f.type in SELECTORS:
+            kind = kinds(record)[f.name]
+            if kind.names_fields:
                 value = self.selector(value, name, at, placeholders)
-            elif name in WORDS:
-                value = self._words(value, name, at)
-            elif f.type == TokenPattern | None:
-                value = self._pattern(value, name, at)
-            elif name == "sequence" and isinstance(value, list):
-                value = tuple(self._pattern(v, name, (*at, i)) for i, v in enumerate(value))
-            found[f.name] = value
+            else:
+                value = self._with_files(value, name, at, kind is WORDS)
+            try:
+                found[f.name] = kind.check(value, name)
+            except ParameterError as error:
+                raise Misplaced(str(error), *at, *error.path) from None
         return found
 
-    def _pattern(self, value: Any, name: str, path: tuple[Any, ...]) -> TokenPattern:
-        if isinstance(value, dict):
-            value = {k: self._words(v, k, (*path, k)) if k in WORDS else v for k, v in value.items()}
-        try:
-            return as_pattern(value, name)
-        except (TypeError, ValueError) as error:
-            raise Misplaced(str(error), *path) from None
+    def _with_files(self, value: Any, name: str, path: tuple[Any, ...], words: bool) -> Any:
+        """The value with the words that stand in files, in token patterns too."""
+        if words:
+            return self._words(value, name, path)
+        if isinstance(value, list):
+            return [self._with_files(v, name, (*path, i), False) for i, v in enumerate(value)]
+        if not isinstance(value, dict):
+            return value
+        own = kinds(TokenPattern)
+        return {k: self._with_files(v, k, (*path, k), own.get(k) is WORDS) for k, v in value.items()}
 
     def _words(self, value: Any, name: str, path: tuple[Any, ...]) -> Any:
         """A list of words; `{ file = "words.txt" }` reads one a line, lines that begin with # left out."""
@@ -240,12 +252,10 @@ class _Reader(Declared):
         if value.keys() != {"file"} or not isinstance(value["file"], str):
             raise Misplaced(f'{name}: expected a list of words, or {{ file = "words.txt" }}', *path)
         try:
-            text = (self.folder / value["file"]).read_text("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            what = error.strerror if isinstance(error, OSError) else "not UTF-8"
-            raise Misplaced(f"{name}: {value['file']} cannot be read: {what}", *path, "file") from None
-        lines = (line.strip() for line in text.splitlines())
-        return tuple(line for line in lines if line and not line.startswith("#"))
+            return read_words(self.folder, value["file"])
+        except Unreadable as error:
+            shown = brief(value["file"], quoted=False)
+            raise Misplaced(f"{name}: {shown} cannot be read: {error}", *path, "file") from None
 
     # templates ---------------------------------------------------------------------------------------------------
 
@@ -285,10 +295,33 @@ class _Reader(Declared):
             raise Misplaced(error.message, "template", number, "logic", offset=error.offset) from None
 
 
+def read_words(folder: Path, name: str) -> Words:
+    """Words of a file, one a line; empty lines and those that begin with # are left out.
+
+    Raises
+    ------
+    Unreadable
+        for a file that cannot be read.
+    """
+    try:
+        text = read_text(folder / name, MOST_WORDS)
+    except FileNotFoundError as error:
+        raise Unreadable(error.strerror) from None
+    lines = (line.strip() for line in text.splitlines())
+    words = Words(line for line in lines if line and not line.startswith("#"))
+    words.source = name
+    return words
+
+
+def _keys(table: Mapping[str, Any], error: ParameterError) -> list[str]:
+    """The parameter that a message begins with."""
+    return [word for word in re.findall(r"\w+", str(error))[:1] if word in table]
+
+
 def _number(value: Any, what: str, path: tuple[Any, ...]) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 2**31:
         raise Misplaced(
-            f"{what} is {value!r}; expected nats up to 2^31{', or hard' if what == 'penalty' else ''}",
+            f"{what} is {brief(value)}; expected nats up to 2^31{', or hard' if what == 'penalty' else ''}",
             *path,
             what,
         )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from formulations import schemes
 from formulations.constraints.reading import Reading
 from formulations.labels import Group, LabelSet, Selector
+from formulations.labels import holds as belongs
 from formulations.language import ast
 from formulations.language.ast import Environment, Formula, Value
 
@@ -72,11 +73,8 @@ def holds(formula: Formula, reading: Reading, environment: Environment) -> bool:
 
 def innermost(label: str, selector: Selector, scheme: str) -> bool:
     """Whether a label's innermost field is the one named, or one of the group."""
-    if isinstance(selector, Group):
-        return any(innermost(label, member, scheme) for member in selector.members) != selector.complement
-    if isinstance(selector, str):
-        return schemes.strip(label, scheme) == selector
-    return any(innermost(label, member, scheme) for member in selector)
+    name = schemes.strip(label, scheme)
+    return belongs(selector, lambda word: word == name)
 
 
 def labels_as_fields(read: Formula | ast.Inequality, labels: LabelSet) -> Iterator[str]:

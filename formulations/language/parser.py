@@ -102,6 +102,8 @@ def parse(text: str, start: str) -> Any:
         expected = sorted({_SIGNS.get(name, name.lower()) for name in error.expected})
         found = "the end" if error.token.type == "$END" else f"{str(error.token)!r}"
         at = len(text) if error.token.type == "$END" else int(error.token.start_pos or 0)
+        if not expected:
+            raise FormulaError(f"{found} does not belong here", text, at) from None
         wanted = ", ".join(expected[:-1]) + (" or " if expected[:-1] else "") + expected[-1]
         raise FormulaError(f"{found} where {wanted} was expected", text, at) from None
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from formulations.constraints.tokens import TOKEN_CLASSES, TokenPattern, compiled
+from formulations.constraints.tokens import TOKEN_CLASSES, TokenPattern
+from formulations.expressions import Expression
 from formulations.labels import suggestion
 from formulations.language.ast import (
     And,
@@ -259,7 +260,7 @@ class Formulas(Names):
         call, pattern = node.children
         text = unquoted(pattern)
         try:
-            compiled(text)
+            Expression(text)
         except ValueError as error:
             raise self.fail(str(error), pattern) from None
         return TokenIs(TokenPattern(pattern=text or "(?!)", ignore_case=False), self._token_of(call))

@@ -5,10 +5,10 @@ from typing import Any
 
 from formulations.constraints.feature import Feature
 from formulations.constraints.formulas import Text
+from formulations.constraints.parameters import kinds
 from formulations.constraints.rule import DISTANCES, SCOPES
-from formulations.constraints.template import SELECTORS, TEMPLATES, Position
+from formulations.constraints.template import TEMPLATES
 from formulations.constraints.tokens import TOKEN_CLASSES, TokenPattern
-from formulations.language.files import WORDS
 
 _TEXT = {"type": "string"}
 _SELECTOR = {"$ref": "#/definitions/selector"}
@@ -127,31 +127,16 @@ def _record(made: type[Any], more: dict[str, Any], required: tuple[str, ...] = (
         "type": "object",
         "required": [*required, *missing],
         "additionalProperties": False,
-        "properties": {**more, **{f.name.rstrip("_"): _parameter(f) for f in known}},
+        "properties": {**more, **{f.name.rstrip("_"): _parameter(made, f) for f in known}},
     }
 
 
-def _parameter(parameter: Field[Any]) -> dict[str, Any]:
-    kind = parameter.type
-    if kind in SELECTORS:
-        return _SELECTOR
-    if parameter.name in WORDS:
-        return {"$ref": "#/definitions/words"}
-    if parameter.name == "sequence":
-        return {"type": "array", "minItems": 1, "items": {"$ref": "#/definitions/tokens"}}
-    if kind == TokenPattern | None:
-        return {"$ref": "#/definitions/tokens"}
+def _parameter(made: type[Any], parameter: Field[Any]) -> dict[str, Any]:
     if parameter.name == "token_class":
         return {"enum": list(TOKEN_CLASSES)}
     if parameter.name == "over":
         return {"enum": ["tokens", "runs"]}
-    simple: dict[Any, dict[str, Any]] = {
-        int: {"type": "integer", "minimum": 0},
-        Position: {"type": "integer"},
-        float: {"type": "number"},
-        bool: {"type": "boolean"},
-    }
-    return simple.get(kind, _TEXT)
+    return dict(kinds(made)[parameter.name].schema)
 
 
 def _summary(made: type[Any]) -> str:

@@ -8,7 +8,7 @@ from formulations.constraints.feature import Feature
 from formulations.constraints.formulas import Defined, Text
 from formulations.constraints.rule import SCOPES, Rule
 from formulations.constraints.tokens import TokenPattern
-from formulations.labels import EACH_FIELD, OUTSIDE, Group
+from formulations.labels import EACH_FIELD, OUTSIDE, Group, Selector, listed
 from formulations.language.names import NamedFormula
 from formulations.language.toml_text import dumps
 from formulations.rules import RuleSet
@@ -18,9 +18,10 @@ def write(rules: RuleSet) -> str:
     """A rule set as TOML text."""
     declared = rules.fields or _fields(rules)
     groups = {group.name: group for group in rules.groups}
+    known: set[Group] = set()
     for item in rules:
         for selector in _selectors(item):
-            _gather(selector, groups)
+            _gather(selector, groups, known)
     document: dict[str, Any] = {
         "title": rules.title,
         "source": rules.source,
@@ -87,8 +88,7 @@ def _changed(record: Any) -> dict[str, Any]:
 
 def _written(value: Any) -> Any:
     if isinstance(value, Group):
-        members = [_written(member) for member in value.members]
-        return {"not": members} if _unnamed(value) else value.name
+        return _members(value) if _unnamed(value) else value.name
     if isinstance(value, TokenPattern):
         return _changed(value)
     if isinstance(value, Real) and not isinstance(value, bool | int):
@@ -112,30 +112,26 @@ def _selectors(item: Rule | Feature) -> list[Any]:
     return item.statement.selectors()
 
 
-def _gather(selector: Any, groups: dict[str, Group]) -> None:
-    """Named groups, inner ones first."""
-    if isinstance(selector, Group):
-        for member in selector.members:
-            _gather(member, groups)
-        unnamed = _unnamed(selector)
-        if not unnamed and groups.setdefault(selector.name, selector) != selector:
-            raise ValueError(f"two different groups are named {selector.name!r}: give them different names")
-    elif isinstance(selector, tuple):
-        for member in selector:
-            _gather(member, groups)
+def _gather(selector: Selector | None, groups: dict[str, Group], known: set[Group]) -> None:
+    """Named groups, inner ones first; `known` are those that were looked at."""
+    for group in listed(selector or ()):
+        if isinstance(group, str) or group in known:
+            continue
+        known.add(group)
+        for member in group.members:
+            _gather(member, groups, known)
+        if not _unnamed(group) and groups.setdefault(group.name, group) != group:
+            raise ValueError(f"two different groups are named {group.name!r}: give them different names")
 
 
 def _fields(rules: RuleSet) -> list[str]:
     """What rules made in Python name, which a file has to declare."""
     found: dict[str, None] = {}
 
-    def add(selector: Any, taken: tuple[str, ...]) -> None:
-        if isinstance(selector, str):
-            if selector not in (OUTSIDE, EACH_FIELD, *taken):
-                found[selector] = None
-        elif selector is not None:
-            for member in selector.members if isinstance(selector, Group) else selector:
-                add(member, taken)
+    def add(selector: Selector | None, taken: tuple[str, ...]) -> None:
+        for member in listed(selector or ()):
+            names = sorted(member.names) if isinstance(member, Group) else [member]
+            found.update(dict.fromkeys(name for name in names if name not in (OUTSIDE, EACH_FIELD, *taken)))
 
     for item in rules:
         taken = SCOPES[item.scope] if isinstance(item, Rule) else ()

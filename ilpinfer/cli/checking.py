@@ -4,13 +4,11 @@ import json
 import warnings
 from collections.abc import Sequence
 
-from rich.table import Table
-
 from formulations import LabelSet, load_rules, schemes
 from formulations.compiled.problem import RuleNotice, notices
 from ilpinfer.cli.inputs import checked_scheme, notice
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.show import console
+from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.corpus.conversion import converted, taken_as
 from ilpinfer.corpus.sequences import labelled, read
 from ilpinfer.evaluation.checking import Breach, Checked, Gold, check_rules
@@ -53,21 +51,19 @@ def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ..
 
 
 def _show(found: Sequence[Checked]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("rule")
-    for name in ("broken in", "share", "applies", "holds", "breaks", "penalty", "suggested"):
-        table.add_column(name, justify="right")
+    shown = table("rule")
+    numbers(shown, "broken in", "share", "applies", "holds", "breaks", "penalty", "suggested")
     for row in found:
         held = f"{row.holds / row.applies:.1%}" if row.applies else "-"
         penalty = "hard" if row.penalty is None else f"{row.penalty:.2f}"
         suggested = "-" if row.suggested_penalty is None else f"{row.suggested_penalty:.2f}"
         counts = str(row.broken), f"{row.share:.1%}", str(row.applies), held, str(row.breaks)
-        table.add_row(row.rule, *counts, penalty, suggested)
+        add_row(shown, row.rule, *counts, penalty, suggested)
     screen = console()
-    screen.print(table)
+    screen.print(shown)
     for row in found:
         for line in _remarks(row):
-            screen.print(f"{row.rule}: {line}", markup=False, highlight=False, soft_wrap=True)
+            screen.print(f"{row.rule}: {line}", highlight=False, soft_wrap=True)
 
 
 def _remarks(row: Checked) -> list[str]:

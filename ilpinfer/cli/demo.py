@@ -70,21 +70,22 @@ def _show_items(
             one = left[row] if row < len(left) else blank
             two = right[row] if row < len(right) else blank
             screen.print(_padded(one, width) + Text("    ") + two)
-        screen.print(_what_changed(item, before, after, model.trellis(item.tokens)) + "\n")
+        screen.print(_what_changed(item, before, after, model.trellis(item.tokens)), "\n", sep="")
     legend = Text("colours: ").append_text(Text("  ").join(Text(n, style) for n, style in COLOURS.items()))
     screen.print(legend, "\n")
 
 
-def _what_changed(item: resumes.Item, before: Solution, after: Solution, trellis: Trellis) -> str:
+def _what_changed(item: resumes.Item, before: Solution, after: Solution, trellis: Trellis) -> Text:
     names = ", ".join(
         f"{name}: {before.violations[name]} → {after.violations[name]} violations"
         for name in after.violations
     )
     moved = sum(a != b for a, b in zip(before.labels, after.labels, strict=True))
     right = [sum(a == b for a, b in zip(s.labels, item.labels, strict=True)) for s in (before, after)]
-    return (
-        f"[bold]{names}[/bold]; {moved} of {len(trellis)} tokens relabelled, {right[0]} → {right[1]} of them right; "
-        f"score {before.score:.3f} → {after.score:.3f} nats"
+    return Text(names, "bold").append(
+        f"; {moved} of {len(trellis)} tokens relabelled, {right[0]} → {right[1]} of them right; "
+        f"score {before.score:.3f} → {after.score:.3f} nats",
+        "not bold",
     )
 
 

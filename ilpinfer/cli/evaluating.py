@@ -6,11 +6,10 @@ from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from formulations.labels import suggestion
 from ilpinfer.cli.inputs import checked_scheme, notice
-from ilpinfer.cli.show import console
+from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.evaluation import confusion, significance
 from ilpinfer.evaluation.evaluation import Evaluation, measures
@@ -66,12 +65,10 @@ def evaluate(
 
 
 def _show(screen: Console, found: Evaluation, unit: str, beta: float) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("field")
+    shown = table("field")
     f_name = [] if beta == 1 else [f"F{beta:g}"]
     headings = ["gold", "predicted", "both", "precision", "recall", "F1", *f_name, "overlap"]
-    for heading in headings:
-        table.add_column(heading, justify="right")
+    numbers(shown, *headings)
     rows = [(name, measures(found.counts[unit][:, f], beta)) for f, name in enumerate(found.fields)]
     rows = [(name, row) for name, row in rows if row["gold"] or row["predicted"]]
     for name, row in [*rows, ("all", measures(found.counts[unit].sum(axis=1), beta))]:
@@ -83,8 +80,8 @@ def _show(screen: Console, found: Evaluation, unit: str, beta: float) -> None:
             row["overlap"],
         ]
         sums = [str(row[key]) for key in ("gold", "predicted", "both")]
-        table.add_row(name, *sums, *map(_percent, shares), style="bold" if name == "all" else "")
-    screen.print(table)
+        add_row(shown, name, *sums, *map(_percent, shares), style="bold" if name == "all" else "")
+    screen.print(shown)
     right, whole = int(found.correct.sum()), int((found.correct == found.tokens).sum())
     screen.print(
         f"{unit} in %; token accuracy {_percent(found.accuracy)} % ({right} of {found.tokens.sum()}), whole "
@@ -94,21 +91,19 @@ def _show(screen: Console, found: Evaluation, unit: str, beta: float) -> None:
     )
     worst = confusion.mistakes(found.labels.names, found.confusion, MISTAKES)
     if worst:
-        shown = ", ".join(f"{gold} as {predicted} {count}" for gold, predicted, count in worst)
-        screen.print(f"most often mistaken: {shown}", soft_wrap=True, highlight=False, markup=False)
+        pairs = ", ".join(f"{gold} as {predicted} {count}" for gold, predicted, count in worst)
+        screen.print(f"most often mistaken: {pairs}", soft_wrap=True, highlight=False)
 
 
 def _show_differences(screen: Console, differences: Sequence[Difference], one: str, other: str) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("in %")
-    for heading in ("predicted", "against", "difference", "95 % interval", "p"):
-        table.add_column(heading, justify="right")
+    shown = table("in %")
+    numbers(shown, "predicted", "against", "difference", "95 % interval", "p")
     for each in differences:
         interval = f"{100 * each.low:+.2f} to {100 * each.high:+.2f}"
         values = _percent(each.value), _percent(each.other), f"{100 * each.gain:+.2f}"
-        table.add_row(each.measure, *values, interval, f"{each.p:.4f}")
-    screen.print(f"\n{one} against {other}", markup=False, highlight=False, soft_wrap=True)
-    screen.print(table)
+        add_row(shown, each.measure, *values, interval, f"{each.p:.4f}")
+    screen.print(f"\n{one} against {other}", highlight=False, soft_wrap=True)
+    screen.print(shown)
 
 
 def _percent(share: float) -> str:

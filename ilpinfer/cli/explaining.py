@@ -3,8 +3,6 @@
 import json
 import warnings
 
-from rich.table import Table
-
 from formulations import LabelSet, RuleSet, load_rules
 from formulations.compiled.analysis import Analysis, analyse
 from formulations.compiled.problem import RuleNotice
@@ -12,7 +10,7 @@ from formulations.labels import OUTSIDE
 from formulations.language.schema import schema
 from formulations.schemes import MARKS, WRITABLE
 from ilpinfer.cli.inputs import checked_scheme, notice
-from ilpinfer.cli.show import console
+from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.models.files import load_model
 
 
@@ -58,22 +56,18 @@ _PARTIAL = {"exact": "in P", "sound": "in P, may fall", "forced": "forced", "": 
 
 def _show(found: list[Analysis], labels: LabelSet, length: int) -> None:
     screen = console()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("rule")
-    for name in ("form", "kind"):
-        table.add_column(name)
-    table.add_column("states", justify="right")
+    shown = table("rule", "form", "kind")
+    numbers(shown, "states")
     for name in ("on prefixes", "a prefix shows"):
-        table.add_column(name)
-    for name in ("rows", "columns"):
-        table.add_column(name, justify="right")
+        shown.add_column(name)
+    numbers(shown, "rows", "columns")
     for row in found:
         states = "too many" if row.states is None else str(row.states)
         states += f" x {row.machines}" if row.machines > 1 else ""
         size = str(row.rows), str(row.columns)
-        table.add_row(row.rule, row.form, _KINDS[row.kind], states, _PARTIAL[row.partial], row.bound, *size)
-    screen.print(table)
+        add_row(shown, row.rule, row.form, _KINDS[row.kind], states, _PARTIAL[row.partial], row.bound, *size)
+    screen.print(shown)
     screen.print(f"rows and columns beside the path's, for {length} tokens and {len(labels)} labels")
     for row in found:
         if row.warning:
-            screen.print(f"{row.rule}: {row.warning}", markup=False, highlight=False, soft_wrap=True)
+            screen.print(f"{row.rule}: {row.warning}", highlight=False, soft_wrap=True)

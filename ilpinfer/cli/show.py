@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from ilpinfer.evaluation.comparison import Summary
 from ilpinfer.methods import methods
@@ -18,10 +19,10 @@ def show_methods(as_json: bool) -> None:
         ]
         print(json.dumps(fields, indent=2))
         return
-    table = Table("method", "kind", "what it does", "options", box=None, pad_edge=False)
+    found = table("method", "kind", "what it does", "options")
     for m in methods():
-        table.add_row(m.name, "exact" if m.exact else "heuristic", m.summary, ", ".join(m.options))
-    console().print(table)
+        add_row(found, m.name, "exact" if m.exact else "heuristic", m.summary, ", ".join(m.options))
+    console().print(found)
 
 
 def show_comparison(summary: Sequence[Summary]) -> None:
@@ -46,15 +47,13 @@ def show_comparison(summary: Sequence[Summary]) -> None:
         columns.insert(5, ("none", [str(line.unusable) for line in summary]))
     if not narrow:
         columns.insert(2, ("missed", [str(line.missed) for line in summary]))
-    table = Table(box=None, pad_edge=False, padding=(0, 1 if narrow else 2, 0, 0), header_style="bold")
-    table.add_column("method")
-    table.add_column("kind")
+    shown = table("method", "kind", padding=(0, 1 if narrow else 2, 0, 0))
     for heading, _ in columns:
-        table.add_column(heading, justify="right", no_wrap=True)
+        shown.add_column(heading, justify="right", no_wrap=True)
     for row, line in enumerate(summary):
         kind = "heur." if narrow and line.kind == "heuristic" else line.kind
-        table.add_row(line.method, kind, *(cells[row] for _, cells in columns))
-    screen.print(table)
+        add_row(shown, line.method, kind, *(cells[row] for _, cells in columns))
+    screen.print(shown)
     broken = ", ".join(f"{line.method} {line.breaking}" for line in summary)
     screen.print(
         f"gaps: nats below the proved optimum; labellings of {summary[0].sequences} that break a rule: {broken}"
@@ -73,7 +72,29 @@ def _milliseconds(number: float) -> str:
     return f"{number:.2f}" if number < 100 else f"{number:.0f}"
 
 
-def console() -> Console:
-    """Standard output; wide enough for the tables where it is not a terminal."""
-    plain = Console()
-    return plain if plain.is_terminal else Console(width=140)
+def console(*, stderr: bool = False) -> Console:
+    """An output stream, standard output if not said otherwise; wide enough for the tables where it is no terminal.
+
+    Square brackets are shown as they are: texts of users are never read as markup.
+    """
+    plain = Console(stderr=stderr, markup=False, emoji=False)
+    return plain if plain.is_terminal else Console(stderr=stderr, width=140, markup=False, emoji=False)
+
+
+def table(*headings: str, padding: tuple[int, int, int, int] | tuple[int, int] = (0, 1)) -> Table:
+    """A table without a frame, with columns of texts; numbers get theirs from `numbers`."""
+    found = Table(box=None, pad_edge=False, padding=padding, header_style="bold")
+    for heading in headings:
+        found.add_column(Text(heading))
+    return found
+
+
+def numbers(table: Table, *headings: str) -> None:
+    """Add columns of numbers."""
+    for heading in headings:
+        table.add_column(Text(heading), justify="right")
+
+
+def add_row(table: Table, *cells: str, style: str = "") -> None:
+    """Add a row of texts, shown as they are."""
+    table.add_row(*map(Text, cells), style=style)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from formulations import LabelSet, RuleSet, load_rules
@@ -16,7 +15,7 @@ from formulations.compiled.problem import RuleNotice
 from formulations.labels import suggestion
 from ilpinfer.cli.inputs import checked_scheme, notice, parameters
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.show import console
+from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.corpus.conversion import converted, read_as, shown, sound, taken_as
 from ilpinfer.corpus.sequences import InputError, labelled, read
 from ilpinfer.evaluation.evaluation import Pair, evaluate
@@ -84,9 +83,9 @@ def train(
         file=sys.stderr,
     )
     if held_out:
-        table = _table("held out")
-        _add(table, f"{len(held_out)} sequences", labelled_by(model, held_out, rules))
-        console().print(table)
+        tried = _table("held out")
+        _add(tried, f"{len(held_out)} sequences", labelled_by(model, held_out, rules))
+        console().print(tried)
 
 
 def _read(source: str, scheme: str, first: int | None = None) -> list[Labelled]:
@@ -162,29 +161,27 @@ def _cross_validated(
     pairs: list[Labelled], make: Any, rules: RuleSet, trying: Trying, documents: Sequence[Any]
 ) -> None:
     parts = folds(documents, trying.parts, trying.seed)
-    table, every = _table("cross-validation"), list[Pair]()
+    tried, every = _table("cross-validation"), list[Pair]()
     with progress("folds", len(parts)) as advance:
         for number, found in enumerate(cross_validate(pairs, make, parts, rules), 1):
-            _add(table, f"fold {number}, {len(found)} sequences", found)
+            _add(tried, f"fold {number}, {len(found)} sequences", found)
             every += found
             advance()
-    _add(table, f"all {len(every)}", every)
-    console().print(table)
+    _add(tried, f"all {len(every)}", every)
+    console().print(tried)
 
 
 def _table(title: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(title)
-    for heading in ("token accuracy", "span precision", "recall", "F1", "whole sequences"):
-        table.add_column(heading, justify="right")
-    return table
+    made = table(title)
+    numbers(made, "token accuracy", "span precision", "recall", "F1", "whole sequences")
+    return made
 
 
-def _add(table: Table, name: str, pairs: Sequence[Pair]) -> None:
+def _add(tried: Table, name: str, pairs: Sequence[Pair]) -> None:
     found = evaluate(pairs)
     spans = found.to_dict()["all"]["spans"]
     shares = (found.accuracy, spans["precision"], spans["recall"], spans["f1"], found.whole_sequences)
-    table.add_row(name, *(f"{100 * share:.2f}" for share in shares))
+    add_row(tried, name, *(f"{100 * share:.2f}" for share in shares))
 
 
 def _watched() -> AbstractContextManager[Any]:
@@ -196,7 +193,7 @@ def _watched() -> AbstractContextManager[Any]:
 
 class _Status(AbstractContextManager[Any]):
     def __init__(self) -> None:
-        self._status = Console(stderr=True).status("training")
+        self._status = console(stderr=True).status("training")
 
     def __enter__(self) -> Any:
         self._status.__enter__()

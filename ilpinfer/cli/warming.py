@@ -1,20 +1,19 @@
 """`ilpinfer warm-up`."""
 
-from rich.console import Console
-
+from ilpinfer.cli.show import console
 from ilpinfer.kernels import place
 from ilpinfer.warming import STAGES, warm
 
 
 def warm_up() -> None:
     """Compile or load the kernels of every stage, and say where they are kept."""
-    console = Console()
+    screen = console()
     for stage, what in STAGES.items():
-        with console.status(f"{stage}: {what}"):
+        with screen.status(f"{stage}: {what}"):
             seconds = warm(stage)
-        console.print(f"{stage}: {what}, {seconds:.1f} s", highlight=False)
+        screen.print(f"{stage}: {what}, {seconds:.1f} s", highlight=False)
     kept = place()
-    console.print(
+    screen.print(
         f"kept in {kept}"
         if kept
         else "nowhere to keep them: every process compiles anew; set NUMBA_CACHE_DIR",

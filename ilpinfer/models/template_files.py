@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from formulations import Rule, RuleError, dump_rules, parse_rules
-from formulations.constraints.tokens import compiled
+from formulations.expressions import Expression
+from formulations.files import Unreadable, read_text
 from formulations.labels import OUTSIDE, suggestion
 from formulations.language.declared import Misplaced, check_keys
+from formulations.language.files import read_words
 from formulations.language.toml_text import locate, syntax_place
+from formulations.rules import LARGEST
 from ilpinfer.models.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, WordAttribute
 from ilpinfer.models.contexts import CONTEXT_ATTRIBUTES, PLACES, Column
 from ilpinfer.models.features import (
@@ -69,12 +72,12 @@ def load_template(source: str | Path | Mapping[str, Any]) -> Template:
         text = (files("ilpinfer.models") / "templates" / f"{source}.toml").read_text("utf-8")
         return _parsed(text, Path(), f"template {source}")
     try:
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
+        text = read_text(path, LARGEST)
+    except FileNotFoundError as error:
         hint = "" if path.suffix else suggestion(str(source), shipped())
         raise TemplateError(f"{source}: the template cannot be read: {error.strerror}{hint}") from None
-    except UnicodeDecodeError:
-        raise TemplateError(f"{source}: the template is not UTF-8; save it as UTF-8") from None
+    except Unreadable as error:
+        raise TemplateError(f"{source}: the template cannot be read: {error}") from None
     return _parsed(text, path.parent, str(source))
 
 
@@ -152,11 +155,9 @@ def _words(value: Any, name: str, folder: Path, path: tuple[str, ...]) -> list[s
     """A list of texts; `{ file = "words.txt" }` reads one a line, lines that begin with # left out."""
     if isinstance(value, dict) and value.keys() == {"file"} and isinstance(value["file"], str):
         try:
-            lines = (folder / value["file"]).read_text("utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            what = error.strerror if isinstance(error, OSError) else "not UTF-8"
-            raise Misplaced(f"{name}: {value['file']} cannot be read: {what}", *path) from None
-        value = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+            value = list(read_words(folder, value["file"]))
+        except Unreadable as error:
+            raise Misplaced(f"{name}: {value['file']} cannot be read: {error}", *path) from None
     if not isinstance(value, list) or not all(isinstance(word, str) and word.strip() for word in value):
         raise Misplaced(f'{name}: expected a list of words, or {{ file = "words.txt" }}', *path)
     if not value:
@@ -168,10 +169,10 @@ def _pattern(value: Any, name: str, path: tuple[str, ...]) -> WordAttribute:
     if not isinstance(value, str):
         raise Misplaced(f"{name} is {value!r}; expected a regular expression for a whole token", *path)
     try:
-        expression = compiled(value)
+        expression = Expression(value)
     except ValueError as error:
         raise Misplaced(f"{name}: {error}", *path) from None
-    return lambda word: ("",) if expression.fullmatch(word) else ()
+    return lambda word: ("",) if expression.matches(word) else ()
 
 
 def _rules(value: Any, folder: Path) -> ContextAttribute:

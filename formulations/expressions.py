@@ -1,0 +1,134 @@
+"""Regular expressions over the characters of a token, as users write them, with an end to their backtracking.
+
+The syntax is that of Python's `re`; the engine is that of the `regex` module, which can stop a match in every thread
+and on every platform.
+"""
+
+import re
+import warnings
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from formulations import limits
+from formulations.shown import brief
+
+PATIENCE = 1.0
+"""Seconds of processor time for one token."""
+LONGEST = 200_000
+"""Characters of an expression."""
+LARGEST = 100_000
+"""Parts of an expression beyond those written, once what it repeats is written out as often as it must occur."""
+
+_PART = re.compile(
+    r"""(?P<quantifier> [*+?] | \{ (?P<low> \d* ) (?: , \d* )? \} ) (?P<manner> [?+]? )
+      | (?P<class> \[ \^? \]? (?: \\. | [^\]\\] )*+ \] ) | (?P<brace> \{ )
+      | (?P<open> \( (?: \? (?: P?<[^>=!)]*> | P=\w* | [^)<:=!>]*[:=!>] | <[=!] )? )? ) | (?P<close> \) )
+      | (?P<atom> \\. | . )""",
+    re.VERBOSE | re.DOTALL,
+)
+_COMMENT = re.compile(r"#[^\n]*")
+
+
+class TooSlow(ValueError):
+    """A regular expression that takes too long on a token."""
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A regular expression that must match a whole token.
+
+    Parameters
+    ----------
+    pattern : in the syntax of `re`
+    ignore_case : whether upper and lower case are the same
+
+    Raises
+    ------
+    ValueError
+        for a text that is none, or one that is too large.
+    """
+
+    pattern: str
+    ignore_case: bool = False
+
+    def __post_init__(self) -> None:
+        _checked(self.pattern)
+
+    @cached_property
+    def _compiled(self) -> Any:
+        import regex  # type: ignore[import-untyped]
+
+        return regex.compile(_literal_braces(self.pattern), regex.IGNORECASE if self.ignore_case else 0)
+
+    def matches(self, token: str) -> bool:
+        """Whether the whole token matches.
+
+        Raises
+        ------
+        TooSlow
+            after `PATIENCE` seconds of processor time.
+        formulations.limits.OutOfTime
+            where a time limit is set and passes before.
+        """
+        spent = 0.0
+        while spent < PATIENCE:
+            stretch = min(PATIENCE - spent, max(limits.left(), 0.01))
+            try:
+                return self._compiled.fullmatch(token, timeout=stretch) is not None
+            except TimeoutError:
+                limits.check()
+                spent += stretch
+            except MemoryError:
+                break
+        raise TooSlow(
+            f"pattern {brief(self.pattern)} takes more than {PATIENCE:g} s on the token {brief(token)}: write it so that "
+            "what is repeated can match in one way only"
+        )
+
+
+@lru_cache(maxsize=1024)
+def _checked(pattern: str) -> None:
+    """Raise ValueError for what is no regular expression of `re`, or too large a one to compile."""
+    if len(pattern) > LONGEST:
+        raise ValueError(f"pattern {brief(pattern)} has {len(pattern)} characters; it may have {LONGEST}")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FutureWarning)
+            warnings.simplefilter("error", DeprecationWarning)
+            re.compile(pattern)
+    except (re.error, OverflowError, RecursionError, FutureWarning, DeprecationWarning) as error:
+        what = "too deep" if isinstance(error, RecursionError) else brief(str(error), quoted=False)
+        raise ValueError(f"pattern {brief(pattern)} is not a regular expression: {what}") from None
+    if max(map(_size, {pattern, _COMMENT.sub("", pattern) if "x" in pattern else pattern})) > LARGEST + len(
+        pattern
+    ):
+        raise ValueError(
+            f"pattern {brief(pattern)} is too large: its repetitions, written out, have more than {LARGEST} parts"
+        )
+
+
+def _size(pattern: str) -> int:
+    """Parts of an expression, once what it repeats is written out as often as it must occur."""
+    groups, last = [1], 0  # parts of each open group; of what a quantifier would repeat
+    for part in _PART.finditer(pattern):
+        if part["quantifier"]:
+            low = int(part["low"]) if part["low"] else int(part["quantifier"] == "+")
+            groups[-1] += last * low
+            last *= low + 1
+        elif part["open"]:
+            groups.append(1)
+        elif part["close"]:
+            last = groups.pop() if len(groups) > 1 else 1
+            groups[-1] += last
+        else:
+            groups[-1] += 1
+            last = 1
+        if groups[-1] > LARGEST + len(pattern):
+            break
+    return sum(groups)
+
+
+def _literal_braces(pattern: str) -> str:
+    """The expression with a backslash before each brace that begins no repetition; `regex` gives some a meaning."""
+    return _PART.sub(lambda part: "\\{" if part["brace"] else part[0], pattern)

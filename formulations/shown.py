@@ -1,0 +1,34 @@
+"""Values as messages and names show them: never at length."""
+
+from typing import Any
+
+LONGEST = 60
+"""Characters of a value in a message."""
+
+
+def brief(value: Any, longest: int = LONGEST, *, quoted: bool = True) -> str:
+    """The value as Python writes it, cut where it is long."""
+    if isinstance(value, str):
+        text = cut(value, longest)
+        return repr(text) if quoted else text
+    if isinstance(value, list | tuple | set | frozenset) and len(value) > 6:
+        some = ", ".join(brief(item, 20) for item in list(value)[:3])
+        return f"[{some}, … ({len(value)} in all)]"
+    if isinstance(value, dict) and len(value) > 6:
+        return f"a table of {len(value)} keys"
+    if isinstance(value, list | tuple):
+        inner = ", ".join(brief(item, longest // 2) for item in value)
+        return cut(f"[{inner}]" if isinstance(value, list) else f"({inner})", 2 * longest)
+    if isinstance(value, dict):
+        inner = ", ".join(
+            f"{brief(k, 20, quoted=False)} = {brief(v, longest // 2)}" for k, v in value.items()
+        )
+        return cut("{" + inner + "}", 2 * longest)
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"a number of {value.bit_length()} bits"
+    return cut(repr(value), 2 * longest)
+
+
+def cut(text: str, longest: int) -> str:
+    """The text, or its beginning and an ellipsis."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"

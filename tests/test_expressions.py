@@ -1,0 +1,131 @@
+"""Regular expressions over tokens: the syntax of `re`, and an end to every match."""
+
+import multiprocessing
+import random
+import re
+import threading
+import warnings
+
+import pytest
+
+import ilpinfer
+from formulations import Trellis, expressions, parse_rules
+from formulations import constraints as C
+from formulations.expressions import Expression, TooSlow
+from ilpinfer.models.template_files import load_template
+
+SLOW, TOKEN = "(?:a|a)*[bc]", "a" * 60 + "d"
+PIECES = [
+    *["a", "b", ".", "[ab]", "[^a]", "[]a]", r"\d", r"\w", r"\s", r"\b", "^", "$", "(?:b|a)", "(?=a)", "(?!b)", "(?<=a)"],
+    *["{", "}", "a{e}", "{1", "x{,2}", "{e<=1}", r"\{", r"\.", "(?i:b)", "(|a)", "(?P<n>a)", "(?>a|ab)", "-", "é"],
+]  # fmt: skip
+REPEATS = ["", "", "", "*", "+", "?", "{2}", "{1,3}", "{,2}", "*?", "??", "*+", "{0,2}?"]
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(expressions, "PATIENCE", 0.05)
+
+
+def drawn(rng: random.Random, depth: int = 3) -> str:
+    text = ""
+    for _ in range(rng.randint(1, 4)):
+        piece = f"({drawn(rng, depth - 1)})" if depth and rng.random() < 0.3 else rng.choice(PIECES)
+        text += piece + rng.choice(REPEATS) + ("|" if rng.random() < 0.1 else "")
+    return text
+
+
+def test_the_syntax_is_that_of_python():
+    rng, compared = random.Random(3), 0
+    while compared < 3000:
+        pattern, ignore_case = drawn(rng), rng.random() < 0.5
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                plain = re.compile(pattern, re.IGNORECASE if ignore_case else 0)
+        except (re.error, FutureWarning):
+            with pytest.raises(ValueError, match="is not a regular expression"):
+                Expression(pattern, ignore_case)
+            continue
+        token = "".join(rng.choice("aabbA1 -{}ex,2é.") for _ in range(rng.randint(0, 7)))
+        assert Expression(pattern, ignore_case).matches(token) == (plain.fullmatch(token) is not None)
+        compared += 1
+
+
+@pytest.mark.parametrize(("pattern", "token"), [("((a*)*)*b", "a" * 14), ("(a+)+b", "a" * 60 + "c")])
+def test_common_slow_patterns_are_quick(pattern, token):
+    assert not Expression(pattern).matches(token)
+
+
+def test_a_pattern_that_takes_for_ever_is_stopped(impatient):
+    trellis = Trellis([0.0, 0.0], [], labels=["a", "b"], tokens=[TOKEN])
+    for rule in (C.tag_at("a", pattern=SLOW), C.logic(f'forall t: token(t) matches "{SLOW}" -> a(t)')):
+        with pytest.raises(ValueError, match=r"takes more than 0\.05 s on the token 'aaaa"):
+            ilpinfer.decode(trellis, [rule])
+    template = load_template({"features": ["slow"], "patterns": {"slow": SLOW}})
+    with pytest.raises(TooSlow):
+        template.words["slow"](TOKEN)
+    assert C.tag_at("a", pattern="a+b", words=["x"]).violations(["b"], ["a" * 60 + "b"]) == 1
+
+
+def tried(found: list[str]) -> None:
+    try:
+        Expression(SLOW).matches(TOKEN)
+    except TooSlow as error:
+        found.append(str(error))
+
+
+def tried_apart(sender) -> None:
+    found: list[str] = []
+    tried(found)
+    sender.send(found)
+
+
+def test_it_is_stopped_in_threads_and_in_other_processes(impatient):
+    found: list[str] = []
+    thread = threading.Thread(target=tried, args=(found,))
+    thread.start()
+    thread.join(60)
+    assert len(found) == 1
+    receiver, sender = multiprocessing.Pipe(False)
+    process = multiprocessing.get_context("spawn").Process(target=tried_apart, args=(sender,))
+    process.start()
+    assert receiver.poll(60) and len(receiver.recv()) == 1
+    process.join(60)
+
+
+def test_a_time_limit_ends_a_match(monkeypatch):
+    monkeypatch.setattr(expressions, "PATIENCE", 1000.0)
+    trellis = Trellis([0.0, 0.0], [], labels=["a", "b"], tokens=[TOKEN])
+    solution = ilpinfer.decode(trellis, [C.tag_at("a", pattern=SLOW)], time_limit=0.1)
+    assert (solution.status, solution.found) == ("unknown", False)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("(?:" * 99 + "ab" + ")+" * 99, "more than 100000 parts"),
+        ("a{4000000000}", "more than 100000 parts"),
+        ("(?x) (?: a # ( \n {1000}){1000}", "more than 100000 parts"),
+        ("(?:(?:a|b){1000}){1000} # x", "more than 100000 parts"),
+        ("(" * 3000 + ")" * 3000, "too deep"),
+        ("a" * 300_000, "has 300000 characters"),
+        ("[a", "unterminated character set"),
+        ("a{99999999999999999999}", "is not a regular expression"),
+    ],
+)
+def test_what_cannot_be_compiled_is_refused(pattern, message):
+    with pytest.raises(ValueError, match=message) as found:
+        C.tag_at("a", pattern=pattern)
+    assert len(str(found.value)) < 300
+    if len(pattern) < 20_000:
+        from formulations.language.toml_text import dumps
+
+        rule = {"template": "tag_at", "field": "a", "pattern": pattern}
+        with pytest.raises(ValueError, match=message) as found:
+            parse_rules(dumps({"fields": ["a"], "rule": [rule]}))
+        assert "^" in str(found.value)
+
+
+def test_long_lists_of_alternatives_are_taken():
+    assert Expression("|".join(f"word{i}" for i in range(3000))).matches("word77")

@@ -1,0 +1,70 @@
+"""Texts of users are shown as they are: square brackets are no markup."""
+
+import json
+
+import pytest
+from rich.console import Console
+
+from ilpinfer.cli import show
+from ilpinfer.cli.checking import check
+from ilpinfer.cli.evaluating import evaluate
+from ilpinfer.cli.explaining import explain
+from ilpinfer.evaluation.comparison import Summary
+
+NAMES = ["[hard] one title", "[/x] :smile:", "[bold", "\\[red]"]
+LABEL = "[/x] [red]"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rules = "".join(f"[[rule]]\nname = {json.dumps(n)}\nlinear = 'tokens(\"{LABEL}\") <= 0'\n" for n in NAMES)
+    (tmp_path / "rules.toml").write_text(f"fields = [{json.dumps(LABEL)}]\n{rules}", "utf-8")
+    (tmp_path / "gold.tsv").write_text(f"x\t{LABEL}\n[/y]\tO\n\nx\t{LABEL}\n", "utf-8")
+    (tmp_path / "said.jsonl").write_text(
+        json.dumps({"tokens": ["x", "[/y]"], "labels": ["O", "O"]})
+        + "\n"
+        + json.dumps({"tokens": ["x"], "labels": ["O"]})
+        + "\n"
+    )
+    return tmp_path
+
+
+def test_rules_are_named_as_they_are(files, capsys):
+    check("rules.toml", "gold.tsv", "plain", False)
+    checked = capsys.readouterr().out
+    explain("rules.toml", None, 5, "plain", False)
+    explained = capsys.readouterr().out
+    for name in NAMES:
+        assert f"{name}: broken in" in checked and checked.count(name) >= 2
+        assert name in explained
+
+
+def test_fields_and_files_are_named_as_they_are(files, capsys):
+    (files / "[a].jsonl").write_text((files / "said.jsonl").read_text())
+    options = {"by": "tokens", "beta": 1.0, "leave_out": (), "resamples": 10, "seed": 0}
+    evaluate("[a].jsonl", "gold.tsv", "said.jsonl", None, None, "plain", options)
+    shown = capsys.readouterr().out
+    assert LABEL in shown and "[a].jsonl against said.jsonl" in shown and f"{LABEL} as O" in shown
+
+
+def test_methods_are_named_as_they_are(capsys):
+    line = Summary(
+        **{field: 0 for field in Summary.__dataclass_fields__} | {"method": LABEL, "kind": "exact"}
+    )
+    show.show_comparison([line])
+    assert capsys.readouterr().out.count(LABEL) == 2
+
+
+def test_every_console_and_table_comes_from_one_place():
+    from pathlib import Path
+
+    folder = Path(show.__file__).parent.parent
+    made = {
+        p.name
+        for p in folder.rglob("*.py")
+        for word in ("Console(", " Table(")
+        if word in p.read_text("utf-8")
+    }
+    assert made <= {"show.py", "progress.py"}
+    assert show.console().render_str("[red]").plain == "[red]" and isinstance(show.console(), Console)
