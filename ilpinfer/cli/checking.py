@@ -14,11 +14,11 @@ from ilpinfer.corpus.sequences import labelled, read
 from ilpinfer.evaluation.checking import Breach, Checked, Gold, check_rules
 
 
-def check(rules: str, gold: str, scheme: str, as_json: bool) -> None:
+def check(rules: str, gold: str, scheme: str, as_json: bool, column: str) -> None:
     """Hold rules against gold labels, and say what that shows."""
     check_scheme(scheme)
     rule_set = load_rules(rules)
-    examples = read(gold)
+    examples = read(gold, column=column, notify=notice)
     pairs = labelled(examples)
     if scheme == "plain":
         labels_of = strip([labels for _, labels in pairs])

@@ -33,8 +33,9 @@ def compare(
 ) -> None:
     """Decode every sequence with every method, check that proofs agree, and show and write the comparison."""
     reading = reading_of(*(options.pop(name) for name in ("label_names", "pool", "scale")))
+    column = options.pop("column")
     plan = _plan(methods, time_limit, options)
-    scored, rule_set, content = prepare(source, model, rules, scheme, first, reading)
+    scored, rule_set, content = prepare(source, model, rules, scheme, first, reading, column)
     results = Path(output, "results.jsonl")
     names = list(plan)
     with (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from formulations.labels import suggestion
-from ilpinfer.corpus.sequences import Example, InputError
+from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.models.outside.arrays import read_archive
 from ilpinfer.models.outside.logits import Reading, score_parts
 from ilpinfer.models.outside.names import label_names

@@ -7,7 +7,7 @@ from formulations import RuleSet, Trellis, schemes
 from formulations.compiled.problem import compile_problem
 from formulations.labels import LabelSet
 from ilpinfer.corpus.conversion import read_as, strip
-from ilpinfer.corpus.sequences import Example, InputError
+from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.models.files import Model
 
 

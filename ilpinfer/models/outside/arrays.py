@@ -23,7 +23,7 @@ def as_floats(value: Any, what: str, dimensions: int) -> NDArray[np.float64]:
         if np.iscomplexobj(given):
             raise TypeError("complex numbers have no order")
         array = given.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{what} must hold numbers in rows of equal length: {error}") from None
     if array.ndim != dimensions:
         letters = ", ".join("TKK"[:dimensions]) if dimensions > 1 else "K,"

@@ -130,7 +130,7 @@ def pool_pieces(rows: Floats, word_ids: Sequence[int | None], pool: str = "first
     try:
         ids = np.array([-1 if each is None else each for each in word_ids])
         numbers = ids.astype(np.int64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"word_ids must be a list of whole numbers, not {word_ids!r:.60}") from None
     if len(ids) != len(rows) or ids.ndim != 1 or not np.array_equal(ids, numbers):
         raise ValueError(
