@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from formulations import arrays
 from formulations.compiled.lattice import Lattice
 from formulations.grid import nats
-from formulations.labels import LabelSet
+from formulations.labels import LabelSet, check_number
 
 
 @dataclass(frozen=True, init=False)
@@ -132,6 +132,7 @@ class Trellis:
         names = labels.names if isinstance(labels, LabelSet) else labels
         if isinstance(names, str):
             raise ValueError(f"labels is the text {names!r}; expected a list of {K} names")
+        check_number(K)
         names = tuple(str(k) for k in range(K)) if names is None else tuple(names)
         if len(names) != K:
             raise ValueError(f"{len(names)} labels are named, but the scores have {K}")

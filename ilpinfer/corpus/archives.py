@@ -9,7 +9,7 @@ import numpy as np
 
 from formulations.labels import suggestion
 from ilpinfer.corpus.examples import Example, InputError
-from ilpinfer.models.outside.arrays import read_archive
+from ilpinfer.models.outside.zipped import read_archive
 from ilpinfer.models.outside.logits import Reading, score_parts
 from ilpinfer.models.outside.names import label_names
 from ilpinfer.models.outside.pytorch_crf import KEYS, crf_parameters
@@ -35,7 +35,7 @@ def archived(path: str | Path, reading: Reading) -> Iterator[Example]:
     shared: dict[str, Any] = {}
     sequences: dict[int, dict[str, Any]] = {}
     for key, array in arrays.items():
-        match = re.fullmatch(rf"({'|'.join(OF_A_SEQUENCE)})(?:_(\d+))?", key)
+        match = re.fullmatch(rf"({'|'.join(OF_A_SEQUENCE)})(?:_([0-9]{{1,9}}))?", key)
         if match:
             own = sequences.setdefault(int(match[2] or 0), {})
             if match[1] in own:
