@@ -1,5 +1,6 @@
 """Damaged and forged files: one clear error or a result, never a raw exception, and no more memory than the file needs."""
 
+import hashlib
 import io
 import json
 import resource
@@ -7,14 +8,18 @@ import struct
 import zipfile
 
 import numpy as np
+import pycrfsuite
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ilpinfer.corpus.sequences import InputError, read
 from ilpinfer.corpus.trellises import score
-from ilpinfer.models.files import ModelError
+from ilpinfer.models.crf import CRF
+from ilpinfer.models.files import ModelError, load_model
+from ilpinfer.models.hmm import HMM
 from ilpinfer.models.outside.zipped import read_archive
+from ilpinfer.models.second_order import SecondOrderHMM
 
 CLEAR = (InputError, ModelError)
 
@@ -25,14 +30,18 @@ def place(tmp_path_factory):
     return tmp_path_factory.mktemp("damaged")
 
 
+def check_message(error):
+    """A message is one line of bearable length."""
+    assert "\n" not in str(error)
+    assert len(str(error)) < 1000
+
+
 def scored(path):
     """Reads and scores a file; nothing but a clear error of one line may come out."""
     try:
         score(read(path, notify=lambda _: None), None)
     except CLEAR as error:
-        assert "\n" not in str(error)
-        assert len(str(error)) < 1000
-        assert str(path) in str(error)
+        check_message(error)
 
 
 def archive(compressed=True, **arrays):
@@ -147,9 +156,10 @@ def test_an_array_that_is_there_twice_is_refused(tmp_path):
     path = tmp_path / "x.npz"
     array = io.BytesIO()
     np.save(array, np.ones((1, 1)))
-    with zipfile.ZipFile(path, "w") as archive, pytest.warns(UserWarning, match="Duplicate"):
+    with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("logits_0.npy", array.getvalue())
-        archive.writestr("logits_0.npy", array.getvalue())
+        with pytest.warns(UserWarning, match="Duplicate"):
+            archive.writestr("logits_0.npy", array.getvalue())
     with pytest.raises(ModelError, match="has logits_0 twice"):
         read_archive(path)
 
@@ -207,7 +217,7 @@ def test_corpora_with_changed_signs(place, text, changes, column):
             assert example.tokens and all(example.tokens)
             assert example.labels is None or len(example.labels) == len(example.tokens)
     except CLEAR as error:
-        assert "\n" not in str(error) and len(str(error)) < 1000
+        check_message(error)
 
 
 RECORDS = [
@@ -246,3 +256,136 @@ def test_records_with_changed_values(place, data):
     path = place / "x.jsonl"
     path.write_text(json.dumps(record))
     scored(path)
+
+
+SEQUENCES = [(("Ada", "L.", "x"), ("B-a", "I-a", "O")), (("x", "Ada"), ("O", "B-a"))]
+
+
+@pytest.fixture(scope="module")
+def bodies(place):
+    """The records of a model of each kind."""
+    made = {
+        "hmm": HMM.train(SEQUENCES),
+        "hmm2": SecondOrderHMM.train(SEQUENCES, transitions="interpolation"),
+        "crf": CRF.train(SEQUENCES, {"features": ["word[-1..1]", "long"], "words": {"long": ["Ada"]}}),
+    }
+    for name, model in made.items():
+        model.save(place / name)
+    return {name: json.loads((place / name).read_text()) for name in made}
+
+
+def tried(path, record):
+    """Writes a model with the digest of its body and uses it; the error, if it is clear."""
+    digest = hashlib.sha256(json.dumps(record["model"], sort_keys=True).encode()).hexdigest()
+    path.write_text(json.dumps({**record, "sha256": digest}))
+    try:
+        model = load_model(path)
+    except ModelError as error:
+        check_message(error)
+        return str(error)
+    try:
+        model.trellis(("Ada", "x", "new"))
+    except ValueError as error:
+        check_message(error)
+        return str(error)
+    return ""
+
+
+NUMBERS = [-1, 0.5, 1e308, 10**400, 2**63, True]
+OTHERS = [
+    None,
+    "",
+    "x",
+    "AAAA",
+    "\ud800",
+    [],
+    [0, 0, 0, 1],
+    {},
+    {"0": 1},
+    {"file": "/dev/zero"},
+    ["a", "b", "c"],
+]
+
+
+@pytest.mark.parametrize("kind", ["hmm", "hmm2", "crf"])
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_models_with_a_valid_digest_and_another_body(place, bodies, kind, data):
+    record = bodies[kind]
+    body = dict(record["model"])
+    for key in data.draw(st.lists(st.sampled_from(sorted(body)), max_size=2)):
+        body[key] = somewhere(body[key], data.draw, data.draw(st.sampled_from(NUMBERS + OTHERS)))
+    if data.draw(st.integers(0, 4)) == 0:
+        del body[data.draw(st.sampled_from(sorted(body)))]
+    tried(place / "m.json", {**record, "model": body})
+
+
+@pytest.fixture(scope="module")
+def crfsuite(place):
+    """The bytes of a model file of CRFsuite."""
+    trainer = pycrfsuite.Trainer(verbose=False)
+    for tokens, labels in SEQUENCES:
+        trainer.append([[f"word={token}"] for token in tokens], labels)
+    trainer.train(str(place / "model.crfsuite"))
+    return (place / "model.crfsuite").read_bytes()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    CHANGES,
+    st.lists(st.tuples(st.integers(0, 11), st.sampled_from([0, 1, 5000, 2**31, 2**32 - 1])), max_size=2),
+)
+def test_models_of_crfsuite_with_changed_bytes(place, crfsuite, changes, numbers):
+    data = bytearray(mutated(crfsuite, changes))
+    for at, number in numbers:
+        data[4 * at : 4 * at + 4] = struct.pack("<I", number)
+    path = place / "m.crfsuite"
+    path.write_bytes(data)
+    try:
+        CRF.from_crfsuite(path).trellis_of([["word=Ada"], ["word=new"]])
+    except ModelError as error:
+        check_message(error)
+    except ValueError as error:
+        check_message(error)
+        assert "nats" in str(error)
+
+
+WRONG = [
+    ("hmm", {"labels": ["a", "a", "b"]}, "labels has a text twice"),
+    ("hmm", {"labels": [str(k) for k in range(5000)]}, "5000 labels; expected at most 2048"),
+    ("hmm", {"scheme": 5}, "scheme is 5; expected a text"),
+    ("hmm", {"start": [1.0]}, "start is a list of 1; expected a list of 3"),
+    ("hmm", {"start": [1.0, float("nan"), 0]}, "start[1] is nan; expected a number from 0 to 2^53"),
+    ("hmm", {"transitions": [[1, 2, 3]] * 2}, "transitions is a list of 2; expected a list of 3"),
+    ("hmm", {"smoothing": ["best", None]}, 'no smoothing "best"'),
+    ("hmm", {"more": 1}, "no use for 'more' in the model"),
+    ("hmm", {"emissions": {"smoothing": ["witten-bell", None], "vocabulary": {"by": "classes", "singletons": False, "alike": False, "lower_case": False}, "words": {"x": {"9": 1}}}}, "words: 'x': expected an object of counts, by numbers of labels below 3"),
+    ("hmm2", {"transitions": [[9, 0, 0, 1]]}, "transitions[0] is 9; expected a whole number from 0 to 3"),
+    ("hmm2", {"labels": [f"l{k}" for k in range(1000)], "scheme": "plain", "start": [0] * 1000, "end": [0] * 1000}, "transitions would be a table of 1001 × 1000 × 1000 numbers; too large"),
+    ("crf", {"weights": "!"}, "weights: not an array in base64"),
+    ("crf", {"weights": "AAAAAAAA8H8="}, "weights holds a number that is not finite"),
+    ("crf", {"begins": "AAAAAAAAAAA="}, "begins has 1 numbers; expected"),
+    ("crf", {"without_line_breaks": 1}, "without_line_breaks is 1; expected true or false"),
+    ("crf", {"template": {"features": ["word"], "words": {"w": {"file": "/dev/zero"}}}}, "the template's words are in another file"),
+    ("crf", {"template": {"features": ["wrod"]}}, 'no attribute "wrod"'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "change", "message"), WRONG)
+def test_what_is_wrong_with_a_model_is_said(place, bodies, kind, change, message):
+    record = bodies[kind]
+    said = tried(place / "m.json", {**record, "model": {**record["model"], **change}})
+    assert "damaged model: " in said and message in said
+    assert said.endswith("; train it again with `ilpinfer train`")
+
+
+@pytest.mark.parametrize("content", ['{"format": []}', '{"format": {}}', "[" * 100_000, "3", "\0"])
+def test_files_that_are_no_model(place, content):
+    (place / "m.json").write_text(content)
+    with pytest.raises(ModelError):
+        load_model(place / "m.json")
+
+
+def test_a_device_without_an_end_is_no_model():
+    with pytest.raises(ModelError, match="/dev/zero: damaged model, not JSON [(]line 1: byte 0x00"):
+        load_model("/dev/zero")

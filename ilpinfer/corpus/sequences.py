@@ -1,23 +1,20 @@
 """Reading sequences: columns, JSON, and archives of logits, from files or standard input."""
 
-import codecs
 import json
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from ilpinfer.corpus.archives import archived
 from ilpinfer.corpus.columns import columns
 from ilpinfer.corpus.examples import Example, InputError, InputNotice, Notify
 from ilpinfer.corpus.records import EXPECTED, json_array, json_lines
 from ilpinfer.models.outside.logits import Reading
+from ilpinfer.plain_text import text_bytes
 
 __all__ = ["Example", "InputError", "InputNotice", "labelled", "read"]
-
-CHUNK = 2**20
-"""Bytes that are read at a time."""
 
 
 def read(
@@ -108,12 +105,14 @@ def _text(source: str | Path) -> str:
     name = _name(source)
     try:
         if str(source) == "-":
-            data = _bytes(sys.stdin.buffer, name)
+            data = text_bytes(sys.stdin.buffer)
         else:
             with Path(source).open("rb") as stream:
-                data = _bytes(stream, name)
+                data = text_bytes(stream)
     except OSError as error:
         raise InputError(f"{name}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise InputError(f"{name}, {error}") from None
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -121,16 +120,3 @@ def _text(source: str | Path) -> str:
         raise InputError(
             f"{name}, line {line}: byte {data[error.start]:#04x} is not UTF-8; save it as UTF-8"
         ) from None
-
-
-def _bytes(stream: BinaryIO, name: str) -> bytes:
-    """The content of a file of text; one without an end, such as a device of zeros, is refused at its first bytes."""
-    data = bytearray()
-    while chunk := stream.read(CHUNK):
-        if not data and chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            raise InputError(f"{name}: UTF-16; save it as UTF-8")
-        if b"\0" in chunk:
-            line = (data + chunk[: chunk.index(b"\0")]).count(b"\n") + 1
-            raise InputError(f"{name}, line {line}: byte 0x00, which text has not; save it as UTF-8")
-        data += chunk
-    return bytes(data)

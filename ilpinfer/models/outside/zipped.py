@@ -53,21 +53,20 @@ def read_archive(path: str | Path) -> dict[str, NDArray[Any]]:
         run.
     """
     try:
-        stream = Path(path).open("rb")
+        with Path(path).open("rb") as stream:
+            size = stream.seek(0, 2)
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
-    with stream:
-        try:
-            size = stream.seek(0, 2)
-            with zipfile.ZipFile(stream) as archive:
-                _check_sizes(archive, max(LEAST_ROOM, TIMES * size), path)
-                return _arrays(archive, path)
-        except ModelError:
-            raise
-        except DAMAGE as error:
-            raise ModelError(
-                f"{path}: not an archive of arrays, or damaged ({_said(error)}); write it with numpy.savez"
-            ) from None
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_sizes(archive, max(LEAST_ROOM, TIMES * size), path)
+            return _arrays(archive, path)
+    except ModelError:
+        raise
+    except DAMAGE as error:
+        raise ModelError(
+            f"{path}: not an archive of arrays, or damaged ({_said(error)}); write it with numpy.savez"
+        ) from None
 
 
 def _said(error: Exception) -> str:
@@ -115,14 +114,14 @@ def _array(data: bytes, what: str) -> NDArray[Any]:
     if kind.hasobject:
         raise ModelError(f"{what} holds Python objects; save texts as arrays of texts")
     if kind.kind not in KINDS or kind.fields or kind.subdtype:
-        raise ModelError(f"{what} holds {str(kind):.40}; expected numbers or texts")
+        raise ModelError(f"{what} holds {kind!s:.40}; expected numbers or texts")
     count, rest = math.prod(shape), len(data) - stream.tell()
     if any(length < 0 for length in shape) or count * kind.itemsize != rest:
         raise ModelError(
-            f"{what} claims shape {str(shape):.60}, {count * kind.itemsize:.3g} bytes, but has {rest}; it is damaged"
+            f"{what} claims shape {shape!s:.60}, {count * kind.itemsize:.3g} bytes, but has {rest}; it is damaged"
         )
     if not count:
-        raise ModelError(f"{what} is empty: shape {str(shape):.60}")
+        raise ModelError(f"{what} is empty: shape {shape!s:.60}")
     if kind.kind == "U":
         signs = np.frombuffer(data, np.dtype(np.uint32).newbyteorder(kind.byteorder), offset=stream.tell())
         if ((signs > sys.maxunicode) | ((signs >= 0xD800) & (signs < 0xE000))).any():
