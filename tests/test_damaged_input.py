@@ -343,11 +343,8 @@ def test_models_of_crfsuite_with_changed_bytes(place, crfsuite, changes, numbers
     path.write_bytes(data)
     try:
         CRF.from_crfsuite(path).trellis_of([["word=Ada"], ["word=new"]])
-    except ModelError as error:
-        check_message(error)
     except ValueError as error:
         check_message(error)
-        assert "nats" in str(error)
 
 
 WRONG = [
@@ -387,5 +384,5 @@ def test_files_that_are_no_model(place, content):
 
 
 def test_a_device_without_an_end_is_no_model():
-    with pytest.raises(ModelError, match="/dev/zero: damaged model, not JSON [(]line 1: byte 0x00"):
+    with pytest.raises(ModelError, match="/dev/zero: damaged model, not JSON: line 1: byte 0x00"):
         load_model("/dev/zero")

@@ -1,10 +1,11 @@
 """From examples to trellises: a model's scores, or those that came with the input."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from formulations import RuleSet, Trellis, schemes
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.problem import RuleNotice, WordNotice, compile_problem
 from formulations.labels import LabelSet
 from ilpinfer.corpus.conversion import read_as, strip
 from ilpinfer.corpus.examples import Example, InputError
@@ -67,16 +68,30 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
 def check_rules(scored: Sequence[Scored], rules: RuleSet) -> list[str]:
     """Notices about rules, once every sequence's labels are known to fit them; InputError where they do not."""
     absent: dict[str, None] = {}
-    seen: set[LabelSet] = set()
+    blind: dict[str, list[str]] = {}
+    seen: set[tuple[LabelSet, bool]] = set()
+    wordless = [item for item in scored if not any(item.trellis.tokens)]
     for item in scored:
-        if item.trellis.labels not in seen:
-            seen.add(item.trellis.labels)
+        kind = item.trellis.labels, any(item.trellis.tokens)
+        if kind not in seen:
+            seen.add(kind)
             absent.update(dict.fromkeys(rules.absent(item.trellis.labels)))
-            try:
-                compile_problem(item.trellis, rules)
-            except ValueError as error:
-                raise InputError(f"{item.example.where}: {error}") from None
-    return [f"no label for {', '.join(absent)}: counted as absent"] if absent else []
+            for text in _compiled(item, rules):
+                blind.setdefault(text, []).append(item.example.where)
+    notices = [f"no label for {', '.join(absent)}: counted as absent"] if absent else []
+    more = f"; so have {len(wordless) - 1} more sequences" if len(wordless) > 1 else ""
+    return notices + [f"{places[0]}: {text}{more}" for text, places in blind.items()]
+
+
+def _compiled(item: Scored, rules: RuleSet) -> list[str]:
+    """What compiling says of rules that look at tokens."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", RuleNotice)
+        try:
+            compile_problem(item.trellis, rules)
+        except ValueError as error:
+            raise InputError(f"{item.example.where}: {error}") from None
+    return [str(each.message) for each in found if issubclass(each.category, WordNotice)]
 
 
 def stripped(example: Example) -> Example:

@@ -17,6 +17,7 @@ from ilpinfer.models.crf_training import Observed, Progress, check_sequences, le
 from ilpinfer.models.crfsuite_files import Weights, read_crfsuite
 from ilpinfer.models.features import Template
 from ilpinfer.models.files import ModelError, save_body
+from ilpinfer.models.fit import check_template, warn_of_unknown
 from ilpinfer.models.forward_backward import Sums, forward_backward
 from ilpinfer.models.template_files import load_template
 
@@ -101,10 +102,19 @@ class CRF:
     ) -> "CRF":
         """A model file that CRFsuite, or a program built on it, has written.
 
-        Without a template that names features as the file does, features have to be given to `trellis_of`.
+        Without a template that names features as the file does, features have to be given to `trellis_of`. A template
+        that makes some of the model's attributes only is a `FeatureNotice`.
+
+        Raises
+        ------
+        ModelError
+            for a file that is missing or damaged, and a template that makes less than half of the model's attributes.
         """
         weights = read_crfsuite(path)
         found = template if isinstance(template, Template | None) else load_template(template)
+        if found is not None:
+            title = f'template "{template}"' if isinstance(template, str | Path) else "the template"
+            check_template(path, weights.attributes, found, title)
         try:
             return cls(LabelSet(weights.labels, scheme), weights, found)
         except ValueError as error:
@@ -142,16 +152,19 @@ class CRF:
         names = [f if isinstance(f, list | tuple) else list(f) for f in features]
         counts = np.fromiter(map(len, names), np.int64, T)
         absent = len(self.learnt.attributes)
-        rows = map(self._row.get, chain.from_iterable(names), repeat(absent))
-        return self._sum(np.fromiter(rows, np.int64, int(counts.sum())), counts, None).reshape(T, K)
+        found = map(self._row.get, chain.from_iterable(names), repeat(absent))
+        rows = np.fromiter(found, np.int64, int(counts.sum()))
+        if self.template is None and (rows == absent).all():
+            warn_of_unknown(chain.from_iterable(names), self.learnt.attributes)
+        return self._sum(rows, counts, None).reshape(T, K)
 
     def _weighted(self, features: Sequence[Any]) -> Floats:
         from pycrfsuite import ItemSequence  # type: ignore[import-untyped]
 
-        items = [
-            [(name, value) for name, value in f.items() if name in self._row]
-            for f in ItemSequence(features).items()
-        ]
+        given = ItemSequence(features).items()
+        items = [[(name, value) for name, value in f.items() if name in self._row] for f in given]
+        if not any(items):
+            warn_of_unknown(chain.from_iterable(given), self.learnt.attributes)
         counts = np.array([len(f) for f in items], np.int64)
         rows = np.array([self._row[name] for f in items for name, _ in f], np.int64)
         values = np.array([value for f in items for _, value in f], float)

@@ -84,7 +84,7 @@ def _record(path: str | Path) -> dict[str, Any]:
     except OSError as error:
         raise ModelError(f"{path}: the model cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"{path}: damaged model, not JSON ({error}); {AGAIN}") from None
+        raise ModelError(f"{path}: damaged model, not JSON: {error}; {AGAIN}") from None
     if not isinstance(record, dict) or record.get("format") not in list(FORMATS):
         raise ModelError(f"{path}: not a model of ilpinfer; {AGAIN}")
     return record
