@@ -50,7 +50,7 @@ def test_a_template_that_makes_little_is_an_error_that_names_the_best(files):
     said = str(caught.value)
     assert 'citations: template "general" makes ' in said and "attributes, and none such as" in said
     assert said.endswith('; template="citations" makes 100 %')
-    with pytest.raises(ModelError, match="the template makes 0 % .*template=.general. makes 100 %"):
+    with pytest.raises(ModelError, match=r"the template makes 0 % .*template=.general. makes 100 %"):
         CRF.from_crfsuite(files / "general", {"features": ["position"]})
 
 
@@ -69,7 +69,7 @@ def test_a_model_of_no_shipped_template_asks_for_its_own(tmp_path):
     trainer.append([["w=Ada & Co", "w[0]=x"], ["w=R=D"]], ["a", "b"])
     trainer.train(str(path))
     with pytest.raises(
-        ModelError, match="makes 0 % of the model's 3 attributes.*give the template that it was trained with"
+        ModelError, match=r"makes 0 % of the model's 3 attributes.*give the template that it was trained with"
     ):
         CRF.from_crfsuite(path, "general")
     own = CRF.from_crfsuite(path)

@@ -181,3 +181,16 @@ def test_every_command_that_reads_a_corpus_takes_a_column(folder, capsys, argume
     code, _, err = run([*arguments, "--column", "4"], capsys)
     assert code == 0
     assert "ilpinfer: notice: x.conll: no tabs; columns are separated by spaces" in err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check", "rules.toml", "x.jsonl"], ["train", "x.jsonl", "--output", "m.json"]]
+)
+def test_labels_without_tokens_are_refused_where_tokens_are_needed(folder, capsys, arguments):
+    Path("x.jsonl").write_text(
+        '{"start": [0, 1], "edges": [], "label_names": ["title", "O"], "labels": ["title"]}\n'
+    )
+    code, out, err = run(arguments, capsys)
+    assert (code, out) == (2, "")
+    assert err == 'ilpinfer: x.jsonl, line 1: labels without tokens; add "tokens"\n'
+    assert run(["evaluate", "x.jsonl", "x.jsonl"], capsys)[0] == 0

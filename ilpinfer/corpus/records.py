@@ -123,7 +123,7 @@ def _check_keys(record: dict[str, Any], where: str) -> None:
             hint = suggestion(key, known)
             if not hint.startswith("; did you mean"):
                 hint = '; leave it out, or put notes of your own under "metadata"'
-            raise InputError(f'{where}: no use for "{key:.60}"{hint}')
+            raise InputError(f"{where}: no use for {json.dumps(key[:60], ensure_ascii=False)}{hint}")
     present = [key for key in _SCORES if key in record]
     if not present:
         if "word_ids" in record:

@@ -54,12 +54,16 @@ def read(
     return examples
 
 
-def labelled(examples: Sequence[Example]) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Tokens and labels of every example; InputError where one has no labels."""
+def labelled(
+    examples: Sequence[Example], *, wordless: bool = False
+) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Tokens and labels of every example; InputError where one has no labels, or no tokens unless `wordless`."""
     pairs = []
     for example in examples:
         if example.labels is None:
             raise InputError(f"{example.where}: no labels; expected token<TAB>label on every line")
+        if not example.tokens and not wordless:
+            raise InputError(f'{example.where}: labels without tokens; add "tokens"')
         pairs.append((example.tokens, example.labels))
     return pairs
 

@@ -29,7 +29,7 @@ def read_pairs(
     """
     notices = list[str]()
     gold_examples = read(gold, column=column, notify=notices.append)
-    golden = [tuple(labels) for _, labels in labelled(gold_examples)]
+    golden = [tuple(labels) for _, labels in labelled(gold_examples, wordless=True)]
     examples = [
         [each for each in read(path, column=column, notify=notices.append) if each.rank == 1]
         for path in predictions
