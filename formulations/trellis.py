@@ -23,7 +23,8 @@ class Trellis:
     start : (K,) log score of label k at token 0, that token's own score included
     edges : (T-1, K, K) label i at t-1, then j at t, token t's own score included; -inf forbids
     labels : K names, or a LabelSet; `0`, `1`, … where not given
-    tokens : T texts that rules may look at; empty texts where not given
+    tokens : T texts that rules may look at; empty texts where not given, and then a hard rule that looks at tokens is an
+        error, a penalty or feature that does a warning
     scheme : "plain", "bio", "iobes" or "paths"; inferred from the names where not given
 
     Raises
