@@ -32,7 +32,7 @@ def snap(values: ArrayLike, what: str = "score") -> Grid:
     bad = np.isnan(array) | (array == np.inf)
     if bad.any():
         raise ValueError(f"{_place(what, bad)} is {array[bad][0]}: give a finite number, or -inf to forbid")
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         units = np.rint(array * UNITS_PER_NAT)
     large = np.isfinite(array) & (np.abs(units) > LIMIT)
     if large.any():

@@ -16,6 +16,8 @@ from formulations.shown import brief
 Booleans = NDArray[np.bool_]
 
 OUTSIDE = "O"
+MOST_LABELS = 2**11
+"""Labels of a set; tables of steps grow with their square."""
 EACH_FIELD = "each field"
 """In place of a field: one ground rule for every field but `O`."""
 DEEPEST = 100
@@ -200,6 +202,7 @@ class LabelSet:
         names = tuple(self.names)
         if not names:
             raise ValueError("a label set needs at least one label")
+        check_number(len(names))
         for position, name in enumerate(names):
             if not isinstance(name, str) or not name:
                 raise ValueError(f"label {position} is {name!r}: a label is a non-empty text")
@@ -330,6 +333,12 @@ class LabelSet:
         for part in parts:
             begins[1:] |= part.begins[1:] & part.member[:, None] & part.member[None, :]
         return Field(group.name, member, begins)
+
+
+def check_number(labels: int) -> None:
+    """Raise ValueError for more labels than tables of steps can be made for."""
+    if labels > MOST_LABELS:
+        raise ValueError(f"{labels} labels; expected at most {MOST_LABELS}, as steps between them are tables")
 
 
 @lru_cache(maxsize=64)

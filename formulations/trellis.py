@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from formulations import arrays
 from formulations.compiled.lattice import Lattice
 from formulations.grid import nats
-from formulations.labels import LabelSet
+from formulations.labels import LabelSet, check_number
 from formulations.schemes import named
 
 
@@ -24,7 +24,8 @@ class Trellis:
     start : (K,) log score of label k at token 0, that token's own score included
     edges : (T-1, K, K) label i at t-1, then j at t, token t's own score included; -inf forbids
     labels : K names, or a LabelSet; `0`, `1`, … where not given
-    tokens : T texts that rules may look at; empty texts where not given
+    tokens : T texts that rules may look at; empty texts where not given, and then a hard rule that looks at tokens is an
+        error, a penalty or feature that does a warning
     scheme : "plain", "bio", "iob1", "iobes", "bilou", "bmes" or "paths"; inferred from the names where not given
 
     Raises
@@ -133,6 +134,7 @@ class Trellis:
         names = labels.names if isinstance(labels, LabelSet) else labels
         if isinstance(names, str):
             raise ValueError(f"labels is the text {names!r}; expected a list of {K} names")
+        check_number(K)
         names = tuple(str(k) for k in range(K)) if names is None else tuple(names)
         if len(names) != K:
             raise ValueError(f"{len(names)} labels are named, but the scores have {K}")

@@ -161,7 +161,7 @@ def test_what_a_labelling_breaks_where_and_what_it_would_have_been():
 
 
 def test_solutions_can_be_sent_to_another_process():
-    trellis = Trellis([1.0, 0.0], [[[1.0, 0.0], [0.0, 0.0]]], labels=["a", "b"])
+    trellis = Trellis([1.0, 0.0], [[[1.0, 0.0], [0.0, 0.0]]], labels=["a", "b"], tokens=["u", "v"])
     rules = [
         C.logic("forall t: b(t)", penalty=0.1),
         C.matches("a b*", penalty=0.1),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from formulations.compiled.hamming import Relabelled
 from formulations.compiled.lattice import Lattice, StepTable
 from formulations.compiled.machine import Machine
+from formulations.compiled.wordless import looked_at, words_of
 from formulations.constraints.feature import Feature
 from formulations.constraints.priority import Priorities, silenced
 from formulations.constraints.rule import Rule
@@ -27,6 +28,10 @@ Path = NDArray[np.int64]
 
 class RuleNotice(UserWarning):
     """Something about rules that is no error: a declared field that the model lacks, a scheme that was read from odd names."""
+
+
+class WordNotice(RuleNotice):
+    """Rules and features that look at tokens of a trellis that has none."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +176,8 @@ def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Proble
     Raises
     ------
     ValueError
-        for an unknown field, a name given twice, or weights whose total could pass 2^31 nats.
+        for an unknown field, a name given twice, weights whose total could pass 2^31 nats, and a hard rule that looks at
+        tokens where the trellis has none. Penalties and features that do are a `WordNotice`.
     """
     if isinstance(rules, str | Rule | Feature):
         raise ValueError(f"rules is {rules!r}; expected a list of rules, or a rule set from load_rules")
@@ -180,15 +186,24 @@ def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Proble
     if isinstance(rules, RuleSet):
         labels = labels.declaring(rules.fields)
     tables, ground = [], []
-    priorities = Priorities(labels)
+    priorities, words = Priorities(labels), words_of(trellis.tokens)
+    blind = list[str]()
     for item, name in zip(items, unique_names(items), strict=True):
         try:
             if isinstance(item, Feature):
-                tables.append(item.ground(labels, trellis.tokens))
+                tables.append(item.ground(labels, words))
             else:
-                ground.append(_ground(item, name, labels, trellis.tokens, priorities))
+                ground.append(_ground(item, name, labels, words, priorities))
+            if looked_at(words):
+                blind.append(name)
+                if isinstance(item, Rule) and item.hard:
+                    raise ValueError(
+                        "a hard rule that looks at tokens, but the trellis has none; give it tokens"
+                    )
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
+    if blind:
+        warnings.warn(_blindness(blind), WordNotice, stacklevel=3)
     lattice = trellis.lattice.plus(tables)
     _check_totals(trellis.lattice, tables, ground)
     for text in notices(rules if isinstance(rules, RuleSet) else RuleSet(tuple(items)), trellis.labels):
@@ -211,6 +226,11 @@ def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
         said = (statement.remark(known) for statement in rule.statements(names))
         found += [f'rule "{rule.title}": {text}' for text in dict.fromkeys(said) if text]
     return found
+
+
+def _blindness(names: list[str]) -> str:
+    more = f" and {len(names) - 1} more look" if len(names) > 1 else " looks"
+    return f"rule {names[0]!r}{more} at tokens, but the trellis has none; give it tokens"
 
 
 def _ground(

@@ -38,6 +38,12 @@ Scheme = Annotated[
         "prefixes. Inferred if not given."
     ),
 ]
+Column = Annotated[
+    str,
+    typer.Option(
+        help="The column of the labels, by number from 1 or by its name in a header; TOKEN,LABEL names both columns."
+    ),
+]
 Limit = Annotated[float | None, typer.Option(help="Seconds for each sequence.")]
 LabelNames = Annotated[
     str | None, typer.Option(help="Names for logits: a config.json with id2label, or a JSON list.")
@@ -91,6 +97,7 @@ def _train(
     output: Annotated[str, typer.Option(help="Where to write the model, a JSON file.")],
     kind: Annotated[str, typer.Option(help="hmm: first order, counted; hmm2: second order; crf.")] = "hmm",
     scheme: Scheme = "",
+    column: Column = "",
     first: Annotated[int | None, typer.Option(min=1, help="Train on the first so many sequences.")] = None,
     option: Annotated[
         list[str] | None,
@@ -112,7 +119,7 @@ def _train(
     from ilpinfer.cli.training import Trying, train
 
     trying = Trying(held_out, parts, documents, rules, seed)
-    train(source, kind, output, scheme, first, option or [], trying)
+    train(source, kind, output, scheme, first, option or [], trying, column)
 
 
 @app.command("decode")
@@ -124,6 +131,7 @@ def _decode(
     method: Annotated[str, typer.Option(help="See `ilpinfer methods`.")] = "auto",
     time_limit: Limit = None,
     scheme: Scheme = "",
+    column: Column = "",
     label_names: LabelNames = None,
     pool: Pool = "first",
     scale: Scale = "",
@@ -159,6 +167,7 @@ def _decode(
     options: dict[str, Any] = {"width": width, "threads": threads, "top": top, "tau": tau, "bound": bound}
     options |= {"explain": explain, "within": within, "trace": trace, "jobs": jobs}
     options |= {"option": option or [], "label_names": label_names, "pool": pool, "scale": scale}
+    options |= {"column": column}
     decode(source, model, rules, output, method, time_limit, scheme, options)
 
 
@@ -173,6 +182,7 @@ def _compare(
     ] = "auto,viterbi,beam",
     time_limit: Limit = None,
     scheme: Scheme = "",
+    column: Column = "",
     label_names: LabelNames = None,
     pool: Pool = "first",
     scale: Scale = "",
@@ -188,7 +198,7 @@ def _compare(
     from ilpinfer.cli.comparing import compare
 
     options = {"width": width, "threads": threads, "option": option or []}
-    options |= {"label_names": label_names, "pool": pool, "scale": scale}
+    options |= {"label_names": label_names, "pool": pool, "scale": scale, "column": column}
     compare(source, model, rules, methods, output, time_limit, scheme, first, options)
 
 
@@ -197,12 +207,13 @@ def _check(
     rules: Annotated[str, typer.Argument(help="A TOML file, or a name of the catalogue.")],
     gold: Annotated[str, typer.Argument(help="Labelled sequences.")],
     scheme: Scheme = "",
+    column: Column = "",
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
     """How often each rule applies, holds and breaks in gold labels, with examples and a suggested penalty."""
     from ilpinfer.cli.checking import check
 
-    check(rules, gold, scheme, as_json)
+    check(rules, gold, scheme, as_json, column)
 
 
 @app.command("evaluate")
@@ -223,6 +234,7 @@ def _evaluate(
         list[str] | None, typer.Option(help="A field that is not counted, as O never is; may be repeated.")
     ] = None,
     scheme: Scheme = "",
+    column: Column = "",
     resamples: Annotated[int, typer.Option(min=1, help="How often to resample, with --against.")] = 9999,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the resamples.")] = 0,
 ) -> None:
@@ -230,6 +242,7 @@ def _evaluate(
     from ilpinfer.cli.evaluating import evaluate
 
     options = {"by": by, "beta": beta, "leave_out": leave_out or [], "resamples": resamples, "seed": seed}
+    options |= {"column": column}
     evaluate(predicted, gold, against, output, picture, scheme, options)
 
 

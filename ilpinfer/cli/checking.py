@@ -14,11 +14,11 @@ from ilpinfer.corpus.sequences import labelled, read
 from ilpinfer.evaluation.checking import Breach, Checked, Gold, check_rules
 
 
-def check(rules: str, gold: str, scheme: str, as_json: bool) -> None:
+def check(rules: str, gold: str, scheme: str, as_json: bool, column: str) -> None:
     """Hold rules against gold labels, and say what that shows."""
     scheme = checked_scheme(scheme)
     rule_set = load_rules(rules)
-    examples = read(gold)
+    examples = read(gold, column=column, notify=notice)
     pairs = labelled(examples)
     labels_of = _read_as([labels for _, labels in pairs], scheme)
     pairs = list(zip((tokens for tokens, _ in pairs), labels_of, strict=True))

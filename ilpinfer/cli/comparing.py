@@ -34,8 +34,9 @@ def compare(
 ) -> None:
     """Decode every sequence with every method, check that proofs agree, and show and write the comparison."""
     reading = reading_of(*(options.pop(name) for name in ("label_names", "pool", "scale")))
+    column = options.pop("column")
     plan = _plan(methods, time_limit, options)
-    scored, rule_set, content = prepare(source, model, rules, scheme, first, reading)
+    scored, rule_set, content = prepare(source, model, rules, scheme, first, reading, column)
     golden = [item.gold for item in scored if item.gold and item.trellis.labels.scheme == "bio"]
     if taken := taken_as(golden, scheme):
         notice(taken)

@@ -38,7 +38,8 @@ def decode(
     """Write one JSON object a labelling; an infeasible sequence is a row like any other, and exit code 2 at the end."""
     reading = reading_of(*(options.pop(name) for name in ("label_names", "pool", "scale")))
     solve = _solver(method, time_limit, options)
-    scored, rule_set, content = prepare(source, model, rules, scheme, reading=reading)
+    column = options.pop("column")
+    scored, rule_set, content = prepare(source, model, rules, scheme, reading=reading, column=column)
     if output == "-":
         infeasible = _decode_all(scored, range(len(scored)), rule_set, solve, _print, options)
     else:

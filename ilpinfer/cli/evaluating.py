@@ -39,7 +39,9 @@ def evaluate(
         raise InputError(f"--by {unit}: no such unit{suggestion(unit, UNITS)}")
     if not 0 < beta < float("inf"):
         raise InputError(f"--beta is {beta:g}; expected a number above 0")
-    pairs, labels, notices = read_pairs([predicted] + ([against] if against else []), gold, scheme)
+    pairs, labels, notices = read_pairs(
+        [predicted] + ([against] if against else []), gold, scheme, options["column"]
+    )
     for text in notices:
         notice(text)
     found = [evaluate_pairs(each, labels=labels, leave_out=options["leave_out"]) for each in pairs]

@@ -25,10 +25,11 @@ def prepare(
     scheme: str,
     first: int | None = None,
     reading: Reading | None = None,
+    column: str = "",
 ) -> tuple[list[Scored], RuleSet, str]:
     """Scored sequences, rules, and a text that stands for all three; everything is checked before work begins."""
     scheme = checked_scheme(scheme)
-    examples = read(source, reading)[:first]
+    examples = read(source, reading, column, notice)[:first]
     rule_set = RuleSet(()) if rules is None else load_rules(rules)
     scored = score(examples, load_model(model) if model else None, scheme)
     if model and all(example.scores is not None for example in examples):

@@ -53,17 +53,18 @@ def train(
     first: int | None,
     options: Sequence[str],
     trying: Trying,
+    column: str = "",
 ) -> None:
     """Train a model and write it whole; say how good it is, as far as asked."""
     if kind not in KINDS:
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
     scheme = checked_scheme(scheme)
     _check_use(trying)
-    pairs = _read(source, scheme, first)
+    pairs = _read(source, scheme, first, column)
     _say_what_was_taken([labels for _, labels in pairs], scheme)
     rules = RuleSet(()) if trying.rules is None else load_rules(trying.rules)
     documents = _documents(trying, len(pairs), first is not None)
-    left, held_out = _held_out(pairs, scheme, trying, documents)
+    left, held_out = _held_out(pairs, scheme, trying, documents, column)
     check_place(output)
     warnings.simplefilter("ignore", RuleNotice)
     own = parameters(options)
@@ -88,8 +89,8 @@ def train(
         console().print(tried)
 
 
-def _read(source: str, scheme: str, first: int | None = None) -> list[Labelled]:
-    pairs = labelled(read(source)[:first])
+def _read(source: str, scheme: str, first: int | None, column: str) -> list[Labelled]:
+    pairs = labelled(read(source, column=column, notify=notice)[:first])
     labels = converted([labels for _, labels in pairs], scheme)
     return list(zip((tokens for tokens, _ in pairs), labels, strict=True))
 
@@ -110,7 +111,7 @@ def _check_use(trying: Trying) -> None:
 
 
 def _held_out(
-    pairs: list[Labelled], scheme: str, trying: Trying, documents: Sequence[Any]
+    pairs: list[Labelled], scheme: str, trying: Trying, documents: Sequence[Any], column: str
 ) -> tuple[list[Labelled], list[Labelled]]:
     """Sequences to train on, and those to try the model on."""
     if not trying.held_out:
@@ -118,16 +119,16 @@ def _held_out(
     try:
         share = float(trying.held_out)
     except ValueError:
-        return pairs, _alike(trying.held_out, scheme, pairs)
+        return pairs, _alike(trying.held_out, scheme, pairs, column)
     if not 0 < share < 1:
         raise InputError(f"--held-out {trying.held_out}: expected a file, or a share between 0 and 1")
     chosen = set(kept_apart(documents, share, trying.seed))
     return [p for i, p in enumerate(pairs) if i not in chosen], [pairs[i] for i in sorted(chosen)]
 
 
-def _alike(path: str, scheme: str, pairs: Sequence[Labelled]) -> list[Labelled]:
+def _alike(path: str, scheme: str, pairs: Sequence[Labelled], column: str) -> list[Labelled]:
     """Held-out sequences of a file, their labels in the scheme of those to train on."""
-    examples = read(path)
+    examples = read(path, column=column, notify=notice)
     labels = converted([names for _, names in labelled(examples)], scheme)
     found, rewrite = shown(labels), sound(labels)
     known = LabelSet(tuple(sorted({name for _, names in pairs for name in names})), scheme)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from formulations.labels import suggestion
-from ilpinfer.corpus.sequences import Example, InputError
-from ilpinfer.models.outside.arrays import read_archive
+from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.models.outside.logits import Reading, score_parts
 from ilpinfer.models.outside.names import label_names
 from ilpinfer.models.outside.pytorch_crf import KEYS, crf_parameters
+from ilpinfer.models.outside.zipped import read_archive
 
 OF_A_SEQUENCE = ("logits", "word_ids", "tokens", "labels")
 OF_ALL = ("label_names", "transitions", "start", "end", "start_transitions", "end_transitions")
@@ -35,7 +35,7 @@ def archived(path: str | Path, reading: Reading) -> Iterator[Example]:
     shared: dict[str, Any] = {}
     sequences: dict[int, dict[str, Any]] = {}
     for key, array in arrays.items():
-        match = re.fullmatch(rf"({'|'.join(OF_A_SEQUENCE)})(?:_(\d+))?", key)
+        match = re.fullmatch(rf"({'|'.join(OF_A_SEQUENCE)})(?:_([0-9]{{1,9}}))?", key)
         if match:
             own = sequences.setdefault(int(match[2] or 0), {})
             if match[1] in own:

@@ -1,14 +1,15 @@
 """From examples to trellises: a model's scores, or those that came with the input."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from formulations import RuleSet, Trellis, schemes
-from formulations.compiled.problem import compile_problem, notices
+from formulations.compiled.problem import RuleNotice, WordNotice, compile_problem, notices
 from formulations.labels import LabelSet
 from formulations.scheme_notices import remark
 from ilpinfer.corpus.conversion import converted, read_as, shown, sound, strip
-from ilpinfer.corpus.sequences import Example, InputError
+from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.models.files import Model
 
 
@@ -76,24 +77,36 @@ def _golden(examples: Sequence[Example], scheme: str) -> list[tuple[str, ...] | 
 
 def check_rules(scored: Sequence[Scored], rules: RuleSet) -> list[str]:
     """Notices about labels and rules, once every sequence's labels are known to fit them; InputError where they do not."""
-    found: dict[str, None] = {}
-    seen: set[LabelSet] = set()
+    odd: dict[str, None] = {}
+    blind: dict[str, list[str]] = {}
+    seen: set[tuple[LabelSet, bool]] = set()
+    wordless = [item for item in scored if not any(item.trellis.tokens)]
     for item in scored:
         labels = item.trellis.labels
-        if labels not in seen:
-            seen.add(labels)
-            try:
-                compile_problem(item.trellis, rules)
-                texts = notices(rules, labels)
-            except ValueError as error:
-                raise InputError(f"{item.example.where}: {error}") from None
-            found.update(dict.fromkeys([_remark(labels), *texts]))
-    return [text for text in found if text]
+        kind = labels, any(item.trellis.tokens)
+        if kind not in seen:
+            seen.add(kind)
+            for text in _compiled(item, rules):
+                blind.setdefault(text, []).append(item.example.where)
+            odd.update(dict.fromkeys([_remark(labels), *notices(rules, labels)]))
+    more = f"; so have {len(wordless) - 1} more sequences" if len(wordless) > 1 else ""
+    return [text for text in odd if text] + [f"{places[0]}: {text}{more}" for text, places in blind.items()]
 
 
 def _remark(labels: LabelSet) -> str:
     """What is odd about labels; a model says plain of its labels whoever decided it."""
     return labels.notice or (remark(labels.names, "plain") if labels.scheme == "plain" else "")
+
+
+def _compiled(item: Scored, rules: RuleSet) -> list[str]:
+    """What compiling says of rules that look at tokens."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", RuleNotice)
+        try:
+            compile_problem(item.trellis, rules)
+        except ValueError as error:
+            raise InputError(f"{item.example.where}: {error}") from None
+    return [str(each.message) for each in found if issubclass(each.category, WordNotice)]
 
 
 def stripped(example: Example) -> Example:

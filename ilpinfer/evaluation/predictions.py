@@ -14,7 +14,7 @@ Side = list[tuple[str, ...] | None]
 
 
 def read_pairs(
-    predictions: Sequence[str | Path], gold: str | Path, scheme: str = ""
+    predictions: Sequence[str | Path], gold: str | Path, scheme: str = "", column: str = ""
 ) -> tuple[list[list[Pair]], LabelSet, list[str]]:
     """Pairs for each file of predictions, the labels of all files, and notices.
 
@@ -22,19 +22,25 @@ def read_pairs(
     any when the other has some. BIO beside IOBES is read as IOBES, as models are trained with `--scheme iobes`, and so
     for BILOU and BMES; another scheme is written where one is named.
 
+    `column` says which columns hold labels and tokens, as `ilpinfer.corpus.sequences.read` takes it.
+
     Raises
     ------
     InputError
         where files cannot be read or do not hold the same sequences, and where labels do not fit the scheme.
     """
-    gold_examples = read(gold)
     scheme = schemes.named(scheme)
-    golden = [tuple(labels) for _, labels in labelled(gold_examples)]
-    examples = [[each for each in read(path) if each.rank == 1] for path in predictions]
+    notices = list[str]()
+    gold_examples = read(gold, column=column, notify=notices.append)
+    golden = [tuple(labels) for _, labels in labelled(gold_examples, wordless=True)]
+    examples = [
+        [each for each in read(path, column=column, notify=notices.append) if each.rank == 1]
+        for path in predictions
+    ]
     for path, found in zip(predictions, examples, strict=True):
         _check_same(found, gold_examples, str(path), str(gold))
     given: list[Side] = [[*golden], *([each.labels for each in found] for found in examples)]
-    sides, notices = _alike(given, scheme)
+    sides, converted = _alike(given, scheme)
     for path, side in zip((gold, *predictions), sides, strict=True):
         try:
             schemes.check(_names(side), scheme or "plain")
@@ -45,7 +51,7 @@ def read_pairs(
     pairs = [
         [Pair(t, p, g or ()) for t, p, g in zip(tokens, side, sides[0], strict=True)] for side in sides[1:]
     ]
-    return pairs, labels, notices or ([labels.notice] if labels.notice else [])
+    return pairs, labels, notices + (converted or ([labels.notice] if labels.notice else []))
 
 
 def _alike(sides: list[Side], scheme: str) -> tuple[list[Side], list[str]]:

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
-from ilpinfer.models import line_breaks
+from ilpinfer.models import line_breaks, plain
 from ilpinfer.models.crf_training import Observed, Progress, check_sequences, learn
 from ilpinfer.models.crfsuite_files import Weights, read_crfsuite
 from ilpinfer.models.features import Template
 from ilpinfer.models.files import ModelError, save_body
+from ilpinfer.models.fit import check_template, warn_of_unknown
 from ilpinfer.models.forward_backward import Sums, forward_backward
 from ilpinfer.models.template_files import load_template
 
@@ -101,10 +102,19 @@ class CRF:
     ) -> "CRF":
         """A model file that CRFsuite, or a program built on it, has written.
 
-        Without a template that names features as the file does, features have to be given to `trellis_of`.
+        Without a template that names features as the file does, features have to be given to `trellis_of`. A template
+        that makes some of the model's attributes only is a `FeatureNotice`.
+
+        Raises
+        ------
+        ModelError
+            for a file that is missing or damaged, and a template that makes less than half of the model's attributes.
         """
         weights = read_crfsuite(path)
         found = template if isinstance(template, Template | None) else load_template(template)
+        if found is not None:
+            title = f'template "{template}"' if isinstance(template, str | Path) else "the template"
+            check_template(path, weights.attributes, found, title)
         try:
             return cls(LabelSet(weights.labels, scheme), weights, found)
         except ValueError as error:
@@ -144,16 +154,19 @@ class CRF:
         names = [f if isinstance(f, list | tuple) else list(f) for f in features]
         counts = np.fromiter(map(len, names), np.int64, T)
         absent = len(self.learnt.attributes)
-        rows = map(self._row.get, chain.from_iterable(names), repeat(absent))
-        return self._sum(np.fromiter(rows, np.int64, int(counts.sum())), counts, None).reshape(T, K)
+        found = map(self._row.get, chain.from_iterable(names), repeat(absent))
+        rows = np.fromiter(found, np.int64, int(counts.sum()))
+        if self.template is None and (rows == absent).all():
+            warn_of_unknown(chain.from_iterable(names), self.learnt.attributes)
+        return self._sum(rows, counts, None).reshape(T, K)
 
     def _weighted(self, features: Sequence[Any]) -> Floats:
         from pycrfsuite import ItemSequence  # type: ignore[import-untyped]
 
-        items = [
-            [(name, value) for name, value in f.items() if name in self._row]
-            for f in ItemSequence(features).items()
-        ]
+        given = ItemSequence(features).items()
+        items = [[(name, value) for name, value in f.items() if name in self._row] for f in given]
+        if not any(items):
+            warn_of_unknown(chain.from_iterable(given), self.learnt.attributes)
         counts = np.array([len(f) for f in items], np.int64)
         rows = np.array([self._row[name] for f in items for name, _ in f], np.int64)
         values = np.array([value for f in items for _, value in f], float)
@@ -232,13 +245,15 @@ class CRF:
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> "CRF":
-        """From the plain values that `save` has written."""
-        arrays: dict[str, Any] = {name: _array(body[name], kind) for name, kind in _ARRAYS.items()}
-        K = len(body["labels"])
-        arrays["transitions"] = arrays["transitions"].reshape(K, K)
-        weights = Weights(tuple(body["labels"]), tuple(body["attributes"]), **arrays)
-        template = None if body["template"] is None else load_template(body["template"])
-        return cls(LabelSet(weights.labels, body["scheme"]), weights, template, body["without_line_breaks"])
+        """From the plain values that `save` has written; ValueError for others."""
+        plain.table(body, (*_KEYS, *_ARRAYS), "the model")
+        labels, attributes = plain.label_set(body), plain.texts(body["attributes"], "attributes")
+        arrays: dict[str, Any] = {name: _array(body[name], kind, name) for name, kind in _ARRAYS.items()}
+        _check_arrays(arrays, len(labels), len(attributes))
+        arrays["transitions"] = arrays["transitions"].reshape(len(labels), len(labels))
+        weights = Weights(labels.names, attributes, **arrays)
+        template = None if body["template"] is None else _template(body["template"])
+        return cls(labels, weights, template, plain.flag(body["without_line_breaks"], "without_line_breaks"))
 
 
 def _observed(template: Template, tokens: Sequence[str], labels: Sequence[str], without: bool) -> Observed:
@@ -247,6 +262,7 @@ def _observed(template: Template, tokens: Sequence[str], labels: Sequence[str], 
     return template.features_without_line_breaks(tokens), [labels[t] for t in line_breaks.kept(tokens)]
 
 
+_KEYS = ("labels", "scheme", "template", "without_line_breaks", "attributes")
 _ARRAYS = {"begins": "<i8", "targets": "<i8", "weights": "<f8", "transitions": "<f8"}
 
 
@@ -254,6 +270,35 @@ def _text(array: NDArray[Any], kind: str) -> str:
     return base64.b64encode(array.astype(kind).tobytes()).decode("ascii")
 
 
-def _array(text: str, kind: str) -> NDArray[Any]:
-    found = np.frombuffer(base64.b64decode(text), kind)
+def _array(value: Any, kind: str, what: str) -> NDArray[Any]:
+    text = plain.text(value, what)
+    try:
+        found = np.frombuffer(base64.b64decode(text, validate=True) or bytearray(), kind)
+    except ValueError as error:
+        raise ValueError(f"{what}: not an array in base64 ({error})") from None
+    if not np.isfinite(found).all():
+        raise ValueError(f"{what} holds a number that is not finite")
     return found.astype(found.dtype.newbyteorder("="))
+
+
+def _check_arrays(arrays: Mapping[str, NDArray[Any]], K: int, A: int) -> None:
+    """Raise ValueError where arrays do not fit K labels, A attributes and each other."""
+    begins, targets = arrays["begins"], arrays["targets"]
+    sizes = {"begins": A + 1, "weights": len(targets), "transitions": K * K}
+    for name, size in sizes.items():
+        if len(arrays[name]) != size:
+            raise ValueError(f"{name} has {len(arrays[name])} numbers; expected {size}")
+    if begins[0] != 0 or begins[-1] != len(targets) or (np.diff(begins) < 0).any():
+        raise ValueError(f"begins has to rise from 0 to the {len(targets)} weights")
+    if ((targets < 0) | (targets >= K)).any():
+        raise ValueError(f"targets has to hold numbers of labels, from 0 to {K - 1}")
+
+
+def _template(source: Any) -> Template:
+    """The template of a model file, which holds its lists of words and names no other file."""
+    plain.table(source, source if isinstance(source, dict) else (), "the template")
+    for section in ("words", "phrases"):
+        lists = source.get(section)
+        if isinstance(lists, dict) and any(isinstance(listed, dict) for listed in lists.values()):
+            raise ValueError(f"the template's {section} are in another file")
+    return load_template(source)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.labels import check_number
 from ilpinfer.models.files import ModelError
 
 _HEADER = struct.Struct("<4sI4s9I")
@@ -65,6 +66,7 @@ def _weights(data: bytes) -> Weights:
     _, size, _, version, _, K, A, features, labels, attributes, _, _ = _HEADER.unpack_from(data)
     if version != 100:
         raise ValueError(f"version {version}, but 100 is expected")
+    check_number(K)
     if size > len(data):
         raise ValueError(f"{len(data)} bytes of {size}")
     chunk, _, number = struct.unpack_from("<4sII", data, features)
@@ -97,7 +99,14 @@ def _names(data: bytes, place: int, number: int) -> tuple[str, ...]:
     if chunk != b"CQDB" or size < number:
         raise ValueError("a table of names is cut short")
     places = np.frombuffer(data, "<u4", number, place + backward)
-    return tuple(_name(data, place + at) for at in places.tolist())
+    names = list[str]()
+    room = len(data)
+    for at in places.tolist():
+        names.append(_name(data, place + at))
+        room -= len(names[-1])
+        if room < 0:
+            raise ValueError("names overlap")
+    return tuple(names)
 
 
 def _name(data: bytes, place: int) -> str:

@@ -1,13 +1,14 @@
 """Emissions of a hidden Markov model: P(word | label), for words that training has seen and for others."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ilpinfer.models import plain
 from ilpinfer.models.smoothing import Smoothing, smooth
 from ilpinfer.models.words import CLASSES, Vocabulary
 
@@ -90,13 +91,24 @@ class Emissions:
 
     @classmethod
     def from_body(cls, body: dict[str, Any], K: int) -> "Emissions":
-        """From the plain values of `body`."""
-        counts = np.zeros((len(body["words"]), K))
-        for row, seen in enumerate(body["words"].values()):
+        """From the plain values of `body`; ValueError for others."""
+        plain.table(body, ("smoothing", "vocabulary", "words"), "emissions")
+        known = plain.table(body["vocabulary"], [f.name for f in fields(Vocabulary)], "vocabulary")
+        vocabulary = Vocabulary(**{**known, "by": plain.text(known["by"], "vocabulary: by")})
+        words = body["words"]
+        if not isinstance(words, dict) or not words:
+            raise ValueError("words: expected an object with at least one word")
+        plain.check_room("words", len(words), K)
+        columns = {str(k): k for k in range(K)}
+        counts = np.zeros((len(words), K))
+        for row, (word, seen) in enumerate(words.items()):
+            what = f"words: {word!r:.60}"
+            if not isinstance(seen, dict) or not seen.keys() <= columns.keys():
+                raise ValueError(f"{what}: expected an object of counts, by numbers of labels below {K}")
             for label, count in seen.items():
-                counts[row, int(label)] = count
+                counts[row, columns[label]] = plain.count(count, what)
         return cls(
-            tuple(body["words"]), counts, Smoothing(*body["smoothing"]), Vocabulary(**body["vocabulary"])
+            tuple(words), counts, plain.smoothing(body["smoothing"], "emissions: smoothing"), vocabulary
         )
 
     def _coarsest(self) -> Floats:

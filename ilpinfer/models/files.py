@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from formulations import LabelSet, Trellis
 from ilpinfer.files import write_whole
+from ilpinfer.plain_text import text_bytes
 
 FORMATS: Mapping[str, str] = {
     "ilpinfer-crf": "ilpinfer.models.crf:CRF",
@@ -52,13 +53,19 @@ def load_model(path: str | Path) -> Any:
     Raises
     ------
     ModelError
-        where the file is missing, of another format or version, cut short, or changed since it was written.
+        where the file is missing, of another format or version, cut short, changed since it was written, or holds what no
+        model of its kind has.
     """
     if str(path) in BUILT_IN:
         return _imported(BUILT_IN[str(path)])()
     record = _record(path)
     kind = _imported(FORMATS[record["format"]])
-    return kind.from_body(_body(path, record, kind.VERSION))
+    body = _body(path, record, kind.VERSION)
+    try:
+        return kind.from_body(body)
+    except (ValueError, RecursionError) as error:
+        what = " ".join(str(error).split())
+        raise ModelError(f"{path}: damaged model: {what}; {AGAIN}") from None
 
 
 def _imported(place: str) -> Any:
@@ -72,12 +79,13 @@ def _digest(body: dict[str, Any]) -> str:
 
 def _record(path: str | Path) -> dict[str, Any]:
     try:
-        record = json.loads(Path(path).read_text("utf-8"))
+        with Path(path).open("rb") as stream:
+            record = json.loads(text_bytes(stream).decode("utf-8"))
     except OSError as error:
         raise ModelError(f"{path}: the model cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"{path}: damaged model, not JSON ({error}); {AGAIN}") from None
-    if not isinstance(record, dict) or record.get("format") not in FORMATS:
+        raise ModelError(f"{path}: damaged model, not JSON: {error}; {AGAIN}") from None
+    if not isinstance(record, dict) or record.get("format") not in list(FORMATS):
         raise ModelError(f"{path}: not a model of ilpinfer; {AGAIN}")
     return record
 
@@ -87,6 +95,10 @@ def _body(path: str | Path, record: dict[str, Any], version: int) -> dict[str, A
         found = record.get("version")
         raise ModelError(f"{path}: model version {found!r}, but this release reads {version}; {AGAIN}")
     body = record.get("model")
-    if not isinstance(body, dict) or record.get("sha256") != _digest(body):
+    try:
+        fits = isinstance(body, dict) and record.get("sha256") == _digest(body)
+    except RecursionError:
+        fits = False
+    if not isinstance(body, dict) or not fits:
         raise ModelError(f"{path}: damaged model, its content does not fit its digest; {AGAIN}")
     return body

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
+from ilpinfer.models import plain
 from ilpinfer.models.counting import encode
 from ilpinfer.models.emissions import Emissions
 from ilpinfer.models.files import save_body
@@ -18,6 +19,8 @@ from ilpinfer.models.words import Vocabulary, vocabulary_named
 
 Floats = NDArray[np.float64]
 
+KEYS = ("labels", "scheme", "smoothing", "start", "end", "transitions", "emissions")
+"""What a model file holds."""
 TENTH = Smoothing("additive", 0.1)
 
 
@@ -148,13 +151,15 @@ class HMM:
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> "HMM":
-        """From the plain values that `save` has written."""
-        K = len(body["labels"])
+        """From the plain values that `save` has written; ValueError for others."""
+        plain.table(body, KEYS, "the model")
+        labels = plain.label_set(body)
+        K = len(labels)
         return cls(
-            LabelSet(tuple(body["labels"]), body["scheme"]),
-            np.array(body["start"], float),
-            None if body["end"] is None else np.array(body["end"], float),
-            np.array(body["transitions"], float).reshape(K, K),
+            labels,
+            plain.counts(body["start"], (K,), "start"),
+            None if body["end"] is None else plain.counts(body["end"], (K,), "end"),
+            plain.counts(body["transitions"], (K, K), "transitions"),
             Emissions.from_body(body["emissions"], K),
-            Smoothing(*body["smoothing"]),
+            plain.smoothing(body["smoothing"], "smoothing"),
         )

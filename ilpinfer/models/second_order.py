@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
 from formulations.labels import suggestion
+from ilpinfer.models import plain
 from ilpinfer.models.counting import encode
 from ilpinfer.models.emissions import Emissions
 from ilpinfer.models.files import save_body
@@ -19,6 +20,8 @@ from ilpinfer.models.words import Vocabulary, vocabulary_named
 
 Floats = NDArray[np.float64]
 
+KEYS = ("labels", "scheme", "smoothing", "start", "end", "transitions", "emissions")
+"""What a model file holds."""
 READINGS = ("printed", "first-order")
 
 
@@ -184,16 +187,30 @@ class SecondOrderHMM:
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> "SecondOrderHMM":
-        """From the plain values that `save` has written."""
-        K = len(body["labels"])
-        transitions = np.zeros((K + 1, K, K))
-        for before, now, after, count in body["transitions"]:
-            transitions[before, now, after] = count
+        """From the plain values that `save` has written; ValueError for others."""
+        plain.table(body, KEYS, "the model")
+        labels = plain.label_set(body)
+        K = len(labels)
         return cls(
-            LabelSet(tuple(body["labels"]), body["scheme"]),
-            np.array(body["start"], float),
-            np.array(body["end"], float),
-            transitions,
+            labels,
+            plain.counts(body["start"], (K,), "start"),
+            plain.counts(body["end"], (K,), "end"),
+            _transitions(body["transitions"], K),
             Emissions.from_body(body["emissions"], K),
-            Smoothing(*body["smoothing"]),
+            plain.smoothing(body["smoothing"], "smoothing"),
         )
+
+
+def _transitions(entries: Any, K: int) -> Floats:
+    """(K+1, K, K) counts of a list of [before, now, next, count]."""
+    plain.check_room("transitions", K + 1, K, K)
+    transitions = np.zeros((K + 1, K, K))
+    if not isinstance(entries, list):
+        raise ValueError("transitions: expected a list of [before, now, next, count]")
+    for number, entry in enumerate(entries):
+        what = f"transitions[{number}]"
+        if not isinstance(entry, list) or len(entry) != 4:
+            raise ValueError(f"{what}: expected [before, now, next, count]")
+        at = tuple(plain.place(k, size, what) for k, size in zip(entry[:3], transitions.shape, strict=True))
+        transitions[at] = plain.count(entry[3], what)
+    return transitions

@@ -1,13 +1,9 @@
-"""Arrays of any library, and archives of arrays."""
+"""Arrays of any library."""
 
-import zipfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from ilpinfer.models.files import ModelError
 
 
 def as_floats(value: Any, what: str, dimensions: int) -> NDArray[np.float64]:
@@ -23,7 +19,7 @@ def as_floats(value: Any, what: str, dimensions: int) -> NDArray[np.float64]:
         if np.iscomplexobj(given):
             raise TypeError("complex numbers have no order")
         array = given.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{what} must hold numbers in rows of equal length: {error}") from None
     if array.ndim != dimensions:
         letters = ", ".join("TKK"[:dimensions]) if dimensions > 1 else "K,"
@@ -44,22 +40,3 @@ def _without_graph(value: Any) -> Any:
         if hasattr(value, step):
             value = getattr(value, step)()
     return value
-
-
-def read_archive(path: str | Path) -> dict[str, NDArray[Any]]:
-    """Every array of an `.npz` file, by name.
-
-    Raises
-    ------
-    ModelError
-        for what is missing, no archive, damaged, or holds Python objects, which would have to be run.
-    """
-    try:
-        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        if "Object arrays" in str(error):
-            raise ModelError(f"{path}: holds Python objects; save texts as arrays of texts") from None
-        raise ModelError(f"{path}: not an archive of arrays; write it with numpy.savez") from None

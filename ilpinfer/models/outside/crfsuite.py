@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
+from ilpinfer.models.fit import warn_of_unknown
 
 Item = Mapping[str, Any]
 """The features of a token, as python-crfsuite takes them."""
@@ -80,6 +82,8 @@ class LinearChain:
         items = import_module("pycrfsuite").ItemSequence(list(self.features(tokens))).items()
         if len(items) != len(tokens):
             raise ValueError(f"features gave {len(items)} items for {len(tokens)} tokens")
+        if not any(name in self.states for item in items for name in item):
+            warn_of_unknown(chain.from_iterable(items), list(self.states)[:1])
         zero = np.zeros(len(self.labels))
         emissions = [
             sum((value * self.states[name] for name, value in item.items() if name in self.states), zero)

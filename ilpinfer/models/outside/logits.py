@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
-from formulations.labels import suggestion
+from formulations.labels import check_number, suggestion
 from ilpinfer.models.outside.arrays import as_floats
 from ilpinfer.models.outside.names import label_names
 
@@ -97,6 +97,7 @@ def score_parts(
     rows = as_floats(logits, "logits", 2)
     if K is not None and rows.shape[1] != K:
         raise ValueError(f"logits has shape {rows.shape}; expected {K} columns, one for each label")
+    check_number(rows.shape[1])
     scale = scale or ("raw" if steps.get("transitions") is not None else "log-softmax")
     _check("scale", scale, SCALES)
     _check("pool", pool, POOLS)
@@ -114,7 +115,7 @@ def score_parts(
 
 def log_softmax(rows: Floats) -> Floats:
     """Log probabilities (T, K) of logits; a row of -inf alone stays as it is."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         total = np.logaddexp.reduce(rows, axis=1, keepdims=True)
     return np.asarray(rows - np.where(np.isneginf(total), 0.0, total))
 
@@ -129,8 +130,9 @@ def pool_pieces(rows: Floats, word_ids: Sequence[int | None], pool: str = "first
     """
     try:
         ids = np.array([-1 if each is None else each for each in word_ids])
-        numbers = ids.astype(np.int64)
-    except (TypeError, ValueError):
+        with np.errstate(invalid="ignore"):
+            numbers = ids.astype(np.int64)
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"word_ids must be a list of whole numbers, not {word_ids!r:.60}") from None
     if len(ids) != len(rows) or ids.ndim != 1 or not np.array_equal(ids, numbers):
         raise ValueError(

@@ -1,0 +1,31 @@
+"""Trellises without tokens: which rules look at tokens there."""
+
+from collections.abc import Iterator
+from typing import Any, SupportsIndex
+
+
+class Wordless(tuple[str, ...]):
+    """Empty texts in place of tokens, which know whether anything has looked at one."""
+
+    seen: bool = False
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Any:
+        self.seen = True
+        return super().__getitem__(index)
+
+    def __iter__(self) -> Iterator[str]:
+        self.seen = True
+        return super().__iter__()
+
+
+def words_of(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """The tokens, or empty texts that know whether they are looked at where every token is empty."""
+    return tokens if any(tokens) else Wordless(tokens)
+
+
+def looked_at(words: tuple[str, ...]) -> bool:
+    """Whether something has looked for a token where there is none, since this was asked last."""
+    if not isinstance(words, Wordless):
+        return False
+    seen, words.seen = words.seen, False
+    return seen

@@ -1,0 +1,256 @@
+"""Sequences as columns: a token a line, with its label in another column, and an empty line between sequences.
+
+Columns are separated by tabs. Where a file has none, commas or spaces are taken for separators if every line has the same
+number of columns, and a notice says so.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from formulations.labels import suggestion
+from ilpinfer.corpus.examples import Example, InputError, Notify
+from ilpinfer.corpus.separators import SEPARATORS, Cells, first_line, is_border, shown, split, width
+
+TOKEN_NAMES = ("token", "tokens", "word", "words", "form")
+LABEL_NAMES = ("label", "labels", "tag", "tags", "ner", "ner_tag", "ner_tags", "gold")
+SEQUENCE_NAMES = ("sentence", "sentence #", "sentence_id", "sent_id", "sequence", "sequence_id")
+"""What headers call the columns, in lower case; a sequence begins where the last one's cell changes."""
+AS_JSON = 'give tokens that hold spaces or commas as JSON lines, {"tokens": ["New York"]}'
+
+Row = tuple[int, Cells]
+"""Number of a line, and its cells; no cells for a border between sequences."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Columns that a user names, each by its number from 1 or by its name in the header.
+
+    Parameters
+    ----------
+    label : empty where there are no labels, or for the second of two columns
+    token : empty for the first column, or the one that a header calls so
+    unlabelled : whether labels are left out
+    """
+
+    label: str = ""
+    token: str = ""
+    unlabelled: bool = False
+
+    @classmethod
+    def read(cls, text: str) -> "Chosen":
+        """From `LABEL`, `TOKEN,LABEL`, or `TOKEN,` to leave labels out.
+
+        Raises
+        ------
+        InputError
+            for another form.
+        """
+        parts = [part.strip() for part in text.split(",")]
+        if len(parts) > 2 or (len(parts) == 2 and not parts[0]) or (text and not parts[0]):
+            raise InputError(f"--column {text}: expected LABEL, or TOKEN,LABEL, or TOKEN, for no labels")
+        return cls(parts[0]) if len(parts) == 1 else cls(parts[1], parts[0], not parts[1])
+
+    def __bool__(self) -> bool:
+        return bool(self.label or self.token)
+
+    def are_in(self, cells: Cells) -> bool:
+        """Whether the cells name the columns that are looked for."""
+        low = [cell.strip().lower() for cell in cells]
+        asked = [name for name in (self.token, self.label) if name and not name.isdecimal()]
+        if asked:
+            return any(name.lower() in low for name in asked)
+        token, label = (any(cell in known for cell in low) for known in (TOKEN_NAMES, LABEL_NAMES))
+        return token and (label or self.unlabelled)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Which cell of a line is what; None where there is none."""
+
+    token: int
+    label: int | None
+    sequence: int | None = None
+
+
+def columns(lines: list[str], name: str, column: str, notify: Notify) -> Iterator[Example]:
+    """The sequences of lines.
+
+    Parameters
+    ----------
+    lines : of the file
+    name : of the file, for messages
+    column : which columns hold labels and tokens, as `Chosen.read` takes it; empty where that need not be said
+    notify : receives what was inferred
+
+    Raises
+    ------
+    InputError
+        for lines of another number of columns, empty cells, and columns that have to be named.
+    """
+    chosen = Chosen.read(column)
+    separator = _separator(lines, name, chosen, notify)
+    rows = _rows(lines, name, separator)
+    first = next((row for row in rows if row[1]), None)
+    if first is None:
+        return
+    header = first[1] if _is_header(first, lines, separator, chosen) else []
+    if header:
+        notify(f"{name}, line {first[0]}: {shown(lines[first[0] - 1])} is read as a header")
+    places = _places(first, header, chosen, name, separator)
+    yield from _sequences(rows if header else chain([first], rows), places, lines, name)
+
+
+def _separator(lines: list[str], name: str, chosen: Chosen, notify: Notify) -> str:
+    """What separates columns; empty where each line is a token."""
+    if any("\t" in line for line in lines):
+        return "\t"
+    at = first_line(lines)
+    for separator in ",;":
+        cells = split(lines[at - 1], separator)
+        if len(cells) > 1 and chosen.are_in(cells):
+            notify(f"{name}: no tabs; columns are separated by {SEPARATORS[separator]}")
+            return separator
+    separator, count = next(((each, found) for each in ",; " if (found := width(lines, each)) > 1), ("", 1))
+    if not separator:
+        _check_tokens(lines, name, chosen, notify)
+        return ""
+    named = chosen or chosen.are_in(split(lines[at - 1], separator))
+    if not named and (separator != " " or count > 2):
+        raise InputError(
+            f"{name}, line {at}: {shown(lines[at - 1])} has {count} columns separated by {SEPARATORS[separator]}, as all "
+            f"lines have; name those of tokens and labels with --column 1,{count}, or in a header token,label; or {AS_JSON}"
+        )
+    notify(f"{name}: no tabs; columns are separated by {SEPARATORS[separator]}")
+    return separator
+
+
+def _check_tokens(lines: list[str], name: str, chosen: Chosen, notify: Notify) -> None:
+    """Raise InputError where lines are not a token each; a notice where a few hold spaces."""
+    parts = [(number, len(split(line, " "))) for number, line in enumerate(lines, 1)]
+    parts = [(n, count) for n, count in parts if count and not is_border(split(lines[n - 1], ""))]
+    spaced = [number for number, count in parts if count > 1]
+    if 2 * len(spaced) > len(parts):
+        (begin, usual), *_ = parts
+        odd, other = next((n, count) for n, count in parts if count != usual)
+        raise InputError(
+            f"{name}, line {odd}: {shown(lines[odd - 1])} has {other} part{'s' * (other > 1)} between spaces, but line "
+            f"{begin} has {usual}: neither a token a line nor columns; write token<TAB>label, or {AS_JSON}"
+        )
+    if chosen:
+        raise InputError(
+            f"{name}: no columns for --column {chosen.label or chosen.token}: it has a token a line"
+        )
+    if spaced:
+        more = f", as {len(spaced) - 1} more are" if len(spaced) > 1 else ""
+        notify(
+            f"{name}, line {spaced[0]}: no tabs; {shown(lines[spaced[0] - 1])} is read as one token with a space in it{more}"
+        )
+
+
+def _rows(lines: list[str], name: str, separator: str) -> Iterator[Row]:
+    """Lines as cells; each has as many as the first. Comments beside three and more columns are left out."""
+    first: Row | None = None
+    for number, line in enumerate(lines, 1):
+        cells = split(line, separator)
+        if is_border(cells):
+            yield number, []
+            continue
+        if separator == "\t" and len(cells) == 1 and line.startswith("#") and _wide(lines, number):
+            continue
+        first = first or (number, cells)
+        if len(cells) != len(first[1]) or (separator == "\t" and len(cells) == 1):
+            raise InputError(f"{name}, line {number}: {shown(line)} {_unequal(cells, first, separator)}")
+        yield number, cells
+
+
+def _wide(lines: list[str], number: int) -> bool:
+    """Whether the next line with a tab has three columns or more, as files of the Universal Dependencies do."""
+    return next((line.count("\t") > 1 for line in lines[number : number + 100] if "\t" in line), False)
+
+
+def _unequal(cells: Cells, first: Row, separator: str) -> str:
+    if separator == "\t" and len(cells) == 1:
+        return "has no tab; expected token<TAB>label, as on other lines"
+    if separator == "\t" and len(first[1]) == 2:
+        return f"has {len(cells) - 1} tabs; expected token<TAB>label, as on line {first[0]}"
+    what = f"column{'s' * (len(cells) != 1)} separated by {SEPARATORS[separator]}"
+    return f"has {len(cells)} {what}, but line {first[0]} has {len(first[1])}"
+
+
+def _is_header(first: Row, lines: list[str], separator: str, chosen: Chosen) -> bool:
+    """Whether the first line names the columns; by itself it does so only where its word for labels is no label."""
+    number, cells = first
+    if len(cells) < 2 or not chosen.are_in(cells):
+        return False
+    if chosen:
+        return True
+    at = next(place for place, cell in enumerate(cells) if cell.strip().lower() in LABEL_NAMES)
+    again = (split(line, separator) for line in lines[number:])
+    return not any(len(row) > at and row[at] == cells[at] for row in again)
+
+
+def _places(first: Row, header: Cells, chosen: Chosen, name: str, separator: str) -> Places:
+    """Where a line's token and label are."""
+    number, cells = first
+    where = f"{name}, line {number}: {shown((separator or ' ').join(cells))}"
+    if len(cells) == 1:
+        return Places(0, None)
+    if len(cells) > 2 and not (chosen or header):
+        raise InputError(
+            f"{where} has {len(cells) - 1} tabs; expected token<TAB>label, or --column {len(cells)} for a column of labels"
+        )
+    low = [cell.strip().lower() for cell in header]
+
+    def named(known: Sequence[str]) -> int | None:
+        return next((at for at, cell in enumerate(low) if cell in known), None)
+
+    token = _asked(chosen.token, cells, low, where) if chosen.token else named(TOKEN_NAMES) or 0
+    if chosen.unlabelled:
+        return Places(token, None, named(SEQUENCE_NAMES))
+    label = _asked(chosen.label, cells, low, where) if chosen.label else named(LABEL_NAMES)
+    label = 1 if label is None else label
+    if token == label:
+        raise InputError(
+            f"{where}: column {token + 1} for both tokens and labels; name both, --column TOKEN,LABEL"
+        )
+    return Places(token, label, named(SEQUENCE_NAMES))
+
+
+def _asked(asked: str, cells: Cells, low: Cells, where: str) -> int:
+    """The place of a column that a user names."""
+    if asked.lower() in low:
+        return low.index(asked.lower())
+    if asked.isdecimal() and asked.isascii() and len(asked) < 9 and 1 <= int(asked) <= len(cells):
+        return int(asked) - 1
+    hint = suggestion(asked, cells) if low else f"; expected a number from 1 to {len(cells)}"
+    raise InputError(f'{where}: no column "{asked}"{hint}')
+
+
+def _sequences(rows: Iterator[Row], places: Places, lines: list[str], name: str) -> Iterator[Example]:
+    """Examples of the lines between borders."""
+    block: list[Row] = []
+    for number, cells in chain(rows, [(0, [])]):
+        if not cells or (block and _begins(cells, block[-1][1], places)):
+            if block:
+                yield _example(block, places, name)
+            block = []
+        if cells:
+            for what, place in (("token", places.token), ("label", places.label)):
+                if place is not None and not cells[place]:
+                    raise InputError(f"{name}, line {number}: {shown(lines[number - 1])} has an empty {what}")
+            block.append((number, cells))
+
+
+def _begins(cells: Cells, before: Cells, places: Places) -> bool:
+    """Whether a line begins a sequence by what stands in the column that numbers them; an empty cell goes on."""
+    at = places.sequence
+    if at is None or not cells[at]:
+        return False
+    return cells[at] != before[at]
+
+
+def _example(block: list[Row], places: Places, name: str) -> Example:
+    tokens = tuple(cells[places.token] for _, cells in block)
+    labels = None if places.label is None else tuple(cells[places.label] for _, cells in block)
+    return Example(tokens, labels, f"{name}, line {block[0][0]}")

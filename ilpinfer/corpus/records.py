@@ -1,0 +1,197 @@
+"""Sequences as JSON: an object a line, one object alone, or an array of objects."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from formulations.labels import suggestion
+from ilpinfer.corpus.archives import OF_ALL, scores_of
+from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.models.outside.logits import Reading
+
+TEXT_KEYS = ("tokens", "labels", "rank", "ranks", "sequence")
+DENSE_KEYS = ("start", "first", "edges")
+FACTORED_KEYS = ("emissions", "transitions", "start", "first", "end")
+LOGITS_KEYS = ("logits", "word_ids", *(key for key in OF_ALL if key != "label_names"))
+OWN_KEYS = ("id", "name", "comment", "metadata")
+"""Keys for the notes of users, which nothing reads."""
+EXPECTED = 'expected an object such as {"tokens": ["Ada", "."], "labels": ["name", "O"]} on each line'
+
+_SCORES = ("logits", "emissions", "edges", "transitions", "start", "first", "end")
+
+
+class Repeated(ValueError):
+    """A key that an object has twice."""
+
+
+def loads(text: str) -> Any:
+    """The value of a JSON text.
+
+    Raises
+    ------
+    json.JSONDecodeError
+        for what is not JSON.
+    ValueError
+        for numbers of thousands of digits.
+    RecursionError
+        for lists nested too deeply.
+    Repeated
+        for an object that has a key twice.
+    """
+    return json.loads(text, object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise Repeated(f"{twice!r} is given twice in one object; give it once")
+    return found
+
+
+def json_lines(lines: list[str], name: str, reading: Reading | None) -> Iterator[Example]:
+    """The sequences of lines that each hold an object."""
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            where = f"{name}, line {number}"
+            yield example(_parsed(line, where), where, reading)
+
+
+def json_array(text: str, name: str, reading: Reading | None) -> Iterator[Example]:
+    """The sequences of a text that holds a list of objects."""
+    records = _parsed(text, name)
+    if not records:
+        raise InputError(f"{name}: an empty list; {EXPECTED}")
+    for number, record in enumerate(records, 1):
+        where = f"{name}, item {number}"
+        yield example(record, where, reading)
+
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        return loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{where}: not JSON: {error}; {EXPECTED}") from None
+    except Repeated as error:
+        raise InputError(f"{where}: {error}") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{where}: a number is too long, or lists are nested too deeply") from None
+
+
+def example(record: Any, where: str, reading: Reading | None) -> Example:
+    """The sequence of an object.
+
+    Raises
+    ------
+    InputError
+        for unknown keys, keys that do not go together, and values that are not what their keys say.
+    """
+    if not isinstance(record, dict):
+        raise InputError(f"{where}: expected a JSON object, not {_kind(record)}; {EXPECTED}")
+    try:
+        return _example(record, where, reading)
+    except RecursionError:
+        raise InputError(f"{where}: lists are nested too deeply") from None
+
+
+def _example(record: dict[str, Any], where: str, reading: Reading | None) -> Example:
+    written = {
+        "status",
+        "method",
+    } <= record.keys()  # by `ilpinfer decode`, whose rows have fields of their own
+    if not written:
+        _check_keys(record, where)
+    scored = not written and any(key in record for key in _SCORES)
+    tokens = _names(record.get("tokens", []), f"{where}: tokens")
+    if not tokens and not scored:
+        raise InputError(f'{where}: an empty sequence; expected "tokens" with at least one token, or scores')
+    labels = None if record.get("labels") is None else _names(record["labels"], f"{where}: labels")
+    if labels is not None and tokens and len(labels) != len(tokens):
+        raise InputError(f"{where}: {len(labels)} labels for {len(tokens)} tokens")
+    rank = record.get("rank", 1)
+    if not isinstance(rank, int) or isinstance(rank, bool):
+        raise InputError(f"{where}: rank is {_kind(rank)}; expected a whole number")
+    return Example(tokens, labels, where, _scores(record, where, reading) if scored else None, rank)
+
+
+def _check_keys(record: dict[str, Any], where: str) -> None:
+    """Raise InputError for a key that is not known, or that does not go with the others."""
+    known = dict.fromkeys((*TEXT_KEYS, "label_names", *FACTORED_KEYS, *DENSE_KEYS, *LOGITS_KEYS, *OWN_KEYS))
+    for key in record:
+        if key not in known:
+            hint = suggestion(key, known)
+            if not hint.startswith("; did you mean"):
+                hint = '; leave it out, or put notes of your own under "metadata"'
+            raise InputError(f"{where}: no use for {json.dumps(key[:60], ensure_ascii=False)}{hint}")
+    present = [key for key in _SCORES if key in record]
+    if not present:
+        if "word_ids" in record:
+            raise InputError(f"{where}: word_ids goes with logits; add them, or leave it out")
+        return
+    allowed, needed = _form(record)
+    if not needed <= record.keys():
+        raise InputError(
+            f"{where}: has {', '.join(sorted(present))}; expected start and edges, or emissions and transitions"
+        )
+    main = next(key for key in ("logits", "edges", "emissions") if key in allowed)
+    for key in ("logits", "edges", "emissions"):
+        if key in record and key not in allowed:
+            raise InputError(f"{where}: has both {main} and {key}; give one of them")
+    for key in (*_SCORES, *LOGITS_KEYS):
+        if key in record and key not in allowed:
+            if key == "end":
+                hint = "end goes with emissions and transitions; add it to the last edges"
+            else:
+                hint = f"{key} does not go with {main}; leave it out"
+            raise InputError(f"{where}: {hint}")
+
+
+def _form(record: dict[str, Any]) -> tuple[tuple[str, ...], set[str]]:
+    """Which keys the scores may have and which they must have."""
+    if "logits" in record:
+        return LOGITS_KEYS, {"logits"}
+    if "edges" in record:
+        return DENSE_KEYS, {"start", "edges"}
+    return FACTORED_KEYS, {"emissions", "transitions"}
+
+
+def _scores(record: dict[str, Any], where: str, reading: Reading | None) -> dict[str, Any]:
+    allowed, _ = _form(record)
+    given = {key: _forbidding(record[key]) for key in allowed if key in record and key != "word_ids"}
+    if "logits" in record:
+        ids = {"word_ids": record["word_ids"]} if "word_ids" in record else {}
+        names = record.get("label_names")
+        if isinstance(names, dict):
+            names = dict(zip(names, _names(list(names.values()), f"{where}: label_names"), strict=True))
+        elif names is not None:
+            names = _names(names, f"{where}: label_names")
+        given |= {} if names is None else {"label_names": names}
+        scores = scores_of({**given, **ids}, where, reading or Reading())
+        names = scores["label_names"]
+        return {**scores, "label_names": None if names is None else list(names)}
+    names = record.get("label_names")
+    return {**given, "label_names": None if names is None else _names(names, f"{where}: label_names")}
+
+
+def _names(value: Any, what: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+        raise InputError(f"{what} is not a list of texts")
+    for text in value:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{what}: {text!a} has half of a surrogate pair, which is no text") from None
+    return tuple(value)
+
+
+def _kind(value: Any) -> str:
+    kinds = {list: "a list", dict: "an object", str: "a text", type(None): "null", bool: "true or false"}
+    return kinds.get(type(value), "a number")
+
+
+def _forbidding(value: Any) -> Any:
+    """Nested lists with -inf in place of null."""
+    if isinstance(value, list):
+        return [_forbidding(v) for v in value]
+    return float("-inf") if value is None else value

@@ -1,0 +1,71 @@
+"""Whether features are those that a model was trained with."""
+
+import warnings
+from collections.abc import Iterable, Sequence
+
+from ilpinfer.models.features import Template
+from ilpinfer.models.files import ModelError
+from ilpinfer.models.template_files import load_template, shipped
+
+LEAST = 0.5
+"""A template that makes a smaller share of the model's attributes is an error."""
+
+
+class FeatureNotice(UserWarning):
+    """Features that are not those that a model was trained with."""
+
+
+def share(attributes: Sequence[str], template: Template) -> float:
+    """The share of a model's attributes that a template can make, by their names: `lower[-1]=in & class[0]=year`."""
+    made = {tuple(map(str, conjunction)) for conjunction in template.conjunctions}
+    return sum(_is_made(name, made) for name in attributes) / max(len(attributes), 1)
+
+
+def _is_made(name: str, made: set[tuple[str, ...]]) -> bool:
+    """Whether a conjunction has the name's atoms; values are left out, which may hold a separator themselves."""
+    if (name.partition("=")[0],) in made:
+        return True
+    return tuple(part.partition("=")[0] for part in name.split(" & ")) in made
+
+
+def check_template(path: object, attributes: Sequence[str], template: Template, title: str) -> None:
+    """A notice where a template cannot make all attributes of a model.
+
+    Raises
+    ------
+    ModelError
+        where it makes less than `LEAST` of them, naming the template, the share, and the shipped template that fits best.
+    """
+    found = share(attributes, template)
+    if found == 1 or not attributes:
+        return
+    made = {tuple(map(str, conjunction)) for conjunction in template.conjunctions}
+    missing = next(name for name in attributes if not _is_made(name, made))
+    text = (
+        f"{path}: {title} makes {_percent(found)} of the model's {len(attributes)} attributes, and none such as "
+        f"{missing!r:.60}; "
+    )
+    fits = {name: share(attributes, load_template(name)) for name in shipped()}
+    best = max(fits, key=lambda name: fits[name])
+    if fits[best] > max(found, LEAST):
+        text += f'template="{best}" makes {_percent(fits[best])}'
+    else:
+        text += "give the template that it was trained with, or no template and the features to trellis_of"
+    if found < LEAST:
+        raise ModelError(text)
+    warnings.warn(text, FeatureNotice, stacklevel=3)
+
+
+def _percent(share: float) -> str:
+    return f"{int(100 * share)} %"
+
+
+def warn_of_unknown(features: Iterable[str], attributes: Sequence[str]) -> None:
+    """A notice that a model knows none of the features of a sequence."""
+    given = next(iter(features), None)
+    if given is not None and attributes:
+        text = (
+            f"the model knows none of the features of this sequence, such as {given!r:.60}; give features named as in "
+            f"training, such as {attributes[0]!r:.60}"
+        )
+        warnings.warn(text, FeatureNotice, stacklevel=4)

@@ -1,0 +1,105 @@
+"""Plain values of model files, checked before anything is built from them."""
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations import LabelSet
+from ilpinfer.models.smoothing import Smoothing
+
+MOST_NUMBERS = 5 * 10**7
+"""Entries of a table that a file describes without holding each of them."""
+MOST_COUNT = 2.0**53
+"""Counts up to here are exact."""
+
+
+def table(value: Any, keys: Collection[str], what: str) -> dict[str, Any]:
+    """An object with these keys and no others; ValueError for another value, as all functions here raise."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{what} is {_kind(value)}; expected an object")
+    for key in keys:
+        if key not in value:
+            raise ValueError(f"{what} has no {key}")
+    for key in value:
+        if key not in keys:
+            raise ValueError(f"no use for {key!r:.60} in {what}")
+    return value
+
+
+def text(value: Any, what: str) -> str:
+    """A text that can be written as UTF-8."""
+    if not isinstance(value, str):
+        raise ValueError(f"{what} is {_kind(value)}; expected a text")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{what} has half of a surrogate pair, which is no text") from None
+    return value
+
+
+def texts(value: Any, what: str) -> tuple[str, ...]:
+    """Different texts."""
+    if not isinstance(value, list):
+        raise ValueError(f"{what} is {_kind(value)}; expected a list of texts")
+    found = tuple(text(each, f"{what}[{at}]") for at, each in enumerate(value))
+    if len(set(found)) < len(found):
+        raise ValueError(f"{what} has a text twice")
+    return found
+
+
+def flag(value: Any, what: str) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{what} is {_kind(value)}; expected true or false")
+    return value
+
+
+def label_set(body: dict[str, Any]) -> LabelSet:
+    """The labels of a model and their scheme."""
+    return LabelSet(texts(body["labels"], "labels"), text(body["scheme"], "scheme"))
+
+
+def count(value: Any, what: str) -> float:
+    """A number from 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_COUNT:
+        raise ValueError(f"{what} is {_kind(value)}; expected a number from 0 to 2^53")
+    return float(value)
+
+
+def counts(value: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
+    """Numbers from 0 in nested lists of this shape."""
+    if not isinstance(value, list) or len(value) != shape[0]:
+        found = f"a list of {len(value)}" if isinstance(value, list) else _kind(value)
+        raise ValueError(f"{what} is {found}; expected a list of {shape[0]}")
+    if len(shape) == 1:
+        return np.array([count(each, f"{what}[{at}]") for at, each in enumerate(value)], float)
+    return np.array([counts(each, shape[1:], f"{what}[{at}]") for at, each in enumerate(value)])
+
+
+def place(value: Any, size: int, what: str) -> int:
+    """A whole number from 0 to below a size."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
+        raise ValueError(f"{what} is {_kind(value)}; expected a whole number from 0 to {size - 1}")
+    return value
+
+
+def check_room(what: str, *sizes: int) -> None:
+    """Raise ValueError for a table that would have too many entries."""
+    entries = int(np.prod(np.array(sizes, dtype=object)))
+    if entries > MOST_NUMBERS:
+        raise ValueError(f"{what} would be a table of {' × '.join(map(str, sizes))} numbers; too large")
+
+
+def smoothing(value: Any, what: str) -> Smoothing:
+    """A method and its amount."""
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError(f"{what} is {_kind(value)}; expected a method and its amount")
+    method, amount = value
+    return Smoothing(text(method, what), None if amount is None else count(amount, f"{what}: the amount"))
+
+
+def _kind(value: Any) -> str:
+    kinds = {list: "a list", dict: "an object", str: "a text", type(None): "null"}
+    return kinds.get(type(value), f"{value!r:.40}")
