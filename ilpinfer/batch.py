@@ -7,10 +7,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from formulations import Trellis
+from ilpinfer.attempts import ON_ERROR, attempted
 from ilpinfer.decoding import Rules, asked, decode, listed, natural, stamped
 from ilpinfer.explanation import Context
 from ilpinfer.solution import Solution
@@ -20,7 +22,12 @@ AHEAD = 4
 
 
 def decode_many(
-    trellises: Iterable[Trellis], rules: Rules = (), *, n_jobs: int = 1, **options: Any
+    trellises: Iterable[Trellis],
+    rules: Rules = (),
+    *,
+    n_jobs: int = 1,
+    on_error: str = "raise",
+    **options: Any,
 ) -> Iterator[Any]:
     """`decode` for each of many trellises, in their order, as they are asked for.
 
@@ -29,6 +36,9 @@ def decode_many(
     trellises : taken one at a time, or with more than one process a few ahead
     rules : for all of them
     n_jobs : processes; they are started when the first solution is asked for, and end with the iterator
+    on_error : what becomes of an error in decoding one trellis: "raise" ends the iterator with it, "row" hands back a
+        Solution of status "unknown" in its place, with the error's words as `reason` and its type as `error`, and goes
+        on; so too where a process dies
     options : as in `decode`; a time limit is for each trellis, and a callback is for one process only
 
     Returns
@@ -39,27 +49,34 @@ def decode_many(
     ------
     ValueError
         for options that `decode` refuses; for a trellis or rules that it refuses, when that trellis is reached.
+    Exception
+        whatever else decoding a trellis raises, when that trellis is reached.
     """
     natural(n_jobs, "n_jobs")
+    if on_error not in ON_ERROR:
+        raise ValueError(f"on_error is {on_error!r}; expected {' or '.join(map(repr, ON_ERROR))}")
     own = {name: value for name, value in options.items() if name not in _NAMED}
     asked(options.get("method", "auto"), options.get("time_limit"), options.get("top"), own)
     rules = listed(rules)
     if n_jobs == 1:
-        return (decode(trellis, rules, **options) for trellis in trellises)
+        return (
+            attempted(partial(decode, trellis, rules, **options), trellis, rules, options, on_error)
+            for trellis in trellises
+        )
     if options.get("callback") is not None:
         raise ValueError("a callback follows one process: leave n_jobs out")
     try:
         pickle.dumps((rules, options))
     except Exception as error:
         raise ValueError(f"rules cannot be sent to processes ({error}): leave n_jobs out") from None
-    return _in_processes(iter(trellises), rules, n_jobs, options)
+    return _in_processes(iter(trellises), rules, n_jobs, options, on_error)
 
 
 _NAMED = ("method", "time_limit", "top", "callback")
 
 
 def _in_processes(
-    trellises: Iterator[Trellis], rules: Rules, n_jobs: int, options: dict[str, Any]
+    trellises: Iterator[Trellis], rules: Rules, n_jobs: int, options: dict[str, Any], on_error: str
 ) -> Iterator[Any]:
     whole, others = {"time_limit": options.get("time_limit")}, set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
@@ -70,7 +87,7 @@ def _in_processes(
             waiting.append((trellis, pool.submit(_decode, trellis)))
         while waiting:
             trellis, future = waiting.popleft()
-            found = future.result()
+            found = attempted(future.result, trellis, rules, options, on_error)
             for following in islice(trellises, 1):
                 waiting.append((following, pool.submit(_decode, following)))
             made_from = Context(trellis, rules, options=whole)

@@ -1,44 +1,195 @@
-"""Writing files whole or not at all, and picking up where an interrupted run stopped."""
+"""Where output goes, and writing it whole or not at all."""
 
 import contextlib
 import hashlib
-import json
+import io
 import os
-from collections.abc import Iterator
+import re
+import stat
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
+
+from ilpinfer.locks import Locked, locked
+
+_reserved: dict[Path, int] = {}
+"""Locks that this process holds, and the thread of each."""
 
 
 class OutputError(ValueError):
     """Output that cannot be written; the message names the place and the way out."""
 
 
-def write_whole(path: str | Path, text: str) -> None:
-    """Write text to `path` by way of `path.part`, which takes its place at the end."""
-    part = part_of(path)
-    with _clear(path):
-        part.parent.mkdir(parents=True, exist_ok=True)
+@dataclass(frozen=True)
+class Place:
+    """Where output goes.
+
+    Parameters
+    ----------
+    name : as it was given
+    target : the file behind symbolic links, which are left as they are
+    direct : written to as it stands, since it is a device, a named pipe or an open descriptor
+    """
+
+    name: str
+    target: Path
+    direct: bool = False
+
+    @property
+    def part(self) -> Path:
+        """Where the file grows until it is whole."""
+        return self.target.with_name(self.target.name + ".part")
+
+    @property
+    def lock(self) -> Path:
+        """What one run holds at a time."""
+        return self.target.with_name(self.target.name + ".lock")
+
+
+def place_of(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> Place:
+    """Where a command's output goes; nothing is written.
+
+    Parameters
+    ----------
+    path : as the user named it
+    inputs : files that must not be overwritten; `-` is standard input, and what does not exist is left out
+
+    Raises
+    ------
+    OutputError
+        for a folder, and for a file that is one of the inputs.
+    """
+    name = str(path)
+    with clear(name):
+        target = Path(os.path.realpath(name))
+        direct = _descriptor(name) is not None or _is_special(target)
+        if target.is_dir():
+            raise OutputError(f"{name}: is a folder; name a file")
+        place = Place(name, target, direct)
+        for given in inputs:
+            if given is not None and any(_same(mine, str(given)) for mine in (name, place.part)):
+                what = "standard input" if str(given) == "-" else str(given)
+                raise OutputError(f"{name}: is read as well ({what}); choose another output")
+        return place
+
+
+def write_whole(path: str | Path, text: str, inputs: Iterable[str | Path | None] = ()) -> None:
+    """Write text by way of `path.part`, which takes the place of `path` at the end.
+
+    Devices, named pipes and open descriptors are written to as they stand. What UTF-8 cannot hold, such as a file name
+    in another encoding, is written as an escape.
+
+    Raises
+    ------
+    OutputError
+        for a place that cannot be written to, or is taken: by one of the inputs, another run, or another's `path.part`.
+    """
+    place, data = place_of(path, inputs), text.encode("utf-8", "backslashreplace")
+    with clear(place.name), reserved(place):
+        if place.direct:
+            with opened(place) as stream:
+                write_all(stream, data)
+            return
         try:
-            part.write_text(text, "utf-8")
-            os.replace(part, path)
+            with fresh(place) as stream:
+                write_all(stream, data)
+                os.fsync(stream.fileno())
+            put(place)
         finally:
-            part.unlink(missing_ok=True)
+            place.part.unlink(missing_ok=True)
 
 
-def check_place(path: str | Path) -> None:
-    """Raise OutputError before long work where `write_whole` could not write its result."""
-    part = part_of(path)
-    with _clear(path):
-        part.parent.mkdir(parents=True, exist_ok=True)
-        part.open("a").close()
-        part.unlink()
+@contextlib.contextmanager
+def reserved(place: Place) -> Iterator[None]:
+    """Keep a place for this run, from before long work until its result is written.
+
+    Raises
+    ------
+    OutputError
+        where it cannot be written to, or is taken.
+    """
+    if place.direct or _reserved.get(place.lock) == threading.get_ident():
+        check_direct(place)
+        yield
+        return
+    with lock(place) as left:
+        if os.path.lexists(place.part):
+            if not left:
+                raise OutputError(
+                    f"{place.part}: is in the way, and this run did not write it; move it, or choose another output"
+                )
+            with clear(place.name):
+                place.part.unlink()
+        yield
 
 
-def part_of(path: str | Path) -> Path:
-    """Where a file grows until it is whole; OutputError for a folder."""
-    if Path(path).is_dir():
-        raise OutputError(f"{path}: is a folder; name a file")
-    return Path(path).with_name(Path(path).name + ".part")
+@contextlib.contextmanager
+def lock(place: Place) -> Iterator[bool]:
+    """Hold the lock of a place, its folder made where need be; whether a killed run left the lock behind."""
+    with contextlib.ExitStack() as stack:
+        with clear(place.name):
+            place.target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                left = stack.enter_context(locked(place.lock))
+            except Locked as reason:
+                raise OutputError(f"{place.name}: {reason}, or choose another output") from None
+        _reserved[place.lock] = threading.get_ident()
+        stack.callback(_reserved.pop, place.lock)
+        yield left
+
+
+def check_direct(place: Place) -> None:
+    """Raise OutputError for a device or pipe that may not be written to; it is not opened."""
+    if place.direct and _descriptor(place.name) is None and not os.access(place.target, os.W_OK):
+        raise OutputError(f"{place.name}: cannot be written: Permission denied; choose another place")
+
+
+def opened(place: Place) -> io.FileIO:
+    """A device, named pipe or descriptor, to be written to as it stands."""
+    number = _descriptor(place.name)
+    descriptor = os.open(place.target, os.O_WRONLY | os.O_NOCTTY) if number is None else os.dup(number)
+    return io.FileIO(descriptor, "w")
+
+
+def fresh(place: Place) -> io.FileIO:
+    """A new part, with the permissions of the file that it will replace; FileExistsError where there is one."""
+    stream = io.FileIO(os.open(place.part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "r+")
+    with contextlib.suppress(OSError):
+        os.fchmod(stream.fileno(), stat.S_IMODE(place.target.stat().st_mode))
+    return stream
+
+
+def put(place: Place) -> None:
+    """Let the part, which is on the disk, take its place for good."""
+    os.replace(place.part, place.target)
+    with contextlib.suppress(OSError):  # some file systems cannot do that with a folder
+        folder = os.open(place.target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def write_all(stream: io.FileIO, data: bytes) -> None:
+    """Write every byte; a pipe may take few at a time."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[stream.write(rest) or 0 :]
+
+
+@contextlib.contextmanager
+def clear(name: str | Path) -> Iterator[None]:
+    """Name the output where the system refuses it; a reader that has gone away is the caller's to see."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(
+            f"{name}: cannot be written: {error.strerror or error}; choose another place"
+        ) from None
 
 
 def digest(*parts: Any) -> str:
@@ -46,83 +197,32 @@ def digest(*parts: Any) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
-class Journal:
-    """JSON lines that grow in `path.part`, each row marked with its job; an equal job resumes there.
-
-    Parameters
-    ----------
-    path : the file that the rows become in the end
-    job : fingerprint of all that the rows depend on
-
-    Raises
-    ------
-    OutputError
-        where the place cannot be written to, or the part belongs to another job.
-    """
-
-    def __init__(self, path: str | Path, job: str) -> None:
-        self.path, self.job = Path(path), job
-        self.part = part_of(path)
-        self.rows: list[dict[str, Any]] = []
-        with _clear(path):
-            self.part.parent.mkdir(parents=True, exist_ok=True)
-            self._recover()
-            self._stream: TextIO = self.part.open("a", encoding="utf-8")
-
-    def _recover(self) -> None:
-        """Read the whole lines of an earlier part, and cut off a torn one."""
-        if not self.part.exists():
-            return
-        data = self.part.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        try:
-            self.rows = [json.loads(line) for line in whole.decode().split("\n")[:-1]]
-            same = all(row.get("job") == self.job for row in self.rows)
-        except (ValueError, AttributeError):
-            same = False
-        if not same:
-            raise OutputError(f"{self.part}: belongs to another run; delete it, or choose another output")
-        if len(whole) < len(data):
-            self.part.write_bytes(whole)
-
-    def write(self, rows: list[dict[str, Any]]) -> None:
-        """Add rows that belong together, safe from an interrupt that follows."""
-        lines = [
-            json.dumps({**row, "job": self.job}, ensure_ascii=False, allow_nan=False) + "\n" for row in rows
-        ]
-        with _clear(self.path):
-            self._stream.write("".join(lines))
-            self._stream.flush()
-        self.rows += rows
-
-    def forget(self, count: int) -> None:
-        """Take back the last rows, which turned out to be incomplete."""
-        if not count:
-            return
-        lines = self.part.read_text("utf-8").split("\n")[:-1]
-        self._stream.close()
-        self.part.write_text("".join(f"{line}\n" for line in lines[:-count]), "utf-8")
-        self._stream = self.part.open("a", encoding="utf-8")
-        del self.rows[-count:]
-
-    def __enter__(self) -> "Journal":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Put the whole file in its place; after an error keep what can be resumed."""
-        self._stream.close()
-        if kind is None:
-            with _clear(self.path):
-                os.replace(self.part, self.path)
-        elif not self.rows:
-            self.part.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _clear(path: str | Path) -> Iterator[None]:
+def _is_special(target: Path) -> bool:
+    """Whether there is something that is neither a file nor a folder."""
     try:
-        yield
-    except OSError as error:
-        raise OutputError(
-            f"{path}: cannot be written: {error.strerror or error}; choose another place"
-        ) from None
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _descriptor(name: str) -> int | None:
+    """The number of the open descriptor that a path such as /dev/stdout leads to."""
+    place = Path(name)
+    for _ in range(40):
+        folder = os.path.realpath(place.parent)
+        if folder == "/dev/fd" or re.fullmatch(rf"/proc/{os.getpid()}(/task/\d+)?/fd", folder):
+            return int(place.name) if place.name.isdecimal() else None
+        if not place.is_symlink():
+            return None
+        place = Path(folder, os.readlink(place))
+    return None
+
+
+def _same(output: str | Path, given: str) -> bool:
+    """Whether an output is the file that is read."""
+    try:
+        one = os.stat(output)
+        return stat.S_ISREG(one.st_mode) and os.path.samestat(one, os.stat(0 if given == "-" else given))
+    except (OSError, ValueError):
+        return False

@@ -1,7 +1,6 @@
 """The command line. Exit codes: 0 done, 1 the work found a failure, 2 bad input, 130 interrupted."""
 
 import atexit
-import io
 import os
 import signal
 import sys
@@ -15,34 +14,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # A job that a shell put into the background starts with interrupts ignored.
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _terminate)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
-    from formulations.rules import RuleError
+    from ilpinfer.cli import streams
+
+    streams.prepare()
     from ilpinfer.cli.app import run
-    from ilpinfer.cli.failure import Failure
 
     try:
-        run(sys.argv[1:] if arguments is None else list(arguments))
-        sys.stdout.flush()
+        with streams.warnings_as_notices():
+            run(sys.argv[1:] if arguments is None else list(arguments))
+            sys.stdout.flush()
     except KeyboardInterrupt:
-        print("ilpinfer: interrupted", file=sys.stderr)
+        streams.say("ilpinfer: interrupted")
         return 130
-    except Failure as failure:
-        print(f"ilpinfer: {failure}", file=sys.stderr)
-        return failure.code
-    except RuleError as error:
-        excerpt = [f"  {line}" for line in error.excerpt.splitlines()]
-        print("\n".join([f"ilpinfer: {error.message}", *excerpt]), file=sys.stderr)
-        return 2
-    except (ValueError, RuntimeError, OSError) as error:
-        print(f"ilpinfer: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
-    except Exception as error:
-        if os.environ.get("ILPINFER_TRACEBACK"):
+    except SystemExit as leaving:
+        if not isinstance(leaving.__context__, BrokenPipeError):
             raise
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        print(f"ilpinfer: {what}; with ILPINFER_TRACEBACK=1 it says where", file=sys.stderr)
-        return 2
+        return streams.reader_gone()
+    except BrokenPipeError:
+        return streams.reader_gone()
+    except Exception as error:
+        return streams.report(error)
     return 0
 
 
@@ -52,6 +43,9 @@ def entry() -> NoReturn:
     An interrupt that hits code run by `exec`, as imports do, makes CPython end with the signal although the
     interrupt was dealt with; leaving by `_exit`, once everything is cleaned up, keeps the code.
     """
+    from ilpinfer.cli import streams
+
+    streams.open_closed()
     code = main()
     if code == 130:
         atexit._run_exitfuncs()
