@@ -135,4 +135,5 @@ def _content(path: str | None) -> str:
 
 
 def _contents(examples: list[Example]) -> list[Any]:
-    return [(e.tokens, e.labels, e.scores) for e in examples]
+    """What examples hold, in an order that does not depend on the process."""
+    return [(e.tokens, e.labels, sorted((e.scores or {}).items())) for e in examples]
