@@ -15,7 +15,7 @@ from ilpinfer.decoding import asked, deadline_for, decode
 from ilpinfer.evaluation.comparison import Disagreement, check_agreement, row_of, summarise
 from ilpinfer.evaluation.report import report
 from ilpinfer.files import Journal, digest, write_whole
-from ilpinfer.methods import method as method_named
+from ilpinfer.method_table import method as method_named
 
 Row = dict[str, Any]
 

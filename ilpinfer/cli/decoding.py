@@ -18,7 +18,7 @@ from ilpinfer.corpus.trellises import Scored
 from ilpinfer.decoding import asked, deadline_for
 from ilpinfer.decoding import decode as decode_one
 from ilpinfer.files import Journal, digest
-from ilpinfer.methods import method as method_named
+from ilpinfer.method_table import method as method_named
 from ilpinfer.solution import Solution, finite
 from ilpinfer.two_phase import decode_two_phase
 
