@@ -1,11 +1,10 @@
 """Many trellises under the same rules: one after the other, or in processes of their own."""
 
-import multiprocessing
 import pickle
-import signal
+import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -16,6 +15,7 @@ from ilpinfer.attempts import ON_ERROR, attempted
 from ilpinfer.decoding import Rules, asked, decode, listed, natural, stamped
 from ilpinfer.explanation import Context
 from ilpinfer.solution import Solution
+from ilpinfer.workers import Result, Workers
 
 AHEAD = 4
 """Sequences for each process that are taken from the iterable before the first of them is handed back."""
@@ -78,39 +78,26 @@ _NAMED = ("method", "time_limit", "top", "callback")
 def _in_processes(
     trellises: Iterator[Trellis], rules: Rules, n_jobs: int, options: dict[str, Any], on_error: str
 ) -> Iterator[Any]:
-    whole, others = {"time_limit": options.get("time_limit")}, set(multiprocessing.active_children())
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(n_jobs, context, _begin, (rules, options))
-    waiting: deque[tuple[Trellis, Future[Any]]] = deque()
-    try:
+    whole = {"time_limit": options.get("time_limit")}
+    waiting: deque[tuple[Trellis, Future[Result]]] = deque()
+    with Workers(n_jobs, decoded, (rules, options)) as workers:
         for trellis in islice(trellises, AHEAD * n_jobs):
-            waiting.append((trellis, pool.submit(_decode, trellis)))
+            waiting.append((trellis, workers.submit(trellis)))
         while waiting:
             trellis, future = waiting.popleft()
-            found = attempted(future.result, trellis, rules, options, on_error)
+            result = attempted(future.result, trellis, rules, options, on_error)
             for following in islice(trellises, 1):
-                waiting.append((following, pool.submit(_decode, following)))
+                waiting.append((following, workers.submit(following)))
+            found = result.value if isinstance(result, Result) else result
+            for message, category in result.warnings if isinstance(result, Result) else ():
+                warnings.warn(message, category, stacklevel=2)
             made_from = Context(trellis, rules, options=whole)
             yield [_with(s, made_from) for s in found] if isinstance(found, list) else _with(found, made_from)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        if waiting:
-            for child in set(multiprocessing.active_children()) - others:
-                child.terminate()
 
 
-_job: dict[str, Any] = {}
-
-
-def _begin(rules: Rules, options: dict[str, Any]) -> None:
-    """What every process keeps; an interrupt is the parent's to see."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _job.update(rules=rules, options=options)
-
-
-def _decode(trellis: Trellis) -> Any:
+def decoded(trellis: Trellis, rules: Rules, options: dict[str, Any]) -> Any:
     """The solution without what the caller has: a trellis and rules need not travel back."""
-    found = decode(trellis, _job["rules"], **_job["options"])
+    found = decode(trellis, rules, **options)
     return [_without(s) for s in found] if isinstance(found, list) else _without(found)
 
 

@@ -16,6 +16,8 @@ from ilpinfer.locks import Locked, locked
 
 _reserved: dict[Path, int] = {}
 """Locks that this process holds, and the thread of each."""
+_worthless: set[Path] = set()
+"""Parts in which there is nothing yet that is worth keeping."""
 
 
 class OutputError(ValueError):
@@ -99,6 +101,7 @@ def write_whole(path: str | Path, text: str, inputs: Iterable[str | Path | None]
             put(place)
         finally:
             place.part.unlink(missing_ok=True)
+            worth(place)
 
 
 @contextlib.contextmanager
@@ -156,6 +159,7 @@ def opened(place: Place) -> io.FileIO:
 def fresh(place: Place) -> io.FileIO:
     """A new part, with the permissions of the file that it will replace; FileExistsError where there is one."""
     stream = io.FileIO(os.open(place.part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "r+")
+    _worthless.add(place.part)
     with contextlib.suppress(OSError):
         os.fchmod(stream.fileno(), stat.S_IMODE(place.target.stat().st_mode))
     return stream
@@ -170,6 +174,18 @@ def put(place: Place) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def worth(place: Place) -> None:
+    """The part is gone, or holds what is worth keeping."""
+    _worthless.discard(place.part)
+
+
+def abandon() -> None:
+    """Remove what a process leaves behind that ends at once: its locks, and parts that are worth nothing."""
+    for path in [*_worthless, *_reserved]:
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def write_all(stream: io.FileIO, data: bytes) -> None:

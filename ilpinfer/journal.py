@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ilpinfer.files import OutputError, clear, fresh, lock, opened, place_of, put, write_all
+from ilpinfer.files import OutputError, clear, fresh, lock, opened, place_of, put, worth, write_all
 
 Row = dict[str, Any]
 
@@ -87,6 +87,7 @@ class Journal:
         data = "".join(lines).encode("utf-8", "backslashreplace")
         with clear(self.place.name):
             write_all(self._stream, data)
+        worth(self.place)
         self._end += len(data)
         for row in rows:
             self._count(row, self._spot(row))
@@ -113,6 +114,7 @@ class Journal:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Put the whole file in its place; after an error keep what can be resumed."""
         with self._stack:
+            worth(self.place)
             if self.place.direct:
                 return
             if kind is None:

@@ -21,7 +21,7 @@ from ilpinfer.evaluation.comparison import Disagreement, Tally, check_agreement,
 from ilpinfer.evaluation.report import report
 from ilpinfer.files import digest, place_of, write_whole
 from ilpinfer.journal import Journal, Spot
-from ilpinfer.methods import method as method_named
+from ilpinfer.method_table import method as method_named
 
 Row = dict[str, Any]
 

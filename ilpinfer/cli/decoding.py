@@ -22,7 +22,7 @@ from ilpinfer.decoding import asked, deadline_for
 from ilpinfer.errors import traceback_wanted
 from ilpinfer.files import digest, place_of
 from ilpinfer.journal import Journal, Spot
-from ilpinfer.methods import method as method_named
+from ilpinfer.method_table import method as method_named
 from ilpinfer.solution import Solution, finite
 from ilpinfer.two_phase import TwoPhaseSolution, decode_two_phase
 

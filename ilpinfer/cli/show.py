@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ilpinfer.evaluation.comparison import Summary
-from ilpinfer.methods import methods
+from ilpinfer.method_table import methods
 
 
 def show_methods(as_json: bool) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ilpinfer.evaluation.measures import Counts, compare_labels
-from ilpinfer.methods import method as method_named
+from ilpinfer.method_table import method as method_named
 from ilpinfer.solution import Solution, finite
 
 Row = dict[str, Any]
