@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import sys
 import tomllib
 import warnings
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ from formulations.compiled.problem import RuleNotice
 from formulations.labels import suggestion
 from formulations.rules import LARGEST, catalogue
 from formulations.schemes import SCHEMES
+from ilpinfer.cli.streams import say
 from ilpinfer.corpus.sequences import Example, InputError, read
 from ilpinfer.corpus.trellises import Scored, check_rules, score
 from ilpinfer.errors import describe, traceback_wanted, without_place
@@ -125,7 +125,7 @@ def parameters(entries: Sequence[str]) -> dict[str, Any]:
 
 def notice(text: str) -> None:
     """Something to know that is no error, a line on standard error."""
-    print(f"ilpinfer: notice: {' '.join(text.split())}", file=sys.stderr)
+    say(f"ilpinfer: notice: {' '.join(text.split())}")
 
 
 def _content(path: str | None) -> str:

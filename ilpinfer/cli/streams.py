@@ -13,6 +13,18 @@ from ilpinfer.errors import describe, traceback_wanted, where
 READER_GONE = 141
 """Exit code where nobody reads standard output any more: what shells show of a tool that SIGPIPE, 13, has ended."""
 
+OUTPUT = "standard output"
+
+
+class _Output(io.FileIO):
+    """Standard output; its errors say that they are about it."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise OSError(error.errno, f"cannot be written: {error.strerror}", OUTPUT) from None
+
 
 def open_closed() -> None:
     """Open what a caller closed, so that no file of ours takes its number; reading or writing it is an error still."""
@@ -29,13 +41,21 @@ def prepare() -> None:
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
+        raw = getattr(sys.stdout.buffer, "raw", sys.stdout.buffer)
+        if type(raw) is io.FileIO:
+            by_line = sys.stdout.isatty() or raw is sys.stdout.buffer
+            sys.stdout.flush()
+            output = io.BufferedWriter(_Output(raw.fileno(), "w", closefd=False))
+            sys.stdout = io.TextIOWrapper(output, line_buffering=by_line)
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def say(text: str) -> None:
     """A line on standard error, if anybody listens."""
-    with contextlib.suppress(OSError, ValueError):
-        print(text, file=sys.stderr, flush=True)
+    try:
+        print(text.encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        _drop(sys.stderr)
 
 
 def report(error: Exception) -> int:
@@ -45,13 +65,12 @@ def report(error: Exception) -> int:
 
     if traceback_wanted():
         say(where(error).rstrip())
-    output_fails = _drop_output() if isinstance(error, OSError) and error.filename is None else False
+    if isinstance(error, OSError) and error.filename == OUTPUT:
+        _drop(sys.stdout)
     if isinstance(error, RuleError):
         say("\n".join([f"ilpinfer: {error.message}", *(f"  {line}" for line in error.excerpt.splitlines())]))
         return 2
     text = describe(error)
-    if output_fails:
-        text = f"standard output: cannot be written: {text}"
     if isinstance(error, Failure):
         text = str(error)
     elif not isinstance(error, ValueError | RuntimeError | OSError | MemoryError) and not traceback_wanted():
@@ -62,22 +81,17 @@ def report(error: Exception) -> int:
 
 def reader_gone() -> int:
     """End quietly, as other tools do, where standard output is a pipe that nobody reads; the exit code."""
-    _drop_output()
+    _drop(sys.stdout)
     return READER_GONE
 
 
-def _drop_output() -> bool:
-    """Forget what standard output does not take, lest the interpreter complains at its end; whether there is such."""
-    try:
-        sys.stdout.flush()
-    except (OSError, ValueError):
-        with contextlib.suppress(OSError, ValueError):
-            nothing = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nothing, sys.stdout.fileno())
-            os.close(nothing)
-            sys.stdout.flush()
-        return True
-    return False
+def _drop(stream: TextIO) -> None:
+    """Forget what a stream does not take, lest the interpreter complains at its end."""
+    with contextlib.suppress(OSError, ValueError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)
+        stream.flush()
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ from formulations.labels import suggestion
 from ilpinfer.cli.inputs import about, check_scheme, files_read, parameters
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import console
+from ilpinfer.cli.streams import say
 from ilpinfer.corpus.conversion import converted, read_as
 from ilpinfer.corpus.sequences import InputError, labelled, read
 from ilpinfer.evaluation.evaluation import Pair, evaluate
@@ -84,10 +85,9 @@ def train(
             model = make(left, held_out, watch)
         model.save(output)
     tokens = sum(len(labels) for _, labels in left)
-    print(
+    say(
         f"{output}: {KINDS[kind].title}, {len(model.labels)} labels ({model.labels.scheme}), {model.size}, "
-        f"from {len(left)} sequences of {tokens} tokens",
-        file=sys.stderr,
+        f"from {len(left)} sequences of {tokens} tokens"
     )
     if held_out:
         table = _table("held out")
