@@ -9,11 +9,11 @@ TRACEBACK = "ILPINFER_TRACEBACK"
 
 def describe(error: BaseException) -> str:
     """One line about an error, never empty: its own words where they are meant for users, and its type where not."""
-    if isinstance(error, MemoryError):
-        return "out of memory"
-    if isinstance(error, RecursionError):
-        return "nested too deeply"
     text = _line(str(error))
+    if isinstance(error, MemoryError):
+        return f"out of memory{text and f' ({text})'}"
+    if isinstance(error, RecursionError):
+        return f"nested too deeply{text and f' ({text})'}"
     if isinstance(error, OSError) and error.strerror:
         places = [_line(str(name)) for name in (error.filename, error.filename2) if name is not None]
         return ": ".join([" and ".join(places), error.strerror] if places else [error.strerror])

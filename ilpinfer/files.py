@@ -213,6 +213,15 @@ def digest(*parts: Any) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
+def _forget() -> None:
+    """In a forked child: locks and parts are the parent's."""
+    _reserved.clear()
+    _worthless.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
 def _is_special(target: Path) -> bool:
     """Whether there is something that is neither a file nor a folder."""
     try:

@@ -218,6 +218,18 @@ def test_a_killed_solver_costs_one_sequence(folder, capsys, monkeypatch):
     assert [row["status"] for row in rows(out)] == ["optimal", "unknown", "optimal"]
 
 
+def test_an_interrupt_that_becomes_an_error_is_no_row(folder, capsys, monkeypatch):
+    def interrupted(*_, **__):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise SystemError("returned a result with an exception set") from None
+
+    monkeypatch.setattr("ilpinfer.batch.decode", interrupted)
+    assert run(["decode", "scores.jsonl", "--output", "x.jsonl"], capsys)[0] == 130
+    assert not list(Path().glob("x.jsonl*"))
+
+
 def trellis(seed):
     rng = np.random.default_rng(seed)
     return Trellis(rng.normal(size=3), rng.normal(size=(6, 3, 3)), labels=["a", "b", "O"])

@@ -85,12 +85,12 @@ def test_an_output_pipe_that_nobody_reads(folder):
         (ValueError("no\nsuch  thing"), "no such thing"),
         (ValueError(), "ValueError"),
         (MemoryError(), "out of memory"),
-        (MemoryError("Unable to allocate 8.00 EiB"), "out of memory"),
+        (MemoryError("Unable to allocate 8.00 EiB"), "out of memory (Unable to allocate 8.00 EiB)"),
         (OSError(28, "No space left on device"), "No space left on device"),
         (OSError(2, "No such file or directory", "a\nb"), "a b: No such file or directory"),
         (OSError("odd"), "odd"),
         (KeyError("labels"), "KeyError: 'labels'"),
-        (RecursionError("maximum recursion depth exceeded"), "nested too deeply"),
+        (RecursionError("deep"), "nested too deeply (deep)"),
     ],
 )
 def test_errors_are_one_line_and_never_empty(error, words):

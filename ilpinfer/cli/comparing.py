@@ -11,7 +11,7 @@ from formulations import RuleSet
 from ilpinfer import __version__
 from ilpinfer.attempts import attempted, failed
 from ilpinfer.cli.failure import Failure, Findings
-from ilpinfer.cli.inputs import files_read, notice, on_error, parameters, prepare, reading_of
+from ilpinfer.cli.inputs import checked, files_read, notice, on_error, parameters, prepare, reading_of
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.corpus.sequences import InputError
@@ -112,7 +112,7 @@ class _Work:
             scheme, call = item.trellis.labels.scheme, {"method": name, **self.plan[name]}
             decoded = partial(decode, item.trellis, self.rules, **call)
             solution = attempted(decoded, item.trellis, self.rules, call, on_error())
-        row = row_of(number, name, solution, item.gold, scheme)
+        row = row_of(number, name, checked(solution), item.gold, scheme)
         return {**row, "reason": f"{item.example.where}: {solution.reason}"} if solution.error else row
 
 

@@ -15,7 +15,7 @@ from ilpinfer import __version__
 from ilpinfer.attempts import attempted, failed
 from ilpinfer.batch import decode_many
 from ilpinfer.cli.failure import Findings
-from ilpinfer.cli.inputs import files_read, notice, on_error, parameters, prepare, reading_of
+from ilpinfer.cli.inputs import checked, files_read, notice, on_error, parameters, prepare, reading_of
 from ilpinfer.cli.progress import progress
 from ilpinfer.corpus.trellises import Scored
 from ilpinfer.decoding import asked, deadline_for
@@ -132,7 +132,7 @@ class _Work:
                 raise
             solution = failed(error, solution.method)
             values = solution.to_dict()
-        if solution.error:
+        if checked(solution).error:
             values["reason"] = f"{item.example.where}: {solution.reason}"
         return {"sequence": number, "tokens": list(item.tokens), **values}
 

@@ -13,6 +13,7 @@ from formulations.compiled.problem import RuleNotice
 from formulations.labels import suggestion
 from formulations.rules import LARGEST, catalogue
 from formulations.schemes import SCHEMES
+from ilpinfer.cli import signals
 from ilpinfer.cli.streams import say
 from ilpinfer.corpus.sequences import Example, InputError, read
 from ilpinfer.corpus.trellises import Scored, check_rules, score
@@ -20,6 +21,7 @@ from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.models.outside.logits import Reading
 from ilpinfer.models.outside.names import read_label_names
+from ilpinfer.solution import Solution
 
 
 def prepare(
@@ -86,6 +88,13 @@ def _named_files(value: Any) -> Iterator[str]:
 def on_error() -> str:
     """A sequence that cannot be decoded is a row, unless its traceback is asked for."""
     return "raise" if traceback_wanted() else "row"
+
+
+def checked(solution: Solution) -> Solution:
+    """The solution; KeyboardInterrupt where it is an error that an interrupt has turned into."""
+    if solution.error and signals.came():
+        raise KeyboardInterrupt
+    return solution
 
 
 def reading_of(label_names: str | None, pool: str, scale: str) -> Reading:
