@@ -103,4 +103,5 @@ class SealedFiles(IndexDataCacheFile):
 
 
 def _reason(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    text = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+    return " ".join(str(text).split())[:200]

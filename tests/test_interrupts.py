@@ -207,6 +207,35 @@ def test_an_interrupt_while_modules_are_imported(module, number, tmp_path):
     assert (run.returncode, run.stdout, run.stderr) == (code, "", line)
 
 
+STUBBORN = """
+import sys, time
+from ilpinfer import cli
+from ilpinfer.cli import app, signals
+def run(arguments):
+    print("ready", flush=True)
+    while True:
+        try:
+            time.sleep(0.05)
+        except KeyboardInterrupt:
+            print("swallowed", flush=True)
+app.run, signals.PATIENCE = run, float(sys.argv[1])
+cli.entry()
+"""
+
+
+@pytest.mark.parametrize(("patience", "times"), [(0.3, 1), (1000.0, 2)])
+def test_an_interrupt_that_is_swallowed_ends_the_command_nevertheless(patience, times, tmp_path):
+    """After a while by itself, and at once when there is another one."""
+    command = [sys.executable, "-c", STUBBORN, str(patience)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        for answer in ["ready", "swallowed"][:times]:
+            assert run.stdout.readline() == f"{answer}\n"
+            run.send_signal(signal.SIGINT)
+        _, err = run.communicate(timeout=60)
+    assert (run.returncode, err) == (130, "ilpinfer: interrupted\n")
+
+
 def test_nothing_that_takes_long_is_imported_before_interrupts_are_dealt_with():
     code = "import sys, ilpinfer.cli; print(*sys.modules)"
     command = [sys.executable, "-S", "-c", code]

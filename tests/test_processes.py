@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from family import alive, marked, wait_until
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer import scratch
+from ilpinfer import compilation, scratch
 from ilpinfer.workers import WorkerError, Workers
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc to find processes")
@@ -184,6 +185,20 @@ def test_a_process_that_dies_costs_only_what_it_was_at():
         with pytest.raises(KeyError, match="five"):
             futures[5].result()
         assert [futures[n].result().value for n in (0, 1, 2, 4, 6, 7)] == [0, 10, 20, 40, 60, 70]
+
+
+def compile_and_warn(number):
+    compilation.begins()
+    warnings.warn(f"odd: {number}", UserWarning, stacklevel=1)
+
+
+def test_compilations_and_warnings_in_processes_reach_the_caller(monkeypatch, caplog):
+    """A notebook shows what its own process says, not what others write to standard error."""
+    monkeypatch.setattr(compilation, "_said", set())
+    with Workers(2, compile_and_warn, ()) as workers:
+        results = [future.result() for future in [workers.submit(number) for number in range(4)]]
+    assert [result.warnings for result in results] == [[(f"odd: {n}", UserWarning)] for n in range(4)]
+    assert [record.getMessage().partition(" ")[0] for record in caplog.records] == ["compiling"]
 
 
 PROGRAM = """
