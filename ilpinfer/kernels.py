@@ -22,7 +22,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         compiled._cache = KernelCache(function)
     except (RuntimeError, OSError):  # nowhere to write
         compiled._cache = NoCache()
-    return compiled  # type: ignore[no-any-return]
+    return compiled
 
 
 def place() -> str | None:
@@ -47,23 +47,24 @@ class NoCache:
         pass
 
 
-class KernelCache(FunctionCache):  # type: ignore[misc]
+class KernelCache(FunctionCache):
     """Numba's cache, where files that cannot be read or written cost a compilation, and a word about it."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = SealedFiles(self._cache_path, self._impl.filename_base, stamp)
+        self._files = SealedFiles(self._cache_path, self._impl.filename_base, stamp)
+        self._cache_file = self._files
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """The compiled kernel, or None where it is about to be compiled."""
-        found = None
         try:
             found = super().load_overload(signature, target)
         except Exception as error:  # whatever reading damaged files raises
-            self._cache_file.discard()
+            self._files.discard()
             text = f"the compiled kernels in {self._cache_path} cannot be read ({_reason(error)}) and are compiled again"
             compilation.announce(text, "reading")
+            return None
         if found is None:
             compilation.begins()
         return found
@@ -81,7 +82,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             compilation.announce(text, "writing")
 
 
-class SealedFiles(IndexDataCacheFile):  # type: ignore[misc]
+class SealedFiles(IndexDataCacheFile):
     """An index and files of machine code, each with a digest behind its content, as damaged code could do anything."""
 
     def discard(self) -> None:
@@ -102,4 +103,5 @@ class SealedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def _reason(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    text = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+    return " ".join(str(text).split())[:200]

@@ -62,8 +62,8 @@ def sweep() -> None:
 
 def _abandoned(entry: "os.DirEntry[str]") -> bool:
     """Whether an entry is a folder of ours whose process has ended, or whose number belongs to a later process."""
-    _, _, process, start, *_ = entry.name.split("-")
     try:
+        _, _, process, start, _ = entry.name.split("-")
         ours = entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_uid == os.getuid()
         return ours and not (_alive(int(process)) and _start(int(process)) == start)
     except (OSError, ValueError):

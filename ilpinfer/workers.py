@@ -1,20 +1,27 @@
 """A pool of processes that call one function again and again: the parent's side, and theirs."""
 
+import contextlib
 import pickle
 import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from multiprocessing import spawn
+from multiprocessing.connection import Connection
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from ilpinfer import compilation, scratch
 from ilpinfer.processes import Child, connected
+
+AHEAD = 2
+"""Items that a process has been given, so that it never waits for the next one."""
+Task = tuple["Future[Result]", bytes]
 
 
 class WorkerError(RuntimeError):
@@ -45,7 +52,7 @@ class Workers:
 
     def __init__(self, n: int, function: Callable[..., Any], common: tuple[Any, ...]) -> None:
         self._first = pickle.dumps((function, common))
-        self._tasks: SimpleQueue[tuple[Future[Result], Any] | None] = SimpleQueue()
+        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._children: list[Child] = []
         self._ended = False
         self._folder = scratch.folder()
@@ -56,7 +63,10 @@ class Workers:
     def submit(self, item: Any) -> "Future[Result]":
         """The future result for an item; its exception is the function's, or WorkerError."""
         future: Future[Result] = Future()
-        self._tasks.put((future, item))
+        try:
+            self._tasks.put((future, pickle.dumps(item)))
+        except Exception as error:  # an item that cannot be sent
+            future.set_exception(error)
         return future
 
     def end(self) -> None:
@@ -75,30 +85,49 @@ class Workers:
         self.end()
 
     def _serve(self) -> None:
+        """Keep one process busy."""
         child: Child | None = None
-        while (task := self._tasks.get()) is not None and not self._ended:
-            future, item = task
+        given: deque[Task] = deque()
+        while True:
+            with contextlib.suppress(Empty):
+                while len(given) < AHEAD:
+                    task = self._tasks.get(block=not given)
+                    if task is None:
+                        return
+                    given.append(task)
+                    if child is not None:
+                        _send(child, task)
+            if child is None or (len(given) == 1 and not child.alive):
+                child = self._started(given)
+            future, _ = given.popleft()
             try:
-                if child is None or not child.alive:
-                    child = self._started()
-                future.set_result(_asked(child, item))
+                future.set_result(_answer(child))
+            except WorkerError as error:
+                child = None
+                future.set_exception(error)
             except BaseException as error:
                 future.set_exception(error)
 
-    def _started(self) -> Child:
+    def _started(self, given: Iterable[Task]) -> Child:
         child = Child("ilpinfer.workers", folder=self._folder)
         self._children.append(child)
         if self._ended:
             child.end()
-        child.pipe.send(_program())
-        child.pipe.send_bytes(self._first)
+        with contextlib.suppress(OSError):  # which its answer will say
+            child.pipe.send(_program())
+            child.pipe.send_bytes(self._first)
+        for task in given:
+            _send(child, task)
         return child
 
 
-def _asked(child: Child, item: Any) -> Result:
-    request = pickle.dumps(item)
+def _send(child: Child, task: Task) -> None:
+    with contextlib.suppress(OSError):
+        child.pipe.send_bytes(task[1])
+
+
+def _answer(child: Child) -> Result:
     try:
-        child.pipe.send_bytes(request)
         while True:
             kind, value, notices = child.pipe.recv()
             if kind == "compiling":
@@ -114,8 +143,9 @@ def _asked(child: Child, item: Any) -> Result:
 def _program() -> dict[str, str]:
     """How a child imports the program's own module."""
     main = sys.modules["__main__"]
-    if main.__spec__ is not None:
-        return {"init_main_from_name": main.__spec__.name}
+    spec = getattr(main, "__spec__", None)
+    if spec is not None:
+        return {"init_main_from_name": spec.name}
     path = getattr(main, "__file__", None)
     return {"init_main_from_path": str(Path(path).absolute())} if path else {}
 
@@ -133,11 +163,9 @@ def main(arguments: Sequence[str]) -> None:
 
     function, common = loaded(pipe.recv_bytes())
     compilation.announce = lambda *what: pipe.send(("compiling", what, []))
-    while True:
-        try:
-            request = pipe.recv_bytes()
-        except (EOFError, ConnectionError):
-            return
+    requests: SimpleQueue[bytes | None] = SimpleQueue()
+    threading.Thread(target=_read, args=(pipe, requests), daemon=True).start()
+    while (request := requests.get()) is not None:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
@@ -146,6 +174,14 @@ def main(arguments: Sequence[str]) -> None:
                 error.add_note(traceback.format_exc())
                 kind, value = "raised", _sendable(error)
         pipe.send((kind, value, [(str(w.message), w.category) for w in caught]))
+
+
+def _read(pipe: Connection, requests: "SimpleQueue[bytes | None]") -> None:
+    """Take every request at once, so that the parent never waits for this process to read while it waits to be read."""
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            requests.put(pipe.recv_bytes())
+    requests.put(None)
 
 
 def _sendable(error: Exception) -> Exception:

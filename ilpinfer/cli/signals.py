@@ -81,7 +81,7 @@ def _say(code: int) -> None:
     global _told
     if not _told:
         _told = True
-        try:
+        try:  # noqa: SIM105
             os.write(2, _LINES[code].encode())
         except OSError:  # closed
             pass
