@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ilpinfer.files import OutputError, clear, fresh, lock, opened, place_of, put, worth, write_all
+from ilpinfer.files import fresh, lock, opened, put, worth, write_all
+from ilpinfer.places import OutputError, clear, place_of
 
 Row = dict[str, Any]
 

@@ -259,7 +259,27 @@ def test_a_process_that_dies_costs_the_sequence_that_it_had():
         if number not in bad:
             assert solution.labels == ilpinfer.decode(given[number], rules).labels
     with pytest.raises(workers.WorkerError, match="signal 9"):
-        list(ilpinfer.decode_many(given, rules, n_jobs=2))
+        list(ilpinfer.decode_many([deadly()], rules, n_jobs=2))
+
+
+def test_so_on_the_command_line(folder, capsys, monkeypatch):
+    from ilpinfer.cli import inputs
+
+    honest = inputs.score
+
+    def score(*given):
+        scored = honest(*given)
+        object.__setattr__(scored[1].trellis, "bomb", Bomb())
+        return scored
+
+    monkeypatch.setattr(inputs, "score", score)
+    Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 4)
+    code, out, err = run(["decode", "in.jsonl", "--jobs", "2"], capsys)
+    assert code == 1 and err.count("\n") == 1
+    assert (
+        err.startswith("ilpinfer: 1 sequence could not be decoded: in.jsonl, line 2: ") and "signal 9" in err
+    )
+    assert [row["status"] for row in rows(out)] == ["optimal", "unknown", "optimal", "optimal"]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -279,7 +299,7 @@ def test_in_python_errors_are_raised_unless_told_otherwise(n_jobs):
     assert not failed.found and failed.error == "ValueError" and "lower the penalty" in failed.reason
     assert (failed.score, failed.bound, failed.gap) == (-np.inf, np.inf, np.inf)
     assert pickle.loads(pickle.dumps(failed)).reason == failed.reason
-    lists = ilpinfer.decode_many([short, over], rules, n_jobs=n_jobs, on_error="row", top=2)
+    lists = ilpinfer.decode_many([short, over], rules, on_error="row", top=2)
     assert [[s.status for s in few] for few in lists] == [["optimal"] * 2, ["unknown"]]
 
 

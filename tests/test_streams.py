@@ -37,7 +37,7 @@ def shell(text, unbuffered="", **more):
     ("command", "code", "err"),
     [
         (
-            "ilpinfer decode scores.jsonl >&-",
+            "ilpinfer methods >&-",
             2,
             "ilpinfer: standard output: cannot be written: Bad file descriptor\n",
         ),
@@ -48,9 +48,9 @@ def shell(text, unbuffered="", **more):
         ),
         ("ilpinfer decode - <&-", 2, "ilpinfer: standard input: cannot be read: Bad file descriptor\n"),
         ("ilpinfer decode nowhere.tsv 2>&-", 2, ""),
-        ("ilpinfer decode scores.jsonl --output x.jsonl <&- >&- 2>&-", 0, ""),
+        ("ilpinfer decode scores.jsonl --method viterbi --output x.jsonl <&- >&- 2>&-", 0, ""),
         ("ilpinfer decode nowhere.tsv 2>/dev/full", 2, ""),
-        ("(ilpinfer decode many.jsonl; echo $? >&2) | head -n 1 >first", 0, "141\n"),
+        ("(ilpinfer decode many.jsonl --method viterbi; echo $? >&2) | head -n 1 >first", 0, "141\n"),
         ("(ilpinfer methods; echo $? >&2) | sleep 0", 0, "141\n"),
         ("exec 3>&2; (ilpinfer decode nowhere.tsv 2>&1; echo $? >&3) | sleep 0", 0, "2\n"),
     ],
@@ -61,7 +61,7 @@ def test_streams_that_are_closed_full_or_unread(folder, command, code, err):
     assert found.stderr == err
     assert found.returncode == code
     if "x.jsonl" in command:
-        assert json.loads(Path("x.jsonl").read_text())["status"] == "optimal"
+        assert json.loads(Path("x.jsonl").read_text())["sequence"] == 0
     if "first" in command:
         assert json.loads(Path("first").read_text())["sequence"] == 0
 
@@ -75,7 +75,7 @@ def test_standard_output_without_a_buffer(folder):
 def test_an_output_pipe_that_nobody_reads(folder):
     os.mkfifo("pipe")
     Path("many.jsonl").write_text((json.dumps(SCORES) + "\n") * 400)
-    found = shell("head -c 10 pipe >/dev/null & ilpinfer decode many.jsonl --output pipe")
+    found = shell("head -c 10 pipe >/dev/null & ilpinfer decode many.jsonl --method viterbi --output pipe")
     assert (found.returncode, found.stderr) == (141, "")
 
 
@@ -155,6 +155,16 @@ def test_too_few_documents_are_said_with_their_file(folder, capsys, arguments, m
     code, _, err = run(["train", "one.tsv", "--output", "m.json", *arguments], capsys)
     assert (code, err) == (2, f"ilpinfer: {message}; expected 2 or more\n")
     assert not Path("m.json.lock").exists()
+
+
+def test_notices_of_processes_are_said_once(folder, capsys):
+    Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
+    Path("absent.toml").write_text(
+        'fields = ["title", "editor"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "editor"\n'
+    )
+    with warnings.catch_warnings(action="default"):
+        code, _, err = run(["decode", "in.jsonl", "--rules", "absent.toml", "--jobs", "2"], capsys)
+    assert (code, err) == (0, "ilpinfer: notice: no label for editor: counted as absent\n")
 
 
 def test_options_nested_too_deeply(folder, capsys):

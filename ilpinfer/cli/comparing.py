@@ -19,9 +19,10 @@ from ilpinfer.corpus.trellises import Scored
 from ilpinfer.decoding import asked, deadline_for, decode
 from ilpinfer.evaluation.comparison import Disagreement, Tally, check_agreement, row_of, tallies
 from ilpinfer.evaluation.report import report
-from ilpinfer.files import digest, place_of, write_whole
+from ilpinfer.files import digest, write_whole
 from ilpinfer.journal import Journal, Spot
 from ilpinfer.method_table import method as method_named
+from ilpinfer.places import OutputError, place_of
 
 Row = dict[str, Any]
 
@@ -42,8 +43,9 @@ def compare(
 ) -> None:
     """Decode every sequence with every method, check that proofs agree, and show and write the comparison."""
     inputs = files_read(source, model, options["label_names"], toml=[rules])
-    for name in FILES:
-        place_of(Path(output, name), inputs)
+    places = [place_of(Path(output, name), inputs) for name in FILES]
+    if places[0].direct:
+        raise OutputError(f"{places[0].name}: is read back, and so must be a file; choose another output")
     reading = reading_of(*(options.pop(name) for name in ("label_names", "pool", "scale")))
     plan = _plan(methods, time_limit, options)
     scored, rule_set, content = prepare(source, model, rules, scheme, first, reading)

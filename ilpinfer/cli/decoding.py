@@ -20,9 +20,10 @@ from ilpinfer.cli.progress import progress
 from ilpinfer.corpus.trellises import Scored
 from ilpinfer.decoding import asked, deadline_for
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.files import digest, place_of
+from ilpinfer.files import digest
 from ilpinfer.journal import Journal, Spot
 from ilpinfer.method_table import method as method_named
+from ilpinfer.places import place_of
 from ilpinfer.solution import Solution, finite
 from ilpinfer.two_phase import TwoPhaseSolution, decode_two_phase
 

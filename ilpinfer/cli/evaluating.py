@@ -19,7 +19,8 @@ from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
 from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.evaluation.significance import Difference
 from ilpinfer.evaluation.units import UNITS
-from ilpinfer.files import OutputError, Place, place_of, reserved, write_whole
+from ilpinfer.files import reserved, write_whole
+from ilpinfer.places import OutputError, Place, place_of
 
 MISTAKES = 5
 """How many kinds of mistakes are shown."""

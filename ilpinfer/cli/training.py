@@ -22,9 +22,10 @@ from ilpinfer.corpus.conversion import converted, read_as
 from ilpinfer.corpus.sequences import InputError, labelled, read
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.evaluation.folds import Labelled, cross_validate, folds, kept_apart, labelled_by
-from ilpinfer.files import place_of, reserved
+from ilpinfer.files import reserved
 from ilpinfer.models.crf_training import Iteration
 from ilpinfer.models.training import KINDS
+from ilpinfer.places import place_of
 
 
 @dataclass(frozen=True)
