@@ -1,20 +1,22 @@
 """Exact, constrained inference for sequence models: scores and rules in, a proved labelling out."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from ilpinfer.anytime import Incumbent
-from ilpinfer.decoding import decode
-from ilpinfer.methods import methods
-from ilpinfer.solution import Solution
-from ilpinfer.warming import warm_up
+TYPE_CHECKING = (
+    False  # `typing` is not imported: a program's first line must be able to deal with an interrupt
+)
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ilpinfer.anytime import Incumbent
     from ilpinfer.batch import decode_many
+    from ilpinfer.decoding import decode
     from ilpinfer.exact.marginals import Marginals, marginals
+    from ilpinfer.method_table import methods
     from ilpinfer.proving import prove
+    from ilpinfer.solution import Solution
     from ilpinfer.two_phase import TwoPhaseSolution, decode_two_phase
     from ilpinfer.verification import Verdict, verify
+    from ilpinfer.warming import warm_up
 
 __version__ = "0.1.0"
 
@@ -34,20 +36,34 @@ __all__ = [
     "warm_up",
 ]
 
-_LATER = {
+_HOMES = {
+    "Incumbent": "anytime",
     "Marginals": "exact.marginals",
+    "Solution": "solution",
     "TwoPhaseSolution": "two_phase",
-    "decode_two_phase": "two_phase",
-    "decode_many": "batch",
-    "marginals": "exact.marginals",
-    "prove": "proving",
     "Verdict": "verification",
+    "decode": "decoding",
+    "decode_many": "batch",
+    "decode_two_phase": "two_phase",
+    "marginals": "exact.marginals",
+    "methods": "method_table",
+    "prove": "proving",
     "verify": "verification",
+    "warm_up": "warming",
 }
+"""The module of each name, which is imported when the name is asked for."""
 
 
-def __getattr__(name: str) -> Any:
-    """Import what not every program needs when it is asked for."""
-    if name in _LATER:
-        return getattr(import_module(f"ilpinfer.{_LATER[name]}"), name)
-    raise AttributeError(f"module 'ilpinfer' has no attribute {name!r}")
+def __getattr__(name: str) -> "Any":
+    """Import a name, and keep it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ilpinfer' has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(f"ilpinfer.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

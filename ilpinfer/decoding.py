@@ -18,8 +18,8 @@ from ilpinfer.deadline import Deadline
 from ilpinfer.explanation import Context
 from ilpinfer.found import Found, Task
 from ilpinfer.infeasibility import explain_infeasibility
-from ilpinfer.methods import Method
-from ilpinfer.methods import method as method_named
+from ilpinfer.method_table import Method
+from ilpinfer.method_table import method as method_named
 from ilpinfer.solution import Solution
 
 Rules = Iterable[Rule | Feature]

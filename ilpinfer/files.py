@@ -1,44 +1,134 @@
-"""Writing files whole or not at all, and picking up where an interrupted run stopped."""
+"""Writing output whole or not at all, one run at a time."""
 
 import contextlib
 import hashlib
-import json
+import io
 import os
-from collections.abc import Iterator
+import stat
+import threading
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
+
+from ilpinfer.locks import Locked, locked
+from ilpinfer.places import OutputError, Place, check_direct, clear, descriptor, place_of
+
+_reserved: dict[Path, int] = {}
+"""Locks that this process holds, and the thread of each."""
+_worthless: set[Path] = set()
+"""Parts in which there is nothing yet that is worth keeping."""
 
 
-class OutputError(ValueError):
-    """Output that cannot be written; the message names the place and the way out."""
+def write_whole(path: str | Path, text: str, inputs: Iterable[str | Path | None] = ()) -> None:
+    """Write text by way of `path.part`, which takes the place of `path` at the end.
 
+    Devices, named pipes and open descriptors are written to as they stand. What UTF-8 cannot hold, such as a file name
+    in another encoding, is written as an escape.
 
-def write_whole(path: str | Path, text: str) -> None:
-    """Write text to `path` by way of `path.part`, which takes its place at the end."""
-    part = part_of(path)
-    with _clear(path):
-        part.parent.mkdir(parents=True, exist_ok=True)
+    Raises
+    ------
+    OutputError
+        for a place that cannot be written to, or is taken: by one of the inputs, another run, or another's `path.part`.
+    """
+    place, data = place_of(path, inputs), text.encode("utf-8", "backslashreplace")
+    with clear(place.name), reserved(place):
+        if place.direct:
+            with opened(place) as stream:
+                write_all(stream, data)
+            return
         try:
-            part.write_text(text, "utf-8")
-            os.replace(part, path)
+            with fresh(place) as stream:
+                write_all(stream, data)
+                os.fsync(stream.fileno())
+            put(place)
         finally:
-            part.unlink(missing_ok=True)
+            place.part.unlink(missing_ok=True)
+            worth(place)
 
 
-def check_place(path: str | Path) -> None:
-    """Raise OutputError before long work where `write_whole` could not write its result."""
-    part = part_of(path)
-    with _clear(path):
-        part.parent.mkdir(parents=True, exist_ok=True)
-        part.open("a").close()
-        part.unlink()
+@contextlib.contextmanager
+def reserved(place: Place) -> Iterator[None]:
+    """Keep a place for this run, from before long work until its result is written.
+
+    Raises
+    ------
+    OutputError
+        where it cannot be written to, or is taken.
+    """
+    if place.direct or _reserved.get(place.lock) == threading.get_ident():
+        check_direct(place)
+        yield
+        return
+    with lock(place) as left:
+        if os.path.lexists(place.part):
+            if not left:
+                raise OutputError(
+                    f"{place.part}: is in the way, and this run did not write it; move it, or choose another output"
+                )
+            with clear(place.name):
+                place.part.unlink()
+        yield
 
 
-def part_of(path: str | Path) -> Path:
-    """Where a file grows until it is whole; OutputError for a folder."""
-    if Path(path).is_dir():
-        raise OutputError(f"{path}: is a folder; name a file")
-    return Path(path).with_name(Path(path).name + ".part")
+@contextlib.contextmanager
+def lock(place: Place) -> Iterator[bool]:
+    """Hold the lock of a place, its folder made where need be; whether a killed run left the lock behind."""
+    with contextlib.ExitStack() as stack:
+        with clear(place.name):
+            place.target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                left = stack.enter_context(locked(place.lock))
+            except Locked as reason:
+                raise OutputError(f"{place.name}: {reason}, or choose another output") from None
+        _reserved[place.lock] = threading.get_ident()
+        stack.callback(_reserved.pop, place.lock)
+        yield left
+
+
+def opened(place: Place) -> io.FileIO:
+    """A device, named pipe or descriptor, to be written to as it stands."""
+    number = descriptor(place.name)
+    own = os.open(place.target, os.O_WRONLY | os.O_NOCTTY) if number is None else os.dup(number)
+    return io.FileIO(own, "w")
+
+
+def fresh(place: Place) -> io.FileIO:
+    """A new part, with the permissions of the file that it will replace; FileExistsError where there is one."""
+    stream = io.FileIO(os.open(place.part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "r+")
+    _worthless.add(place.part)
+    with contextlib.suppress(OSError):
+        os.fchmod(stream.fileno(), stat.S_IMODE(place.target.stat().st_mode))
+    return stream
+
+
+def put(place: Place) -> None:
+    """Let the part, which is on the disk, take its place for good."""
+    os.replace(place.part, place.target)
+    with contextlib.suppress(OSError):  # some file systems cannot do that with a folder
+        folder = os.open(place.target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def worth(place: Place) -> None:
+    """The part is gone, or holds what is worth keeping."""
+    _worthless.discard(place.part)
+
+
+def abandon() -> None:
+    """Remove what a process leaves behind that ends at once: its locks, and parts that are worth nothing."""
+    for path in [*_worthless, *_reserved]:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def write_all(stream: io.FileIO, data: bytes) -> None:
+    """Write every byte; a pipe may take few at a time."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[stream.write(rest) or 0 :]
 
 
 def digest(*parts: Any) -> str:
@@ -46,83 +136,10 @@ def digest(*parts: Any) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
-class Journal:
-    """JSON lines that grow in `path.part`, each row marked with its job; an equal job resumes there.
-
-    Parameters
-    ----------
-    path : the file that the rows become in the end
-    job : fingerprint of all that the rows depend on
-
-    Raises
-    ------
-    OutputError
-        where the place cannot be written to, or the part belongs to another job.
-    """
-
-    def __init__(self, path: str | Path, job: str) -> None:
-        self.path, self.job = Path(path), job
-        self.part = part_of(path)
-        self.rows: list[dict[str, Any]] = []
-        with _clear(path):
-            self.part.parent.mkdir(parents=True, exist_ok=True)
-            self._recover()
-            self._stream: TextIO = self.part.open("a", encoding="utf-8")
-
-    def _recover(self) -> None:
-        """Read the whole lines of an earlier part, and cut off a torn one."""
-        if not self.part.exists():
-            return
-        data = self.part.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        try:
-            self.rows = [json.loads(line) for line in whole.decode().split("\n")[:-1]]
-            same = all(row.get("job") == self.job for row in self.rows)
-        except (ValueError, AttributeError):
-            same = False
-        if not same:
-            raise OutputError(f"{self.part}: belongs to another run; delete it, or choose another output")
-        if len(whole) < len(data):
-            self.part.write_bytes(whole)
-
-    def write(self, rows: list[dict[str, Any]]) -> None:
-        """Add rows that belong together, safe from an interrupt that follows."""
-        lines = [
-            json.dumps({**row, "job": self.job}, ensure_ascii=False, allow_nan=False) + "\n" for row in rows
-        ]
-        with _clear(self.path):
-            self._stream.write("".join(lines))
-            self._stream.flush()
-        self.rows += rows
-
-    def forget(self, count: int) -> None:
-        """Take back the last rows, which turned out to be incomplete."""
-        if not count:
-            return
-        lines = self.part.read_text("utf-8").split("\n")[:-1]
-        self._stream.close()
-        self.part.write_text("".join(f"{line}\n" for line in lines[:-count]), "utf-8")
-        self._stream = self.part.open("a", encoding="utf-8")
-        del self.rows[-count:]
-
-    def __enter__(self) -> "Journal":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Put the whole file in its place; after an error keep what can be resumed."""
-        self._stream.close()
-        if kind is None:
-            with _clear(self.path):
-                os.replace(self.part, self.path)
-        elif not self.rows:
-            self.part.unlink(missing_ok=True)
+def _forget() -> None:
+    """In a forked child: locks and parts are the parent's."""
+    _reserved.clear()
+    _worthless.clear()
 
 
-@contextlib.contextmanager
-def _clear(path: str | Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(
-            f"{path}: cannot be written: {error.strerror or error}; choose another place"
-        ) from None
+os.register_at_fork(after_in_child=_forget)

@@ -1,17 +1,27 @@
-"""How kernels are compiled."""
+"""How kernels are compiled, and kept on disk."""
 
+import contextlib
+import hashlib
+import os
 from collections.abc import Callable
 from typing import Any
 
 from numba import njit
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+from ilpinfer import compilation
+
+SEAL = b"ilpinfer sha256 "
+"""Stands between a file's content and the content's digest."""
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile for plain arrays: cached on disk where that can be written, and free of the interpreter lock while it runs."""
+    compiled: Any = njit(nogil=True)(function)
     try:
-        compiled: Callable[..., Any] = njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # nowhere to write
-        compiled = njit(nogil=True)(function)
+        compiled._cache = KernelCache(function)
+    except (RuntimeError, OSError):  # nowhere to write
+        compiled._cache = NoCache()
     return compiled
 
 
@@ -20,4 +30,78 @@ def place() -> str | None:
     from ilpinfer.exact.guide_kernels import complete
 
     cache: Any = complete
-    return getattr(cache._cache, "cache_path", None)
+    path: str | None = cache._cache.cache_path
+    return path
+
+
+class NoCache:
+    """Stands for a cache where there is no place for one."""
+
+    cache_path = None
+
+    def load_overload(self, signature: Any, target: Any) -> None:
+        compilation.kept = False
+        compilation.begins()
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        pass
+
+
+class KernelCache(FunctionCache):
+    """Numba's cache, where files that cannot be read or written cost a compilation, and a word about it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp()
+        self._files = SealedFiles(self._cache_path, self._impl.filename_base, stamp)
+        self._cache_file = self._files
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """The compiled kernel, or None where it is about to be compiled."""
+        try:
+            found = super().load_overload(signature, target)
+        except Exception as error:  # whatever reading damaged files raises
+            self._files.discard()
+            text = f"the compiled kernels in {self._cache_path} cannot be read ({_reason(error)}) and are compiled again"
+            compilation.announce(text, "reading")
+            return None
+        if found is None:
+            compilation.begins()
+        return found
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep a compiled kernel if possible."""
+        try:
+            super().save_overload(signature, compiled)
+        except Exception as error:
+            compilation.kept = False
+            text = (
+                f"compiled kernels cannot be kept in {self._cache_path} ({_reason(error)}) and are compiled anew in "
+                "every process: make room there, or set NUMBA_CACHE_DIR to another folder"
+            )
+            compilation.announce(text, "writing")
+
+
+class SealedFiles(IndexDataCacheFile):
+    """An index and files of machine code, each with a digest behind its content, as damaged code could do anything."""
+
+    def discard(self) -> None:
+        """Remove what cannot be read, as far as possible."""
+        with contextlib.suppress(OSError):
+            os.unlink(self._index_path)
+
+    def _dump(self, obj: Any) -> bytes:
+        content: bytes = super()._dump(obj)
+        return content + SEAL + hashlib.sha256(content).digest()
+
+    def _load_data(self, name: str) -> Any:
+        with open(self._data_path(name), "rb") as file:
+            content, seal, digest = file.read().rpartition(SEAL)
+        if seal and hashlib.sha256(content).digest() != digest:
+            raise ValueError("its content has changed")
+        return super()._load_data(name)
+
+
+def _reason(error: Exception) -> str:
+    text = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+    return " ".join(str(text).split())[:200]

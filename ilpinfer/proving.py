@@ -6,7 +6,7 @@ from dataclasses import replace
 from formulations import Feature, Rule, Trellis
 from ilpinfer.decoding import deadline_for, listed, run
 from ilpinfer.found import Task
-from ilpinfer.methods import method
+from ilpinfer.method_table import method
 from ilpinfer.solution import Solution
 
 

@@ -35,6 +35,7 @@ class Solution:
     infeasibility : what cannot hold together, and the cheapest way out, where no labelling is feasible
     overruled : for each token rule that an earlier one has priority over, the tokens where it has
     improvements : the labellings that the method had in hand, in order, where it keeps them; see `incumbents`
+    error : the type of the error that ended the method, where that was to be reported as a solution
     """
 
     status: str
@@ -55,6 +56,7 @@ class Solution:
     overruled: dict[str, list[int]] = field(default_factory=dict)
     context: Context | None = field(default=None, repr=False, compare=False)
     improvements: tuple[Improvement, ...] = field(default=(), repr=False, compare=False)
+    error: str = ""
 
     @property
     def found(self) -> bool:
@@ -125,6 +127,7 @@ class Solution:
             "seconds": self.seconds,
             "warm_up_seconds": self.warm_up_seconds,
             "reason": self.reason,
+            **({"error": self.error} if self.error else {}),
             **({"infeasibility": self.infeasibility.to_dict()} if self.infeasibility else {}),
             **({"overruled": self.overruled} if self.overruled else {}),
             **({"incumbents": [i.to_dict() for i in self.incumbents]} if incumbents else {}),

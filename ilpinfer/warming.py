@@ -1,50 +1,35 @@
 """Compiling and loading kernels the first time, so that this is neither timed nor limited."""
 
-import sys
 import time
-from threading import Timer
 
 import numpy as np
 
 from formulations import Trellis
 from formulations import constraints as C
+from ilpinfer import compilation
 
-PATIENCE = 1.5
-"""Seconds before a terminal is told what it waits for."""
 _warm: set[str] = set()
-_busy = False
-
-
-def busy() -> bool:
-    """Whether kernels are being compiled or loaded, where Python swallows a KeyboardInterrupt."""
-    return _busy
+busy = False
+"""Whether kernels are being compiled or loaded, where Python swallows a KeyboardInterrupt."""
 
 
 def warm(stage: str) -> float:
     """Compile or load the kernels of a stage, one of STAGES; seconds it took, 0 the second time.
 
-    A first compilation takes seconds: where standard error is a terminal, a note says so.
+    A first compilation takes seconds to minutes, and is announced by the logger `ilpinfer`.
     """
-    global _busy
+    global busy
     if stage in _warm:
         return 0.0
     began = time.perf_counter()
-    note = Timer(PATIENCE, _say, [f"compiling {STAGES[stage]}, once for this installation"])
-    note.daemon = True
-    if sys.stderr.isatty():
-        note.start()
-    _busy = True
+    compilation.purpose = STAGES[stage]
+    busy = True
     try:
         _RUNS[stage]()
     finally:
-        _busy = False
-        note.cancel()
+        busy = False
     _warm.add(stage)
     return time.perf_counter() - began
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def warm_up() -> float:

@@ -1,6 +1,7 @@
 """The direction of imports, and what a bare `import ilpinfer` costs."""
 
 import ast
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -58,6 +59,14 @@ def fresh(code: str) -> str:
 def test_importing_loads_nothing_heavy():
     loaded = fresh("import sys, ilpinfer; print(*{name.split('.')[0] for name in sys.modules})")
     assert set(loaded.split()) & HEAVY == set()
+
+
+def test_no_name_of_the_package_is_hidden_by_a_module():
+    import ilpinfer
+
+    assert [name for name in ilpinfer.__all__ if importlib.util.find_spec(f"ilpinfer.{name}")] == []
+    assert all(hasattr(ilpinfer, name) and name in dir(ilpinfer) for name in ilpinfer.__all__)
+    assert next(method.name for method in ilpinfer.methods()) == "auto"
 
 
 def test_importing_takes_little_more_than_numpy():

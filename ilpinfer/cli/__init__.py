@@ -1,75 +1,63 @@
 """The command line. Exit codes: 0 done, 1 the work found a failure, 2 bad input, 130 interrupted."""
 
-import atexit
-import io
-import os
-import signal
 import sys
-from collections.abc import Sequence
-from types import FrameType
-from typing import NoReturn
+
+from ilpinfer.cli import signals
+
+TYPE_CHECKING = False  # `typing` takes long to import, and interrupts are dealt with after that only
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: "Sequence[str] | None" = None) -> int:
     """Run one command; whatever goes wrong is one line on standard error, with the place in a rule file below it."""
-    # A job that a shell put into the background starts with interrupts ignored.
-    signal.signal(signal.SIGINT, _interrupt)
-    signal.signal(signal.SIGTERM, _terminate)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
-    from formulations.rules import RuleError
-    from ilpinfer.cli.app import run
-    from ilpinfer.cli.failure import Failure
+    with signals.handled():
+        try:
+            return _run(arguments)
+        except BaseException:
+            if not signals.came():
+                raise
+            return signals.stopped()
 
+
+def _run(arguments: "Sequence[str] | None") -> int:
+    from ilpinfer import scratch
+    from ilpinfer.cli import streams
+
+    streams.prepare()
     try:
-        run(sys.argv[1:] if arguments is None else list(arguments))
-        sys.stdout.flush()
+        from ilpinfer.cli.app import run
+        from ilpinfer.cli.logs import logs_shown
+
+        scratch.sweep()
+        with logs_shown(), streams.warnings_as_notices():
+            run(sys.argv[1:] if arguments is None else list(arguments))
+            sys.stdout.flush()
     except KeyboardInterrupt:
-        print("ilpinfer: interrupted", file=sys.stderr)
-        return 130
-    except Failure as failure:
-        print(f"ilpinfer: {failure}", file=sys.stderr)
-        return failure.code
-    except RuleError as error:
-        excerpt = [f"  {line}" for line in error.excerpt.splitlines()]
-        print("\n".join([f"ilpinfer: {error.message}", *excerpt]), file=sys.stderr)
-        return 2
-    except (ValueError, RuntimeError, OSError) as error:
-        print(f"ilpinfer: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
-    except Exception as error:
-        if os.environ.get("ILPINFER_TRACEBACK"):
+        return signals.stopped()
+    except BrokenPipeError:
+        return streams.reader_gone()
+    except SystemExit as leaving:
+        if not isinstance(leaving.__context__, BrokenPipeError):
             raise
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        print(f"ilpinfer: {what}; with ILPINFER_TRACEBACK=1 it says where", file=sys.stderr)
-        return 2
+        return streams.reader_gone()
+    except Exception as error:
+        return signals.stopped() if signals.came() else streams.report(error)
     return 0
 
 
-def entry() -> NoReturn:
+def entry() -> "NoReturn":
     """Run the command of this process, and end it with the command's exit code.
 
-    An interrupt that hits code run by `exec`, as imports do, makes CPython end with the signal although the
-    interrupt was dealt with; leaving by `_exit`, once everything is cleaned up, keeps the code.
+    After an interrupt it does so at once: one that hits code run by `exec` makes CPython end with the signal, although
+    it was dealt with.
     """
+    signals.install()
+    from ilpinfer.cli import streams
+
+    streams.open_closed()
     code = main()
-    if code == 130:
-        atexit._run_exitfuncs()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    signals.finish(code)
     sys.exit(code)
-
-
-def _interrupt(_: int, __: FrameType | None) -> None:
-    """Raise KeyboardInterrupt; leave at once where that would be swallowed."""
-    from ilpinfer import warming
-
-    if warming.busy():
-        os.write(2, b"ilpinfer: interrupted\n")
-        os._exit(130)
-    raise KeyboardInterrupt
-
-
-def _terminate(_: int, __: FrameType | None) -> None:
-    raise SystemExit(143)

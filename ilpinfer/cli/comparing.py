@@ -1,24 +1,34 @@
 """`ilpinfer compare`."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from formulations import RuleSet
 from ilpinfer import __version__
-from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import notice, parameters, prepare, reading_of
+from ilpinfer.attempts import attempted, failed
+from ilpinfer.cli.failure import Failure, Findings
+from ilpinfer.cli.inputs import checked, files_read, notice, on_error, parameters, prepare, reading_of
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.corpus.conversion import taken_as
 from ilpinfer.corpus.sequences import InputError
+from ilpinfer.corpus.trellises import Scored
 from ilpinfer.decoding import asked, deadline_for, decode
-from ilpinfer.evaluation.comparison import Disagreement, check_agreement, row_of, summarise
+from ilpinfer.evaluation.comparison import Disagreement, Tally, check_agreement, row_of, tallies
 from ilpinfer.evaluation.report import report
-from ilpinfer.files import Journal, digest, write_whole
-from ilpinfer.methods import method as method_named
+from ilpinfer.files import digest, write_whole
+from ilpinfer.journal import Journal, Spot
+from ilpinfer.method_table import method as method_named
+from ilpinfer.places import OutputError, place_of
 
 Row = dict[str, Any]
+
+FILES = ("results.jsonl", "summary.json", "report.html")
+"""What a comparison writes into its folder."""
 
 
 def compare(
@@ -33,32 +43,25 @@ def compare(
     options: Row,
 ) -> None:
     """Decode every sequence with every method, check that proofs agree, and show and write the comparison."""
+    inputs = files_read(source, model, options["label_names"], toml=[rules])
+    places = [place_of(Path(output, name), inputs) for name in FILES]
+    if places[0].direct:
+        raise OutputError(f"{places[0].name}: is read back, and so must be a file; choose another output")
     reading = reading_of(*(options.pop(name) for name in ("label_names", "pool", "scale")))
     column = options.pop("column")
     plan = _plan(methods, time_limit, options)
     scored, rule_set, content = prepare(source, model, rules, scheme, first, reading, column)
-    golden = [item.gold for item in scored if item.gold and item.trellis.labels.scheme == "bio"]
+    golden = [
+        item.gold for item in scored if item.gold and item.trellis and item.trellis.labels.scheme == "bio"
+    ]
     if taken := taken_as(golden, scheme):
         notice(taken)
-    results = Path(output, "results.jsonl")
-    names = list(plan)
-    with (
-        Journal(results, digest(__version__, content, plan)) as journal,
-        progress("comparing", len(scored) * len(names), len(journal.rows)) as advance,
-    ):
-        for number, item in enumerate(scored):
-            rows = journal.rows[number * len(names) : (number + 1) * len(names)]
-            for name in names[len(rows) :]:
-                solution = decode(item.trellis, rule_set, method=name, **plan[name])
-                rows = [*rows, row_of(number, name, solution, item.gold, item.trellis.labels.scheme)]
-                journal.write(rows[-1:])
-                advance()
-            try:
-                check_agreement(rows, f"sequence {number} ({item.example.where})")
-            except Disagreement as disagreement:
-                raise Failure(f"{disagreement}; the rows are in {journal.part}", 1) from None
-        rows = journal.rows
-        summary = summarise(rows)
+    work = _Work(scored, rule_set, plan, Findings())
+    job = digest(__version__, content, plan)
+    with Journal(Path(output, FILES[0]), job, work.spot, inputs) as journal:
+        work.run(journal)
+        found = tallies(journal.rows())
+        summary = [tally.summary() for tally in found]
         about: Row = {
             "source": source,
             "rules": rules,
@@ -67,14 +70,59 @@ def compare(
             "limits": plan,
         }
         record = {**about, "methods": [asdict(line) for line in summary]}
-        write_whole(Path(output, "summary.json"), json.dumps(record, indent=2) + "\n")
-        write_whole(Path(output, "report.html"), report(about, summary, rows))
+        write_whole(Path(output, FILES[1]), json.dumps(record, indent=2) + "\n", inputs)
+        write_whole(Path(output, FILES[2]), report(about, found), inputs)
     show_comparison(summary)
-    impossible = {row["sequence"]: row["reason"] for row in rows if row["status"] == "infeasible"}
-    if impossible:
-        number, reason = next(iter(impossible.items()))
-        more = f" (and {len(impossible) - 1} more)" if len(impossible) > 1 else ""
-        raise Failure(f"{scored[number].example.where}: infeasible: {reason}{more}", 2)
+    work.findings.check()
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Sequences to decode with each method of a plan, and what was found wrong with them."""
+
+    scored: list[Scored]
+    rules: RuleSet
+    plan: dict[str, Row]
+    findings: Findings
+
+    def spot(self, row: Row) -> Spot:
+        """The place of a row: those of a sequence form a group, in the order of the plan."""
+        Tally("").add(row, None)
+        if type(row["sequence"]) is not int or not isinstance(row["reason"], str):
+            raise TypeError("a number and a text are expected")
+        return Spot(row["sequence"], list(self.plan).index(row["method"]), len(self.plan))
+
+    def run(self, journal: Journal) -> None:
+        """Go on behind the rows that are there already, which are looked at again."""
+        if journal.damage:
+            notice(journal.damage)
+        earlier = journal.rows()
+        with progress("comparing", len(self.scored) * len(self.plan)) as advance:
+            for number, item in enumerate(self.scored):
+                known = len(self.plan) if number < journal.groups else 0
+                known = len(journal.unfinished) if number == journal.groups else known
+                rows = list(islice(earlier, known))
+                for name in list(self.plan)[known:]:
+                    rows.append(self._row(number, item, name))
+                    journal.write(rows[-1:])
+                for row in rows:
+                    self.findings.add(row, item.example.where)
+                    advance()
+                try:
+                    check_agreement(rows, f"sequence {number} ({item.example.where})")
+                except Disagreement as disagreement:
+                    raise Failure(f"{disagreement}; the rows are in {journal.place.part}", 1) from None
+
+    def _row(self, number: int, item: Scored, name: str) -> Row:
+        if item.trellis is None:
+            assert item.error is not None
+            solution, scheme = failed(item.error, "none"), ""
+        else:
+            scheme, call = item.trellis.labels.scheme, {"method": name, **self.plan[name]}
+            decoded = partial(decode, item.trellis, self.rules, **call)
+            solution = attempted(decoded, item.trellis, self.rules, call, on_error())
+        row = row_of(number, name, checked(solution), item.gold, scheme)
+        return {**row, "reason": f"{item.example.where}: {solution.reason}"} if solution.error else row
 
 
 def _plan(methods: str, time_limit: float | None, options: Row) -> dict[str, Row]:

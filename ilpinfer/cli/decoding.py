@@ -4,23 +4,28 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from itertools import tee
 from typing import Any
 
 from formulations import RuleSet, Trellis
 from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
+from ilpinfer.attempts import attempted, failed
 from ilpinfer.batch import decode_many
-from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import notice, parameters, prepare, reading_of
+from ilpinfer.cli.failure import Findings
+from ilpinfer.cli.inputs import checked, files_read, notice, on_error, parameters, prepare, reading_of
 from ilpinfer.cli.progress import progress
 from ilpinfer.corpus.trellises import Scored
 from ilpinfer.decoding import asked, deadline_for
-from ilpinfer.decoding import decode as decode_one
-from ilpinfer.files import Journal, digest
-from ilpinfer.methods import method as method_named
+from ilpinfer.errors import traceback_wanted
+from ilpinfer.files import digest
+from ilpinfer.journal import Journal, Spot
+from ilpinfer.method_table import method as method_named
+from ilpinfer.places import place_of
 from ilpinfer.solution import Solution, finite
-from ilpinfer.two_phase import decode_two_phase
+from ilpinfer.two_phase import TwoPhaseSolution, decode_two_phase
 
 Row = dict[str, Any]
 
@@ -35,37 +40,36 @@ def decode(
     scheme: str,
     options: Row,
 ) -> None:
-    """Write one JSON object a labelling; an infeasible sequence is a row like any other, and exit code 2 at the end."""
+    """Write one JSON object a labelling.
+
+    A sequence that is infeasible or cannot be decoded is a row like any other, and said at the end.
+    """
+    inputs = files_read(source, model, options["label_names"], toml=[rules])
+    if output != "-":
+        place_of(output, inputs)
     reading = reading_of(*(options.pop(name) for name in ("label_names", "pool", "scale")))
     solve = _solver(method, time_limit, options)
     column = options.pop("column")
     scored, rule_set, content = prepare(source, model, rules, scheme, reading=reading, column=column)
+    work = _Work(scored, rule_set, solve, options, Findings())
     if output == "-":
-        infeasible = _decode_all(scored, range(len(scored)), rule_set, solve, _print, options)
+        work.run(0, _print)
     else:
         lasting = {name: value for name, value in options.items() if name != "jobs"}
         job = digest(__version__, content, method, time_limit, lasting)
-        infeasible = _to_file(output, job, scored, rule_set, solve, options)
-    if infeasible:
-        more = f" (and {len(infeasible) - 1} more)" if len(infeasible) > 1 else ""
-        raise Failure(infeasible[0] + more, 2)
+        with Journal(output, job, _spot, inputs) as journal:
+            work.resume(journal)
+    work.findings.check()
 
 
-def _to_file(
-    output: str, job: str, scored: list[Scored], rules: RuleSet, solve: "Solve", options: Row
-) -> list[str]:
-    with Journal(output, job) as journal:
-        last = [row for row in journal.rows if row["sequence"] == journal.rows[-1]["sequence"]]
-        journal.forget(len(last) if last and len(last) < last[-1].get("ranks", 1) else 0)
-        earlier = [message for row in journal.rows for message in _complaint(row, scored)]
-        begin = 1 + max((row["sequence"] for row in journal.rows), default=-1)
-        with progress("decoding", len(scored), begin) as advance:
-
-            def write(rows: list[Row]) -> None:
-                journal.write(rows)
-                advance()
-
-            return earlier + _decode_all(scored, range(begin, len(scored)), rules, solve, write, options)
+def _spot(row: Row) -> Spot:
+    """The place of a row: all labellings of a sequence form a group."""
+    sequence, rank, ranks = row["sequence"], row.get("rank", 1), row.get("ranks", 1)
+    if not all(type(number) is int for number in (sequence, rank, ranks)):
+        raise TypeError("numbers are expected")
+    if not (isinstance(row["status"], str) and isinstance(row["reason"], str)):
+        raise TypeError("texts are expected")
+    return Spot(sequence, rank - 1, ranks)
 
 
 Trace = list[list[float | None]]
@@ -73,45 +77,66 @@ Trace = list[list[float | None]]
 Solve = Callable[[Iterable[Trellis], RuleSet], Iterator[tuple[list[Solution], Trace]]]
 
 
-def _decode_all(
-    scored: list[Scored],
-    numbers: Iterable[int],
-    rules: RuleSet,
-    solve: Solve,
-    write: Callable[[list[Row]], None],
-    options: Row,
-) -> list[str]:
-    """Decode and write sequence by sequence; a message for each that is infeasible."""
-    messages = []
-    overruled: Counter[str] = Counter()
-    items = [scored[number] for number in numbers]
-    results = solve((item.trellis for item in items), rules)
-    for number, item, (solutions, trace) in zip(numbers, items, results, strict=True):
-        rows = [
-            {"sequence": number, "tokens": list(item.trellis.tokens), **_row(s, options)} for s in solutions
-        ]
-        if len(rows) > 1:
-            rows = [{**row, "rank": rank, "ranks": len(rows)} for rank, row in enumerate(rows, 1)]
-        if options["trace"]:
-            rows = [{**row, "trace": trace} for row in rows]
-        write(rows)
-        messages += [message for row in rows for message in _complaint(row, scored)]
-        overruled.update({rule: len(at) for rule, at in solutions[0].overruled.items()})
-    for rule, times in overruled.items():
-        notice(f'rule "{rule}" was overruled by an earlier one at {times} token{"s" * (times > 1)}')
-    return messages
+@dataclass(frozen=True)
+class _Work:
+    """Sequences to decode, and what was found wrong with them."""
 
+    scored: list[Scored]
+    rules: RuleSet
+    solve: Solve
+    options: Row
+    findings: Findings
 
-def _row(solution: Solution, options: Row) -> Row:
-    row = solution.to_dict(incumbents=options["trace"])
-    explained = options["explain"] and solution.found
-    return {**row, "explanation": solution.explain().to_dict()} if explained else row
+    def resume(self, journal: Journal) -> None:
+        """Go on behind the sequences that are there already."""
+        if journal.damage:
+            notice(journal.damage)
+        if journal.unfinished:
+            journal.drop_unfinished()
+        for row in journal.rows() if journal.groups else ():
+            self.findings.add(row, self.scored[row["sequence"]].example.where)
+        with progress("decoding", len(self.scored), journal.groups) as advance:
 
+            def write(rows: list[Row]) -> None:
+                journal.write(rows)
+                advance()
 
-def _complaint(row: Row, scored: list[Scored]) -> list[str]:
-    if row["status"] != "infeasible":
-        return []
-    return [f"{scored[row['sequence']].example.where}: infeasible: {row['reason']}"]
+            self.run(journal.groups, write)
+
+    def run(self, begin: int, write: Callable[[list[Row]], None]) -> None:
+        """Decode and write sequence by sequence."""
+        overruled: Counter[str] = Counter()
+        numbered = list(enumerate(self.scored))[begin:]
+        results = self.solve((item.trellis for _, item in numbered if item.trellis is not None), self.rules)
+        for number, item in numbered:
+            solutions, trace = next(results) if item.error is None else ([failed(item.error, "none")], [])
+            rows = [self._row(number, item, solution) for solution in solutions]
+            if len(rows) > 1:
+                rows = [{**row, "rank": rank, "ranks": len(rows)} for rank, row in enumerate(rows, 1)]
+            if self.options["trace"]:
+                rows = [{**row, "trace": trace} for row in rows]
+            write(rows)
+            for row in rows:
+                self.findings.add(row, item.example.where)
+            overruled.update({rule: len(at) for rule, at in solutions[0].overruled.items()})
+        next(results, None)
+        for rule, times in overruled.items():
+            notice(f'rule "{rule}" was overruled by an earlier one at {times} token{"s" * (times > 1)}')
+
+    def _row(self, number: int, item: Scored, solution: Solution) -> Row:
+        """The row of a solution; of an error where it cannot be made."""
+        try:
+            values = solution.to_dict(incumbents=self.options["trace"])
+            if self.options["explain"] and solution.found:
+                values["explanation"] = solution.explain().to_dict()
+        except Exception as error:
+            if traceback_wanted():
+                raise
+            solution = failed(error, solution.method)
+            values = solution.to_dict()
+        if checked(solution).error:
+            values["reason"] = f"{item.example.where}: {solution.reason}"
+        return {"sequence": number, "tokens": list(item.tokens), **values}
 
 
 def _solver(method: str, time_limit: float | None, options: Row) -> Solve:
@@ -127,19 +152,23 @@ def _solver(method: str, time_limit: float | None, options: Row) -> Solve:
     call |= {name: options[name] for name in chosen.options if options.get(name) is not None}
     own = parameters(options["option"])
     asked(method, time_limit, top, own)
-    call |= own
+    call |= {**own, "on_error": on_error()}
     if options["trace"] and jobs > 1:
         raise ValueError("--trace follows one sequence at a time: leave --jobs out")
 
     def solve(trellises: Iterable[Trellis], rules: RuleSet) -> Iterator[tuple[list[Solution], Trace]]:
         trace: Trace = []
-        watch = {"callback": lambda *now: trace.append([finite(x) for x in now])} if options["trace"] else {}
+        watch: Row = (
+            {"callback": lambda *now: trace.append([finite(x) for x in now])} if options["trace"] else {}
+        )
         given, again = tee(trellises)
         for trellis, found in zip(
             again, decode_many(given, rules, n_jobs=jobs, **call, **watch), strict=False
         ):
             solutions: Any = found if top else [found]
-            yield solutions or [decode_one(trellis, rules, **{**call, "top": None})], list(trace)
+            if not solutions:
+                solutions = list(decode_many([trellis], rules, **{**call, "top": None}))
+            yield solutions, list(trace)
             trace.clear()
 
     return solve
@@ -155,11 +184,18 @@ def _two_phase_solver(call: Row, options: Row) -> Solve:
 
     def solve(trellises: Iterable[Trellis], rules: RuleSet) -> Iterator[tuple[list[Solution], Trace]]:
         for trellis in trellises:
-            found: Any = decode_two_phase(trellis, rules, **call)
-            found = found if call["top"] else [found]
-            yield found or [decode_two_phase(trellis, rules, **{**call, "top": None})], []
+            found = _attempted(trellis, rules, call)
+            yield (
+                (found if call["top"] else [found]) or [_attempted(trellis, rules, {**call, "top": None})],
+                [],
+            )
 
     return solve
+
+
+def _attempted(trellis: Trellis, rules: RuleSet, call: Row) -> Any:
+    two_phase = partial(decode_two_phase, trellis, rules, **call)
+    return attempted(two_phase, trellis, rules, call, on_error(), TwoPhaseSolution)
 
 
 def _print(rows: list[Row]) -> None:

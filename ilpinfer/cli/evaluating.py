@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
 
 from formulations.labels import suggestion
-from ilpinfer.cli.inputs import checked_scheme, notice
+from ilpinfer.cli.inputs import about, checked_scheme, notice
 from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.evaluation import confusion, significance
@@ -17,7 +18,8 @@ from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
 from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.evaluation.significance import Difference
 from ilpinfer.evaluation.units import UNITS
-from ilpinfer.files import write_whole
+from ilpinfer.files import reserved, write_whole
+from ilpinfer.places import OutputError, Place, place_of
 
 MISTAKES = 5
 """How many kinds of mistakes are shown."""
@@ -39,9 +41,10 @@ def evaluate(
         raise InputError(f"--by {unit}: no such unit{suggestion(unit, UNITS)}")
     if not 0 < beta < float("inf"):
         raise InputError(f"--beta is {beta:g}; expected a number above 0")
-    pairs, labels, notices = read_pairs(
-        [predicted] + ([against] if against else []), gold, scheme, options["column"]
-    )
+    places = _places([path for path in (output, picture) if path], [predicted, gold, against])
+    with about(predicted):
+        files = [predicted] + ([against] if against else [])
+        pairs, labels, notices = read_pairs(files, gold, scheme, options["column"])
     for text in notices:
         notice(text)
     found = [evaluate_pairs(each, labels=labels, leave_out=options["leave_out"]) for each in pairs]
@@ -49,21 +52,32 @@ def evaluate(
         if each.missing:
             notice(f"{path}: {each.missing} sequences without a labelling: their tokens count as wrong")
     differences: list[Difference] = []
-    if against:
-        chosen = {name: options[name] for name in ("resamples", "seed")}
-        differences = significance.compare(*found, unit=unit, beta=beta, **chosen)
-    if output:
-        record = {"predicted": predicted, "gold": gold, "scheme": labels.scheme, **found[0].to_dict(beta)}
+    with ExitStack() as stack:
+        for place in places:
+            stack.enter_context(reserved(place))
         if against:
-            tests = [{**asdict(each), "gain": each.gain} for each in differences]
-            record["against"] = {"predicted": against, "unit": unit, "differences": tests}
-        write_whole(output, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
-    if picture:
-        write_whole(picture, confusion.picture(labels.names, found[0].confusion))
+            chosen = {name: options[name] for name in ("resamples", "seed")}
+            differences = significance.compare(*found, unit=unit, beta=beta, **chosen)
+        if output:
+            record = {"predicted": predicted, "gold": gold, "scheme": labels.scheme, **found[0].to_dict(beta)}
+            if against:
+                tests = [{**asdict(each), "gain": each.gain} for each in differences]
+                record["against"] = {"predicted": against, "unit": unit, "differences": tests}
+            write_whole(output, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+        if picture:
+            write_whole(picture, confusion.picture(labels.names, found[0].confusion))
     screen = console()
     _show(screen, found[0], unit, beta)
     if against:
         _show_differences(screen, differences, predicted, against)
+
+
+def _places(outputs: Sequence[str], inputs: Sequence[str | None]) -> list[Place]:
+    """Where each output goes; OutputError where two go to one place, or to an input."""
+    places = [place_of(path, inputs) for path in outputs]
+    if len(places) == 2 and places[0].target == places[1].target and not places[0].direct:
+        raise OutputError(f"{outputs[1]}: is the place of --output and of --picture; give each its own")
+    return places
 
 
 def _show(screen: Console, found: Evaluation, unit: str, beta: float) -> None:

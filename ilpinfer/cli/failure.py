@@ -1,5 +1,9 @@
 """A result that is a failure: one line, and an exit code."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
 
 class Failure(Exception):
     """What went wrong, for standard error.
@@ -13,3 +17,43 @@ class Failure(Exception):
     def __init__(self, message: str, code: int) -> None:
         super().__init__(" ".join(message.split()))
         self.code = code
+
+
+@dataclass
+class _Kind:
+    """How many sequences, what the first row says, and the sequence that came last."""
+
+    sequences: int = 0
+    first: str = ""
+    last: int = -1
+
+    def add(self, sequence: int, message: str) -> None:
+        self.sequences += sequence != self.last
+        self.first = self.first or message
+        self.last = sequence
+
+
+class Findings:
+    """Sequences that are infeasible or could not be decoded, found row by row; those of a sequence follow each other."""
+
+    def __init__(self) -> None:
+        self._failed, self._infeasible = _Kind(), _Kind()
+
+    def add(self, row: Mapping[str, Any], where: str) -> None:
+        """Look at a row of the sequence at `where`."""
+        if row.get("error"):
+            self._failed.add(row["sequence"], row["reason"])
+        elif row["status"] == "infeasible":
+            self._infeasible.add(row["sequence"], f"{where}: infeasible: {row['reason']}")
+
+    def check(self) -> None:
+        """Raise Failure: 1 where sequences could not be decoded, 2 where some are only infeasible."""
+        failed, infeasible = self._failed, self._infeasible
+        more = f" (and {infeasible.sequences - 1} more)" if infeasible.sequences > 1 else ""
+        if failed.sequences:
+            count = f"{failed.sequences} sequence{'s' * (failed.sequences > 1)} could not be decoded"
+            first = f"first {failed.first}" if failed.sequences > 1 else failed.first
+            rest = f"; {infeasible.first}{more}" if infeasible.sequences else ""
+            raise Failure(f"{count}: {first}{rest}", 1)
+        if infeasible.sequences:
+            raise Failure(infeasible.first + more, 2)

@@ -1,21 +1,27 @@
 """What commands read: models, rules and scored sequences, with notices on standard error."""
 
+import contextlib
 import json
-import sys
+import tomllib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from formulations import RuleSet, load_rules
 from formulations.compiled.problem import RuleNotice
 from formulations.labels import suggestion
+from formulations.rules import LARGEST, catalogue
 from formulations.schemes import ALIASES, SCHEMES, named
+from ilpinfer.cli import signals
+from ilpinfer.cli.streams import say
 from ilpinfer.corpus.sequences import Example, InputError, read
 from ilpinfer.corpus.trellises import Scored, check_rules, score
+from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.models.outside.logits import Reading
 from ilpinfer.models.outside.names import read_label_names
+from ilpinfer.solution import Solution
 
 
 def prepare(
@@ -29,15 +35,67 @@ def prepare(
 ) -> tuple[list[Scored], RuleSet, str]:
     """Scored sequences, rules, and a text that stands for all three; everything is checked before work begins."""
     scheme = checked_scheme(scheme)
-    examples = read(source, reading, column, notice)[:first]
-    rule_set = RuleSet(()) if rules is None else load_rules(rules)
-    scored = score(examples, load_model(model) if model else None, scheme)
+    with about(source):
+        examples = read(source, reading, column, notice)[:first]
+    with about(rules):
+        rule_set = RuleSet(()) if rules is None else load_rules(rules)
+    with about(model):
+        known = load_model(model) if model else None
+    with about(source):
+        scored = score(examples, known, scheme)
     if model and all(example.scores is not None for example in examples):
         notice(f"{source} has scores of its own: {model} is not used")
     warnings.simplefilter("ignore", RuleNotice)
-    for text in check_rules(scored, rule_set):
-        notice(text)
+    with about(rules):
+        for text in check_rules(scored, rule_set):
+            notice(text)
     return scored, rule_set, f"{_content(model)}{rule_set}{_contents(examples)}{scheme}"
+
+
+@contextlib.contextmanager
+def about(path: str | None) -> Iterator[None]:
+    """Name the file that is worked on where an error cannot, such as one of memory."""
+    try:
+        yield
+    except Exception as error:
+        if path is None or not without_place(error):
+            raise
+        name = "standard input" if path == "-" else path
+        raise InputError(f"{name}: {describe(error)}") from error
+
+
+def files_read(*paths: str | None, toml: Sequence[str | None] = ()) -> list[str]:
+    """Files that a command reads, those included that its TOML files name, `{ file = "words.txt" }`."""
+    known = {*catalogue(), *BUILT_IN}
+    found = [path for path in (*paths, *toml) if path and path not in known]
+    for path in (Path(name) for name in toml if name in found):
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            if path.is_file() and path.stat().st_size <= LARGEST:
+                record = tomllib.loads(path.read_text("utf-8-sig"))
+                found += [str(path.parent / name) for name in _named_files(record)]
+    return found
+
+
+def _named_files(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("file"), str):
+            yield value["file"]
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from _named_files(each)
+
+
+def on_error() -> str:
+    """A sequence that cannot be decoded is a row, unless its traceback is asked for."""
+    return "raise" if traceback_wanted() else "row"
+
+
+def checked(solution: Solution) -> Solution:
+    """The solution; KeyboardInterrupt where it is an error that an interrupt has turned into."""
+    if solution.error and signals.came():
+        raise KeyboardInterrupt
+    return solution
 
 
 def reading_of(label_names: str | None, pool: str, scale: str) -> Reading:
@@ -69,14 +127,16 @@ def parameters(entries: Sequence[str]) -> dict[str, Any]:
             raise InputError(f"--option {name} is given twice")
         try:
             found[name] = json.loads(text)
+        except RecursionError:
+            raise InputError(f"--option {name}: lists are nested too deeply") from None
         except ValueError:
             found[name] = text
     return found
 
 
 def notice(text: str) -> None:
-    """Something to know that is no error, on standard error."""
-    print(f"ilpinfer: notice: {text}", file=sys.stderr)
+    """Something to know that is no error, a line on standard error."""
+    say(f"ilpinfer: notice: {' '.join(text.split())}")
 
 
 def _content(path: str | None) -> str:
@@ -86,4 +146,5 @@ def _content(path: str | None) -> str:
 
 
 def _contents(examples: list[Example]) -> list[Any]:
-    return [(e.tokens, e.labels, e.scores) for e in examples]
+    """What examples hold, in an order that does not depend on the process."""
+    return [(e.tokens, e.labels, sorted((e.scores or {}).items())) for e in examples]

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ilpinfer.evaluation.comparison import Summary
-from ilpinfer.methods import methods
+from ilpinfer.method_table import methods
 
 
 def show_methods(as_json: bool) -> None:

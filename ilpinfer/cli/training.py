@@ -13,16 +13,18 @@ from rich.table import Table
 from formulations import LabelSet, RuleSet, load_rules
 from formulations.compiled.problem import RuleNotice
 from formulations.labels import suggestion
-from ilpinfer.cli.inputs import checked_scheme, notice, parameters
+from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice, parameters
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import add_row, console, numbers, table
+from ilpinfer.cli.streams import say
 from ilpinfer.corpus.conversion import converted, read_as, shown, sound, taken_as
 from ilpinfer.corpus.sequences import InputError, labelled, read
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.evaluation.folds import Labelled, cross_validate, folds, kept_apart, labelled_by
-from ilpinfer.files import check_place
+from ilpinfer.files import reserved
 from ilpinfer.models.crf_training import Iteration
 from ilpinfer.models.training import KINDS
+from ilpinfer.places import place_of
 
 
 @dataclass(frozen=True)
@@ -60,28 +62,34 @@ def train(
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
     scheme = checked_scheme(scheme)
     _check_use(trying)
-    pairs = _read(source, scheme, first, column)
-    _say_what_was_taken([labels for _, labels in pairs], scheme)
-    rules = RuleSet(()) if trying.rules is None else load_rules(trying.rules)
-    documents = _documents(trying, len(pairs), first is not None)
-    left, held_out = _held_out(pairs, scheme, trying, documents, column)
-    check_place(output)
-    warnings.simplefilter("ignore", RuleNotice)
     own = parameters(options)
+    place = place_of(
+        output, files_read(source, trying.held_out, trying.documents, toml=[trying.rules, _template(own)])
+    )
+    with about(source):
+        pairs = _read(source, scheme, first, column)
+    _say_what_was_taken([labels for _, labels in pairs], scheme)
+    with about(trying.rules):
+        rules = RuleSet(()) if trying.rules is None else load_rules(trying.rules)
+    documents = _documents(trying, len(pairs), first is not None)
+    with about(trying.held_out or None):
+        left, held_out = _held_out(source, pairs, scheme, trying, documents, column)
+    parts = _parts(source, trying, documents)
+    warnings.simplefilter("ignore", RuleNotice)
 
     def make(pairs: Sequence[Labelled], held_out: Sequence[Labelled] = (), watch: Any = None) -> Any:
         return KINDS[kind].make(pairs, scheme, held_out, watch, own)
 
-    if trying.parts:
-        _cross_validated(pairs, make, rules, trying, documents)
-    with _watched() as watch:
-        model = make(left, held_out, watch)
-    model.save(output)
+    with reserved(place), about(source):
+        if parts:
+            _cross_validated(pairs, make, rules, parts)
+        with _watched() as watch:
+            model = make(left, held_out, watch)
+        model.save(output)
     tokens = sum(len(labels) for _, labels in left)
-    print(
+    say(
         f"{output}: {KINDS[kind].title}, {len(model.labels)} labels ({model.labels.scheme}), {model.size}, "
-        f"from {len(left)} sequences of {tokens} tokens",
-        file=sys.stderr,
+        f"from {len(left)} sequences of {tokens} tokens"
     )
     if held_out:
         tried = _table("held out")
@@ -110,8 +118,29 @@ def _check_use(trying: Trying) -> None:
             raise InputError(f"--{name} {value}: nothing to try; add --held-out or --cross-validate")
 
 
+def _template(own: dict[str, Any]) -> str | None:
+    """The file of a feature template, where options name one."""
+    name = own.get("template")
+    return name if isinstance(name, str) and Path(name).is_file() else None
+
+
+def _parts(source: str, trying: Trying, documents: Sequence[Any]) -> list[list[int]]:
+    """The parts of a cross-validation; none where it is not asked for."""
+    if not trying.parts:
+        return []
+    try:
+        return folds(documents, trying.parts, trying.seed)
+    except ValueError as error:
+        raise InputError(f"{trying.documents or source}: --cross-validate {trying.parts}: {error}") from None
+
+
 def _held_out(
-    pairs: list[Labelled], scheme: str, trying: Trying, documents: Sequence[Any], column: str
+    source: str,
+    pairs: list[Labelled],
+    scheme: str,
+    trying: Trying,
+    documents: Sequence[Any],
+    column: str,
 ) -> tuple[list[Labelled], list[Labelled]]:
     """Sequences to train on, and those to try the model on."""
     if not trying.held_out:
@@ -122,7 +151,10 @@ def _held_out(
         return pairs, _alike(trying.held_out, scheme, pairs, column)
     if not 0 < share < 1:
         raise InputError(f"--held-out {trying.held_out}: expected a file, or a share between 0 and 1")
-    chosen = set(kept_apart(documents, share, trying.seed))
+    try:
+        chosen = set(kept_apart(documents, share, trying.seed))
+    except ValueError as error:
+        raise InputError(f"{trying.documents or source}: --held-out {trying.held_out}: {error}") from None
     return [p for i, p in enumerate(pairs) if i not in chosen], [pairs[i] for i in sorted(chosen)]
 
 
@@ -159,9 +191,8 @@ def _documents(trying: Trying, number: int, cut: bool) -> Sequence[Any]:
 
 
 def _cross_validated(
-    pairs: list[Labelled], make: Any, rules: RuleSet, trying: Trying, documents: Sequence[Any]
+    pairs: list[Labelled], make: Any, rules: RuleSet, parts: Sequence[Sequence[int]]
 ) -> None:
-    parts = folds(documents, trying.parts, trying.seed)
     tried, every = _table("cross-validation"), list[Pair]()
     with progress("folds", len(parts)) as advance:
         for number, found in enumerate(cross_validate(pairs, make, parts, rules), 1):

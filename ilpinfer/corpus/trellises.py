@@ -10,7 +10,14 @@ from formulations.labels import LabelSet
 from formulations.scheme_notices import remark
 from ilpinfer.corpus.conversion import converted, read_as, shown, sound, strip
 from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.models.files import Model
+
+TRIED = 3
+"""Sequences of one set of labels for which rules are stated before they are said not to fit."""
+
+Kind = tuple[LabelSet, bool]
+"""Labels, and whether there are tokens."""
 
 
 @dataclass(frozen=True)
@@ -20,24 +27,32 @@ class Scored:
     Parameters
     ----------
     example : as it came
-    trellis : its scores
+    trellis : its scores; None where the model could not score it
     gold : T label names to compare with, or None
+    error : why there are no scores
     """
 
     example: Example
-    trellis: Trellis
+    trellis: Trellis | None
     gold: tuple[str, ...] | None
+    error: Exception | None = None
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """T texts."""
+        return self.example.tokens if self.trellis is None else self.trellis.tokens
 
 
 def score(examples: Sequence[Example], model: Model | None, scheme: str = "") -> list[Scored]:
     """Trellises of examples; `scheme="plain"` strips prefixes from gold labels and given label names.
 
-    Gold labels are read in the scheme of the model's: without prefixes where its labels are plain, else rewritten.
+    Gold labels are read in the scheme of the model's: without prefixes where its labels are plain, else rewritten. A
+    sequence that the model cannot score keeps the error, so that others can be decoded.
 
     Raises
     ------
     InputError
-        where scores are missing and there is no model, or a scheme does not fit.
+        where scores are missing and there is no model, the model can score nothing, or a scheme does not fit.
     """
     scheme = schemes.named(scheme)
     if model is not None and scheme and scheme != model.labels.scheme:
@@ -54,7 +69,13 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
                 f"{example.where}: no scores; name a model with --model, or give scores as JSON lines"
             )
         else:
-            trellis = model.trellis(example.tokens)
+            try:
+                trellis = model.trellis(example.tokens)
+            except Exception as error:
+                if traceback_wanted():
+                    raise
+                scored.append(Scored(example, None, None, error))
+                continue
         if gold is not None and len(gold) != len(trellis):
             raise InputError(f"{example.where}: {len(gold)} labels for {len(trellis)} tokens")
         if gold is not None:
@@ -65,6 +86,9 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
                     f"{example.where}: gold {error}; leave the labels out, or take a model of such labels"
                 ) from None
         scored.append(Scored(example, trellis, gold))
+    first = scored[0] if scored else None
+    if first and first.error and all(item.trellis is None for item in scored):
+        raise InputError(f"{first.example.where}: {describe(first.error)}") from first.error
     return scored
 
 
@@ -76,21 +100,34 @@ def _golden(examples: Sequence[Example], scheme: str) -> list[tuple[str, ...] | 
 
 
 def check_rules(scored: Sequence[Scored], rules: RuleSet) -> list[str]:
-    """Notices about labels and rules, once every sequence's labels are known to fit them; InputError where they do not."""
+    """Notices about labels and rules, once every sequence's labels are known to fit them; InputError where they do not.
+
+    Rules fit a set of labels if they can be stated for one of the first sequences that have it: what goes wrong with
+    a single sequence, such as a token that a pattern takes too long on, is found when that is decoded. Sequences
+    without tokens are tried apart.
+    """
     odd: dict[str, None] = {}
-    blind: dict[str, list[str]] = {}
-    seen: set[tuple[LabelSet, bool]] = set()
-    wordless = [item for item in scored if not any(item.trellis.tokens)]
+    blind: dict[str, str] = {}
+    tried: dict[Kind, list[InputError]] = {}
+    fitting: set[Kind] = set()
     for item in scored:
-        labels = item.trellis.labels
-        kind = labels, any(item.trellis.tokens)
-        if kind not in seen:
-            seen.add(kind)
-            for text in _compiled(item, rules):
-                blind.setdefault(text, []).append(item.example.where)
-            odd.update(dict.fromkeys([_remark(labels), *notices(rules, labels)]))
-    more = f"; so have {len(wordless) - 1} more sequences" if len(wordless) > 1 else ""
-    return [text for text in odd if text] + [f"{places[0]}: {text}{more}" for text, places in blind.items()]
+        if item.trellis is None or (kind := (item.trellis.labels, any(item.trellis.tokens))) in fitting:
+            continue
+        odd.update(dict.fromkeys([_remark(kind[0]), *notices(rules, kind[0])]))
+        try:
+            for text in _compiled(item.trellis, rules):
+                blind.setdefault(text, item.example.where)
+            fitting.add(kind)
+        except (ValueError, MemoryError, RecursionError) as error:
+            tried.setdefault(kind, []).append(InputError(f"{item.example.where}: {describe(error)}"))
+            if len(tried[kind]) == TRIED:
+                break
+    unfit = [errors[0] for kind, errors in tried.items() if kind not in fitting]
+    if unfit:
+        raise unfit[0]
+    wordless = sum(item.trellis is not None and not any(item.trellis.tokens) for item in scored)
+    more = f"; so have {wordless - 1} more sequences" if wordless > 1 else ""
+    return [text for text in odd if text] + [f"{place}: {text}{more}" for text, place in blind.items()]
 
 
 def _remark(labels: LabelSet) -> str:
@@ -98,14 +135,11 @@ def _remark(labels: LabelSet) -> str:
     return labels.notice or (remark(labels.names, "plain") if labels.scheme == "plain" else "")
 
 
-def _compiled(item: Scored, rules: RuleSet) -> list[str]:
-    """What compiling says of rules that look at tokens."""
+def _compiled(trellis: Trellis, rules: RuleSet) -> list[str]:
+    """What compiling says of rules that look at tokens; ValueError where they do not fit."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always", RuleNotice)
-        try:
-            compile_problem(item.trellis, rules)
-        except ValueError as error:
-            raise InputError(f"{item.example.where}: {error}") from None
+        compile_problem(trellis, rules)
     return [str(each.message) for each in found if issubclass(each.category, WordNotice)]
 
 

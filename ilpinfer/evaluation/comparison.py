@@ -1,14 +1,18 @@
 """Methods side by side: what each loses against the proved optimum, and what it costs."""
 
 import math
-from collections.abc import Sequence
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from ilpinfer.evaluation.measures import Counts, compare_labels, total
-from ilpinfer.methods import method as method_named
+from ilpinfer.evaluation.measures import Counts, compare_labels
+from ilpinfer.method_table import method as method_named
 from ilpinfer.solution import Solution, finite
 
 Row = dict[str, Any]
@@ -86,35 +90,78 @@ class Summary:
     p90_ms: float
 
 
-def summarise(rows: Sequence[Row]) -> list[Summary]:
-    """A line for each method, in the order in which they first appear."""
-    optima = {r["sequence"]: r["score"] for r in rows if r["status"] == "optimal"}
-    names = list(dict.fromkeys(row["method"] for row in rows))
-    return [_line(name, [row for row in rows if row["method"] == name], optima) for name in names]
+class Tally:
+    """What one method found, row by row; of each sequence only times and gaps are kept.
+
+    Parameters
+    ----------
+    method : its name
+
+    Attributes
+    ----------
+    seconds : (N,) of every sequence
+    gaps : nats below the proved optimum, of sequences that have one and a labelling that keeps the hard rules
+    """
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+        self.seconds, self.gaps = array("d"), array("d")
+        self._counts: Counter[str] = Counter()
+        self._gold: Counts | None = None
+
+    def add(self, row: Row, optimum: float | None) -> None:
+        """Count a row; KeyError, TypeError or ValueError for one that is damaged."""
+        score, bound, broken = row["score"], row["bound"], sum(row["violations"].values())
+        if not all(isinstance(number, float | int | None) for number in (score, bound)):
+            raise TypeError("numbers are expected")
+        if row["gold"] is not None:
+            self._gold = (self._gold or Counts()) + Counts(**row["gold"])
+        self.seconds.append(row["seconds"])
+        self._counts["proved"] += row["status"] in ("optimal", "infeasible")
+        self._counts["unusable"] += score is None
+        self._counts["violations"] += broken
+        self._counts["breaking"] += broken > 0
+        if optimum is not None:
+            self._counts["known"] += 1
+            self._counts["reached"] += optimum == score
+            if score is not None:
+                self.gaps.append(optimum - score)
+
+    def summary(self) -> "Summary":
+        """The line of a comparison."""
+        counts, known = self._counts, self._counts["known"]
+        milliseconds, gaps = 1000 * np.array(self.seconds), np.array(self.gaps)
+        return Summary(
+            method=self.method,
+            kind="exact" if method_named(self.method).exact else "heuristic",
+            sequences=len(milliseconds),
+            proved=counts["proved"] / len(milliseconds),
+            optimum_known=known,
+            reaches=counts["reached"] / known if known else None,
+            missed=known - counts["reached"],
+            mean_gap=finite(float(np.mean(gaps))) if len(gaps) else None,
+            largest_gap=float(gaps.max()) if len(gaps) else None,
+            unusable=counts["unusable"],
+            violations=counts["violations"],
+            breaking=counts["breaking"],
+            accuracy=None if self._gold is None else self._gold.accuracy,
+            f1=None if self._gold is None else self._gold.f1,
+            median_ms=float(np.median(milliseconds)),
+            p90_ms=float(np.percentile(milliseconds, 90)),
+        )
 
 
-def _line(name: str, rows: list[Row], optima: dict[int, float]) -> Summary:
-    known = [row for row in rows if row["sequence"] in optima]
-    gaps = [optima[row["sequence"]] - row["score"] for row in known if row["score"] is not None]
-    reached = sum(gap == 0 for gap in gaps)
-    gold = [Counts(**row["gold"]) for row in rows if row["gold"] is not None]
-    counts = total(gold)
-    milliseconds = np.array([row["seconds"] * 1000 for row in rows])
-    return Summary(
-        method=name,
-        kind="exact" if method_named(name).exact else "heuristic",
-        sequences=len(rows),
-        proved=sum(row["status"] in ("optimal", "infeasible") for row in rows) / len(rows),
-        optimum_known=len(known),
-        reaches=reached / len(known) if known else None,
-        missed=len(known) - reached,
-        mean_gap=finite(float(np.mean(gaps))) if gaps else None,
-        largest_gap=max(gaps) if gaps else None,
-        unusable=sum(row["score"] is None for row in rows),
-        violations=sum(sum(row["violations"].values()) for row in rows),
-        breaking=sum(any(row["violations"].values()) for row in rows),
-        accuracy=counts.accuracy if gold else None,
-        f1=counts.f1 if gold else None,
-        median_ms=float(np.median(milliseconds)),
-        p90_ms=float(np.percentile(milliseconds, 90)),
-    )
+def tallies(rows: Iterable[Row]) -> list[Tally]:
+    """A tally for each method, in the order in which they first appear; rows of a sequence follow each other."""
+    found: dict[str, Tally] = {}
+    for _, group in groupby(rows, key=itemgetter("sequence")):
+        own = list(group)
+        optimum = next((row["score"] for row in own if row["status"] == "optimal"), None)
+        for row in own:
+            found.setdefault(row["method"], Tally(row["method"])).add(row, optimum)
+    return list(found.values())
+
+
+def summarise(rows: Iterable[Row]) -> list[Summary]:
+    """A line for each method, in the order in which they first appear; rows of a sequence follow each other."""
+    return [tally.summary() for tally in tallies(rows)]

@@ -1,10 +1,11 @@
 """The confusion matrix: its largest mistakes, and its picture."""
 
-import io
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ilpinfer.evaluation.pictures import drawing, svg
 
 
 def mistakes(names: Sequence[str], confusion: NDArray[np.int64], most: int) -> list[tuple[str, str, int]]:
@@ -24,20 +25,18 @@ def mistakes(names: Sequence[str], confusion: NDArray[np.int64], most: int) -> l
 
 def picture(names: Sequence[str], confusion: NDArray[np.int64]) -> str:
     """SVG of shares of each gold label, with numbers of tokens where there is room for them."""
-    from matplotlib.figure import Figure
-
     K = len(names)
     side = max(3.0, 0.45 * K + 1.5)
-    figure = Figure(figsize=(side + 1, side), layout="constrained")
-    axes = figure.subplots()
-    share = confusion / np.maximum(confusion.sum(axis=1, keepdims=True), 1)
-    image = axes.imshow(share, cmap="Blues", vmin=0, vmax=1)
-    axes.set(xticks=range(K), yticks=range(K), yticklabels=names, xlabel="predicted", ylabel="gold")
-    axes.set_xticks(range(K), names, rotation=90)
-    for i, j in np.argwhere(confusion) if K <= 40 else ():
-        colour = "white" if share[i, j] > 0.5 else "black"
-        axes.text(j, i, str(confusion[i, j]), ha="center", va="center", fontsize=7, color=colour)
-    figure.colorbar(image, ax=axes, label="share of the gold label's tokens", shrink=0.8)
-    stream = io.StringIO()
-    figure.savefig(stream, format="svg", metadata={"Date": None})
-    return stream.getvalue()
+    with drawing() as Figure:
+        figure = Figure(figsize=(side + 1, side), layout="constrained")
+        axes = figure.subplots()
+        share = confusion / np.maximum(confusion.sum(axis=1, keepdims=True), 1)
+        image = axes.imshow(share, cmap="Blues", vmin=0, vmax=1)
+        axes.set(xlabel="predicted", ylabel="gold")
+        axes.set_xticks(range(K), names, rotation=90, parse_math=False)
+        axes.set_yticks(range(K), names, parse_math=False)
+        for i, j in np.argwhere(confusion) if K <= 40 else ():
+            colour = "white" if share[i, j] > 0.5 else "black"
+            axes.text(j, i, str(confusion[i, j]), ha="center", va="center", fontsize=7, color=colour)
+        figure.colorbar(image, ax=axes, label="share of the gold label's tokens", shrink=0.8)
+        return svg(figure, alone=True)

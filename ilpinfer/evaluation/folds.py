@@ -27,6 +27,8 @@ def folds(documents: Sequence[Any], parts: int, seed: int) -> list[list[int]]:
         for more parts than documents, or fewer than two.
     """
     names = list(dict.fromkeys(documents))
+    if len(names) < 2:
+        raise ValueError(f"cannot make folds of {_documents(len(names))}; expected 2 or more")
     if not 2 <= parts <= len(names):
         raise ValueError(f"cannot make {parts} folds of {len(names)} documents; expected 2 to {len(names)}")
     order = np.random.default_rng(seed).permutation(len(names)).tolist()
@@ -44,10 +46,14 @@ def kept_apart(documents: Sequence[Any], share: float, seed: int) -> list[int]:
     """
     names = list(dict.fromkeys(documents))
     if len(names) < 2:
-        raise ValueError(f"cannot keep a share of {len(names)} document; expected 2 or more")
+        raise ValueError(f"cannot keep a share of {_documents(len(names))}; expected 2 or more")
     order = np.random.default_rng(seed).permutation(len(names)).tolist()
     kept = {names[place] for place in order[: min(max(round(share * len(names)), 1), len(names) - 1)]}
     return [i for i, name in enumerate(documents) if name in kept]
+
+
+def _documents(number: int) -> str:
+    return f"{number} document{'s' * (number != 1)}"
 
 
 def cross_validate(

@@ -1,55 +1,55 @@
 """A comparison as one self-contained HTML page."""
 
-import io
 from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment, StrictUndefined
+from numpy.typing import NDArray
 
-from ilpinfer.evaluation.comparison import Summary
+from ilpinfer.evaluation.comparison import Summary, Tally
+from ilpinfer.evaluation.pictures import drawing, svg
 
 Row = dict[str, Any]
 
 
-def report(about: Row, summary: Sequence[Summary], rows: Sequence[Row]) -> str:
+MARKS = 1000
+"""Sequences that a picture shows of each method; of more, evenly spread ones with the extremes."""
+
+
+def report(about: Row, found: Sequence[Tally]) -> str:
     """HTML with the table, and pictures of time and of what is lost."""
     text = (resources.files("ilpinfer") / "evaluation" / "report.html").read_text("utf-8")
     page = Environment(autoescape=True, undefined=StrictUndefined).from_string(text)
-    return page.render(about=about, summary=summary, picture=_picture(summary, rows)) + "\n"
+    summary = [tally.summary() for tally in found]
+    return page.render(about=about, summary=summary, picture=_picture(summary, found)) + "\n"
 
 
-def _picture(summary: Sequence[Summary], rows: Sequence[Row]) -> str:
+def _picture(summary: Sequence[Summary], found: Sequence[Tally]) -> str:
     """SVG: milliseconds a sequence of each method, and nats below the proved optimum."""
-    from matplotlib.figure import Figure
+    with drawing() as Figure:
+        figure = Figure(figsize=(9, 0.45 * len(summary) + 1.2), layout="constrained")
+        time, gap = figure.subplots(1, 2, sharey=True)
+        for place, (line, tally) in enumerate(zip(summary, found, strict=True)):
+            colour = "#1b6ca8" if line.kind == "exact" else "#c8553d"
+            for axes, values in ((time, 1000 * np.array(tally.seconds)), (gap, np.array(tally.gaps))):
+                shown = _spread(values)
+                axes.plot(shown, [place] * len(shown), "|", color=colour, alpha=0.6, ms=12)
+            time.plot([line.median_ms], [place], "o", color=colour)
+        time.set_xscale("log", nonpositive="clip")
+        time.set_xlabel("milliseconds a sequence (dot: median)")
+        time.set_yticks(range(len(summary)), [line.method for line in summary], parse_math=False)
+        time.invert_yaxis()
+        gap.set(xlabel="nats below the proved optimum")
+        for axes in (time, gap):
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.grid(axis="x", alpha=0.3)
+        return svg(figure)
 
-    names = [line.method for line in summary]
-    optima = {row["sequence"]: row["score"] for row in rows if row["status"] == "optimal"}
-    figure = Figure(figsize=(9, 0.45 * len(names) + 1.2), layout="constrained")
-    time, gap = figure.subplots(1, 2, sharey=True)
-    for place, line in enumerate(summary):
-        own = [row for row in rows if row["method"] == line.method]
-        colour = "#1b6ca8" if line.kind == "exact" else "#c8553d"
-        time.plot([1000 * r["seconds"] for r in own], [place] * len(own), "|", color=colour, alpha=0.6, ms=12)
-        time.plot([line.median_ms], [place], "o", color=colour)
-        lost = [
-            optima[r["sequence"]] - r["score"]
-            for r in own
-            if r["sequence"] in optima and r["score"] is not None
-        ]
-        gap.plot(lost, [place] * len(lost), "|", color=colour, alpha=0.6, ms=12)
-    time.set(
-        xscale="log",
-        xlabel="milliseconds a sequence (dot: median)",
-        yticks=range(len(names)),
-        yticklabels=names,
-    )
-    time.invert_yaxis()
-    gap.set(xlabel="nats below the proved optimum")
-    for axes in (time, gap):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(axis="x", alpha=0.3)
-    stream = io.StringIO()
-    figure.savefig(stream, format="svg", metadata={"Date": None})
-    svg = stream.getvalue()
-    return svg[svg.index("<svg") :]
+
+def _spread(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values; so many of them, from the smallest to the largest, where there are more."""
+    if len(values) <= MARKS:
+        return values
+    return np.sort(values)[np.linspace(0, len(values) - 1, MARKS).astype(int)]

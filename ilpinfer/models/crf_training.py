@@ -2,7 +2,6 @@
 
 import os
 import signal
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +16,9 @@ import numpy as np
 
 from formulations import LabelSet
 from formulations.labels import OUTSIDE, suggestion
+from ilpinfer import scratch
 from ilpinfer.models.crfsuite_files import Weights, read_crfsuite
+from ilpinfer.processes import end_with_parent
 
 ALGORITHMS: Mapping[str, str] = {
     "lbfgs": "L-BFGS on the penalised log-likelihood (Fersini et al. 2014, eq. 6): c1 weighs |w|, c2 weighs w²",
@@ -84,7 +85,7 @@ def learn(
         if names.issuperset(labels):
             trainer.append(features, list(labels), 1)
             trainer.holds_out = True
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch.temporary() as folder:
         path = Path(folder) / "model"
         _train_apart(trainer, path, progress or (lambda iteration: None))
         return sorted_labels(read_crfsuite(path), sorted(names))
@@ -93,11 +94,14 @@ def learn(
 def _train_apart(trainer: Any, path: Path, progress: Progress) -> None:
     """Train in a forked process: CRFsuite lets no interrupt through while an iteration lasts, which can be a minute."""
     ours, theirs = Pipe(duplex=False)
+    lifeline, its = Pipe()
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
         child = os.fork()
     if child == 0:
-        _train_and_leave(trainer, path, theirs)
+        lifeline.close()
+        _train_and_leave(trainer, path, theirs, its)
     theirs.close()
+    its.close()
     try:
         while isinstance(news := ours.recv(), Iteration):
             progress(news)
@@ -107,13 +111,15 @@ def _train_apart(trainer: Any, path: Path, progress: Progress) -> None:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         ours.close()
+        lifeline.close()
     if news:
         raise RuntimeError(f"CRFsuite: {news}")
 
 
-def _train_and_leave(trainer: Any, path: Path, pipe: Connection) -> NoReturn:
+def _train_and_leave(trainer: Any, path: Path, pipe: Connection, lifeline: Connection) -> NoReturn:
     """Send each iteration, and in the end what went wrong; the child runs nothing of its parent's."""
     try:
+        end_with_parent(lifeline.fileno())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         trainer.report = pipe.send

@@ -1,7 +1,6 @@
 """Integer-program solvers behind one call; nothing heavy is imported before a solver is asked for."""
 
 import time
-from importlib import import_module
 from math import inf
 
 from formulations.programs.record import IntegerProgram
@@ -15,10 +14,7 @@ SOLVERS = {
     "highs": "ilpinfer.solvers.highs",
     "scip": "ilpinfer.solvers.scip",
 }
-"""Name of a solver -> module with `solve(program, deadline, threads) -> Claim`."""
-
-OWN_PROCESS = frozenset({"cbc"})
-"""Backends that start a process themselves; the others run in a worker."""
+"""Name of a solver -> module with `solve(program, deadline, threads) -> Claim` and `VERSION`, which runs in a worker."""
 
 
 def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None, threads: int = 1) -> Answer:
@@ -51,11 +47,6 @@ def _claim(name: str, program: IntegerProgram, time_limit: float | None, threads
     if time_limit is not None and time_limit <= 0:
         return Claim("unknown", None, None, inf, name, {"time_limit": time_limit}), 0.0
     started = time.monotonic()
-    if name in OWN_PROCESS:
-        backend = import_module(SOLVERS[name])
-        warm_up = time.monotonic() - started
-        deadline = inf if time_limit is None else time.monotonic() + time_limit
-        return backend.solve(program, deadline, threads), warm_up
     from ilpinfer.solvers import pool
 
     with pool.borrowed(name) as worker:

@@ -1,12 +1,9 @@
 """CBC: the program that PuLP carries, fed an MPS file and read by its solution files and its log."""
 
-import os
 import re
-import signal
 import subprocess
 import time
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import version
 from math import inf
 from pathlib import Path
@@ -28,11 +25,11 @@ STATUS = {
 }
 SETTINGS = {"ratio": "0", "allow": "0", "increment": "1e-9", "preprocess": "off", "timeMode": "elapsed"}
 GRACE = 0.1
-"""Seconds after the deadline before the process group is killed."""
+"""Seconds after the deadline before CBC is killed."""
 
 
 def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
-    """Relax with the dual simplex, then branch from its basis: two runs, each in its own process group.
+    """Relax with the dual simplex, then branch from its basis: two runs, each a process beside this one.
 
     CBC's time limit counts from the branching only, so that one run could not keep it; and if the second
     run has to be killed, the relaxation's bound is left.
@@ -56,7 +53,7 @@ def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
     status = branched.status
     if limited:
         status = "unknown" if x is None else "feasible"
-    return Claim(status, x, branched.value, min(bound, _bound(log or "")), _version(), settings)
+    return Claim(status, x, branched.value, min(bound, _bound(log or "")), VERSION, settings)
 
 
 def _branch(folder: str, settings: dict[str, str], deadline: float) -> str | None:
@@ -86,7 +83,7 @@ def _run(folder: str, options: list[str], deadline: float) -> str | None:
     with Path(folder, "log").open("w+b") as log:
         try:
             process = subprocess.Popen(
-                command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, close_fds=False
             )
         except OSError as error:
             raise SolverError(f"cbc: cannot start {command[0]} ({error}); reinstall pulp") from None
@@ -95,9 +92,8 @@ def _run(folder: str, options: list[str], deadline: float) -> str | None:
         except subprocess.TimeoutExpired:
             return None
         finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            process.kill()
+            process.wait()
         if code:
             raise SolverError(f"cbc: its process ended with code {code}; try again or another solver")
         log.seek(0)
@@ -127,10 +123,12 @@ def _bound(log: str) -> float:
     return -float(found[-1]) if found else inf
 
 
-@cache
 def _version() -> str:
     log = subprocess.run(
         [PULP_CBC_CMD.pulp_cbc_path, "-quit"], capture_output=True, text=True, check=False
     ).stdout
     found = re.search(r"^Version: (\S+)", log, re.M)
     return f"CBC {found[1] if found else '?'} (pulp {version('pulp')})"
+
+
+VERSION = _version()

@@ -1,6 +1,5 @@
 """The solvers' own processes, kept for the next request and never left behind."""
 
-import atexit
 import contextlib
 import os
 import threading
@@ -10,7 +9,6 @@ from ilpinfer.solvers.process import Worker
 
 _lock = threading.Lock()
 _idle: dict[str, list[Worker]] = {}
-_all: set[Worker] = set()
 
 
 @contextlib.contextmanager
@@ -22,13 +20,13 @@ def borrowed(name: str) -> Iterator[Worker]:
             worker.start()
         yield worker
     except BaseException:
-        _drop(worker)
+        worker.end()
         raise
     if worker.alive:
         with _lock:
             _idle.setdefault(name, []).append(worker)
     else:
-        _drop(worker)
+        worker.end()
 
 
 def _taken(name: str) -> Worker:
@@ -37,34 +35,17 @@ def _taken(name: str) -> Worker:
             idle = _idle.get(name)
             worker = idle.pop() if idle else None
         if worker is None:
-            worker = Worker(name)
-            _all.add(worker)
-            return worker
+            return Worker(name)
         if worker.alive:
             return worker
-        _drop(worker)
-
-
-def _drop(worker: Worker) -> None:
-    _all.discard(worker)
-    worker.end()
-
-
-def _end_all() -> None:
-    for worker in list(_all):
-        _drop(worker)
+        worker.end()
 
 
 def _forget() -> None:
-    """In a forked child: the processes are the parent's, only the copied descriptors are ours to close."""
+    """In a forked child: the processes are the parent's."""
     global _lock
-    for worker in _all:
-        worker.process.returncode = 0
-        worker.close()
-    _all.clear()
     _idle.clear()
     _lock = threading.Lock()
 
 
-atexit.register(_end_all)
 os.register_at_fork(after_in_child=_forget)

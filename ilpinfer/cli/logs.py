@@ -1,0 +1,26 @@
+"""What the library logs, on standard error, in the form of the command line's own lines."""
+
+import contextlib
+import logging
+import sys
+from collections.abc import Iterator
+
+
+class _Lines(logging.Handler):
+    """Writes to what is standard error at the time, which a progress bar or a test may have replaced."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(f"ilpinfer: {record.getMessage()}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def logs_shown() -> Iterator[None]:
+    """Show the warnings of the logger `ilpinfer`."""
+    logger, lines = logging.getLogger("ilpinfer"), _Lines(logging.WARNING)
+    before, logger.propagate = logger.propagate, False
+    logger.addHandler(lines)
+    try:
+        yield
+    finally:
+        logger.removeHandler(lines)
+        logger.propagate = before

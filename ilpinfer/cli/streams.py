@@ -1,0 +1,114 @@
+"""Standard input, output and error: open, in UTF-8, and what is said on them when something goes wrong."""
+
+import contextlib
+import io
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+from ilpinfer.errors import describe, traceback_wanted, where
+
+READER_GONE = 141
+"""Exit code where nobody reads standard output any more: what shells show of a tool that SIGPIPE, 13, has ended."""
+
+OUTPUT = "standard output"
+
+
+class _Output(io.FileIO):
+    """Standard output; its errors say that they are about it."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise OSError(error.errno, f"cannot be written: {error.strerror}", OUTPUT) from None
+
+
+def open_closed() -> None:
+    """Open what a caller closed, so that no file of ours takes its number; reading or writing it is an error still."""
+    for number, flags in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, flags), True)
+
+
+def prepare() -> None:
+    """Make streams of what `open_closed` has opened, and let standard output take every text."""
+    for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        raw = getattr(sys.stdout.buffer, "raw", sys.stdout.buffer)
+        if type(raw) is io.FileIO:
+            by_line = sys.stdout.isatty() or raw is sys.stdout.buffer
+            sys.stdout.flush()
+            output = io.BufferedWriter(_Output(raw.fileno(), "w", closefd=False))
+            sys.stdout = io.TextIOWrapper(output, line_buffering=by_line)
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def say(text: str) -> None:
+    """A line on standard error, if anybody listens."""
+    try:
+        print(text.encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        _drop(sys.stderr)
+
+
+def report(error: Exception) -> int:
+    """Say what went wrong, and with `ILPINFER_TRACEBACK=1` where; the exit code."""
+    from formulations.rules import RuleError
+    from ilpinfer.cli.failure import Failure
+
+    if traceback_wanted():
+        say(where(error).rstrip())
+    if isinstance(error, OSError) and error.filename == OUTPUT:
+        _drop(sys.stdout)
+    if isinstance(error, RuleError):
+        say("\n".join([f"ilpinfer: {error.message}", *(f"  {line}" for line in error.excerpt.splitlines())]))
+        return 2
+    text = describe(error)
+    if isinstance(error, Failure):
+        text = str(error)
+    elif not isinstance(error, ValueError | RuntimeError | OSError | MemoryError) and not traceback_wanted():
+        text += "; with ILPINFER_TRACEBACK=1 it says where"
+    say(f"ilpinfer: {text}")
+    return error.code if isinstance(error, Failure) else 2
+
+
+def reader_gone() -> int:
+    """End quietly, as other tools do, where standard output is a pipe that nobody reads; the exit code."""
+    _drop(sys.stdout)
+    return READER_GONE
+
+
+def _drop(stream: TextIO) -> None:
+    """Forget what a stream does not take, lest the interpreter complains at its end."""
+    with contextlib.suppress(OSError, ValueError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)
+        stream.flush()
+
+
+@contextlib.contextmanager
+def warnings_as_notices() -> Iterator[None]:
+    """Show each warning as one line; those of arithmetic are for programmers, since results are checked."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"(numpy|formulations|ilpinfer)\b")
+        warnings.showwarning = _notice
+        yield
+
+
+def _notice(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> Any:
+    say(f"ilpinfer: notice: {' '.join(str(message).split())}")

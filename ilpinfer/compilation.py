@@ -1,0 +1,27 @@
+"""What users are told while kernels are compiled: through the logger `ilpinfer`, once for a process."""
+
+import logging
+from collections.abc import Callable
+
+logger = logging.getLogger("ilpinfer")
+purpose = "decoding"
+"""What the kernels are for that are needed now."""
+kept = True
+"""Whether compiled kernels can be kept for other processes."""
+_said: set[str] = set()
+
+
+def begins() -> None:
+    """A kernel is about to be compiled: say so, and for what."""
+    again = "once for this installation" if kept else "anew in every process"
+    announce(f"compiling kernels for {purpose}, {again}: this can take minutes", "compiling")
+
+
+def _announce(text: str, subject: str) -> None:
+    """Warn of a subject the first time; later texts about it are for those who log everything."""
+    logger.log(logging.INFO if subject in _said else logging.WARNING, text)
+    _said.add(subject)
+
+
+announce: Callable[[str, str], None] = _announce
+"""How a text about a subject reaches the user; a child hands it to its parent."""

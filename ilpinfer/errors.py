@@ -1,0 +1,42 @@
+"""What went wrong, as one line for users."""
+
+import os
+import traceback
+
+TRACEBACK = "ILPINFER_TRACEBACK"
+"""The variable of the environment that asks for errors with their tracebacks."""
+
+
+def describe(error: BaseException) -> str:
+    """One line about an error, never empty: its own words where they are meant for users, and its type where not."""
+    text = _line(str(error))
+    if isinstance(error, MemoryError):
+        return f"out of memory{text and f' ({text})'}"
+    if isinstance(error, RecursionError):
+        return f"nested too deeply{text and f' ({text})'}"
+    if isinstance(error, OSError) and error.strerror:
+        places = [_line(str(name)) for name in (error.filename, error.filename2) if name is not None]
+        return ": ".join([" and ".join(places), error.strerror] if places else [error.strerror])
+    if isinstance(error, ValueError | RuntimeError | OSError) and text:
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def without_place(error: BaseException) -> bool:
+    """Whether the error's own words cannot say which file it is about."""
+    placeless = isinstance(error, OSError) and error.filename is None and error.strerror
+    return bool(placeless) or isinstance(error, MemoryError | RecursionError)
+
+
+def traceback_wanted() -> bool:
+    """Whether the user wants to see where in the program an error was raised; the first one then ends the work."""
+    return bool(os.environ.get(TRACEBACK))
+
+
+def where(error: BaseException) -> str:
+    """The traceback, for those who look for the cause in the program."""
+    return "".join(traceback.format_exception(error))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,111 @@
+"""A lock beside a file that grows: one run at a time, free again as soon as that run ends, however it ends."""
+
+import contextlib
+import errno
+import fcntl
+import os
+import re
+import socket
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+MARK = "ilpinfer: "
+NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
+"""What file systems without locks answer."""
+
+
+class Locked(Exception):
+    """Another run holds the lock, or a file that is none lies in its place; the message says which."""
+
+
+class LockNotice(UserWarning):
+    """A file system has no locks."""
+
+
+@contextlib.contextmanager
+def locked(lock: Path) -> Iterator[bool]:
+    """Hold a lock file that names this process; its content says whose it is, the kernel whether that one lives.
+
+    Yields
+    ------
+    bool : whether a run that was killed left the lock behind
+
+    Raises
+    ------
+    Locked
+        where another run holds it, and for a file that is no lock.
+    OSError
+        where it cannot be written.
+    """
+    descriptor = _opened(lock)
+    try:
+        words = os.pread(descriptor, 400, 0).decode(errors="replace")
+        if words and not words.startswith(MARK):
+            raise Locked(f"{lock} is in the way and no lock of ilpinfer; move it")
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{MARK}pid {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        try:
+            yield bool(words)
+        finally:
+            if _same(descriptor, lock):
+                lock.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
+
+
+def _opened(lock: Path) -> int:
+    """The lock file, held; a run that ends removes it, so that what was waited for may be gone."""
+    while True:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+        try:
+            _hold(descriptor, lock)
+            if _same(descriptor, lock):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def _hold(descriptor: int, lock: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise Locked(f"{_owner(descriptor)} is writing it; wait for its end") from None
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        _check_alive(descriptor, lock)
+
+
+def _check_alive(descriptor: int, lock: Path) -> None:
+    """Without the kernel's help: the process that the file names must be gone, as far as can be seen from here."""
+    text = os.pread(descriptor, 400, 0).decode(errors="replace")
+    found = re.fullmatch(rf"{MARK}pid (\d+) on (.*)\n", text)
+    if found is None:
+        warnings.warn(
+            f"{lock.parent}: this file system has no locks; let no second run write {lock.stem}",
+            LockNotice,
+            stacklevel=2,
+        )
+        return
+    process, host = int(found[1]), found[2]
+    if host != socket.gethostname():
+        raise Locked(f"{_owner(descriptor)} is or was writing it; if that has ended, remove {lock}")
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, 0)
+        raise Locked(f"{_owner(descriptor)} is writing it; wait for its end")
+
+
+def _owner(descriptor: int) -> str:
+    text = os.pread(descriptor, 400, 0).decode(errors="replace")
+    return text.removeprefix(MARK).strip() if text.startswith(MARK) else "another run"
+
+
+def _same(descriptor: int, path: Path) -> bool:
+    """Whether the open file is what the path names."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,116 @@
+"""Where output goes: never over what is read, through symbolic links, and into devices and pipes as they stand."""
+
+import contextlib
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class OutputError(ValueError):
+    """Output that cannot be written; the message names the place and the way out."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where output goes.
+
+    Parameters
+    ----------
+    name : as it was given
+    target : the file behind symbolic links, which are left as they are
+    direct : written to as it stands, since it is a device, a named pipe or an open descriptor
+    """
+
+    name: str
+    target: Path
+    direct: bool = False
+
+    @property
+    def part(self) -> Path:
+        """Where the file grows until it is whole."""
+        return self.target.with_name(self.target.name + ".part")
+
+    @property
+    def lock(self) -> Path:
+        """What one run holds at a time."""
+        return self.target.with_name(self.target.name + ".lock")
+
+
+def place_of(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> Place:
+    """Where a command's output goes; nothing is written.
+
+    Parameters
+    ----------
+    path : as the user named it
+    inputs : files that must not be overwritten; `-` is standard input, and what does not exist is left out
+
+    Raises
+    ------
+    OutputError
+        for a folder, and for a file that is one of the inputs.
+    """
+    name = str(path)
+    with clear(name):
+        target = Path(os.path.realpath(name))
+        direct = descriptor(name) is not None or _is_special(target)
+        if target.is_dir():
+            raise OutputError(f"{name}: is a folder; name a file")
+        place = Place(name, target, direct)
+        for given in inputs:
+            if given is not None and any(_same(mine, str(given)) for mine in (name, place.part)):
+                what = "standard input" if str(given) == "-" else str(given)
+                raise OutputError(f"{name}: is read as well ({what}); choose another output")
+        return place
+
+
+def check_direct(place: Place) -> None:
+    """Raise OutputError for a device or pipe that may not be written to; it is not opened."""
+    if place.direct and descriptor(place.name) is None and not os.access(place.target, os.W_OK):
+        raise OutputError(f"{place.name}: cannot be written: Permission denied; choose another place")
+
+
+@contextlib.contextmanager
+def clear(name: str | Path) -> Iterator[None]:
+    """Name the output where the system refuses it; a reader that has gone away is the caller's to see."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(
+            f"{name}: cannot be written: {error.strerror or error}; choose another place"
+        ) from None
+
+
+def _is_special(target: Path) -> bool:
+    """Whether there is something that is neither a file nor a folder."""
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def descriptor(name: str) -> int | None:
+    """The number of the open descriptor that a path such as /dev/stdout leads to."""
+    place = Path(name)
+    for _ in range(40):
+        folder = os.path.realpath(place.parent)
+        if folder == "/dev/fd" or re.fullmatch(rf"/proc/{os.getpid()}(/task/\d+)?/fd", folder):
+            return int(place.name) if place.name.isdecimal() else None
+        if not place.is_symlink():
+            return None
+        place = Path(folder, os.readlink(place))
+    return None
+
+
+def _same(output: str | Path, given: str) -> bool:
+    """Whether an output is the file that is read."""
+    try:
+        one = os.stat(output)
+        return stat.S_ISREG(one.st_mode) and os.path.samestat(one, os.stat(0 if given == "-" else given))
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,98 @@
+"""Temporary folders that name their process, so that a later run removes what a killed one left behind."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from zlib import crc32
+
+PREFIX = "ilpinfer"
+_mine: set[str] = set()
+
+
+def folder() -> str:
+    """A new temporary folder; `remove` ends it."""
+    sweep()
+    made = tempfile.mkdtemp(prefix=f"{PREFIX}-{_node()}-{os.getpid()}-{_start(os.getpid())}-")
+    _mine.add(made)
+    return made
+
+
+@contextlib.contextmanager
+def temporary() -> Iterator[str]:
+    """A temporary folder for a block."""
+    made = folder()
+    try:
+        yield made
+    finally:
+        remove(made)
+
+
+def remove(path: str) -> None:
+    """Remove a folder with all that is in it, even while a process that was just killed ends."""
+    _mine.discard(path)
+    for _ in range(3):
+        shutil.rmtree(path, ignore_errors=True)
+        if not os.path.exists(path):
+            return
+
+
+def remove_all() -> None:
+    """Remove every folder of this process."""
+    for path in list(_mine):
+        remove(path)
+
+
+def forget() -> None:
+    """In a forked child: the folders are the parent's."""
+    _mine.clear()
+
+
+@cache
+def sweep() -> None:
+    """Remove the folders in the place for temporary files whose processes are no more, once in a process."""
+    with contextlib.suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
+            if entry.name.startswith(f"{PREFIX}-{_node()}-") and _abandoned(entry):
+                shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def _abandoned(entry: "os.DirEntry[str]") -> bool:
+    """Whether an entry is a folder of ours whose process has ended, or whose number belongs to a later process."""
+    try:
+        _, _, process, start, _ = entry.name.split("-")
+        ours = entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_uid == os.getuid()
+        return ours and not (_alive(int(process)) and _start(int(process)) == start)
+    except (OSError, ValueError):
+        return False
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True
+
+
+def _start(process: int) -> str:
+    """When a process began, in the clock ticks of this machine; "0" where that cannot be known."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return "0"
+
+
+@cache
+def _node() -> str:
+    """A short name of what process numbers belong to: the machine, its last start, and the container."""
+    parts = [os.uname().nodename]
+    with contextlib.suppress(OSError):
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+        parts.append(os.readlink("/proc/self/ns/pid"))
+    return f"{crc32(' '.join(parts).encode()):08x}"

@@ -1,0 +1,39 @@
+"""Processes that descend from a test, found by a mark in their environment."""
+
+import os
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+
+def marked(folder: Path) -> tuple[dict[str, str], str]:
+    """An environment whose processes `alive` finds, with a folder for temporary files; and the mark."""
+    mark, temporary = uuid.uuid4().hex, folder / "temporary"
+    temporary.mkdir(exist_ok=True)
+    path = os.pathsep.join(filter(None, sys.path))
+    return {**os.environ, "ILPINFER_MARK": mark, "TMPDIR": str(temporary), "PYTHONPATH": path}, mark
+
+
+def alive(mark: str) -> dict[int, str]:
+    """Numbers and command lines of the living processes with a mark."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if mark.encode() in (entry / "environ").read_bytes():
+                    state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
+                    command = (entry / "cmdline").read_text("utf-8", "replace").replace("\0", " ")
+                    if state not in "ZX":
+                        found[int(entry.name)] = command
+            except OSError:
+                continue
+    return found
+
+
+def wait_until(happened: Callable[[], object], seconds: float = 60) -> None:
+    """Return when something has happened, or after so many seconds."""
+    give_up = time.monotonic() + seconds
+    while not happened() and time.monotonic() < give_up:
+        time.sleep(0.01)

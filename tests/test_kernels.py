@@ -1,0 +1,134 @@
+"""Compiled kernels on disk: what is damaged or cannot be kept costs a compilation and a word, and nothing else."""
+
+import importlib
+import itertools
+import logging
+import shutil
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from ilpinfer import compilation
+from ilpinfer.kernels import SealedFiles
+
+SOURCE = "from ilpinfer.kernels import kernel\n@kernel\ndef three_times(x):\n    return 3 * x\n"
+NAMES = (f"small_kernel_{number}" for number in itertools.count())
+
+
+@pytest.fixture
+def load(tmp_path, monkeypatch, caplog):
+    """Runs a kernel as a new process would, with a cache of its own; returns how often that was found, and what was said."""
+    name = next(NAMES)
+    (tmp_path / f"{name}.py").write_text(SOURCE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    caplog.set_level(logging.WARNING, "ilpinfer")
+
+    def loaded():
+        monkeypatch.setattr(compilation, "_said", set())
+        monkeypatch.setattr(compilation, "kept", True)
+        caplog.clear()
+        sys.modules.pop(name, None)
+        module = importlib.import_module(name)
+        assert module.three_times(2) == 6
+        return sum(module.three_times.stats.cache_hits.values()), [
+            record.getMessage() for record in caplog.records
+        ]
+
+    yield loaded
+    sys.modules.pop(name, None)
+
+
+def files(folder: Path, kind: str) -> list[Path]:
+    return list((folder / "cache").rglob(f"*.{kind}"))
+
+
+def test_only_a_compilation_is_announced(load):
+    hits, said = load()
+    assert hits == 0
+    assert (
+        len(said) == 1
+        and said[0].startswith("compiling kernels for ")
+        and "once for this installation" in said[0]
+    )
+    assert load() == (1, [])
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def garble(path):
+    path.write_bytes(b"\x80garbage" * 100)
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+def flip(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 3] ^= 4
+    path.write_bytes(data)
+
+
+def hide(path):
+    """A folder in its place cannot be read by anybody."""
+    path.unlink()
+    path.mkdir()
+    (path / "file").touch()
+
+
+@pytest.mark.parametrize(
+    ("kind", "damage"),
+    [(kind, damage) for kind in ("nbi", "nbc") for damage in (truncate, garble, empty)] + [("nbc", flip)],
+)
+def test_damaged_files_are_replaced(kind, damage, load, tmp_path):
+    load()
+    (path,) = files(tmp_path, kind)
+    damage(path)
+    hits, said = load()
+    assert hits == 0
+    assert len(said) == 1 and "cannot be read" in said[0] and str(path.parent) in said[0]
+    assert load() == (1, [])
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+def test_files_that_can_be_neither_read_nor_written_are_worked_without(kind, load, tmp_path):
+    load()
+    hide(files(tmp_path, kind)[0])
+    for _ in range(2):
+        hits, said = load()
+        assert hits == 0
+        assert any("cannot be kept in" in line and "NUMBA_CACHE_DIR" in line for line in said)
+
+
+def test_files_without_a_digest_are_read(load, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.delattr(SealedFiles, "_dump")
+        load()
+    assert load() == (1, [])
+
+
+def test_a_full_disk_is_worked_without(load, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SealedFiles, "_save_data", full)
+        hits, said = load()
+    assert hits == 0
+    assert len(said) == 2 and "cannot be kept in" in said[1] and "No space left on device" in said[1]
+    assert load()[0] == 0  # the index names a file that was never written
+    assert load() == (1, [])
+
+
+def test_no_place_for_a_cache_at_all(load, tmp_path, monkeypatch):
+    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
+    for _ in range(2):
+        hits, said = load()
+        assert hits == 0
+        assert len(said) == 1 and "anew in every process" in said[0]
+    shutil.rmtree(tmp_path / "cache", ignore_errors=True)
