@@ -212,9 +212,11 @@ import sys, time
 from ilpinfer import cli
 from ilpinfer.cli import app, signals
 def run(arguments):
-    print("ready", flush=True)
+    news = ["ready"]
     while True:
         try:
+            while news:
+                print(news.pop(), flush=True)
             time.sleep(0.05)
         except KeyboardInterrupt:
             print("swallowed", flush=True)
@@ -240,7 +242,11 @@ def test_an_interrupt_that_is_swallowed_ends_the_command_nevertheless(patience, 
 def test_an_interrupt_when_the_reader_of_the_output_is_gone(tmp_path):
     script = STUBBORN.replace('print("swallowed", flush=True)', 'print("lost"); raise')
     with subprocess.Popen(
-        [sys.executable, "-c", script, "100"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", script, "100"],
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as run:
         assert run.stdout is not None
         assert run.stdout.readline() == "ready\n"
