@@ -101,7 +101,9 @@ def feasibility() -> Any:
 class _Search:
     def __init__(self, problem: Problem, deadline: Deadline) -> None:
         self.problem, self.deadline = problem, deadline
-        self.bare = feasibility().without_scores(problem)
+        from ilpinfer.exact.bare import without_scores
+
+        self.bare = without_scores(problem)
         self.hard = tuple(rule for rule in problem.rules if rule.penalty is None)
 
     def impossible(self, rules: Sequence[GroundRule]) -> bool:

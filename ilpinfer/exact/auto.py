@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from formulations.compiled.problem import Problem
-from formulations.grid import FORBIDDEN
+from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.programs.formulation import TooLarge, best_score
 from ilpinfer.certificate import FOLDED_BOUND, Certificate
 from ilpinfer.exact.branch import branch
+from ilpinfer.exact.contradiction import contradiction, sums_of
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
 from ilpinfer.exact.progress import Progress
+from ilpinfer.exact.refinement import FEW
 from ilpinfer.exact.rounds import Ended, rounds
 from ilpinfer.found import Found, Task
 from ilpinfer.warming import warm
@@ -35,14 +37,30 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     if task.top > 1 and task.within is None:
         ended = rounds(progress, task.top)
     else:
-        ended = rounds(progress)
-        if not ended.settled and not ended.unseen:
-            ended = branch(problem, progress, ended)
+        ended = _best(problem, progress)
         if ended.settled and ended.paths and task.within is not None:
             progress.floor = progress.value - task.within
             ended = rounds(progress, task.top)
     for place, found in enumerate(_answers(progress, ended, task)):
         yield found if place else replace(found, improvements=tuple(progress.improvements))
+
+
+def _best(problem: Problem, progress: Progress) -> Ended:
+    """The best labelling, where rounds and cases come to an end; what hard sums say first where they have to be met."""
+    counted = bool(sums_of(problem))
+    ended = rounds(progress, most=FEW if counted else None)
+    if counted and not ended.settled and is_forbidden(progress.value) and not progress.deadline.passed:
+        outcome = contradiction(problem, progress.deadline)
+        if outcome.tree is not None:
+            progress.prove(FORBIDDEN, outcome.tree)
+            return Ended([], "the hard sums contradict each other", True, outcome.tree)
+        if outcome.path is not None:
+            progress.judge(outcome.path)
+    if counted and not ended.settled:
+        ended = rounds(progress)
+    if not ended.settled and not ended.unseen:
+        ended = branch(problem, progress, ended)
+    return ended
 
 
 def _answers(progress: Progress, ended: Ended, task: Task) -> Iterator[Found]:
