@@ -15,17 +15,21 @@ from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.programs.formulation import TooLarge, best_score
 from ilpinfer.certificate import FOLDED_BOUND, Certificate
-from ilpinfer.exact.branch import branch
-from ilpinfer.exact.contradiction import contradiction, sums_of
+from ilpinfer.exact.branch import Branching
+from ilpinfer.exact.contradiction import contradiction
+from ilpinfer.exact.counting import Counting
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
 from ilpinfer.exact.progress import Progress
-from ilpinfer.exact.refinement import FEW
+from ilpinfer.exact.refinement import FEW, GROWTH
 from ilpinfer.exact.rounds import Ended, rounds
 from ilpinfer.found import Found, Task
 from ilpinfer.warming import warm
 
 MORE_TIES = 50
 """How many equal labellings beyond the last one wanted are looked at, so that label ids decide which is kept."""
+
+COUNTED_CASES = 64
+"""Of a problem with sums, before a solver has its turn."""
 
 
 def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
@@ -46,21 +50,36 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
 
 
 def _best(problem: Problem, progress: Progress) -> Ended:
-    """The best labelling, where rounds and cases come to an end; what hard sums say first where they have to be met."""
-    counted = bool(sums_of(problem))
-    ended = rounds(progress, most=FEW if counted else None)
-    if counted and not ended.settled and is_forbidden(progress.value) and not progress.deadline.passed:
+    """The best labelling, where rounds and cases come to an end."""
+    counting = Counting(problem)
+    if counting.useful:
+        ended = _counted(problem, progress, counting)
+        if ended.settled or is_forbidden(progress.value):
+            return ended
+    ended = rounds(progress)
+    if not ended.settled and not ended.unseen:
+        ended = Branching(problem, progress).run(ended)
+    return ended
+
+
+def _counted(problem: Problem, progress: Progress, counting: Counting) -> Ended:
+    """The same for sums, which may contradict each other, or nearly: few steps and cases, before a solver has its turn."""
+    ended = rounds(progress, most=FEW)
+    if ended.settled or ended.unseen or progress.deadline.passed:
+        return ended
+    if is_forbidden(progress.value):
         outcome = contradiction(problem, progress.deadline)
         if outcome.tree is not None:
             progress.prove(FORBIDDEN, outcome.tree)
             return Ended([], "the hard sums contradict each other", True, outcome.tree)
         if outcome.path is not None:
             progress.judge(outcome.path)
-    if counted and not ended.settled:
-        ended = rounds(progress)
-    if not ended.settled and not ended.unseen:
-        ended = branch(problem, progress, ended)
-    return ended
+    relaxed = counting.bound(problem, progress)
+    if not counting.divided(relaxed):
+        ended = rounds(progress, most=FEW * GROWTH)
+        if ended.settled or ended.unseen:
+            return ended
+    return Branching(problem, progress, counting, COUNTED_CASES).run(ended)
 
 
 def _answers(progress: Progress, ended: Ended, task: Task) -> Iterator[Found]:

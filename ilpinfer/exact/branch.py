@@ -14,6 +14,8 @@ import numpy as np
 from formulations.compiled.problem import GroundRule, Problem
 from formulations.grid import FORBIDDEN
 from ilpinfer.certificate import Leaf, Split
+from ilpinfer.exact.counting import Counting
+from ilpinfer.exact.mixtures import Relaxed
 from ilpinfer.exact.parts import Priced
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Ended, rounds
@@ -37,6 +39,7 @@ class Case:
     progress : its bound and proof
     depth, used : how many splits are above, and their rows
     row, most, cases : where it was taken apart itself, and into what: at most so many of the row's ones, and more
+    relaxed : the linear relaxation of its sums
     """
 
     problem: Problem
@@ -46,6 +49,7 @@ class Case:
     row: Row | None = None
     most: int = 0
     cases: tuple["Case", ...] = ()
+    relaxed: Relaxed | None = None
 
     @property
     def leaf(self) -> Leaf | Split | None:
@@ -66,41 +70,77 @@ class Case:
         return Case(problem, progress, self.depth + 1, self.used | {row})
 
 
-def branch(problem: Problem, progress: Progress, ended: Ended) -> Ended:
-    """Tell cases apart, the one with the highest bound first, until none can be better than the best labelling."""
-    cases = [Case(problem, progress)]
-    waiting = [(-progress.bound, 0, cases[0])]
+@dataclass
+class Branching:
+    """A search over cases.
+
+    Parameters
+    ----------
+    problem, progress : the whole
+    counting : the linear relaxation of sums, where there are any
+    most : cases
+    """
+
+    problem: Problem
+    progress: Progress
+    counting: Counting | None = None
+    most: int = MOST_CASES
+    closed_below: float = FORBIDDEN
     best: Path | None = None
-    closed_below = float(FORBIDDEN)
-    while waiting and -waiting[0][0] >= progress.value:
-        case = waiting[0][2]
-        if len(cases) > MOST_CASES or case.depth == DEEPEST or progress.deadline.passed:
-            break
-        row = _row(case, progress)
-        if row is None:
-            break
-        heappop(waiting)
-        case.take_apart(row)
-        for child in case.cases:
-            cases.append(child)
-            child.progress.path, child.progress.value = progress.path, progress.value
-            answer = rounds(child.progress, most=MOST_STEPS)
-            if child.progress.path is not None:
-                progress.judge(child.progress.path)
-            for path in answer.paths:
-                best = _first(best, path, progress)
-            if answer.settled:
-                closed_below = max(closed_below, child.progress.bound)
-            else:
-                heappush(waiting, (-child.progress.bound, len(cases), child))
-        bound = max(closed_below, -waiting[0][0] if waiting else FORBIDDEN, progress.value)
-        if bound < progress.bound:
-            progress.prove(bound, tree_of(cases))
-    if len(cases) == 1:
-        return ended
-    closed = not waiting or -waiting[0][0] < progress.value
-    paths = [path for path in (best,) if path is not None]
-    return Ended(paths if closed else [], f"{ended.why}, {len(cases)} cases told apart", closed, tree_of(cases))
+
+    def run(self, ended: Ended) -> Ended:
+        """Tell cases apart, the one with the highest bound first, until none can be better than the best labelling."""
+        progress = self.progress
+        cases = [Case(self.problem, progress)]
+        waiting = [(-progress.bound, 0, cases[0])]
+        while waiting and -waiting[0][0] >= progress.value:
+            case = waiting[0][2]
+            if len(cases) > self.most or case.depth == DEEPEST or progress.deadline.passed:
+                break
+            split = self.split(case)
+            if split is None:
+                break
+            heappop(waiting)
+            case.take_apart(*split)
+            for child in case.cases:
+                cases.append(child)
+                if not self.settled(child):
+                    heappush(waiting, (-child.progress.bound, len(cases), child))
+            bound = max(self.closed_below, -waiting[0][0] if waiting else FORBIDDEN, progress.value)
+            if bound < progress.bound:
+                progress.prove(bound, tree_of(cases))
+        if len(cases) == 1:
+            return ended
+        closed = not waiting or -waiting[0][0] < progress.value
+        paths = [path for path in (self.best,) if closed and path is not None]
+        return Ended(paths, f"{ended.why}, {len(cases)} cases told apart", closed, tree_of(cases))
+
+    def split(self, case: Case) -> tuple[Row, int] | None:
+        """Where to take a case apart: by a row of the sums that is fractional, else by what machines wait for."""
+        if self.counting is not None:
+            relaxed = case.relaxed or self.counting.bound(case.problem, case.progress)
+            found = self.counting.row(relaxed)
+            if found is not None:
+                return found
+        row = _row(case, self.progress)
+        return None if row is None else (row, 0)
+
+    def settled(self, case: Case) -> bool:
+        """Whether the best labelling of a case is known, or that it has none that is better."""
+        progress, own = self.progress, case.progress
+        own.path, own.value = progress.path, progress.value
+        if self.counting is not None:
+            case.relaxed = self.counting.bound(case.problem, own)
+        beaten = own.bound < own.value
+        answer = None if beaten else rounds(own, most=MOST_STEPS)
+        if own.path is not None:
+            progress.judge(own.path)
+        for path in answer.paths if answer else ():
+            self.best = _first(self.best, path, progress)
+        done = answer is None or answer.settled
+        if done:
+            self.closed_below = max(self.closed_below, own.bound)
+        return done
 
 
 def _first(best: Path | None, path: Path, progress: Progress) -> Path:

@@ -3,25 +3,21 @@
 The search ends at the first labelling that keeps all sides, or with a tree whose leaves are multipliers.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-
-import numpy as np
 
 from formulations.compiled.problem import GroundRule, Problem
 from formulations.compiled.sums import Sum
+from formulations.grid import is_forbidden
 from ilpinfer.certificate import Leaf, Part, Split
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.bare import without_scores
-from ilpinfer.exact.mixtures import Counted, Pool, Relaxed, relax
-from ilpinfer.exact.rows import Row, combined, stretches
+from ilpinfer.exact.mixtures import Counted, Pool, Relaxed, fractional, relax, spliced
+from ilpinfer.exact.rows import Row, combined
 from ilpinfer.exact.splits import split_rules, tree_of
 from ilpinfer.found import Path
 
 MOST_CASES, DEEPEST = 200, 60
 """Beyond which another search has its turn."""
-WHOLE = 1e-5
-"""How far from a whole number a mean counts as one."""
 
 
 @dataclass
@@ -58,19 +54,20 @@ class Outcome:
     path: Path | None = None
 
 
-def sums_of(problem: Problem) -> list[tuple[Part, Sum]]:
-    """The hard sums that do not fold, with their places."""
+def sums_of(problem: Problem) -> list[tuple[Part, Counted]]:
+    """The sums whose violations count singly and that do not fold, with their places."""
     return [
-        ((r, p), part)
+        ((r, p), Counted(part, rule.penalty))
         for r, rule in enumerate(problem.rules)
-        if rule.penalty is None and not rule.folds
+        if rule.penalty is None or not rule.binary
+        if not rule.folds
         for p, part in enumerate(rule.parts)
         if isinstance(part, Sum)
     ]
 
 
 def contradiction(problem: Problem, deadline: Deadline) -> Outcome:
-    """A labelling that keeps all hard sums, or a proof that there is none; neither where the search stays open."""
+    """A labelling that keeps the hard sums, or a proof that there is none; neither where the search stays open."""
     hard = tuple(rule if rule.penalty is None else replace(rule, parts=()) for rule in problem.rules)
     search = _Search(Node(replace(without_scores(problem), rules=hard)), deadline)
     return search.run()
@@ -84,14 +81,15 @@ class _Search:
 
     def run(self) -> Outcome:
         root, shape = self.root, self.root.problem.shape
-        rows = combined([part for _, part in sums_of(root.problem)], shape)
+        rows = combined([part.total for _, part in sums_of(root.problem)], shape)
         nodes, waiting = [root], [root]
         while waiting:
             node = waiting.pop()
             answer = self.relaxed(node)
             if node.leaf is not None:
                 continue
-            kept = [path for path in answer.paths if not root.problem.breaks(path)]
+            spliced_paths = spliced(answer, [part for _, part in sums_of(root.problem)])
+            kept = [path for path in (*answer.paths, *spliced_paths) if self.keeps(path)]
             chosen = fractional(answer, rows, shape)
             if kept or chosen is None or len(nodes) > MOST_CASES or node.depth == DEEPEST:
                 return Outcome(path=next(iter(kept), None))
@@ -102,43 +100,21 @@ class _Search:
             waiting += node.cases
         return Outcome(tree_of(nodes))
 
+    def keeps(self, path: Path) -> bool:
+        """Whether a labelling keeps the hard rules that are looked at."""
+        problem = self.root.problem
+        return not problem.breaks(path) and not is_forbidden(problem.lattice.score(path))
+
     def case(self, node: Node, rule: GroundRule) -> Node:
         return Node(replace(node.problem, rules=(*node.problem.rules, rule)), node.depth + 1)
 
     def relaxed(self, node: Node) -> Relaxed:
         """The linear relaxation of a case; where that is impossible, it gets its leaf."""
         sums = sums_of(node.problem)
-        counted = [Counted(part) for _, part in sums]
+        counted = [part for _, part in sums]
         answer = relax(node.problem.fold().lattice, counted, 1.0, self.pool, self.deadline, enough=0)
         if answer.bound < 0:
             empty = not any(answer.prices)
             prices = zip((place for place, _ in sums), answer.prices, strict=True)
             node.leaf = Leaf({part: price << 10 for part, price in prices if price or empty})
         return answer
-
-
-def fractional(relaxed: Relaxed, rows: Sequence[Row], shape: tuple[int, int]) -> tuple[Row, int] | None:
-    """A row whose mean is no whole number, and the whole number below; None where there is none, or no mixture.
-
-    Rows that combine sums come first, then counts of a label, in long stretches before short ones.
-    """
-    T, K = shape
-    if relaxed.shares is None:
-        return None
-    share = np.zeros((T, K))
-    for path, part in zip(relaxed.paths, relaxed.shares, strict=True):
-        share[np.arange(T), path] += part
-    for row in rows:
-        mean = float(share[np.ix_(*map(list, row))].sum())
-        if abs(mean - round(mean)) > WHOLE:
-            return row, int(np.floor(mean))
-    before = np.vstack([np.zeros(K), share.cumsum(axis=0)])
-    for parts in stretches(T):
-        ends = np.array([(part.start, part.stop) for part in parts])
-        means = before[ends[:, 1]] - before[ends[:, 0]]
-        away = np.abs(means - np.rint(means))
-        if away.max() > WHOLE:
-            at, k = np.unravel_index(int(away.argmax()), away.shape)
-            return (tuple(parts[int(at)]), (int(k),)), int(np.floor(means[at, k]))
-    return None
-

@@ -8,6 +8,7 @@ Farkas multipliers: no labelling keeps all sides.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from formulations.compiled.sums import Sum
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.guide import corners, worth
+from ilpinfer.exact.rows import Row, stretches
 from ilpinfer.exact.viterbi import viterbi
 
 Integers = NDArray[np.int64]
@@ -26,6 +28,12 @@ UNIT = UNITS_PER_NAT
 """Of prices and scores in a linear program."""
 NEAR = 1e-6
 """How close, in these units, a linear program comes to what it has still to gain."""
+WHOLE = 1e-5
+"""How far from a whole number a mean counts as one."""
+SPLICED, TRIED, MOST_CUTS = 3, 20, 150
+"""Labellings of a mixture that are spliced, how many of the results are tried, and places of cuts."""
+HARD = 1e4
+"""Nats that a violation of a hard sum counts there."""
 MOST_STEPS = 500
 """Of the column generation, over all relaxations that share a pool."""
 
@@ -46,7 +54,6 @@ class Relaxed:
     ----------
     bound : on every labelling at the prices, grid units; `FORBIDDEN` where there is none
     prices : (R,) grid units a unit of weight
-    best : the labelling that was last found
     paths, shares : label ids (N, T) and the mixture of them, where the linear program is solved; else None
     """
 
@@ -119,6 +126,42 @@ def units(counted: Sequence[Counted], path: Integers) -> list[int]:
     return [int(part.total.steps.along(path).sum()) for part in counted]
 
 
+def spliced(relaxed: Relaxed, counted: Sequence[Counted]) -> list[Integers]:
+    """Labellings that begin like one of the mixture, go on like another and end like a third, near the sides.
+
+    The stretches are those whose sums cost least, steps across cuts apart; none without a mixture.
+    """
+    if relaxed.shares is None or not counted:
+        return []
+    most = np.argsort(-relaxed.shares, kind="stable")[:SPLICED]
+    paths = [relaxed.paths[i] for i in most if relaxed.shares[i] > WHOLE]
+    if len(paths) < 2:
+        return []
+    along = np.array([[part.total.steps.along(path) for part in counted] for path in paths])
+    before = np.concatenate([np.zeros((*along.shape[:2], 1), np.int64), along.cumsum(axis=2)], axis=2)
+    T = along.shape[2]
+    at = np.linspace(0, T, min(T, MOST_CUTS) + 1).astype(np.int64)
+    found: list[tuple[float, Integers]] = []
+    for first, second, third in permutations(range(len(paths)), 3) if len(paths) > 2 else ((0, 1, 0), (1, 0, 1)):
+        begin, middle, end = before[first][:, at], before[second][:, at], before[third][:, at]
+        total = (begin - middle)[:, :, None] + (middle - end)[:, None, :] + end[:, -1][:, None, None]
+        cost = np.zeros(total.shape[1:])
+        for part, sums in zip(counted, total, strict=True):
+            low, high = part.total.low, part.total.high
+            away = np.maximum(0, np.maximum(low - sums if low is not None else 0, sums - high if high is not None else 0))
+            cost += away * (HARD if part.penalty is None else part.penalty / UNIT)
+        cost[np.tril_indices(len(at), -1)] = np.inf
+        for place in np.argsort(cost, axis=None, kind="stable")[:TRIED]:
+            i, j = np.unravel_index(place, cost.shape)
+            cuts = at[i], at[j]
+            path = np.concatenate(
+                [paths[first][: cuts[0]], paths[second][cuts[0] : cuts[1]], paths[third][cuts[1] :]]
+            )
+            found.append((float(cost[i, j]), path))
+    found.sort(key=lambda pair: pair[0])
+    return [path for _, path in found[:TRIED]]
+
+
 def _favoured(lattice: Lattice, counted: Sequence[Counted], prices: Integers) -> tuple[int, Integers]:
     """What the labelling that prices favour most is worth under them, and the labelling."""
     charges = (
@@ -156,3 +199,30 @@ def _master(
     if found.status:
         return None
     return float(found.fun), found.x[1 + R :], np.clip(-found.ineqlin.marginals[:N], 0.0, None)
+
+
+def fractional(relaxed: Relaxed, rows: Sequence[Row], shape: tuple[int, int]) -> tuple[Row, int] | None:
+    """A row whose mean is no whole number, and the whole number below; None where there is none, or no mixture.
+
+    Rows that combine sums come first, then counts of a label, in long stretches before short ones.
+    """
+    T, K = shape
+    if relaxed.shares is None:
+        return None
+    share = np.zeros((T, K))
+    for path, part in zip(relaxed.paths, relaxed.shares, strict=True):
+        share[np.arange(T), path] += part
+    for row in rows:
+        mean = float(share[np.ix_(*map(list, row))].sum())
+        if abs(mean - round(mean)) > WHOLE:
+            return row, int(np.floor(mean))
+    before = np.vstack([np.zeros(K), share.cumsum(axis=0)])
+    for parts in stretches(T):
+        ends = np.array([(part.start, part.stop) for part in parts])
+        means = before[ends[:, 1]] - before[ends[:, 0]]
+        away = np.abs(means - np.rint(means))
+        if away.max() > WHOLE:
+            at, k = np.unravel_index(int(away.argmax()), away.shape)
+            return (tuple(parts[int(at)]), (int(k),)), int(np.floor(means[at, k]))
+    return None
+
