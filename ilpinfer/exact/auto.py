@@ -16,7 +16,7 @@ from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.programs.formulation import TooLarge, best_score
 from ilpinfer.certificate import FOLDED_BOUND, Certificate
 from ilpinfer.exact.branch import Branching
-from ilpinfer.exact.contradiction import contradiction
+from ilpinfer.exact.contradiction import FEW_CASES, MOST_CASES, chosen, contradiction, sums_of
 from ilpinfer.exact.counting import Counting
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
 from ilpinfer.exact.progress import Progress
@@ -51,9 +51,8 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
 
 def _best(problem: Problem, progress: Progress) -> Ended:
     """The best labelling, where rounds and cases come to an end."""
-    counting = Counting(problem)
-    if counting.useful:
-        ended = _counted(problem, progress, counting)
+    if sums_of(problem):
+        ended = _counted(problem, progress)
         if ended.settled or is_forbidden(progress.value):
             return ended
     ended = rounds(progress)
@@ -62,24 +61,36 @@ def _best(problem: Problem, progress: Progress) -> Ended:
     return ended
 
 
-def _counted(problem: Problem, progress: Progress, counting: Counting) -> Ended:
-    """The same for sums, which may contradict each other, or nearly: few steps and cases, before a solver has its turn."""
+def _counted(problem: Problem, progress: Progress) -> Ended:
+    """The same for sums, which may contradict each other, or nearly: few steps and cases, before others have their turn."""
     ended = rounds(progress, most=FEW)
     if ended.settled or ended.unseen or progress.deadline.passed:
         return ended
-    if is_forbidden(progress.value):
-        outcome = contradiction(problem, progress.deadline)
-        if outcome.tree is not None:
-            progress.prove(FORBIDDEN, outcome.tree)
-            return Ended([], "the hard sums contradict each other", True, outcome.tree)
-        if outcome.path is not None:
-            progress.judge(outcome.path)
+    counting = Counting(problem, chosen(problem, progress.active))
+    refuted = _refuted(counting, progress, FEW_CASES)
+    if refuted is not None:
+        return refuted
     relaxed = counting.bound(problem, progress)
     if not counting.divided(relaxed):
         ended = rounds(progress, most=FEW * GROWTH)
-        if ended.settled or ended.unseen:
+        known = not is_forbidden(progress.value)
+        if ended.settled or ended.unseen or (known and any(part.total is None for part in progress.active)):
             return ended
-    return Branching(problem, progress, counting, COUNTED_CASES).run(ended)
+    ended = Branching(problem, progress, counting, COUNTED_CASES).run(ended)
+    return ended if ended.settled else _refuted(counting, progress, MOST_CASES) or ended
+
+
+def _refuted(counting: Counting, progress: Progress, most: int) -> Ended | None:
+    """The end, where no labelling is known and the hard sums are found to contradict each other in so many cases."""
+    if not is_forbidden(progress.value) or progress.deadline.passed:
+        return None
+    outcome = contradiction(counting.problem, counting.among, progress.deadline, most)
+    if outcome.path is not None:
+        progress.judge(outcome.path)
+    if outcome.tree is None:
+        return None
+    progress.prove(FORBIDDEN, outcome.tree)
+    return Ended([], "the hard sums contradict each other", True, outcome.tree)
 
 
 def _answers(progress: Progress, ended: Ended, task: Task) -> Iterator[Found]:

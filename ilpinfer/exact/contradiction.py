@@ -3,6 +3,7 @@
 The search ends at the first labelling that keeps all sides, or with a tree whose leaves are multipliers.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from formulations.compiled.problem import GroundRule, Problem
@@ -14,10 +15,15 @@ from ilpinfer.exact.bare import without_scores
 from ilpinfer.exact.mixtures import Counted, Pool, Relaxed, fractional, relax, spliced
 from ilpinfer.exact.rows import Row, combined
 from ilpinfer.exact.splits import split_rules, tree_of
+from ilpinfer.exact.parts import Priced
 from ilpinfer.found import Path
+from ilpinfer.warming import warm
 
-MOST_CASES, DEEPEST = 200, 60
-"""Beyond which another search has its turn."""
+FEW_CASES, MOST_CASES, DEEPEST = 20, 400, 60
+"""Beyond which another search has its turn, at first and at last."""
+
+MOST_SUMS = 40
+"""Of a linear program."""
 
 
 @dataclass
@@ -66,51 +72,70 @@ def sums_of(problem: Problem) -> list[tuple[Part, Counted]]:
     ]
 
 
-def contradiction(problem: Problem, deadline: Deadline) -> Outcome:
-    """A labelling that keeps the hard sums, or a proof that there is none; neither where the search stays open."""
+def chosen(problem: Problem, active: Sequence[Priced] = ()) -> frozenset[Part]:
+    """The sums that linear programs look at: all, or where they are too many, those that are active."""
+    places = [place for place, _ in sums_of(problem)]
+    if len(places) > MOST_SUMS:
+        places = [part.part for part in active if part.part in set(places)][:MOST_SUMS]
+    return frozenset(places)
+
+
+def contradiction(
+    problem: Problem, among: frozenset[Part], deadline: Deadline, most: int = FEW_CASES
+) -> Outcome:
+    """A labelling that keeps the hard sums among these, or a proof that there is none; neither after `most` cases."""
+    deadline.excuse(warm("relaxation"))
     hard = tuple(rule if rule.penalty is None else replace(rule, parts=()) for rule in problem.rules)
-    search = _Search(Node(replace(without_scores(problem), rules=hard)), deadline)
-    return search.run()
+    root = Node(replace(without_scores(problem), rules=hard))
+    return _Search(root, among, deadline, most).run()
 
 
 @dataclass
 class _Search:
     root: Node
+    among: frozenset[Part]
     deadline: Deadline
+    most: int
     pool: Pool = field(default_factory=Pool)
 
     def run(self) -> Outcome:
         root, shape = self.root, self.root.problem.shape
-        rows = combined([part.total for _, part in sums_of(root.problem)], shape)
+        counted = [part for _, part in self.sums(root.problem)]
+        rows = combined([part.total for part in counted], shape)
         nodes, waiting = [root], [root]
         while waiting:
             node = waiting.pop()
             answer = self.relaxed(node)
             if node.leaf is not None:
                 continue
-            spliced_paths = spliced(answer, [part for _, part in sums_of(root.problem)])
-            kept = [path for path in (*answer.paths, *spliced_paths) if self.keeps(path)]
-            chosen = fractional(answer, rows, shape)
-            if kept or chosen is None or len(nodes) > MOST_CASES or node.depth == DEEPEST:
-                return Outcome(path=next(iter(kept), None))
-            node.row, node.most = chosen
+            kept = [path for path in (*answer.paths, *spliced(answer, counted)) if self.keeps(path, counted)]
+            split = fractional(answer, rows, shape)
+            if kept or split is None or len(nodes) > self.most or node.depth == DEEPEST:
+                return Outcome(path=min(kept, key=lambda path: len(root.problem.breaks(path)), default=None))
+            node.row, node.most = split
             rules = split_rules(node.row, node.most, node.depth, shape)
             node.cases = tuple(self.case(node, rule) for rule in rules)
             nodes += node.cases
             waiting += node.cases
         return Outcome(tree_of(nodes))
 
-    def keeps(self, path: Path) -> bool:
-        """Whether a labelling keeps the hard rules that are looked at."""
-        problem = self.root.problem
-        return not problem.breaks(path) and not is_forbidden(problem.lattice.score(path))
+    def sums(self, problem: Problem) -> list[tuple[Part, Counted]]:
+        """The hard sums that are looked at, and those of splits."""
+        first = len(self.root.problem.rules)
+        return [(at, part) for at, part in sums_of(problem) if at in self.among or at[0] >= first]
+
+    def keeps(self, path: Path, counted: Sequence[Counted]) -> bool:
+        """Whether a labelling is possible and keeps the sums."""
+        if is_forbidden(self.root.problem.lattice.score(path)):
+            return False
+        return not any(part.total.violations(path) for part in counted)
 
     def case(self, node: Node, rule: GroundRule) -> Node:
         return Node(replace(node.problem, rules=(*node.problem.rules, rule)), node.depth + 1)
 
     def relaxed(self, node: Node) -> Relaxed:
         """The linear relaxation of a case; where that is impossible, it gets its leaf."""
-        sums = sums_of(node.problem)
+        sums = self.sums(node.problem)
         counted = [part for _, part in sums]
         answer = relax(node.problem.fold().lattice, counted, 1.0, self.pool, self.deadline, enough=0)
         if answer.bound < 0:

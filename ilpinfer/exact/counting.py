@@ -8,14 +8,12 @@ import numpy as np
 from formulations.compiled.lattice import Lattice
 from formulations.compiled.problem import Problem
 from formulations.grid import UNITS_PER_NAT, is_forbidden
-from ilpinfer.certificate import Leaf
+from ilpinfer.certificate import Leaf, Part
 from ilpinfer.exact.contradiction import sums_of
-from ilpinfer.exact.mixtures import Pool, Relaxed, fractional, relax, spliced
+from ilpinfer.exact.mixtures import Counted, Pool, Relaxed, fractional, relax, spliced
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rows import Row, combined
-
-MOST_SUMS = 40
-"""Of a linear program; of more, prices come from the subgradient alone."""
+from ilpinfer.warming import warm
 
 
 @dataclass
@@ -25,25 +23,28 @@ class Counting:
     Parameters
     ----------
     problem : before any split
+    among : the places of the sums that are looked at
     pool : labellings found so far
     """
 
     problem: Problem
+    among: frozenset[Part]
     pool: Pool = field(default_factory=Pool)
 
-    @property
-    def useful(self) -> bool:
-        """Whether there are sums, and not too many."""
-        return 0 < len(sums_of(self.problem)) <= MOST_SUMS
+    def sums(self, problem: Problem) -> list[tuple[Part, Counted]]:
+        """Those of a case, and the rows of its splits."""
+        first = len(self.problem.rules)
+        return [(at, part) for at, part in sums_of(problem) if at in self.among or at[0] >= first]
 
     @cached_property
     def rows(self) -> list[Row]:
         """Combinations of sums with a divisor."""
-        return combined([part.total for _, part in sums_of(self.problem)], self.problem.shape)
+        return combined([part.total for _, part in self.sums(self.problem)], self.problem.shape)
 
     def bound(self, problem: Problem, progress: Progress) -> Relaxed:
         """The relaxation of a case, whose bound and prices its progress takes; its sums are taken up."""
-        sums = sums_of(problem)
+        progress.deadline.excuse(warm("relaxation"))
+        sums = self.sums(problem)
         counted = [part for _, part in sums]
         lattice, value = progress.folded.lattice, progress.value
         enough = None if is_forbidden(value) else value
@@ -58,7 +59,7 @@ class Counting:
         self.take_up(progress, prices)
         return relaxed
 
-    def take_up(self, progress: Progress, prices: dict[tuple[int, int], int]) -> None:
+    def take_up(self, progress: Progress, prices: dict[Part, int]) -> None:
         """Sums with a price are charged from now on."""
         known = {part.part for part in progress.active}
         folded = {number: r for r, number in enumerate(progress.numbers)}

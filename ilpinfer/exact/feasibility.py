@@ -5,9 +5,9 @@ from dataclasses import replace
 from formulations.compiled.problem import GroundRule, Problem
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.auto import auto
-from ilpinfer.exact.contradiction import contradiction, sums_of
+from ilpinfer.exact.bare import with_random_scores
+from ilpinfer.exact.contradiction import chosen, contradiction, sums_of
 from ilpinfer.found import Found, Path, Task
-from ilpinfer.warming import warm
 
 
 def best(problem: Problem, deadline: Deadline) -> Found:
@@ -19,11 +19,11 @@ def witness(bare: Problem, rules: tuple[GroundRule, ...], deadline: Deadline) ->
     """A labelling that keeps the rules, or None and whether it is proved that there is none."""
     problem = replace(bare, rules=rules)
     if len(sums_of(problem)) > 1:
-        deadline.excuse(warm("viterbi"))
-        outcome = contradiction(problem, deadline)
+        outcome = contradiction(problem, chosen(problem), deadline)
         if outcome.tree is not None:
             return None, True
         if outcome.path is not None and not problem.breaks(outcome.path):
             return outcome.path, False
+        problem = with_random_scores(problem)
     answer = best(problem, deadline)
     return answer.path, answer.exhausted
