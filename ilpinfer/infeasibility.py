@@ -117,7 +117,8 @@ class _Search:
             return []
         needed = _minimal(numbers, lambda kept: self.impossible([self.hard[i] for i in kept]))
         pieces = [piece for i in needed for piece in self._pieces(i)]
-        pieces = _minimal(pieces, lambda kept: self.impossible(self._only(kept)))
+        if len(pieces) > len(needed):
+            pieces = _minimal(pieces, lambda kept: self.impossible(self._only(kept)))
         if self.deadline.passed:
             return []
         found: dict[int, list[int]] = {i: [] for i in needed}

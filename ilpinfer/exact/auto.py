@@ -15,12 +15,13 @@ from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.programs.formulation import TooLarge, best_score
 from ilpinfer.certificate import FOLDED_BOUND, Certificate
+from ilpinfer.exact import branch, refinement
+from ilpinfer.exact import rounds as limits
 from ilpinfer.exact.branch import Branching
 from ilpinfer.exact.contradiction import FEW_CASES, MOST_CASES, chosen, contradiction, sums_of
 from ilpinfer.exact.counting import Counting
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
 from ilpinfer.exact.progress import Progress
-from ilpinfer.exact.refinement import FEW, GROWTH
 from ilpinfer.exact.rounds import Ended, rounds
 from ilpinfer.found import Found, Task
 from ilpinfer.warming import warm
@@ -63,7 +64,7 @@ def _best(problem: Problem, progress: Progress) -> Ended:
 
 def _counted(problem: Problem, progress: Progress) -> Ended:
     """The same for sums, which may contradict each other, or nearly: few steps and cases, before others have their turn."""
-    ended = rounds(progress, most=FEW)
+    ended = rounds(progress, most=min(refinement.FEW, limits.MOST_STEPS))
     if ended.settled or ended.unseen or progress.deadline.passed:
         return ended
     counting = Counting(problem, chosen(problem, progress.active))
@@ -72,11 +73,11 @@ def _counted(problem: Problem, progress: Progress) -> Ended:
         return refuted
     relaxed = counting.bound(problem, progress)
     if not counting.divided(relaxed):
-        ended = rounds(progress, most=FEW * GROWTH)
+        ended = rounds(progress, most=min(refinement.FEW * refinement.GROWTH, limits.MOST_STEPS))
         known = not is_forbidden(progress.value)
         if ended.settled or ended.unseen or (known and any(part.total is None for part in progress.active)):
             return ended
-    ended = Branching(problem, progress, counting, COUNTED_CASES).run(ended)
+    ended = Branching(problem, progress, counting, min(COUNTED_CASES, branch.MOST_CASES)).run(ended)
     return ended if ended.settled else _refuted(counting, progress, MOST_CASES) or ended
 
 

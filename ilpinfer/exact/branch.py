@@ -78,24 +78,24 @@ class Branching:
     ----------
     problem, progress : the whole
     counting : the linear relaxation of sums, where there are any
-    most : cases
+    most : cases; `MOST_CASES` where not given
     """
 
     problem: Problem
     progress: Progress
     counting: Counting | None = None
-    most: int = MOST_CASES
+    most: int | None = None
     closed_below: float = FORBIDDEN
     best: Path | None = None
 
     def run(self, ended: Ended) -> Ended:
         """Tell cases apart, the one with the highest bound first, until none can be better than the best labelling."""
-        progress = self.progress
+        progress, most = self.progress, MOST_CASES if self.most is None else self.most
         cases = [Case(self.problem, progress)]
         waiting = [(-progress.bound, 0, cases[0])]
         while waiting and -waiting[0][0] >= progress.value:
             case = waiting[0][2]
-            if len(cases) > self.most or case.depth == DEEPEST or progress.deadline.passed:
+            if len(cases) > most or case.depth == DEEPEST or progress.deadline.passed:
                 break
             split = self.split(case)
             if split is None:
