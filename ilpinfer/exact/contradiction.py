@@ -13,9 +13,9 @@ from ilpinfer.certificate import Leaf, Part, Split
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.bare import without_scores
 from ilpinfer.exact.mixtures import Counted, Pool, Relaxed, fractional, relax, spliced
+from ilpinfer.exact.parts import Priced
 from ilpinfer.exact.rows import Row, combined
 from ilpinfer.exact.splits import split_rules, tree_of
-from ilpinfer.exact.parts import Priced
 from ilpinfer.found import Path
 from ilpinfer.warming import warm
 

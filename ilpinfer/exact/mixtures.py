@@ -102,7 +102,9 @@ def relax(
         gain, path = _favoured(lattice, counted, prices)
         if is_forbidden(gain):
             return Relaxed(FORBIDDEN, nothing, [])
-        bound = gain + sum(worth(p.total, p.penalty, x) for p, x in zip(counted, prices.tolist(), strict=True))
+        bound = gain + sum(
+            worth(p.total, p.penalty, x) for p, x in zip(counted, prices.tolist(), strict=True)
+        )
         if bound < best.bound:
             best = Relaxed(bound, tuple(prices.tolist()), paths)
         if enough is not None and best.bound < enough:
@@ -142,13 +144,17 @@ def spliced(relaxed: Relaxed, counted: Sequence[Counted]) -> list[Integers]:
     T = along.shape[2]
     at = np.linspace(0, T, min(T, MOST_CUTS) + 1).astype(np.int64)
     found: list[tuple[float, Integers]] = []
-    for first, second, third in permutations(range(len(paths)), 3) if len(paths) > 2 else ((0, 1, 0), (1, 0, 1)):
+    for first, second, third in (
+        permutations(range(len(paths)), 3) if len(paths) > 2 else ((0, 1, 0), (1, 0, 1))
+    ):
         begin, middle, end = before[first][:, at], before[second][:, at], before[third][:, at]
         total = (begin - middle)[:, :, None] + (middle - end)[:, None, :] + end[:, -1][:, None, None]
         cost = np.zeros(total.shape[1:])
         for part, sums in zip(counted, total, strict=True):
             low, high = part.total.low, part.total.high
-            away = np.maximum(0, np.maximum(low - sums if low is not None else 0, sums - high if high is not None else 0))
+            away = np.maximum(
+                0, np.maximum(low - sums if low is not None else 0, sums - high if high is not None else 0)
+            )
             cost += away * (HARD if part.penalty is None else part.penalty / UNIT)
         cost[np.tril_indices(len(at), -1)] = np.inf
         for place in np.argsort(cost, axis=None, kind="stable")[:TRIED]:
@@ -183,7 +189,10 @@ def _master(
     from scipy.optimize import linprog
 
     N, R = taken.shape
-    rows, sides = [np.hstack([np.full((N, 1), -1.0), np.zeros((N, R)), -taken.astype(float)])], [-scores / UNIT]
+    rows, sides = (
+        [np.hstack([np.full((N, 1), -1.0), np.zeros((N, R)), -taken.astype(float)])],
+        [-scores / UNIT],
+    )
     bounds: list[tuple[float | None, float | None]] = [(None, None)] * (1 + R)
     for r, part in enumerate(counted):
         for at, cost in corners(part.total, part.penalty):
@@ -225,4 +234,3 @@ def fractional(relaxed: Relaxed, rows: Sequence[Row], shape: tuple[int, int]) ->
             at, k = np.unravel_index(int(away.argmax()), away.shape)
             return (tuple(parts[int(at)]), (int(k),)), int(np.floor(means[at, k]))
     return None
-

@@ -57,7 +57,9 @@ def _factors(weights: Integers) -> Iterator[Integers]:
     """Factors (R,) of combinations."""
     R = len(weights)
     if R <= MOST_COMBINED:
-        yield from (np.array(f) for f in product((-1, 0, 1), repeat=R) if any(f) and next(filter(None, f)) > 0)
+        yield from (
+            np.array(f) for f in product((-1, 0, 1), repeat=R) if any(f) and next(filter(None, f)) > 0
+        )
         return
     unit = np.eye(R, dtype=np.int64)
     yield from unit
@@ -88,8 +90,7 @@ def _even(weights: Integers) -> Iterator[Integers]:
 
 def _row(ones: NDArray[np.bool_], index: Integers) -> Row | None:
     """The row with these ones (classes of tokens, K), if they are the same labels at each token that has any."""
-    labels = ones.any(axis=0)
-    tokens = ones.any(axis=1)
+    labels, tokens = np.logical_or.reduce(ones, axis=0), np.logical_or.reduce(ones, axis=1)
     if not (ones == (tokens[:, None] & labels)).all():
         return None
     return tuple(np.flatnonzero(tokens[index]).tolist()), tuple(np.flatnonzero(labels).tolist())

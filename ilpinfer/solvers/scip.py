@@ -37,7 +37,9 @@ of which the default tolerance of 1e-6 lets whole units pass."""
 def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
     """Solve in this process, on one thread; it cannot be interrupted."""
     claim = _solve(program, deadline, PARAMETERS)
-    if deadline == inf and checked(claim, program)[0] == "unknown":  # an invalid status, or a row that is broken
+    if (
+        deadline == inf and checked(claim, program)[0] == "unknown"
+    ):  # an invalid status, or a row that is broken
         exact = {name: value for name, value in PARAMETERS.items() if name.startswith(("limits", "numerics"))}
         return _solve(program, deadline, exact)
     return claim
