@@ -5,20 +5,22 @@ rules that labellings break are taken up, in rounds, until the best labelling of
 (lazy constraints: Riedel and Clarke 2006; Tromble and Eisner 2006). A round bounds by Viterbi over the lattice
 multiplied with small machines, with Lagrangian prices on the sums of others, and ends with a decision diagram of all
 labellings that these bounds do not rule out, or with label setting where several labellings are wanted. Where a diagram
-gets too large, cases are told apart (branch and bound); what that leaves open, and what has no machine, goes to a solver.
+gets too large, a linear relaxation of the sums says whether hard ones contradict each other, and by which rows it is
+fractional; cases are told apart (branch and bound); what that leaves open, and what has no machine, goes to a solver.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 from formulations.compiled.problem import Problem
+from formulations.compiled.sums import Sum
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.programs.formulation import TooLarge, best_score
 from ilpinfer.certificate import FOLDED_BOUND, Certificate
 from ilpinfer.exact import branch, refinement
 from ilpinfer.exact import rounds as limits
 from ilpinfer.exact.branch import Branching
-from ilpinfer.exact.contradiction import FEW_CASES, MOST_CASES, chosen, contradiction, sums_of
+from ilpinfer.exact.contradiction import FEW_CASES, MOST_CASES, chosen, contradiction
 from ilpinfer.exact.counting import Counting
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
 from ilpinfer.exact.progress import Progress
@@ -51,15 +53,20 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
 
 
 def _best(problem: Problem, progress: Progress) -> Ended:
-    """The best labelling, where rounds and cases come to an end."""
-    if sums_of(problem):
+    """The best labelling, where rounds and cases come to an end.
+
+    While no labelling is known, cases have nothing to measure bounds by: a solver has its turn before they do.
+    """
+    counted = any(isinstance(part, Sum) for rule in progress.folded.rules for part in rule.parts)
+    if counted:
         ended = _counted(problem, progress)
-        if ended.settled or is_forbidden(progress.value):
+        only_sums = all(part.total is not None for part in progress.active)
+        if ended.settled or (only_sums and is_forbidden(progress.value)):
             return ended
     ended = rounds(progress)
-    if not ended.settled and not ended.unseen:
-        ended = Branching(problem, progress).run(ended)
-    return ended
+    if ended.settled or ended.unseen or (counted and is_forbidden(progress.value)):
+        return ended
+    return Branching(problem, progress).run(ended)
 
 
 def _counted(problem: Problem, progress: Progress) -> Ended:
