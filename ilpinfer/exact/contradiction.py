@@ -22,7 +22,7 @@ from ilpinfer.warming import warm
 FEW_CASES, MOST_CASES, DEEPEST = 20, 400, 60
 """Beyond which another search has its turn, at first and at last."""
 
-MOST_SUMS = 40
+MOST_SUMS = 100
 """Of a linear program."""
 
 
