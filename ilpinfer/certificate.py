@@ -56,9 +56,19 @@ class Split:
     above: "Leaf | Split"
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        row = {"tokens": list(self.tokens), "labels": list(self.labels), "most": self.most}
-        return {**row, "below": self.below.to_dict(), "above": self.above.to_dict()}
+        """As plain values; deep trees need no deep stack."""
+        made: dict[str, Any] = {}
+        waiting: list[tuple[Leaf | Split, dict[str, Any]]] = [(self, made)]
+        while waiting:
+            node, own = waiting.pop()
+            if isinstance(node, Leaf):
+                own |= node.to_dict()
+                continue
+            below, above = dict[str, Any](), dict[str, Any]()
+            row = {"tokens": list(node.tokens), "labels": list(node.labels), "most": node.most}
+            own |= {**row, "below": below, "above": above}
+            waiting += [(node.below, below), (node.above, above)]
+        return made
 
 
 @dataclass(frozen=True)

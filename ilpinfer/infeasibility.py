@@ -101,7 +101,9 @@ def feasibility() -> Any:
 class _Search:
     def __init__(self, problem: Problem, deadline: Deadline) -> None:
         self.problem, self.deadline = problem, deadline
-        self.bare = feasibility().without_scores(problem)
+        from ilpinfer.exact.bare import without_scores
+
+        self.bare = without_scores(problem)
         self.hard = tuple(rule for rule in problem.rules if rule.penalty is None)
 
     def impossible(self, rules: Sequence[GroundRule]) -> bool:
@@ -115,7 +117,8 @@ class _Search:
             return []
         needed = _minimal(numbers, lambda kept: self.impossible([self.hard[i] for i in kept]))
         pieces = [piece for i in needed for piece in self._pieces(i)]
-        pieces = _minimal(pieces, lambda kept: self.impossible(self._only(kept)))
+        if len(pieces) > len(needed):
+            pieces = _minimal(pieces, lambda kept: self.impossible(self._only(kept)))
         if self.deadline.passed:
             return []
         found: dict[int, list[int]] = {i: [] for i in needed}

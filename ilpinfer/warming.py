@@ -69,6 +69,17 @@ def _engine() -> None:
         follow(guide, prices, relaxed, [*inside, *charged], Deadline(), width=64)
 
 
+def _relaxation() -> None:
+    from formulations.compiled.problem import compile_problem
+    from ilpinfer.deadline import Deadline
+    from ilpinfer.exact.contradiction import sums_of
+    from ilpinfer.exact.mixtures import Pool, relax
+
+    warm("viterbi")
+    problem = compile_problem(_example(), [C.exactly_tokens("0", 1, penalty=1), C.at_least_runs("1", 1)])
+    relax(problem.lattice, [part for _, part in sums_of(problem)], 1.0, Pool(), Deadline())
+
+
 def _refinement() -> None:
     from formulations.compiled.problem import compile_problem
     from ilpinfer.deadline import Deadline
@@ -172,6 +183,7 @@ def _example() -> Trellis:
 STAGES = {
     "viterbi": "the best labellings of a trellis",
     "engine": "prices and label setting",
+    "relaxation": "the linear relaxation of sums",
     "refinement": "decision diagrams",
     "beam": "beam search",
     "discrepancy": "limited discrepancy search",
@@ -185,6 +197,7 @@ STAGES = {
 _RUNS = {
     "viterbi": _viterbi,
     "engine": _engine,
+    "relaxation": _relaxation,
     "refinement": _refinement,
     "beam": _beam,
     "discrepancy": _discrepancy,

@@ -13,7 +13,8 @@ from formulations.compiled.problem import GroundRule, compile_problem, unique_na
 from formulations.constraints.priority import overruled_tokens
 from formulations.constraints.reading import Reading
 from ilpinfer.deadline import Deadline
-from ilpinfer.exact.feasibility import without_scores, witness
+from ilpinfer.exact.bare import without_scores
+from ilpinfer.exact.feasibility import witness
 from ilpinfer.found import Path
 
 EXAMPLES = 3

@@ -5,17 +5,23 @@ rules that labellings break are taken up, in rounds, until the best labelling of
 (lazy constraints: Riedel and Clarke 2006; Tromble and Eisner 2006). A round bounds by Viterbi over the lattice
 multiplied with small machines, with Lagrangian prices on the sums of others, and ends with a decision diagram of all
 labellings that these bounds do not rule out, or with label setting where several labellings are wanted. Where a diagram
-gets too large, cases are told apart (branch and bound); what that leaves open, and what has no machine, goes to a solver.
+gets too large, a linear relaxation of the sums says whether hard ones contradict each other, and by which rows it is
+fractional; cases are told apart (branch and bound); what that leaves open, and what has no machine, goes to a solver.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 from formulations.compiled.problem import Problem
-from formulations.grid import FORBIDDEN
+from formulations.compiled.sums import Sum
+from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.programs.formulation import TooLarge, best_score
 from ilpinfer.certificate import FOLDED_BOUND, Certificate
-from ilpinfer.exact.branch import branch
+from ilpinfer.exact import branch, refinement
+from ilpinfer.exact import rounds as limits
+from ilpinfer.exact.branch import Branching
+from ilpinfer.exact.contradiction import FEW_CASES, MOST_CASES, chosen, contradiction
+from ilpinfer.exact.counting import Counting
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Ended, rounds
@@ -24,6 +30,9 @@ from ilpinfer.warming import warm
 
 MORE_TIES = 50
 """How many equal labellings beyond the last one wanted are looked at, so that label ids decide which is kept."""
+
+COUNTED_CASES = 64
+"""Of a problem with sums, before a solver has its turn."""
 
 
 def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
@@ -35,14 +44,61 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     if task.top > 1 and task.within is None:
         ended = rounds(progress, task.top)
     else:
-        ended = rounds(progress)
-        if not ended.settled and not ended.unseen:
-            ended = branch(problem, progress, ended)
+        ended = _best(problem, progress)
         if ended.settled and ended.paths and task.within is not None:
             progress.floor = progress.value - task.within
             ended = rounds(progress, task.top)
     for place, found in enumerate(_answers(progress, ended, task)):
         yield found if place else replace(found, improvements=tuple(progress.improvements))
+
+
+def _best(problem: Problem, progress: Progress) -> Ended:
+    """The best labelling, where rounds and cases come to an end.
+
+    While no labelling is known, cases have nothing to measure bounds by: a solver has its turn before they do.
+    """
+    counted = any(isinstance(part, Sum) for rule in progress.folded.rules for part in rule.parts)
+    if counted:
+        ended = _counted(problem, progress)
+        only_sums = all(part.total is not None for part in progress.active)
+        if ended.settled or (only_sums and is_forbidden(progress.value)):
+            return ended
+    ended = rounds(progress)
+    if ended.settled or ended.unseen or (counted and is_forbidden(progress.value)):
+        return ended
+    return Branching(problem, progress).run(ended)
+
+
+def _counted(problem: Problem, progress: Progress) -> Ended:
+    """The same for sums, which may contradict each other, or nearly: few steps and cases, before others have their turn."""
+    ended = rounds(progress, most=min(refinement.FEW, limits.MOST_STEPS))
+    if ended.settled or ended.unseen or progress.deadline.passed:
+        return ended
+    counting = Counting(problem, chosen(problem, progress.active))
+    refuted = _refuted(counting, progress, FEW_CASES)
+    if refuted is not None:
+        return refuted
+    relaxed = counting.bound(problem, progress)
+    if not counting.divided(relaxed):
+        ended = rounds(progress, most=min(refinement.FEW * refinement.GROWTH, limits.MOST_STEPS))
+        known = not is_forbidden(progress.value)
+        if ended.settled or ended.unseen or (known and any(part.total is None for part in progress.active)):
+            return ended
+    ended = Branching(problem, progress, counting, min(COUNTED_CASES, branch.MOST_CASES)).run(ended)
+    return ended if ended.settled else _refuted(counting, progress, MOST_CASES) or ended
+
+
+def _refuted(counting: Counting, progress: Progress, most: int) -> Ended | None:
+    """The end, where no labelling is known and the hard sums are found to contradict each other in so many cases."""
+    if not is_forbidden(progress.value) or progress.deadline.passed:
+        return None
+    outcome = contradiction(counting.problem, counting.among, progress.deadline, most)
+    if outcome.path is not None:
+        progress.judge(outcome.path)
+    if outcome.tree is None:
+        return None
+    progress.prove(FORBIDDEN, outcome.tree)
+    return Ended([], "the hard sums contradict each other", True, outcome.tree)
 
 
 def _answers(progress: Progress, ended: Ended, task: Task) -> Iterator[Found]:

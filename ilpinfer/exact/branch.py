@@ -11,22 +11,22 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from formulations.compiled.lattice import StepTable
 from formulations.compiled.problem import GroundRule, Problem
-from formulations.compiled.sums import bounded
+from formulations.grid import FORBIDDEN
 from ilpinfer.certificate import Leaf, Split
+from ilpinfer.exact.counting import Counting
+from ilpinfer.exact.mixtures import Relaxed
 from ilpinfer.exact.parts import Priced
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Ended, rounds
+from ilpinfer.exact.rows import Row
+from ilpinfer.exact.splits import split_rules, tree_of
 from ilpinfer.found import Path
 
-MOST_CASES = 4000
-"""Beyond which a solver has its turn."""
+MOST_CASES, DEEPEST = 4000, 100
+"""Beyond which a solver has its turn; `verify` takes trees that are twice as deep."""
 MOST_STEPS = 200_000
 """Of a diagram in a case."""
-
-Row = tuple[tuple[int, ...], tuple[int, ...]]
-"""Tokens and labels of a split."""
 
 
 @dataclass
@@ -37,78 +37,110 @@ class Case:
     ----------
     problem : with a rule for each split above
     progress : its bound and proof
-    used : rows of the splits above
-    row, cases : where it was taken apart itself, and into what: none of the row's ones, and one at least
+    depth, used : how many splits are above, and their rows
+    row, most, cases : where it was taken apart itself, and into what: at most so many of the row's ones, and more
+    relaxed : the linear relaxation of its sums
     """
 
     problem: Problem
     progress: Progress
+    depth: int = 0
     used: frozenset[Row] = frozenset()
     row: Row | None = None
+    most: int = 0
     cases: tuple["Case", ...] = ()
+    relaxed: Relaxed | None = None
 
     @property
-    def tree(self) -> Leaf | Split:
+    def leaf(self) -> Leaf | Split | None:
         """The proof of the bound on it."""
-        if self.row is not None:
-            below, above = (case.tree for case in self.cases)
-            return Split(*self.row, 0, below, above)
-        return self.progress.tree or Leaf()
+        return self.progress.tree
 
-    @property
-    def bound(self) -> float:
-        """On its labellings, grid units."""
-        return max(case.bound for case in self.cases) if self.cases else self.progress.bound
-
-    def take_apart(self, row: Row) -> None:
+    def take_apart(self, row: Row, most: int = 0) -> None:
         """Into two cases."""
-        tokens, labels = row
-        T, K = self.problem.shape
-        values, index = np.zeros((2, 1, K), np.int64), np.zeros(T, np.int64)
-        values[1, 0, list(labels)], index[list(tokens)] = 1, 1
-        steps, name = StepTable(values, index), f"split {len(self.used)}"
-        rules = (GroundRule(name, None, False, (bounded(steps, *side),)) for side in ((None, 0), (1, None)))
-        self.row, self.cases = row, tuple(self._with(rule, row) for rule in rules)
+        self.row, self.most = row, most
+        rules = split_rules(row, most, self.depth, self.problem.shape)
+        self.cases = tuple(self._with(rule, row) for rule in rules)
 
     def _with(self, rule: GroundRule, row: Row) -> "Case":
         problem = replace(self.problem, rules=(*self.problem.rules, rule))
         before = self.progress
         progress = Progress.of(problem, before.deadline)
         progress.active, progress.prices = list(before.active), dict(before.prices)
-        return Case(problem, progress, self.used | {row})
+        return Case(problem, progress, self.depth + 1, self.used | {row})
 
 
-def branch(problem: Problem, progress: Progress, ended: Ended) -> Ended:
-    """Tell cases apart, the one with the highest bound first, until none can be better than the best labelling."""
-    root = Case(problem, progress)
-    waiting = [(-progress.bound, 0, root)]
+@dataclass
+class Branching:
+    """A search over cases.
+
+    Parameters
+    ----------
+    problem, progress : the whole
+    counting : the linear relaxation of sums, where there are any
+    most : cases; `MOST_CASES` where not given
+    """
+
+    problem: Problem
+    progress: Progress
+    counting: Counting | None = None
+    most: int | None = None
+    closed_below: float = FORBIDDEN
     best: Path | None = None
-    count = 1
-    while waiting and -waiting[0][0] >= progress.value:
-        if count > MOST_CASES or progress.deadline.passed:
-            break
-        case = waiting[0][2]
-        row = _row(case, progress)
-        if row is None:
-            break
-        heappop(waiting)
-        case.take_apart(row)
-        for child in case.cases:
-            count += 1
-            child.progress.path, child.progress.value = progress.path, progress.value
-            answer = rounds(child.progress, most=MOST_STEPS)
-            if child.progress.path is not None:
-                progress.judge(child.progress.path)
-            for path in answer.paths:
-                best = _first(best, path, progress)
-            if not answer.settled:
-                heappush(waiting, (-child.progress.bound, count, child))
-        progress.prove(max(root.bound, progress.value), root.tree)
-    if count == 1:
-        return ended
-    closed = not waiting or -waiting[0][0] < progress.value
-    paths = [path for path in (best,) if path is not None]
-    return Ended(paths if closed else [], f"{ended.why}, {count} cases told apart", closed, root.tree)
+
+    def run(self, ended: Ended) -> Ended:
+        """Tell cases apart, the one with the highest bound first, until none can be better than the best labelling."""
+        progress, most = self.progress, MOST_CASES if self.most is None else self.most
+        cases = [Case(self.problem, progress)]
+        waiting = [(-progress.bound, 0, cases[0])]
+        while waiting and -waiting[0][0] >= progress.value:
+            case = waiting[0][2]
+            if len(cases) > most or case.depth == DEEPEST or progress.deadline.passed:
+                break
+            split = self.split(case)
+            if split is None:
+                break
+            heappop(waiting)
+            case.take_apart(*split)
+            for child in case.cases:
+                cases.append(child)
+                if not self.settled(child):
+                    heappush(waiting, (-child.progress.bound, len(cases), child))
+            bound = max(self.closed_below, -waiting[0][0] if waiting else FORBIDDEN, progress.value)
+            if bound < progress.bound:
+                progress.prove(bound, tree_of(cases))
+        if len(cases) == 1:
+            return ended
+        closed = not waiting or -waiting[0][0] < progress.value
+        paths = [path for path in (self.best,) if closed and path is not None]
+        return Ended(paths, f"{ended.why}, {len(cases)} cases told apart", closed, tree_of(cases))
+
+    def split(self, case: Case) -> tuple[Row, int] | None:
+        """Where to take a case apart: by a row of the sums that is fractional, else by what machines wait for."""
+        if self.counting is not None:
+            relaxed = case.relaxed or self.counting.bound(case.problem, case.progress)
+            found = self.counting.row(relaxed)
+            if found is not None:
+                return found
+        row = _row(case, self.progress)
+        return None if row is None else (row, 0)
+
+    def settled(self, case: Case) -> bool:
+        """Whether the best labelling of a case is known, or that it has none that is better."""
+        progress, own = self.progress, case.progress
+        own.path, own.value = progress.path, progress.value
+        if self.counting is not None:
+            case.relaxed = self.counting.bound(case.problem, own)
+        beaten = own.bound < own.value
+        answer = None if beaten else rounds(own, most=MOST_STEPS)
+        if own.path is not None:
+            progress.judge(own.path)
+        for path in answer.paths if answer else ():
+            self.best = _first(self.best, path, progress)
+        done = answer is None or answer.settled
+        if done:
+            self.closed_below = max(self.closed_below, own.bound)
+        return done
 
 
 def _first(best: Path | None, path: Path, progress: Progress) -> Path:

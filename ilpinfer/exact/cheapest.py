@@ -48,6 +48,8 @@ class Cheapest:
     best: Path
 
     def __post_init__(self) -> None:
+        breakable = tuple(rule for rule in self.problem.rules if rule.penalty is None or rule.most)
+        self.problem = replace(self.problem, rules=breakable)
         self.unit = math.gcd(*(rule.penalty or 0 for rule in self.problem.rules)) or 1
         self.cheapest = self.point(self.best)
         self.cost_bound = 0

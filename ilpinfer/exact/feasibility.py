@@ -2,22 +2,12 @@
 
 from dataclasses import replace
 
-import numpy as np
-
-from formulations.compiled.lattice import Lattice
 from formulations.compiled.problem import GroundRule, Problem
-from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.auto import auto
+from ilpinfer.exact.bare import with_random_scores
+from ilpinfer.exact.contradiction import chosen, contradiction, sums_of
 from ilpinfer.found import Found, Path, Task
-
-
-def without_scores(problem: Problem) -> Problem:
-    """The problem with every score 0, or forbidden where it was, and no rules."""
-    lattice = problem.lattice
-    node, pool = (np.where(is_forbidden(a), FORBIDDEN, 0) for a in (lattice.node, lattice.pool))
-    bare = Lattice(node, pool, lattice.step)
-    return Problem(bare, bare, (), problem.labels)
 
 
 def best(problem: Problem, deadline: Deadline) -> Found:
@@ -27,5 +17,13 @@ def best(problem: Problem, deadline: Deadline) -> Found:
 
 def witness(bare: Problem, rules: tuple[GroundRule, ...], deadline: Deadline) -> tuple[Path | None, bool]:
     """A labelling that keeps the rules, or None and whether it is proved that there is none."""
-    answer = best(replace(bare, rules=rules), deadline)
+    problem = replace(bare, rules=rules)
+    if len(sums_of(problem)) > 1:
+        outcome = contradiction(problem, chosen(problem), deadline)
+        if outcome.tree is not None:
+            return None, True
+        if outcome.path is not None and not problem.breaks(outcome.path):
+            return outcome.path, False
+        problem = with_random_scores(problem)
+    answer = best(problem, deadline)
     return answer.path, answer.exhausted

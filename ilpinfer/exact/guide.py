@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled.lattice import Lattice
+from formulations.compiled.sums import Sum
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.certificate import Part
 from ilpinfer.deadline import Deadline
@@ -271,19 +272,28 @@ class Guide:
 
 
 def given_back(part: Priced, price: int) -> int:
-    """max over N of price·N - penalty·(violations of N): what a price on a sum is worth at best, grid units.
+    """What a price on a part's sum is worth at best, grid units."""
+    assert part.total is not None
+    return worth(part.total, part.penalty, price)
 
-    The multiplier's term of the Lagrangian: concave in N, so that the sides and the ends of its reach suffice. A
-    hard rule has the sides only; `FORBIDDEN` where no sum lies within.
+
+def worth(total: Sum, penalty: int | None, price: int) -> int:
+    """max over N of price·N - penalty·(violations of N): the multiplier's term of the Lagrangian, grid units.
+
+    It is concave in N, so that the sides and the ends of its reach suffice. A hard rule has the sides only;
+    `FORBIDDEN` where no sum lies within.
     """
-    total = part.total
-    assert total is not None
+    return max((price * n - cost for n, cost in corners(total, penalty)), default=FORBIDDEN)
+
+
+def corners(total: Sum, penalty: int | None) -> list[tuple[int, int]]:
+    """The sums at which what violations cost bends, or ends, each with that cost; of a hard rule those without any."""
     least, most = total.reach
     sides = [side for side in (total.low, total.high) if side is not None and least <= side <= most]
-    sums = {least, most, *sides}
-    if part.penalty is None:
-        sums = {n for n in sums if not total.away(n)}
-    return max((price * n - (part.penalty or 0) * total.away(n) for n in sums), default=FORBIDDEN)
+    sums = sorted({least, most, *sides})
+    if penalty is None:
+        return [(n, 0) for n in sums if not total.away(n)]
+    return [(n, penalty * total.away(n)) for n in sums]
 
 
 def slope(part: Priced, price: int, taken: int) -> int:

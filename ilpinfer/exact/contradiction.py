@@ -1,0 +1,145 @@
+"""Whether hard sums contradict each other: the linear relaxation of their sides, and cases where that is fractional.
+
+The search ends at the first labelling that keeps all sides, or with a tree whose leaves are multipliers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from formulations.compiled.problem import GroundRule, Problem
+from formulations.compiled.sums import Sum
+from formulations.grid import is_forbidden
+from ilpinfer.certificate import Leaf, Part, Split
+from ilpinfer.deadline import Deadline
+from ilpinfer.exact.bare import without_scores
+from ilpinfer.exact.mixtures import Counted, Pool, Relaxed, fractional, relax, spliced
+from ilpinfer.exact.parts import Priced
+from ilpinfer.exact.rows import Row, combined
+from ilpinfer.exact.splits import split_rules, tree_of
+from ilpinfer.found import Path
+from ilpinfer.warming import warm
+
+FEW_CASES, MOST_CASES, DEEPEST = 20, 400, 60
+"""Beyond which another search has its turn, at first and at last."""
+
+MOST_SUMS = 100
+"""Of a linear program."""
+
+
+@dataclass
+class Node:
+    """A case.
+
+    Parameters
+    ----------
+    problem : with a rule for each split above
+    depth : splits above
+    leaf : its proof, where it has one
+    row, most : where it is split, and into which cases
+    """
+
+    problem: Problem
+    depth: int = 0
+    leaf: Leaf | None = None
+    row: Row | None = None
+    most: int = 0
+    cases: tuple["Node", ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What has come of the search.
+
+    Parameters
+    ----------
+    tree : the proof that no labelling keeps the sums, if there is none
+    path : a labelling that keeps them, if one was found
+    """
+
+    tree: Leaf | Split | None = None
+    path: Path | None = None
+
+
+def sums_of(problem: Problem) -> list[tuple[Part, Counted]]:
+    """The sums whose violations count singly and that do not fold, with their places."""
+    return [
+        ((r, p), Counted(part, rule.penalty))
+        for r, rule in enumerate(problem.rules)
+        if rule.penalty is None or not rule.binary
+        if not rule.folds
+        for p, part in enumerate(rule.parts)
+        if isinstance(part, Sum)
+    ]
+
+
+def chosen(problem: Problem, active: Sequence[Priced] = ()) -> frozenset[Part]:
+    """The sums that linear programs look at: all, or where they are too many, those that are active."""
+    places = [place for place, _ in sums_of(problem)]
+    if len(places) > MOST_SUMS:
+        places = [part.part for part in active if part.part in set(places)][:MOST_SUMS]
+    return frozenset(places)
+
+
+def contradiction(
+    problem: Problem, among: frozenset[Part], deadline: Deadline, most: int = FEW_CASES
+) -> Outcome:
+    """A labelling that keeps the hard sums among these, or a proof that there is none; neither after `most` cases."""
+    deadline.excuse(warm("relaxation"))
+    hard = tuple(rule if rule.penalty is None else replace(rule, parts=()) for rule in problem.rules)
+    root = Node(replace(without_scores(problem), rules=hard))
+    return _Search(root, among, deadline, most).run()
+
+
+@dataclass
+class _Search:
+    root: Node
+    among: frozenset[Part]
+    deadline: Deadline
+    most: int
+    pool: Pool = field(default_factory=Pool)
+
+    def run(self) -> Outcome:
+        root, shape = self.root, self.root.problem.shape
+        counted = [part for _, part in self.sums(root.problem)]
+        rows = combined([part.total for part in counted], shape)
+        nodes, waiting = [root], [root]
+        while waiting:
+            node = waiting.pop()
+            answer = self.relaxed(node)
+            if node.leaf is not None:
+                continue
+            kept = [path for path in (*answer.paths, *spliced(answer, counted)) if self.keeps(path, counted)]
+            split = fractional(answer, rows, shape)
+            if kept or split is None or len(nodes) > self.most or node.depth == DEEPEST:
+                return Outcome(path=min(kept, key=lambda path: len(root.problem.breaks(path)), default=None))
+            node.row, node.most = split
+            rules = split_rules(node.row, node.most, node.depth, shape)
+            node.cases = tuple(self.case(node, rule) for rule in rules)
+            nodes += node.cases
+            waiting += node.cases
+        return Outcome(tree_of(nodes))
+
+    def sums(self, problem: Problem) -> list[tuple[Part, Counted]]:
+        """The hard sums that are looked at, and those of splits."""
+        first = len(self.root.problem.rules)
+        return [(at, part) for at, part in sums_of(problem) if at in self.among or at[0] >= first]
+
+    def keeps(self, path: Path, counted: Sequence[Counted]) -> bool:
+        """Whether a labelling is possible and keeps the sums."""
+        if is_forbidden(self.root.problem.lattice.score(path)):
+            return False
+        return not any(part.total.violations(path) for part in counted)
+
+    def case(self, node: Node, rule: GroundRule) -> Node:
+        return Node(replace(node.problem, rules=(*node.problem.rules, rule)), node.depth + 1)
+
+    def relaxed(self, node: Node) -> Relaxed:
+        """The linear relaxation of a case; where that is impossible, it gets its leaf."""
+        sums = self.sums(node.problem)
+        counted = [part for _, part in sums]
+        answer = relax(node.problem.fold().lattice, counted, 1.0, self.pool, self.deadline, enough=0)
+        if answer.bound < 0:
+            empty = not any(answer.prices)
+            prices = zip((place for place, _ in sums), answer.prices, strict=True)
+            node.leaf = Leaf({part: price << 10 for part, price in prices if price or empty})
+        return answer

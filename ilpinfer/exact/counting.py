@@ -1,0 +1,86 @@
+"""Prices and bounds of cases by the linear relaxation of all sums, and the rows by which it is fractional."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from formulations.compiled.lattice import Lattice
+from formulations.compiled.problem import Problem
+from formulations.grid import UNITS_PER_NAT, is_forbidden
+from ilpinfer.certificate import Leaf, Part
+from ilpinfer.exact.contradiction import sums_of
+from ilpinfer.exact.mixtures import Counted, Pool, Relaxed, fractional, relax, spliced
+from ilpinfer.exact.progress import Progress
+from ilpinfer.exact.rows import Row, combined
+from ilpinfer.warming import warm
+
+
+@dataclass
+class Counting:
+    """The relaxations of one problem and of its cases.
+
+    Parameters
+    ----------
+    problem : before any split
+    among : the places of the sums that are looked at
+    pool : labellings found so far
+    """
+
+    problem: Problem
+    among: frozenset[Part]
+    pool: Pool = field(default_factory=Pool)
+
+    def sums(self, problem: Problem) -> list[tuple[Part, Counted]]:
+        """Those of a case, and the rows of its splits."""
+        first = len(self.problem.rules)
+        return [(at, part) for at, part in sums_of(problem) if at in self.among or at[0] >= first]
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Combinations of sums with a divisor."""
+        return combined([part.total for _, part in self.sums(self.problem)], self.problem.shape)
+
+    def bound(self, problem: Problem, progress: Progress) -> Relaxed:
+        """The relaxation of a case, whose bound and prices its progress takes; its sums are taken up."""
+        progress.deadline.excuse(warm("relaxation"))
+        sums = self.sums(problem)
+        counted = [part for _, part in sums]
+        lattice, value = progress.folded.lattice, progress.value
+        enough = None if is_forbidden(value) else value
+        largest = spread(lattice) + 2 * sum(part.penalty or 0 for part in counted) / UNITS_PER_NAT
+        relaxed = relax(lattice, counted, largest, self.pool, progress.deadline, enough=enough)
+        for path in (*relaxed.paths, *spliced(relaxed, counted)):
+            progress.judge(path)
+        if is_forbidden(relaxed.bound):
+            return relaxed
+        prices = dict(zip((place for place, _ in sums), relaxed.prices, strict=True))
+        progress.prove(relaxed.bound, Leaf({place: price << 10 for place, price in prices.items() if price}))
+        self.take_up(progress, prices)
+        return relaxed
+
+    def take_up(self, progress: Progress, prices: dict[Part, int]) -> None:
+        """Sums with a price are charged from now on."""
+        known = {part.part for part in progress.active}
+        folded = {number: r for r, number in enumerate(progress.numbers)}
+        for (number, p), price in prices.items():
+            if price and (number, p) not in known:
+                progress.active = [*progress.active, *progress.parts([(folded[number], p)])]
+        progress.prices |= {part.key: prices[part.part] for part in progress.active if part.part in prices}
+
+    def divided(self, relaxed: Relaxed) -> bool:
+        """Whether a combination of sums with a divisor is fractional, so that no prices close the gap."""
+        row = self.row(relaxed)
+        return row is not None and row[0] in self.rows
+
+    def row(self, relaxed: Relaxed) -> tuple[Row, int] | None:
+        """A row by which the mixture is fractional, and the whole number below."""
+        return fractional(relaxed, self.rows, self.problem.shape)
+
+
+def spread(lattice: Lattice) -> float:
+    """Nats that a hard sum's price may have, penalties apart: more than changing one token can gain."""
+    total = 10.0
+    for array in (lattice.node, lattice.pool):
+        total += 4 * float(np.where(is_forbidden(array), 0, np.abs(array)).max(initial=0)) / UNITS_PER_NAT
+    return total

@@ -1,0 +1,96 @@
+"""Rows to tell cases apart by: counts of labels in stretches of tokens, and those that hard sums leave no whole number.
+
+A combination of sums with coefficients that have a divisor is a multiple of a row with smaller ones; where the sides
+leave it no multiple of the divisor, both cases of the row are impossible at once (zero-half cuts: Caprara and Fischetti
+1996, with any divisor).
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.sums import Sum
+
+Integers = NDArray[np.int64]
+
+Row = tuple[tuple[int, ...], tuple[int, ...]]
+"""Tokens and labels that count one."""
+
+MOST_COMBINED = 6
+"""Sums, all combinations of which are tried; of more, pairs and those that are even."""
+
+
+def stretches(length: int) -> Iterator[list[range]]:
+    """All tokens, their halves, quarters and so on, down to single tokens."""
+    parts = [range(length)]
+    while parts:
+        yield parts
+        halves = [(part[: len(part) // 2], part[len(part) // 2 :]) for part in parts if len(part) > 1]
+        parts = [half for pair in halves for half in pair]
+
+
+def combined(sums: Sequence[Sum], shape: tuple[int, int]) -> list[Row]:
+    """The rows whose multiples are combinations of sums over tokens, those with the largest divisors first."""
+    flat = [part for part in sums if part.steps.values.shape[1] == 1]
+    if not flat:
+        return []
+    places, index = np.unique(np.stack([part.steps.index for part in flat]), axis=1, return_inverse=True)
+    index = index.reshape(-1)
+    weights = np.stack(
+        [part.steps.values[at, 0] for part, at in zip(flat, places, strict=True)]
+    )  # (R, classes of tokens, K)
+    found: dict[Row, int] = {}
+    for factors in _factors(weights):
+        total = np.tensordot(factors, weights, 1)
+        total -= total.min(axis=1, keepdims=True)
+        divisor = int(np.gcd.reduce(total, axis=None))
+        if divisor and total.max() == divisor:
+            row = _row(total > 0, index)
+            if row is not None:
+                found[row] = max(divisor, found.get(row, 0))
+    return sorted(found, key=lambda row: (-found[row], row))
+
+
+def _factors(weights: Integers) -> Iterator[Integers]:
+    """Factors (R,) of combinations."""
+    R = len(weights)
+    if R <= MOST_COMBINED:
+        yield from (
+            np.array(f) for f in product((-1, 0, 1), repeat=R) if any(f) and next(filter(None, f)) > 0
+        )
+        return
+    unit = np.eye(R, dtype=np.int64)
+    yield from unit
+    for r in range(R):
+        for s in range(r):
+            yield unit[r] + unit[s]
+            yield unit[r] - unit[s]
+    yield from _even(weights)
+
+
+def _even(weights: Integers) -> Iterator[Integers]:
+    """A basis of the factors 0 and 1 whose combinations are even but for a constant at each token."""
+    R = len(weights)
+    odd = (weights - weights[:, :, :1]).reshape(R, -1) % 2
+    rows = np.hstack([odd, np.eye(R, dtype=np.int64)])
+    done = 0
+    for column in range(odd.shape[1]):
+        ones = done + np.flatnonzero(rows[done:, column])
+        if not len(ones):
+            continue
+        rows[[done, ones[0]]] = rows[[ones[0], done]]
+        others = np.flatnonzero(rows[:, column])
+        others = others[others != done]
+        rows[others] = (rows[others] + rows[done]) % 2
+        done += 1
+    yield from rows[done:, odd.shape[1] :]
+
+
+def _row(ones: NDArray[np.bool_], index: Integers) -> Row | None:
+    """The row with these ones (classes of tokens, K), if they are the same labels at each token that has any."""
+    labels, tokens = np.logical_or.reduce(ones, axis=0), np.logical_or.reduce(ones, axis=1)
+    if not (ones == (tokens[:, None] & labels)).all():
+        return None
+    return tuple(np.flatnonzero(tokens[index]).tolist()), tuple(np.flatnonzero(labels).tolist())

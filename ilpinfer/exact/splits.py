@@ -1,0 +1,50 @@
+"""The two cases of a split as hard rules, and trees of splits."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from formulations.compiled.lattice import StepTable
+from formulations.compiled.problem import GroundRule
+from formulations.compiled.sums import bounded
+from ilpinfer.certificate import Leaf, Split
+from ilpinfer.exact.rows import Row
+
+
+def split_rules(row: Row, most: int, depth: int, shape: tuple[int, int]) -> tuple[GroundRule, GroundRule]:
+    """At most `most` of the row's ones, and more; `depth` splits are above."""
+    tokens, labels = row
+    T, K = shape
+    values, index = np.zeros((2, 1, K), np.int64), np.zeros(T, np.int64)
+    values[1, 0, list(labels)], index[list(tokens)] = 1, 1
+    steps = StepTable(values, index)
+    below, above = (
+        GroundRule(f"split {depth}", None, False, (bounded(steps, *side),))
+        for side in ((None, most), (most + 1, None))
+    )
+    return below, above
+
+
+class Node(Protocol):
+    """A case: with a leaf, or with a row and whole number where it is split, and the cases below and above."""
+
+    row: Row | None
+    most: int
+    cases: Any
+
+    @property
+    def leaf(self) -> Leaf | Split | None:
+        """Its proof, if it has one."""
+
+
+def tree_of(nodes: Sequence[Node]) -> Leaf | Split:
+    """The tree of nodes that are listed from the root on, each before its cases."""
+    made: dict[int, Leaf | Split] = {}
+    for node in reversed(nodes):
+        if node.row is None:
+            made[id(node)] = node.leaf or Leaf()
+        else:
+            below, above = (made[id(case)] for case in node.cases)
+            made[id(node)] = Split(*node.row, node.most, below, above)
+    return made[id(nodes[0])]
