@@ -22,7 +22,7 @@ from formulations.compiled.problem import GroundRule, compile_problem
 from formulations.compiled.sums import Sum, bounded
 from formulations.grid import nats
 from ilpinfer.certificate import Certificate, Leaf, Split
-from ilpinfer.passes import Rejected
+from ilpinfer.meter import Rejected
 from ilpinfer.proofs import FINE, check_tree
 from ilpinfer.solution import Solution
 from ilpinfer.verification import verify
@@ -63,7 +63,8 @@ def every_machine(rules):
 
 
 def follow_all(trellis, rules):
-    return Leaf(followed=(every_machine(compile_problem(trellis, rules).rules),))
+    machines = every_machine(compile_problem(trellis, rules).rules)
+    return Leaf(followed=(machines,) if machines else ())
 
 
 @st.composite
@@ -75,7 +76,7 @@ def stages(draw, ground, machines):
         groups.setdefault(rule if together else (rule, machine), []).append((rule, machine))
     place = {group: draw(st.integers(0, 2)) for group in groups}
     found = [[key for group, keys in groups.items() if place[group] == n for key in keys] for n in range(3)]
-    return tuple(map(tuple, found))
+    return tuple(tuple(stage) for stage in found if stage)
 
 
 def ranked(instance, cases, k=None):
