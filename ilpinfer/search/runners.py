@@ -9,6 +9,7 @@ from ilpinfer.certificate import BEAM_BOUND, VITERBI_BOUND
 from ilpinfer.exact.viterbi import best_paths
 from ilpinfer.found import Found, Task
 from ilpinfer.search.beam import search
+from ilpinfer.search.ranking import ranked
 from ilpinfer.warming import warm
 
 
@@ -16,9 +17,9 @@ def plain_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The best labellings, the rules ignored; their scores bound those of all labellings that follow."""
     task.deadline.excuse(warm("viterbi"))
     found = best_paths(problem.lattice, task.top)
-    for score, path in found:
+    for (_, path), (bound, proof) in zip(found, ranked(problem, found, VITERBI_BOUND), strict=True):
         broken = len(problem.breaks(path))
-        yield Found(path, score, f"viterbi: {broken} rules broken" if broken else "viterbi", VITERBI_BOUND)
+        yield Found(path, bound, f"viterbi: {broken} rules broken" if broken else "viterbi", proof)
     if len(found) < task.top:
         yield Found(None, float("-inf"), "viterbi: no labelling is possible", VITERBI_BOUND)
 
