@@ -344,7 +344,7 @@ class Followed:
             self.meter.spend(len(at) * degree * (UNIQUE + rows.shape[1]))
             found.append(self._grown(t, rows[at], value[at], int(at[0]) if len(at) else 0))
             left += len(found[-1][2])
-            self.meter.make(left * rows.shape[1], f"{left} prefixes are left at token {t}")
+            self.meter.make(2 * left * rows.shape[1], f"{left} prefixes are left at token {t}")
         pieces, grown, values = zip(*found, strict=True)
         steps = Steps(*(np.concatenate(arrays) for arrays in zip(*pieces, strict=True)))
         return steps, np.concatenate(grown), np.concatenate(values)

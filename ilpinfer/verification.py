@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -98,8 +99,10 @@ def verify(
     Raises
     ------
     ValueError
-        for rules that do not fit the trellis; whatever is wrong with the solution is part of the verdict.
+        for rules that do not fit the trellis, and for limits that make no sense; whatever is wrong with the solution is
+        part of the verdict.
     """
+    _check_limits(max_steps, time_limit)
     rules = rules if isinstance(rules, RuleSet | str | Rule | Feature) else list(rules)
     problem = compile_problem(trellis, rules)
     case = _Case(trellis, rules, problem)
@@ -123,6 +126,13 @@ def verify(
     return Verdict(ok, ok and proved, tuple(reasons))
 
 
+def _check_limits(max_steps: Any, time_limit: Any) -> None:
+    if not isinstance(max_steps, Integral) or isinstance(max_steps, bool) or max_steps < 1:
+        raise ValueError(f"max_steps is {max_steps!r}; expected a whole number from 1")
+    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
+        raise ValueError(f"time_limit is {time_limit!r}; expected seconds above 0, or None for no limit")
+
+
 def _incomplete(solutions: Any, within: float | None) -> list[str]:
     """Why a list that holds fewer labellings than were asked for may lack some."""
     if not solutions:
@@ -141,11 +151,10 @@ def _verdict(
     faults, unproved = list[str](), list[str]()
     try:
         path = _path(solution.path, case.problem)
-        two_phase = hasattr(solution, "best_score")
         faults += _labelling_faults(case, solution, path)
         faults += _status_faults(solution)
-        faults += _phase_faults(case.problem, solution, path) if two_phase else ()
-        faults += _order_faults(case.problem, path, before, two_phase) if before is not None else ()
+        faults += _phase_faults(case.problem, solution, path) if _two_phase(solution) else ()
+        faults += _order_faults(case.problem, solution, path, before) if before is not None else ()
         if not faults:
             faults += _unfounded(solution)
         if not faults:
@@ -248,16 +257,23 @@ def _claim(problem: Problem, solution: Any, path: Labelling) -> PhasesClaim:
     return PhasesClaim(_units(solution.best_score), floor, value.model + value.features, value.penalty)
 
 
-def _rank(problem: Problem, path: Labelling, two_phase: bool) -> tuple[int, int]:
-    """The lower, the better; of two-phase solutions the cost comes first."""
-    value = problem.value(np.array(path, np.int64))
+def _rank(problem: Problem, path: Labelling, solution: Any) -> tuple[int, int]:
+    """The lower, the better; of two-phase solutions the cost comes first, and what is below the floor comes last."""
+    value, last = problem.value(np.array(path, np.int64)), (-FORBIDDEN, -FORBIDDEN)
     if not value.feasible:
-        return (-FORBIDDEN, -FORBIDDEN)
-    return (value.penalty, -value.model - value.features) if two_phase else (-value.score, 0)
+        return last
+    if not _two_phase(solution):
+        return -value.score, 0
+    score = value.model + value.features
+    return (value.penalty, -score) if nats(score) >= solution.floor else last
+
+
+def _two_phase(solution: Any) -> bool:
+    return hasattr(solution, "best_score")
 
 
 def _order_faults(
-    problem: Problem, path: Labelling | None, before: tuple[Labelling, ...], two_phase: bool
+    problem: Problem, solution: Any, path: Labelling | None, before: tuple[Labelling, ...]
 ) -> Iterator[str]:
     """Where one of several labellings repeats one before it, or is better."""
     if path is None:
@@ -265,16 +281,16 @@ def _order_faults(
     elif path in before:
         yield f"path: it is the labelling of solution {before.index(path)} too"
     elif before:
-        this, last = (_rank(problem, p, two_phase) for p in (path, before[-1]))
+        this, last = (_rank(problem, p, solution) for p in (path, before[-1]))
         if this < last:
             yield f"score: it is better than solution {len(before) - 1}, which is before it"
 
 
 def _excluded(
-    problem: Problem, certificate: Any, path: Labelling | None, two_phase: bool, meter: Meter
+    problem: Problem, solution: Any, path: Labelling | None, meter: Meter
 ) -> tuple[Labelling, ...]:
-    """What a certificate excludes: labellings that differ from each other and from the solution's, none of them worse."""
-    given = certificate.excluded
+    """What its certificate excludes: labellings that differ from each other and from the solution's, none of them worse."""
+    given = solution.certificate.excluded
     size = sum(problem.shape) + 4 * OVERHEAD
     meter.spend(len(given) * (size + RULE * len(problem.rules)))
     found = tuple(_path(each, problem) for each in given)
@@ -284,7 +300,7 @@ def _excluded(
         raise Rejected("certificate: it excludes a labelling twice, or the solution's own")
     excluded = tuple(each for each in found if each is not None)
     for number, each in enumerate(excluded):
-        if path is not None and _rank(problem, each, two_phase) > _rank(problem, path, two_phase):
+        if path is not None and _rank(problem, each, solution) > _rank(problem, path, solution):
             raise Rejected(f"certificate: labelling {number} of those it excludes is worse than the solution's")
     return excluded
 
@@ -310,17 +326,16 @@ def _unproved(
         return
     if certificate.digest != digest(problem, case.trellis.labels.names, case.trellis.tokens):
         raise Rejected(f"digest: {certificate.digest!r} is of another trellis or of other rules")
-    two_phase = hasattr(solution, "best_score")
-    excluded = _excluded(problem, certificate, path, two_phase, meter)
+    excluded = _excluded(problem, solution, path, meter)
     if before is not None and not set(excluded) <= set(before):
         raise Rejected("certificate: it excludes labellings that are not before this one")
-    if two_phase != isinstance(certificate.tree, Phases):
+    if _two_phase(solution) != isinstance(certificate.tree, Phases):
         raise Rejected("certificate: its proof is of another kind of inference than the solution")
     if bound == math.inf:
         yield "no bound is claimed"
         return
-    if two_phase:
-        yield from _two_phase(problem, solution, path, excluded, meter)
+    if _two_phase(solution):
+        yield from _open_phases(problem, solution, path, excluded, meter)
         return
     claim = None if bound == -math.inf else math.floor(bound * UNITS_PER_NAT)
     check_tree(problem, certificate.tree, claim, excluded, meter)
@@ -347,7 +362,7 @@ def _check_rest(
     check_tree(problem, rest.tree, claim, (*excluded, path), meter)
 
 
-def _two_phase(
+def _open_phases(
     problem: Problem, solution: Any, path: Labelling | None, excluded: tuple[Labelling, ...], meter: Meter
 ) -> Iterator[str]:
     """Why the two phases are not proved."""
