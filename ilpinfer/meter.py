@@ -3,8 +3,8 @@
 import time
 from dataclasses import dataclass, field
 
-MAX_STEPS = 500_000_000
-"""Steps that the check of a solution may take where nothing else is said: about a quarter of a minute."""
+MAX_STEPS = 1_000_000_000
+"""Steps that the check of a solution may take where nothing else is said: about half a minute."""
 OVERHEAD = 2_000
 """Steps that a token of a pass costs, however few edges it has."""
 MOST_CELLS = 2**24

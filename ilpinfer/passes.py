@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from formulations.compiled.lattice import Lattice, StepTable
 from formulations.compiled.problem import GroundRule
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
-from ilpinfer.meter import MOST_CELLS, Meter, Rejected
+from ilpinfer.meter import MOST_CELLS, Meter
+from ilpinfer.meter import Rejected as Rejected
 
 Integers = NDArray[np.int64]
 Labelling = tuple[int, ...]
@@ -358,7 +359,11 @@ class Followed:
             reach = value[steps.source] + steps.score + self.base.ahead(t + 1)[steps.target]
             steps = steps.only(reach + self.back > self.limit)
         before = rows[steps.source]
-        gain, taken, rest = steps.score, steps.taken, add(self.base.ahead(t + 1)[steps.target], np.array(self.back))
+        gain, taken, rest = (
+            steps.score,
+            steps.taken,
+            add(self.base.ahead(t + 1)[steps.target], np.array(self.back)),
+        )
         columns = [steps.target, self.children[before[:, 1], steps.column % self.children.shape[1]]]
         paid = dict(zip(self.shared, before.T[2 + len(self.readers) :], strict=True))
         for reader, worth, potential, q in zip(

@@ -174,7 +174,9 @@ def _check_leaf(
     lattice = _folded(problem)
     _check_size(lattice, rules, prices, {key for keys in (inside, *stages) for key in keys}, scale)
     if account is not None and account.largest * scale > LARGEST:
-        raise Rejected(f"leaf: its account adds up to more than the {LARGEST} that are checked without overflow")
+        raise Rejected(
+            f"leaf: its account adds up to more than the {LARGEST} that are checked without overflow"
+        )
     limit = (claim + 1) * scale - 1
     lattice = Lattice(_scaled(lattice.node, scale), _scaled(lattice.pool, scale), lattice.step)
     lattice = narrowed(lattice, limit, meter)
@@ -205,7 +207,9 @@ def _check_leaf(
         if account is not None and number == len(stages) - 1:
             _check_accounted(rules, prices)
             if Spending(**common, account=account.scaled(scale)).remains():
-                raise Rejected("leaf: labellings that cost less, or score more at that cost, are not ruled out")
+                raise Rejected(
+                    "leaf: labellings that cost less, or score more at that cost, are not ruled out"
+                )
             return
         left = Followed(**common).graph()
     bound = _bound(left, prices, scale)
@@ -285,7 +289,9 @@ def _price(rules: Sequence[GroundRule], key: Any, each: Any) -> Price:
     if ground.penalty is not None and abs(each) > FINE * ground.penalty:
         raise Rejected(f"leaf: the multiplier of {ground.name!r} is {each}, more than the penalty")
     machine = rule, sum(len(before.machines or ()) for before in ground.parts[:place])
-    return Price(rule, part, machine if part.machines else None, each, _given_back(part, each, ground.penalty))
+    return Price(
+        rule, part, machine if part.machines else None, each, _given_back(part, each, ground.penalty)
+    )
 
 
 def _given_back(part: Sum, each: int, penalty: int | None) -> int | None:

@@ -129,7 +129,7 @@ def verify(
 def _check_limits(max_steps: Any, time_limit: Any) -> None:
     if not isinstance(max_steps, Integral) or isinstance(max_steps, bool) or max_steps < 1:
         raise ValueError(f"max_steps is {max_steps!r}; expected a whole number from 1")
-    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
+    if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) > 0):
         raise ValueError(f"time_limit is {time_limit!r}; expected seconds above 0, or None for no limit")
 
 
@@ -286,9 +286,7 @@ def _order_faults(
             yield f"score: it is better than solution {len(before) - 1}, which is before it"
 
 
-def _excluded(
-    problem: Problem, solution: Any, path: Labelling | None, meter: Meter
-) -> tuple[Labelling, ...]:
+def _excluded(problem: Problem, solution: Any, path: Labelling | None, meter: Meter) -> tuple[Labelling, ...]:
     """What its certificate excludes: labellings that differ from each other and from the solution's, none of them worse."""
     given = solution.certificate.excluded
     size = sum(problem.shape) + 4 * OVERHEAD
@@ -301,7 +299,9 @@ def _excluded(
     excluded = tuple(each for each in found if each is not None)
     for number, each in enumerate(excluded):
         if path is not None and _rank(problem, each, solution) > _rank(problem, path, solution):
-            raise Rejected(f"certificate: labelling {number} of those it excludes is worse than the solution's")
+            raise Rejected(
+                f"certificate: labelling {number} of those it excludes is worse than the solution's"
+            )
     return excluded
 
 

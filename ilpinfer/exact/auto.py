@@ -89,9 +89,7 @@ def _finished(progress: Progress, ended: Ended, task: Task) -> Found:
             again = rounds(progress)
             if again.settled and again.paths:
                 why = f"{why}; proved by {again.why}"
-                return Found(
-                    again.paths[0], progress.bound, why, proof(why, progress.tree)
-                )
+                return Found(again.paths[0], progress.bound, why, proof(why, progress.tree))
         if answer.bound < progress.bound:
             return Found(progress.path, answer.bound, why, answer.certificate)
     return Found(progress.path, progress.bound, why, proof(why, progress.tree))
