@@ -55,6 +55,7 @@ class Cheapest:
         self.weighed = False
         self.weight = 1
         self.taken: set[Part] = set()
+        self.followed: set[Part] = set()
 
     def point(self, path: Path) -> Point:
         """Its score and cost."""
@@ -79,7 +80,10 @@ class Cheapest:
         It keeps account of the cost, so that the machines of all rules taken up in any pass will do.
         """
         progress = Progress(self.problem, list(range(len(self.problem.rules))), self.deadline, fixed=True)
-        parts = progress.parts(sorted(self.taken))
+        rules = self.problem.rules
+        named = sorted({r for r, _ in self.taken | self.followed})
+        every = progress.parts((r, p) for r in named for p in range(len(rules[r].parts)))
+        parts = [part for part in every if part.part in self.taken or part.key in self.followed]
         inside, charged, others = place(parts, self.problem.lattice, None)
         stage = tuple(part.key for part in (*charged, *others))
         return Leaf({}, tuple(part.key for part in inside), (stage,) if stage else ()), self.weight
@@ -127,6 +131,9 @@ class Cheapest:
         progress = Progress.of(self.weighted(weight), self.deadline)
         ended = rounds(progress)
         self.taken |= {part.part for part in progress.active} | self._folded_by(progress)
+        if isinstance(progress.tree, Leaf):
+            self.taken |= set(progress.tree.multipliers)
+            self.followed |= {key for keys in (progress.tree.inside, *progress.tree.followed) for key in keys}
         if not ended.settled or not ended.paths:
             return None
         found = self.point(ended.paths[0])
