@@ -13,7 +13,7 @@ from formulations.compiled.digest import digest
 from formulations.compiled.problem import Problem, RuleNotice, compile_problem
 from formulations.grid import nats, snap
 from formulations.rules import RuleSet
-from ilpinfer.certificate import Certificate
+from ilpinfer.certificate import NONE, Certificate
 from ilpinfer.deadline import Deadline
 from ilpinfer.explanation import Context
 from ilpinfer.found import Found, Task
@@ -147,7 +147,7 @@ def run(
     except limits.OutOfTime:
         pass
     found = found or [Found(None, math.inf, f"{method.name}: no time left")]
-    solutions = [_report(f, problem, context, task.deadline) for f in found]
+    solutions = [reported(f, problem, context, task.deadline) for f in found]
     if solutions[0].status == "infeasible":
         solutions[0] = explained(solutions[0], problem, context, task.deadline)
     return solutions
@@ -170,11 +170,12 @@ def explained(solution: Any, problem: Problem, context: Context, deadline: Deadl
     return replace(solution, reason=found.reason, infeasibility=found)
 
 
-def _report(found: Found, problem: Problem, context: Context, deadline: Deadline) -> Solution:
+def reported(found: Found, problem: Problem, context: Context, deadline: Deadline) -> Solution:
     """Value a labelling from scratch, and say what the bound makes of it."""
+    certificate = NONE if found.bound == math.inf else stamped(found.certificate, context)
     common: dict[str, Any] = {
         "method": found.method,
-        "certificate": stamped(found.certificate, context),
+        "certificate": certificate,
         "seconds": deadline.elapsed,
         "warm_up_seconds": deadline.warm_up,
         "names": context.trellis.labels.names,

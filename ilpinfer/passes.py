@@ -10,17 +10,15 @@ from numpy.typing import NDArray
 from formulations.compiled.lattice import Lattice, StepTable
 from formulations.compiled.problem import GroundRule
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
+from ilpinfer.meter import MOST_CELLS, Meter
+from ilpinfer.meter import Rejected as Rejected
 
 Integers = NDArray[np.int64]
 Labelling = tuple[int, ...]
 
-MOST_STEPS, MOST_CELLS = 20_000_000, 2**24
-"""Of a forward pass, and of an array."""
 LARGEST_KEY = 2**62
-
-
-class Rejected(Exception):
-    """A claim that does not hold, or a proof that does not prove it."""
+UNIQUE = 8
+"""Steps for each number of an array that is sorted."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,7 @@ def _distinct(columns: Integers) -> tuple[Integers, Integers]:
     return found, which.reshape(-1)
 
 
-def layers(readers: list[Reader], lattice: Lattice) -> tuple[list[Layer], Grid]:
+def layers(readers: list[Reader], lattice: Lattice, meter: Meter) -> tuple[list[Layer], Grid]:
     """The product of the machines inside, token by token as far as it can be reached, and its final scores."""
     states, found = np.zeros((1 + len(readers), 1), np.int64), list[Layer]()
     known: dict[tuple[int, ...], tuple[Integers, Integers]] = {}
@@ -107,14 +105,17 @@ def layers(readers: list[Reader], lattice: Lattice) -> tuple[list[Layer], Grid]:
         blank = np.zeros_like(_edges(lattice, t)[1])
         tables = t == 0, *(int(reader.steps.index[t]) for reader in readers)
         if tables not in known:
+            meter.make(len(tables) * blank.size, f"there are {len(tables) - 1} machines inside")
+            meter.spend(UNIQUE * len(tables) * blank.size)
+            meter.keep(blank.size)
             symbols = np.stack([blank, *(_along(reader.steps, t, lattice) for reader in readers)])
             known[tables] = _distinct(symbols.reshape(len(symbols), -1))
         kinds, kind = known[tables]
         none = np.zeros((states.shape[1], kinds.shape[1]), np.int64)
-        if max(blank.size, none.size) * states.shape[1] > MOST_CELLS:
-            raise Rejected(
-                f"leaf: the machines inside have {states.shape[1]} joint states at token {t}, too many to check"
-            )
+        size = max(blank.size * states.shape[1], none.size * len(tables))
+        meter.make(size, f"the machines inside have {states.shape[1]} joint states at token {t}")
+        meter.spend(UNIQUE * none.size * len(tables))
+        meter.keep(2 * none.size)
         arcs = [(r, q[:, None], c) for r, q, c in zip(readers, states[1:], kinds[1:], strict=True)]
         gain = add(none, *(reader.gain[q, c] for reader, q, c in arcs))
         reached = np.stack([none, *(reader.after[q, c] for reader, q, c in arcs)])
@@ -125,22 +126,26 @@ def layers(readers: list[Reader], lattice: Lattice) -> tuple[list[Layer], Grid]:
     )
 
 
-def completions(lattice: Lattice, layers: list[Layer], final: Grid) -> list[Grid]:
+def completions(lattice: Lattice, layers: list[Layer], final: Grid, meter: Meter) -> list[Grid]:
     """For t = 0 to T, (R, Q): the best that can follow a state and a joint state before token t."""
     best = [np.broadcast_to(final, (lattice.pool.shape[1], len(final)))]
     for t in range(len(layers) - 1, -1, -1):
-        (score, target), layer = _edges(lattice, t), layers[t]
+        layer = layers[t]
+        meter.spend(layer.kind.size * len(layer.after))
+        meter.keep(len(layer.kind) * len(layer.after))
+        score, target = _edges(lattice, t)
         after = best[-1][target[:, :, None], layer.after.T[layer.kind]]
         best.append(add(score[:, :, None], layer.gain.T[layer.kind], after).max(axis=1))
     return best[::-1]
 
 
-def narrowed(lattice: Lattice, limit: int) -> Lattice:
+def narrowed(lattice: Lattice, limit: int, meter: Meter) -> Lattice:
     """The lattice without the states through which no labelling passes the limit, rules apart (max-marginals)."""
-    best, node = completions(lattice, *layers([], lattice)), lattice.node.copy()
+    best, node = completions(lattice, *layers([], lattice, meter), meter), lattice.node.copy()
     reached = np.zeros(1, np.int64)
     for t in range(len(node)):
         score, target = _edges(lattice, t)
+        meter.spend(UNIQUE * score.size)
         arrived = np.full(node.shape[1], FORBIDDEN)
         np.maximum.at(arrived, target, add(reached[:, None], score))
         lost = add(arrived, best[t + 1][:, 0]) <= limit
@@ -149,12 +154,16 @@ def narrowed(lattice: Lattice, limit: int) -> Lattice:
     return Lattice(node, lattice.pool, lattice.step)
 
 
-def potential(reader: Reader, lattice: Lattice, worth: tuple[StepTable, int] | None) -> list[Grid]:
+def potential(
+    reader: Reader, lattice: Lattice, worth: tuple[StepTable, int] | None, meter: Meter
+) -> list[Grid]:
     """For t = 0 to T, (Q,): the best that a machine's scores, and what its sum is charged, can add up to from there."""
     if reader.shared is not None:
         return [0 * reader.final] * (len(lattice.node) + 1)
     best = [reader.final]
     for t in range(len(lattice.node) - 1, -1, -1):
+        meter.spend(lattice.states * lattice.pool.shape[2] + reader.gain.size)
+        meter.keep(len(reader.gain))
         symbol = _along(reader.steps, t, lattice)
         weight = worth[1] * _along(worth[0], t, lattice) if worth else 0
         most = np.full(reader.gain.shape[1], FORBIDDEN)
@@ -163,17 +172,21 @@ def potential(reader: Reader, lattice: Lattice, worth: tuple[StepTable, int] | N
     return best[::-1]
 
 
-def trie(excluded: tuple[Labelling, ...], K: int) -> Integers:
+def trie(excluded: tuple[Labelling, ...], K: int, meter: Meter) -> Integers:
     """(N + 1, K): the node after a node and a label, -1 where no excluded labelling goes on so, from -1 too."""
-    number: dict[Labelling, int] = {(): 0}
+    size = K * (1 + sum(map(len, excluded)))
+    meter.make(size, f"{len(excluded)} labellings are excluded")
+    meter.spend(size)
+    children = np.full((size // K + 1, K), -1)
+    count = 1
     for path in excluded:
-        for t in range(len(path)):
-            number.setdefault(path[: t + 1], len(number))
-    children = np.full((len(number) + 1, K), -1)
-    for prefix, node in number.items():
-        if prefix:
-            children[number[prefix[:-1]], prefix[-1]] = node
-    return children
+        node = 0
+        for label in path:
+            if children[node, label] < 0:
+                children[node, label], count = count, count + 1
+            node = int(children[node, label])
+    children[count] = -1
+    return children[: count + 1]
 
 
 @dataclass(frozen=True)
@@ -185,6 +198,7 @@ class Steps:
     source, target : (E,) nodes before and after token t
     score : (E,)
     state, column : (E,) the edge (R, B) of the lattice that it takes
+    taken : (E,) what machines take off on it, from 0 down; part of the score
     """
 
     source: Integers
@@ -192,6 +206,7 @@ class Steps:
     score: Grid
     state: Integers
     column: Integers
+    taken: Grid
 
     def only(self, kept: NDArray[Any]) -> "Steps":
         """Some of them."""
@@ -221,10 +236,11 @@ class Product:
         state, joint = np.divmod(nodes, self.best[t].shape[1])
         layer, (score, target) = self.layers[t], (array[state] for array in _edges(self.lattice, t))
         kind, joint = layer.kind[state], joint[:, None]
-        score = add(score, layer.gain[joint, kind])
+        taken = layer.gain[joint, kind]
+        score = add(score, taken)
         target = target * self.best[t + 1].shape[1] + layer.after[joint, kind]
         source, column = np.divmod(np.arange(target.size), target.shape[1])
-        return Steps(source, target.reshape(-1), score.reshape(-1), state[source], column)
+        return Steps(source, target.reshape(-1), score.reshape(-1), state[source], column, taken.reshape(-1))
 
 
 @dataclass(frozen=True)
@@ -280,6 +296,7 @@ class Followed:
     back : what is given back for the other sums charged
     limit : what a prefix must be able to pass
     children : the trie
+    meter : what it may cost
     """
 
     base: Product | Graph
@@ -290,72 +307,99 @@ class Followed:
     back: int
     limit: int
     children: Integers
+    meter: Meter
+
+    @property
+    def shared(self) -> list[int]:
+        """The rules that count once for several of the machines."""
+        return sorted({reader.shared for reader in self.readers if reader.shared is not None})
+
+    def start(self) -> Integers:
+        """(1, N) the prefix of no token: node, node of the trie, machines, and what rules have paid."""
+        return np.zeros((1, 2 + len(self.readers) + len(self.shared)), np.int64)
 
     def graph(self) -> Graph:
         """What is left."""
-        shared = sorted({reader.shared for reader in self.readers if reader.shared is not None})
-        rows, value = np.zeros((1, 2 + len(self.readers) + len(shared)), np.int64), np.zeros(1, np.int64)
-        T, layers, seen = len(self.lattice.node), list[Steps](), 0
+        rows, value = self.start(), np.zeros(1, np.int64)
+        T, layers = len(self.lattice.node), list[Steps]()
         for t in range(T):
-            chunks = len(rows) * self.lattice.pool.shape[2] // (MOST_CELLS // 16) + 1
-            places = np.array_split(np.arange(len(rows)), chunks)
-            found = [
-                self._grown(t, rows[at], value[at], int(at[0]) if len(at) else 0, shared) for at in places
-            ]
-            pieces, grown, values = zip(*found, strict=True)
-            rows, value, which = _merged(np.concatenate(grown), np.concatenate(values))
-            layers.append(Steps(*(np.concatenate(arrays) for arrays in zip(*pieces, strict=True))))
-            layers[-1] = replace(layers[-1], target=which)
-            seen += len(which)
-            if seen > MOST_STEPS:
-                raise Rejected(f"leaf: more than {MOST_STEPS} steps are left to follow")
+            steps, rows, value = self.extended(t, rows, value)
+            self.meter.keep(len(vars(steps)) * len(value))
+            rows, value, which = _merged(rows, value)
+            layers.append(replace(steps, target=which))
         ends = [potential[T][q] for potential, q in zip(self.potentials, rows.T[2:], strict=False)]
         best = [add(self.base.ahead(T)[rows[:, 0]], *ends)]
         for t in range(T - 1, -1, -1):
+            self.meter.spend(UNIQUE * len(layers[t].source))
             ahead = np.full(layers[t - 1].target.max(initial=0) + 1 if t else 1, FORBIDDEN)
             np.maximum.at(ahead, layers[t].source, add(layers[t].score, best[-1][layers[t].target]))
             best.append(ahead)
         return Graph(layers, best[::-1]).narrowed(self.limit - self.back)
 
-    def _grown(
-        self, t: int, rows: Integers, value: Grid, begin: int, shared: list[int]
-    ) -> tuple[tuple[Integers, ...], Integers, Grid]:
-        """The steps to prefixes longer by token t that can still pass the limit, these prefixes, and their values.
+    def extended(self, t: int, rows: Integers, value: Grid) -> tuple[Steps, Integers, Grid]:
+        """The steps to prefixes longer by token t that can still pass the limit, these prefixes, and their values."""
+        degree = self.lattice.pool.shape[2]
+        chunks = len(rows) * degree // (MOST_CELLS // 16) + 1
+        found, left = [], 0
+        for at in np.array_split(np.arange(len(rows)), chunks):
+            self.meter.spend(len(at) * degree * (UNIQUE + rows.shape[1]))
+            found.append(self._grown(t, rows[at], value[at], int(at[0]) if len(at) else 0))
+            left += len(found[-1][2])
+            self.meter.make(2 * left * rows.shape[1], f"{left} prefixes are left at token {t}")
+        pieces, grown, values = zip(*found, strict=True)
+        steps = Steps(*(np.concatenate(arrays) for arrays in zip(*pieces, strict=True)))
+        return steps, np.concatenate(grown), np.concatenate(values)
 
-        The first row is at place `begin`.
-        """
+    def _grown(
+        self, t: int, rows: Integers, value: Grid, begin: int
+    ) -> tuple[tuple[Integers, ...], Integers, Grid]:
+        """The same for some rows, of which the first is at place `begin`."""
         steps, last = self.base.steps(t, rows[:, 0]), t == len(self.lattice.node) - 1
         if not any(self.worths):
             reach = value[steps.source] + steps.score + self.base.ahead(t + 1)[steps.target]
             steps = steps.only(reach + self.back > self.limit)
         before = rows[steps.source]
-        gain, rest = steps.score, add(self.base.ahead(t + 1)[steps.target], np.array(self.back))
+        gain, taken, rest = (
+            steps.score,
+            steps.taken,
+            add(self.base.ahead(t + 1)[steps.target], np.array(self.back)),
+        )
         columns = [steps.target, self.children[before[:, 1], steps.column % self.children.shape[1]]]
-        paid = dict(zip(shared, before.T[2 + len(self.readers) :], strict=True))
+        paid = dict(zip(self.shared, before.T[2 + len(self.readers) :], strict=True))
         for reader, worth, potential, q in zip(
             self.readers, self.worths, self.potentials, before.T[2:], strict=False
         ):
             symbol = _along(reader.steps, t, self.lattice)[steps.state, steps.column]
             after, own = reader.after[q, symbol], reader.gain[q, symbol]
             if worth:
-                own = add(own, worth[1] * _along(worth[0], t, self.lattice)[steps.state, steps.column])
+                gain = add(gain, worth[1] * _along(worth[0], t, self.lattice)[steps.state, steps.column])
             if reader.shared is not None:
                 own = np.minimum(own, reader.final[after]) if last else own
                 so_far = paid[reader.shared]
                 paid[reader.shared] = np.minimum(so_far, own)
                 own = paid[reader.shared] - so_far
-            gain, rest = add(gain, own), add(rest, potential[t + 1][after])
+            gain, taken, rest = add(gain, own), add(taken, own), add(rest, potential[t + 1][after])
             columns.append(after)
         value = add(value[steps.source], gain)
         bound = add(value, rest)
         kept = (bound > self.limit) & ~is_forbidden(bound) & ((columns[1] < 0) | (not last))
         grown = np.stack([column[kept] for column in (*columns, *paid.values())], axis=1)
-        steps = replace(steps, source=begin + steps.source, score=gain).only(kept)
+        steps = replace(steps, source=begin + steps.source, score=gain, taken=taken).only(kept)
         return tuple(vars(steps).values()), grown, value[kept]
 
 
 def _merged(rows: Integers, value: Grid) -> tuple[Integers, Grid, Integers]:
     """Rows that differ, each with its largest value; and which of them each row is."""
+    which = row_keys(rows)
+    count = int(which.max(initial=-1)) + 1
+    first, best = np.zeros(count, np.int64), np.full(count, FORBIDDEN)
+    first[which[::-1]] = np.arange(len(which))[::-1]
+    np.maximum.at(best, which, value)
+    return rows[first], best, which
+
+
+def row_keys(rows: Integers) -> Integers:
+    """A number (N,) for each row, equal for equal rows, from 0 and below N."""
     key, kinds = np.zeros(len(rows), np.int64), 1
     for column in rows.T:
         least = column.min(initial=0)
@@ -364,7 +408,5 @@ def _merged(rows: Integers, value: Grid) -> tuple[Integers, Grid, Integers]:
             _, key = np.unique(key, return_inverse=True)
             kinds = len(rows)
         key, kinds = key * more + (column - least), kinds * more
-    _, first, which = np.unique(key, return_index=True, return_inverse=True)
-    best = np.full(len(first), FORBIDDEN)
-    np.maximum.at(best, which, value)
-    return rows[first], best, which
+    found: Integers = np.unique(key, return_inverse=True)[1]
+    return found

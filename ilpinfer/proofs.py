@@ -5,6 +5,7 @@ pass bounds all completions of all prefixes; where that is not enough, further m
 stage: a forward pass drops every prefix that cannot pass the claim, and a backward pass the steps that cannot.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -16,13 +17,14 @@ from formulations.compiled.lattice import Lattice, StepTable
 from formulations.compiled.problem import GroundRule, Problem
 from formulations.compiled.sums import Sum, bounded
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden, nats
-from ilpinfer.certificate import Leaf, Part, Split
+from ilpinfer.accounts import Account, Spending
+from ilpinfer.certificate import Leaf, Part, Split, TooManyCases, nodes
+from ilpinfer.meter import OVERHEAD, Meter, Rejected
 from ilpinfer.passes import (
     Followed,
     Graph,
     Labelling,
     Product,
-    Rejected,
     completions,
     layers,
     narrowed,
@@ -33,9 +35,10 @@ from ilpinfer.passes import (
 
 FINE = 2**10
 """Units of multipliers in a grid unit."""
+RULE = 200
+"""Steps to look at a rule for a leaf."""
 LARGEST = 2**57
 """All numbers of a leaf taken together stay below: no sum of four such totals overflows, or looks forbidden."""
-DEEPEST, MOST_LEAVES = 200, 10_000
 
 
 def whole_numbers(values: Any, end: int, what: str) -> tuple[int, ...]:
@@ -46,18 +49,51 @@ def whole_numbers(values: Any, end: int, what: str) -> tuple[int, ...]:
     return tuple(int(value) for value in values)
 
 
-def check_tree(problem: Problem, tree: Any, claim: int | None, excluded: tuple[Labelling, ...]) -> None:
+def check_tree(
+    problem: Problem,
+    tree: Any,
+    claim: int | None,
+    excluded: tuple[Labelling, ...],
+    meter: Meter | None = None,
+    account: Account | None = None,
+) -> None:
     """Check that no labelling but those excluded is worth more than `claim` grid units; None: that there is none.
+
+    With an account, that there is none which it speaks of; these are all worth more than its limit, the claim.
 
     Raises
     ------
     Rejected
-        where the tree does not prove it.
+        where the tree does not prove it, or that would take more than the meter allows.
     """
+    meter = meter or Meter()
+    _check_form(problem, tree, meter)
     if claim is None:
         problem, claim = _without_scores(problem), -1
     for rows, leaf in _leaves(tree, *problem.shape):
-        _check_leaf(replace(problem, rules=problem.rules + rows), leaf, claim, excluded)
+        meter.stored = 0
+        _check_leaf(replace(problem, rules=problem.rules + rows), leaf, claim, excluded, meter, account)
+
+
+def _check_form(problem: Problem, tree: Any, meter: Meter) -> None:
+    """Refuse a tree that has a node of another kind, or more of them than can be checked, before any is."""
+    (T, S), edges = problem.lattice.node.shape, math.prod(problem.lattice.pool.shape[1:])
+    local = sum(len(rule.parts) for rule in problem.rules if rule.folds)
+    least = 0
+    try:
+        for depth, node in nodes(tree):
+            if isinstance(node, Leaf):
+                if not all(node.followed):
+                    raise Rejected("leaf: one of its stages is empty")
+                least += T * ((edges + OVERHEAD) * node.passes + local * S) + RULE * len(problem.rules)
+                if least > meter.left:
+                    raise Rejected(f"the check would take more than {meter.most} steps; {meter.way_out}")
+            elif not isinstance(node, Split):
+                raise Rejected(
+                    f"the tree has a {type(node).__name__} below {depth} splits, which is neither leaf nor split"
+                )
+    except TooManyCases as error:
+        raise Rejected(str(error)) from None
 
 
 def _without_scores(problem: Problem) -> Problem:
@@ -69,27 +105,19 @@ def _without_scores(problem: Problem) -> Problem:
     return replace(problem, lattice=Lattice(node, pool, problem.lattice.step), rules=rules)
 
 
-def _leaves(tree: Any, T: int, K: int) -> Iterator[tuple[tuple[GroundRule, ...], Leaf]]:
+def _leaves(tree: Leaf | Split, T: int, K: int) -> Iterator[tuple[tuple[GroundRule, ...], Leaf]]:
     """Every leaf, with the rows of the splits above it; a split's two rows leave no labelling out."""
-    waiting: list[tuple[Any, tuple[GroundRule, ...]]] = [(tree, ())]
-    leaves = 0
+    waiting: list[tuple[Leaf | Split, tuple[GroundRule, ...]]] = [(tree, ())]
     while waiting:
         node, rows = waiting.pop()
         if isinstance(node, Leaf):
-            leaves += 1
-            if leaves > MOST_LEAVES:
-                raise Rejected(f"the tree has more than {MOST_LEAVES} leaves")
             yield rows, node
-        elif isinstance(node, Split):
-            if len(rows) == DEEPEST:
-                raise Rejected(f"the tree is deeper than {DEEPEST} splits")
-            steps = _ones(node, T, K)
-            (most,) = whole_numbers([node.most], T + 1, "side of a split")
-            for side, child in (((most + 1, None), node.above), ((None, most), node.below)):
-                row = GroundRule(f"split {len(rows)}", None, False, (bounded(steps, *side),))
-                waiting.append((child, (*rows, row)))
-        else:
-            raise Rejected(f"the tree has {node!r} below {len(rows)} splits, which is neither leaf nor split")
+            continue
+        steps = _ones(node, T, K)
+        (most,) = whole_numbers([node.most], T + 1, "side of a split")
+        for side, child in (((most + 1, None), node.above), ((None, most), node.below)):
+            row = GroundRule(f"split {len(rows)}", None, False, (bounded(steps, *side),))
+            waiting.append((child, (*rows, row)))
 
 
 def _ones(split: Split, T: int, K: int) -> StepTable:
@@ -106,19 +134,28 @@ class Price:
 
     Parameters
     ----------
+    rule : its place
     part : the sum
     machine : its place among the machines named by a leaf, if it has one
     each : fine units that a unit of weight is charged
     back : fine units that are given back at most, violations paid; None where no labelling keeps a hard rule
     """
 
+    rule: int
     part: Sum
     machine: Part | None
     each: int
     back: int | None
 
 
-def _check_leaf(problem: Problem, leaf: Leaf, claim: int, excluded: tuple[Labelling, ...]) -> None:
+def _check_leaf(
+    problem: Problem,
+    leaf: Leaf,
+    claim: int,
+    excluded: tuple[Labelling, ...],
+    meter: Meter,
+    account: Account | None,
+) -> None:
     rules = problem.rules
     inside, *stages = _machines(rules, [leaf.inside, *leaf.followed])
     prices = [_price(rules, key, each) for key, each in dict(leaf.multipliers).items()]
@@ -132,36 +169,63 @@ def _check_leaf(problem: Problem, leaf: Leaf, claim: int, excluded: tuple[Labell
     if any(price.back is None for price in prices):
         return
     scale = 1 if all(price.each % FINE == 0 for price in prices) else FINE
+    meter.spend(RULE * len(rules))
+    meter.spend(sum(len(rule.parts) for rule in rules if rule.folds) * problem.lattice.node.size)
     lattice = _folded(problem)
     _check_size(lattice, rules, prices, {key for keys in (inside, *stages) for key in keys}, scale)
+    if account is not None and account.largest * scale > LARGEST:
+        raise Rejected(
+            f"leaf: its account adds up to more than the {LARGEST} that are checked without overflow"
+        )
     limit = (claim + 1) * scale - 1
     lattice = Lattice(_scaled(lattice.node, scale), _scaled(lattice.pool, scale), lattice.step)
-    lattice = narrowed(lattice, limit)
+    lattice = narrowed(lattice, limit, meter)
     charged = lattice.plus(_charges(prices, scale))
-    product, final = layers([reader(rules, key, scale) for key in inside], lattice)
-    left: Product | Graph = Product(charged, product, completions(charged, product, final))
-    nothing, tree = trie((), problem.shape[1]), trie(excluded, problem.shape[1])
-    for number, keys in enumerate(stages or ([[]] if excluded else [])):
+    product, final = layers([reader(rules, key, scale) for key in inside], lattice, meter)
+    left: Product | Graph = Product(charged, product, completions(charged, product, final, meter))
+    nothing, tree = trie((), problem.shape[1], meter), trie(excluded, problem.shape[1], meter)
+    stages = stages or ([[]] if excluded or account else [])
+    for number, keys in enumerate(stages):
         if _bound(left, prices, scale) <= limit:
             return
         readers = [reader(rules, key, scale) for key in keys]
         worths = [_worth(prices, key, scale) for key in keys]
         prices = [price for price in prices if price.machine not in keys]
-        left = Followed(
-            base=left,
-            lattice=lattice,
-            readers=readers,
-            worths=worths,
-            potentials=[potential(r, lattice, worth) for r, worth in zip(readers, worths, strict=True)],
-            back=_back(prices, scale),
-            limit=limit,
-            children=nothing if number else tree,
-        ).graph()
+        common: dict[str, Any] = {
+            "base": left,
+            "lattice": lattice,
+            "readers": readers,
+            "worths": worths,
+            "potentials": [
+                potential(r, lattice, worth, meter) for r, worth in zip(readers, worths, strict=True)
+            ],
+            "back": _back(prices, scale),
+            "limit": limit,
+            "children": nothing if number else tree,
+            "meter": meter,
+        }
+        if account is not None and number == len(stages) - 1:
+            _check_accounted(rules, prices)
+            if Spending(**common, account=account.scaled(scale)).remains():
+                raise Rejected(
+                    "leaf: labellings that cost less, or score more at that cost, are not ruled out"
+                )
+            return
+        left = Followed(**common).graph()
     bound = _bound(left, prices, scale)
     if bound > limit and not is_forbidden(bound):
         raise Rejected(
             f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats(bound // scale)!r} are not ruled out"
         )
+
+
+def _check_accounted(rules: Sequence[GroundRule], prices: list[Price]) -> None:
+    """Refuse a price that is charged but not spent, as what is spent would be too little to tell the score from."""
+    for price in prices:
+        if rules[price.rule].penalty is not None:
+            raise Rejected(
+                f"leaf: {rules[price.rule].name!r} has a multiplier, but does not follow where account is kept"
+            )
 
 
 def _bound(left: Product | Graph, prices: list[Price], scale: int) -> int:
@@ -225,7 +289,9 @@ def _price(rules: Sequence[GroundRule], key: Any, each: Any) -> Price:
     if ground.penalty is not None and abs(each) > FINE * ground.penalty:
         raise Rejected(f"leaf: the multiplier of {ground.name!r} is {each}, more than the penalty")
     machine = rule, sum(len(before.machines or ()) for before in ground.parts[:place])
-    return Price(part, machine if part.machines else None, each, _given_back(part, each, ground.penalty))
+    return Price(
+        rule, part, machine if part.machines else None, each, _given_back(part, each, ground.penalty)
+    )
 
 
 def _given_back(part: Sum, each: int, penalty: int | None) -> int | None:

@@ -1,11 +1,16 @@
 """Proofs of labellings that are known already, such as a solver's."""
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from formulations import Feature, Rule, Trellis
-from ilpinfer.decoding import deadline_for, listed, run
-from ilpinfer.found import Task
+from formulations.compiled.problem import RuleNotice, compile_problem
+from formulations.grid import UNITS_PER_NAT
+from ilpinfer.decoding import deadline_for, listed, reported, run
+from ilpinfer.explanation import Context
+from ilpinfer.found import Found, Task
 from ilpinfer.method_table import method
 from ilpinfer.solution import Solution
 
@@ -15,36 +20,56 @@ def prove(
 ) -> Solution:
     """The solution with what the certifying engine can prove about it.
 
-    The engine begins with the solution's labelling, so that it has only to show that nothing is better.
+    The labelling is valued anew under this trellis and these rules, whatever the solution says of it. The engine begins
+    with it, so that it has only to show that nothing is better.
 
     Parameters
     ----------
-    solution : of any method, for this trellis and these rules
+    solution : of any method
     time_limit : seconds
 
     Returns
     -------
     Solution
-        the same labelling with the bound and the certificate found; a better one where there is one.
+        the same labelling with the bound and the certificate found; a better one where there is one. Where the engine has
+        come to no end, the word of the solver that made the solution is kept, if its bound is the lower one and all that
+        the solution says of its labelling holds here too.
 
     Raises
     ------
     ValueError
-        where the labelling does not fit the trellis.
+        where the labelling does not fit the trellis, and for a solution of two phases.
     """
+    if hasattr(solution, "best_score"):
+        raise ValueError("the solution is of two-phase inference, which decode_two_phase itself proves")
     incumbent = None if solution.path is None else trellis.ids(solution.path)
     task = Task(deadline_for(time_limit), incumbent=incumbent)
-    found = run(method("auto"), trellis, listed(rules), task, time_limit)[0]
-    if solution.path is None or not found.found or found.score > solution.score:
+    rules = listed(rules)
+    found = run(method("auto"), trellis, rules, task, time_limit)[0]
+    if incumbent is None or found.status == "infeasible":
         return found
-    seconds, warm_up = solution.seconds + found.seconds, solution.warm_up_seconds + found.warm_up_seconds
-    bound = min(solution.bound, found.bound) if found.certificate.tree is None else found.bound
-    return replace(
-        solution,
-        status="optimal" if solution.score >= bound else solution.status,
-        bound=bound,
-        certificate=found.certificate if bound == found.bound else solution.certificate,
-        method=f"{solution.method}; proved by {found.method}" if bound == found.bound else solution.method,
-        seconds=seconds,
-        warm_up_seconds=warm_up,
+    with warnings.catch_warnings(action="ignore", category=RuleNotice):
+        problem = compile_problem(trellis, rules)
+    bound = found.bound * UNITS_PER_NAT
+    again = Found(incumbent, bound, f"{solution.method}; proved by {found.method}", found.certificate)
+    own = reported(again, problem, Context(trellis, rules, options={"time_limit": time_limit}), task.deadline)
+    if found.found and found.score > own.score:
+        return found
+    common: dict[str, Any] = {
+        "seconds": solution.seconds + found.seconds,
+        "warm_up_seconds": solution.warm_up_seconds + found.warm_up_seconds,
+        "improvements": solution.improvements,
+    }
+    if _keeps_word(solution, own):
+        common |= {name: getattr(solution, name) for name in ("status", "bound", "certificate", "method")}
+    return replace(own, **common)
+
+
+def _keeps_word(solution: Any, own: Solution) -> bool:
+    """Whether a solver's bound is lower than the engine's, and the solution says of its labelling what is found."""
+    figures = ("score", "model_score", "feature_score", "penalty", "violations")
+    return (
+        solution.certificate.kind == "solver"
+        and own.score <= solution.bound < own.bound
+        and all(getattr(solution, name) == getattr(own, name) for name in figures)
     )

@@ -11,12 +11,13 @@ from formulations.grid import nats
 from formulations.programs.formulation import Formulation, formulate, score_floor, without
 from formulations.programs.record import IntegerProgram
 from formulations.rules import RuleSet
-from ilpinfer.certificate import NONE, Certificate
+from ilpinfer.certificate import NONE, Certificate, Leaf, Phases, proof
 from ilpinfer.deadline import Deadline
-from ilpinfer.decoding import deadline_for, explained, nats_of_bound, natural
+from ilpinfer.decoding import deadline_for, explained, nats_of_bound, natural, stamped
 from ilpinfer.exact.programs import FASTEST, Path, Reply, solve
 from ilpinfer.explanation import Context
-from ilpinfer.found import Task
+from ilpinfer.found import Found, Task
+from ilpinfer.phases import hard_only
 from ilpinfer.solution import Solution, finite
 from ilpinfer.solvers import SOLVERS
 from ilpinfer.warming import warm
@@ -31,16 +32,24 @@ class TwoPhaseSolution(Solution):
     best_score : Z*, the best model_score + feature_score among labellings that keep the hard rules, nats
     floor : the lowest such score that was accepted, nats, on the grid; -inf for none
     cost_bound : proved lower bound on the penalty of every labelling at or above the floor, nats
+    tau, floor_kind : what the floor was made of, as given to `decode_two_phase`; `floor_kind` is its `bound`
     """
 
     best_score: float = -math.inf
     floor: float = -math.inf
     cost_bound: float = 0.0
+    tau: float = 0.9
+    floor_kind: str = "relative"
 
     def to_dict(self, *, incumbents: bool = False) -> dict[str, Any]:
         """Every field as plain values, with None for what is not finite."""
         own = {name: finite(getattr(self, name)) for name in ("best_score", "floor", "cost_bound")}
-        return {**super().to_dict(incumbents=incumbents), **own}
+        return {
+            **super().to_dict(incumbents=incumbents),
+            **own,
+            "tau": self.tau,
+            "floor_kind": self.floor_kind,
+        }
 
 
 @overload
@@ -159,9 +168,11 @@ class _Search:
         common = {
             "best_score": nats(self._score(first.path)),
             "floor": -math.inf if floor is None else nats(floor),
+            "tau": float(tau),
+            "floor_kind": bound,
         }
-        if self.method == "auto" and proved and (paths := self._cheapest(first.path, floor, top)):
-            return [self._proved(context, path, common) for path in paths]
+        if self.method == "auto" and proved and (closed := self._cheapest(first, floor, top)):
+            return [self._proved(context, reply, common) for reply in closed]
         for _ in range(top):
             reply, cost_bound = self._least_cost(first, floor, excluded)
             if reply.path is None:
@@ -170,21 +181,39 @@ class _Search:
             excluded.append(found[-1].ids)
         return found or [self._report(context, replace(first, path=None, status="unknown"), words, **common)]
 
-    def _cheapest(self, best: Path, floor: int | None, top: int) -> list[Path] | None:
-        """The cheapest labellings by the engine; None where it does not close."""
+    def _cheapest(self, first: Reply, floor: int | None, top: int) -> list[Reply] | None:
+        """The cheapest labellings by the engine, with their proofs; None where it does not close."""
         from ilpinfer.exact.cheapest import Cheapest
 
-        return Cheapest(self.base, self.deadline, floor, best).run(top)
+        assert first.path is not None
+        search = Cheapest(self.base, self.deadline, floor, first.path)
+        paths = search.run(top)
+        if not paths:
+            return None
+        leaf, weight = search.proof()
+        labellings = [tuple(path.tolist()) for path in paths]
+        found = []
+        for place, path in enumerate(paths):
+            phases = self._phases(first, path, floor, leaf, weight)
+            words = "every prefix that could cost less was followed"
+            certificate = proof(words, phases, tuple(labellings[:place]))
+            found.append(Reply("optimal", path, self._value(path).score, certificate))
+        return found
 
-    def _proved(self, context: Context, path: Path, common: dict[str, Any]) -> TwoPhaseSolution:
-        value = self._value(path)
-        reply = Reply(
-            "optimal",
-            path,
-            value.score,
-            Certificate("exact", "every prefix that could cost less was followed"),
-        )
-        return self._report(context, reply, "auto: label setting", cost_bound=nats(value.penalty), **common)
+    def _phases(self, first: Reply, path: Path, floor: int | None, leaf: Leaf, weight: int) -> Phases | None:
+        """The proofs of both phases; None where the first is a solver's word."""
+        tree = first.certificate.tree
+        if first.path is None or not isinstance(tree, Phases):
+            return None
+        value, best = self._value(path), self._score(first.path)
+        if not value.penalty and self._score(path) == best:
+            return tree
+        return replace(tree, least=leaf, weight=weight)
+
+    def _proved(self, context: Context, reply: Reply, common: dict[str, Any]) -> TwoPhaseSolution:
+        assert reply.path is not None
+        cost = nats(self._value(reply.path).penalty)
+        return self._report(context, reply, "auto: label setting", cost_bound=cost, **common)
 
     def _best(self) -> tuple[Reply, str]:
         """Z* and a labelling that has it: by the engine where that closes, else by a program."""
@@ -192,14 +221,12 @@ class _Search:
             from ilpinfer.exact.auto import auto
 
             self.deadline.excuse(warm("viterbi"))
-            hard = replace(self.problem, rules=tuple(r for r in self.problem.rules if r.penalty is None))
-            found = next(auto(hard, Task(self.deadline), "auto"))
+            found = next(auto(hard_only(self.problem), Task(self.deadline), "auto"))
+            certificate = _first_phase(found)
             if found.exhausted:
-                return Reply(
-                    "infeasible", None, -math.inf, found.certificate
-                ), "auto: no labelling is possible"
+                return Reply("infeasible", None, -math.inf, certificate), "auto: no labelling is possible"
             if found.path is not None and self._score(found.path) >= found.bound:
-                return Reply("optimal", found.path, found.bound, found.certificate), f"{found.method}, then "
+                return Reply("optimal", found.path, found.bound, certificate), f"{found.method}, then "
         reply = solve(self.solver, self.formulation.best_score(), self.deadline, self.threads)
         return reply, "auto: " if self.method == "auto" else ""
 
@@ -280,10 +307,10 @@ class _Search:
         return value.model + value.features
 
     def _report(self, context: Context, reply: Reply, method: str, **own: Any) -> TwoPhaseSolution:
-        certificate: Certificate = reply.certificate if reply.status != "unknown" else NONE
+        certificate = _as_far_as_proved(reply, own)
         common: dict[str, Any] = {
             "method": f"two-phase: {method}",
-            "certificate": certificate,
+            "certificate": stamped(certificate, context),
             "seconds": self.deadline.elapsed,
             "warm_up_seconds": self.deadline.warm_up,
             "names": context.trellis.labels.names,
@@ -309,3 +336,22 @@ class _Search:
             path=reply.path,
             **common,
         )
+
+
+def _first_phase(found: Found) -> Certificate:
+    """The certificate of the first phase as one of both, which holds where the second adds nothing."""
+    tree = found.certificate.tree
+    if tree is None or isinstance(tree, Phases):
+        return found.certificate
+    witness = () if found.path is None else tuple(found.path.tolist())
+    return replace(found.certificate, tree=Phases(tree, witness))
+
+
+def _as_far_as_proved(reply: Reply, own: dict[str, Any]) -> Certificate:
+    """The reply's certificate; none where it is no more than a word about what is left open."""
+    certificate = reply.certificate
+    if reply.status == "unknown":
+        return Certificate("none", certificate.source)
+    if reply.status == "feasible" and certificate.kind == "exact":
+        return Certificate("none", f"{certificate.source}; the second phase is open")
+    return certificate

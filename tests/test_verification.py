@@ -22,7 +22,7 @@ from formulations.compiled.problem import GroundRule, compile_problem
 from formulations.compiled.sums import Sum, bounded
 from formulations.grid import nats
 from ilpinfer.certificate import Certificate, Leaf, Split
-from ilpinfer.passes import Rejected
+from ilpinfer.meter import Rejected
 from ilpinfer.proofs import FINE, check_tree
 from ilpinfer.solution import Solution
 from ilpinfer.verification import verify
@@ -63,7 +63,8 @@ def every_machine(rules):
 
 
 def follow_all(trellis, rules):
-    return Leaf(followed=(every_machine(compile_problem(trellis, rules).rules),))
+    machines = every_machine(compile_problem(trellis, rules).rules)
+    return Leaf(followed=(machines,) if machines else ())
 
 
 @st.composite
@@ -75,7 +76,7 @@ def stages(draw, ground, machines):
         groups.setdefault(rule if together else (rule, machine), []).append((rule, machine))
     place = {group: draw(st.integers(0, 2)) for group in groups}
     found = [[key for group, keys in groups.items() if place[group] == n for key in keys] for n in range(3)]
-    return tuple(map(tuple, found))
+    return tuple(tuple(stage) for stage in found if stage)
 
 
 def ranked(instance, cases, k=None):
@@ -402,9 +403,8 @@ def test_several_solutions_are_checked_in_their_order():
     refused([many[0], replace(many[1], certificate=many[2].certificate)], "excludes")
     skipped = claimed(TRELLIS, RULES, paths[2], tree, excluded=(paths[0],))
     refused([many[0], skipped], "not ruled out")
-    unordered = [replace(s, certificate=Certificate("none")) for s in (many[1], many[0])]
+    unordered = [replace(s, certificate=Certificate("none", "a beam")) for s in (many[1], many[0])]
     refused(unordered, "better than")
-    assert not verify(TRELLIS, RULES, many[1]).ok
     refused([many[0], None], "cannot be read")
 
 
@@ -420,12 +420,35 @@ def test_a_claim_of_too_much_infeasibility_is_rejected():
 
 def test_words_of_others_are_no_proof():
     for certificate, words in (
-        (Certificate("solver", "CBC 2.10"), "word of CBC 2.10"),
-        (Certificate("none"), "word of nobody"),
-        (Certificate("exact", "label setting"), "label setting"),
+        (Certificate("solver", "CBC 2.10"), "that it is optimal is the word of CBC 2.10"),
+        (Certificate("none", "depth-first search"), "that it is optimal is the word of depth-first search"),
     ):
         verdict = verify(TRELLIS, RULES, replace(BEST, certificate=certificate))
         assert verdict.ok and not verdict.proved and words in verdict.reasons[0]
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize(
+    "certificate, words",
+    [
+        (Certificate("none"), "nothing stands behind"),
+        (Certificate("solver"), "nothing stands behind"),
+        (Certificate("exact", "label setting"), "holds no proof: label setting"),
+        (Certificate("exact"), "holds no proof: it names no argument"),
+    ],
+)
+def test_a_status_with_nothing_behind_it_is_not_ok(place, certificate, words):
+    solution = claimed(TRELLIS, RULES, ORDER[place][1], Leaf())
+    assert solution.status == "optimal"
+    refused(replace(solution, certificate=certificate), words)
+    unclaimed = replace(solution, status="feasible", bound=math.inf, certificate=Certificate("none"))
+    verdict = verify(TRELLIS, RULES, unclaimed)
+    assert verdict.ok and not verdict.proved and "no bound is claimed" in verdict.reasons[0]
+
+
+def test_a_verdict_is_true_where_all_is_proved():
+    assert verify(TRELLIS, RULES, BEST)
+    assert not verify(TRELLIS, RULES, replace(BEST, certificate=Certificate("solver", "CBC 2.10")))
 
 
 @pytest.mark.parametrize("method", ["auto", "viterbi", "beam"])

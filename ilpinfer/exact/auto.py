@@ -9,14 +9,15 @@ gets too large, a linear relaxation of the sums says whether hard ones contradic
 fractional; cases are told apart (branch and bound); what that leaves open, and what has no machine, goes to a solver.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 from formulations.compiled.problem import Problem
 from formulations.compiled.sums import Sum
-from formulations.grid import FORBIDDEN, is_forbidden
+from formulations.grid import FORBIDDEN, is_forbidden, nats
 from formulations.programs.formulation import TooLarge, best_score
-from ilpinfer.certificate import FOLDED_BOUND, Certificate
+from ilpinfer.certificate import FOLDED_BOUND, Rest, proof
 from ilpinfer.exact import branch, refinement
 from ilpinfer.exact import rounds as limits
 from ilpinfer.exact.branch import Branching
@@ -107,16 +108,24 @@ def _answers(progress: Progress, ended: Ended, task: Task) -> Iterator[Found]:
         labellings = [tuple(path.tolist()) for path in ended.paths]
         for place, path in enumerate(ended.paths):
             tree = progress.tree if task.top == 1 else ended.tree
-            proof = Certificate("exact", ended.why, tree=tree, excluded=tuple(labellings[:place]))
-            yield Found(path, progress.judge(path).value, f"auto: {ended.why}", proof)
+            rest = _rest(progress, ended, task) if place == len(ended.paths) - 1 else None
+            certificate = proof(ended.why, tree, tuple(labellings[:place]), rest)
+            yield Found(path, progress.judge(path).value, f"auto: {ended.why}", certificate)
         if len(ended.paths) < task.top:
-            proof = Certificate("exact", ended.why, tree=progress.tree)
-            yield Found(None, float("-inf"), f"auto: {ended.why}", proof)
+            yield Found(None, float("-inf"), f"auto: {ended.why}", proof(ended.why, progress.tree))
         return
     if task.top > 1:
         yield from _best_few(progress, task, "auto: " + ended.why.rstrip("; "))
     else:
         yield _finished(progress, ended, task)
+
+
+def _rest(progress: Progress, ended: Ended, task: Task) -> Rest | None:
+    """The proof that there are no more labellings where fewer were found than asked for."""
+    if len(ended.paths) >= task.top or ended.tree is None:
+        return None
+    bound = -math.inf if task.within is None else nats(progress.floor - 1)
+    return Rest(bound, ended.tree)
 
 
 def _finished(progress: Progress, ended: Ended, task: Task) -> Found:
@@ -136,12 +145,10 @@ def _finished(progress: Progress, ended: Ended, task: Task) -> Found:
             again = rounds(progress)
             if again.settled and again.paths:
                 why = f"{why}; proved by {again.why}"
-                return Found(
-                    again.paths[0], progress.bound, why, Certificate("exact", why, tree=progress.tree)
-                )
+                return Found(again.paths[0], progress.bound, why, proof(why, progress.tree))
         if answer.bound < progress.bound:
             return Found(progress.path, answer.bound, why, answer.certificate)
-    return Found(progress.path, progress.bound, why, Certificate("exact", why, tree=progress.tree))
+    return Found(progress.path, progress.bound, why, proof(why, progress.tree))
 
 
 def _best_few(progress: Progress, task: Task, why: str) -> Iterator[Found]:
@@ -151,7 +158,7 @@ def _best_few(progress: Progress, task: Task, why: str) -> Iterator[Found]:
     """
     folded = progress.folded
     if task.deadline.passed:
-        yield Found(progress.path, progress.bound, why, Certificate("exact", why, tree=progress.tree))
+        yield Found(progress.path, progress.bound, why, proof(why, progress.tree))
         return
     answers: list[Found] = []
     scores: list[int] = []

@@ -12,10 +12,11 @@ import numpy as np
 
 from formulations.compiled.problem import Problem
 from formulations.grid import LIMIT, is_forbidden
+from ilpinfer.certificate import Leaf, Part
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.follow import follow
 from ilpinfer.exact.progress import Progress
-from ilpinfer.exact.rounds import Round, rounds
+from ilpinfer.exact.rounds import Round, place, rounds
 from ilpinfer.found import Path
 
 WIDTHS = (256, 4096, 65536)
@@ -54,6 +55,9 @@ class Cheapest:
         self.cheapest = self.point(self.best)
         self.cost_bound = 0
         self.weighed = False
+        self.weight = 1
+        self.taken: set[Part] = set()
+        self.followed: set[Part] = set()
 
     def point(self, path: Path) -> Point:
         """Its score and cost."""
@@ -72,6 +76,20 @@ class Cheapest:
         )
         return replace(self.problem, rules=rules)
 
+    def proof(self) -> tuple[Leaf, int]:
+        """The machines that show that nothing is better, and the weight at which they do so soonest.
+
+        It keeps account of the cost, so that the machines of all rules taken up in any pass will do.
+        """
+        progress = Progress(self.problem, list(range(len(self.problem.rules))), self.deadline, fixed=True)
+        rules = self.problem.rules
+        named = sorted({r for r, _ in self.taken | self.followed})
+        every = progress.parts((r, p) for r in named for p in range(len(rules[r].parts)))
+        parts = [part for part in every if part.part in self.taken or part.key in self.followed]
+        inside, charged, others = place(parts, self.problem.lattice, None)
+        stage = tuple(part.key for part in (*charged, *others))
+        return Leaf({}, tuple(part.key for part in inside), (stage,) if stage else ()), self.weight
+
     def run(self, top: int) -> list[Path] | None:
         """The `top` cheapest labellings, of equal cost the best scores, equal ones by label ids; None if not closed."""
         heaviest = max(1, LIMIT // (4 * max(1, self._most())))
@@ -81,6 +99,7 @@ class Cheapest:
         weight = heaviest if self.keeps(high.score) else self.balance(high)
         if weight is None:
             return None
+        self.weight = weight
         if top == 1 and self.cheapest.cost <= self.cost_bound and self.weighed:
             return [self.cheapest.path]
         return self.closed(weight, top)
@@ -111,7 +130,12 @@ class Cheapest:
 
     def probe(self, weight: int) -> Point | None:
         """The best labelling at a weight: none of its cost scores more, and its value bounds all costs."""
-        ended = rounds(Progress.of(self.weighted(weight), self.deadline))
+        progress = Progress.of(self.weighted(weight), self.deadline)
+        ended = rounds(progress)
+        self.taken |= {part.part for part in progress.active} | self._folded_by(progress)
+        if isinstance(progress.tree, Leaf):
+            self.taken |= set(progress.tree.multipliers)
+            self.followed |= {key for keys in (progress.tree.inside, *progress.tree.followed) for key in keys}
         if not ended.settled or not ended.paths:
             return None
         found = self.point(ended.paths[0])
@@ -138,7 +162,13 @@ class Cheapest:
             elif any(progress.unseen(path) for path in found):
                 return None
             else:
+                self.taken |= {part.part for part in progress.active}
                 return found
+
+    def _folded_by(self, progress: Progress) -> set[Part]:
+        """The parts of the rules that went into the scores."""
+        kept, rules = set(progress.numbers), self.problem.rules
+        return {(r, p) for r in range(len(rules)) if r not in kept for p in range(len(rules[r].parts))}
 
     def _cheapest_few(self, progress: Progress, weight: int, top: int) -> list[Path] | None:
         """Those of the rules taken up so far."""

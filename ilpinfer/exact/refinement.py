@@ -142,5 +142,5 @@ class Refinement:
             charged = {part: 0 for part in charged if part.penalty is None}
             stages = [[part for part in stage if part.penalty is None] for stage in stages]
         multipliers = {part.part: price << 10 for part, price in charged.items()}
-        followed = tuple(tuple(part.key for part in stage) for stage in stages)
+        followed = tuple(tuple(part.key for part in stage) for stage in stages if stage)
         self.progress.prove(FORBIDDEN if is_forbidden(bound) else bound, Leaf(multipliers, (), followed))

@@ -10,6 +10,7 @@ from formulations.grid import is_forbidden
 from ilpinfer.certificate import FOLDED_BOUND, VITERBI_BOUND
 from ilpinfer.exact.viterbi import best_paths, viterbi
 from ilpinfer.found import Found, Task
+from ilpinfer.search.ranking import ranked
 from ilpinfer.warming import warm
 
 
@@ -22,10 +23,10 @@ def constrained_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Fou
     task.deadline.excuse(warm("viterbi"))
     folded = problem.fold()
     found = best_paths(folded.lattice, task.top)
-    for score, path in found:
+    for (_, path), (bound, proof) in zip(found, ranked(problem, found, FOLDED_BOUND), strict=True):
         broken = len(folded.breaks(path))
         method = f"{name}: {broken} rules broken" if broken else name
-        yield Found(path, score, method, FOLDED_BOUND)
+        yield Found(path, bound, method, proof)
     if len(found) < task.top:
         yield Found(None, float("-inf"), f"{name}: no labelling is possible", FOLDED_BOUND)
 

@@ -11,7 +11,7 @@ from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
 from formulations.limits import OutOfTime
 from formulations.programs.formulation import best_score
-from ilpinfer.certificate import VITERBI_BOUND, Certificate
+from ilpinfer.certificate import VITERBI_BOUND
 from ilpinfer.deadline import STRETCH, Deadline
 from ilpinfer.exact.follow import grown_memo, memo_of
 from ilpinfer.exact.follow_kernels import enter
@@ -60,8 +60,8 @@ def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Fou
     found = search.incumbents
     method = f"{name}: {parameters.variant}, {search.rounds} rounds, {search.nodes} nodes"
     if exhausted:
-        proof = Certificate("exact", "depth-first search to the end")
-        yield found.best(found.value, method, proof)
+        words = "depth-first search to the end"
+        yield found.best(found.value, method, exhausted(problem, words, found=found.path is not None))
     else:
         yield found.best(search.best, method)
 

@@ -4,21 +4,26 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from formulations.compiled.problem import GroundRule, Problem
+from formulations.grid import is_forbidden
 from formulations.programs.formulation import best_score
 from ilpinfer.certificate import BEAM_BOUND, VITERBI_BOUND
 from ilpinfer.exact.viterbi import best_paths
 from ilpinfer.found import Found, Task
 from ilpinfer.search.beam import search
+from ilpinfer.search.exhaustion import exhausted
+from ilpinfer.search.ranking import ranked
 from ilpinfer.warming import warm
+
+WHOLE_BEAM = "the beam left out no prefix that could be better"
 
 
 def plain_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The best labellings, the rules ignored; their scores bound those of all labellings that follow."""
     task.deadline.excuse(warm("viterbi"))
     found = best_paths(problem.lattice, task.top)
-    for score, path in found:
+    for (_, path), (bound, proof) in zip(found, ranked(problem, found, VITERBI_BOUND), strict=True):
         broken = len(problem.breaks(path))
-        yield Found(path, score, f"viterbi: {broken} rules broken" if broken else "viterbi", VITERBI_BOUND)
+        yield Found(path, bound, f"viterbi: {broken} rules broken" if broken else "viterbi", proof)
     if len(found) < task.top:
         yield Found(None, float("-inf"), "viterbi: no labelling is possible", VITERBI_BOUND)
 
@@ -36,10 +41,16 @@ def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     if any(rule.forced for rule in folded.rules):
         bound, proof = best_score(folded.lattice), VITERBI_BOUND
     apart = proof is BEAM_BOUND and not found.blind
+    before: list[tuple[int, ...]] = []
     for path, score in zip(found.paths[: task.top], found.scores, strict=False):
-        yield Found(path, max(found.left_out, score) if apart else bound, method, proof)
+        own = proof
+        if apart and found.left_out <= score:
+            own = exhausted(problem, WHOLE_BEAM, found=True, excluded=tuple(before))
+        yield Found(path, max(found.left_out, score) if apart else bound, method, own)
+        before.append(tuple(path.tolist()))
     if not found.paths:
-        yield Found(None, bound, method, proof)
+        none_left = apart and is_forbidden(bound)
+        yield Found(None, bound, method, exhausted(problem, WHOLE_BEAM, found=False) if none_left else proof)
 
 
 def forced(problem: Problem) -> Problem:

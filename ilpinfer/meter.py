@@ -1,0 +1,79 @@
+"""What a check may cost: steps and memory are asked for before any is used."""
+
+import time
+from dataclasses import dataclass, field
+
+MAX_STEPS = 1_000_000_000
+"""Steps that the check of a solution may take where nothing else is said: about half a minute."""
+OVERHEAD = 2_000
+"""Steps that a token of a pass costs, however few edges it has."""
+MOST_CELLS = 2**24
+"""Numbers of an array that is made and dropped again."""
+MOST_STORED = 2**26
+"""Numbers that a leaf may keep, of 8 bytes each."""
+
+
+class Rejected(Exception):
+    """A claim that does not hold, or a proof that does not prove it."""
+
+
+@dataclass
+class Meter:
+    """The account of one check.
+
+    Parameters
+    ----------
+    most : steps that it may take; a step is about one edge of a pass, read by one machine
+    time_limit : seconds that it may take; None for no limit
+    steps : taken so far
+    stored : numbers that the leaf at hand keeps
+    """
+
+    most: int = MAX_STEPS
+    time_limit: float | None = None
+    steps: int = 0
+    stored: int = 0
+    began: float = field(default_factory=time.monotonic)
+    way_out = "max_steps allows more"
+
+    @property
+    def left(self) -> int:
+        """Steps that may still be taken."""
+        return self.most - self.steps
+
+    def spend(self, steps: int, tokens: int = 1) -> None:
+        """Ask for steps of a pass over some tokens.
+
+        Raises
+        ------
+        Rejected
+            where they are more than are left, or the time is up.
+        """
+        self.steps += int(steps) + OVERHEAD * tokens
+        if self.steps > self.most:
+            raise Rejected(f"the check would take more than {self.most} steps; {self.way_out}")
+        if self.time_limit is not None and time.monotonic() - self.began > self.time_limit:
+            raise Rejected(f"the check takes longer than the time_limit of {self.time_limit:g} s")
+
+    def keep(self, numbers: int) -> None:
+        """Ask for memory until the end of the leaf.
+
+        Raises
+        ------
+        Rejected
+            where a leaf would keep more than `MOST_STORED` numbers.
+        """
+        self.stored += int(numbers)
+        if self.stored > MOST_STORED:
+            raise Rejected(f"leaf: more than {MOST_STORED} numbers would have to be kept")
+
+    def make(self, numbers: int, what: str) -> None:
+        """Ask for an array that is dropped again.
+
+        Raises
+        ------
+        Rejected
+            where it would have more than `MOST_CELLS` numbers.
+        """
+        if numbers > MOST_CELLS:
+            raise Rejected(f"leaf: {what}, too many to check")

@@ -1,0 +1,24 @@
+"""The proof that a search leaves which has looked at everything."""
+
+from formulations.compiled.problem import Problem
+from ilpinfer.certificate import Certificate, Leaf, proof
+
+
+def exhausted(
+    problem: Problem, source: str, *, found: bool, excluded: tuple[tuple[int, ...], ...] = ()
+) -> Certificate:
+    """Following every machine at the value found, as the search has; no more than a word where a rule has none.
+
+    Parameters
+    ----------
+    problem : as it was given, before folding
+    source : the argument in words
+    found : whether there is a labelling; where there is none, the hard rules alone show it
+    excluded : label ids (T,) of the labellings before
+    """
+    rules = [(r, rule) for r, rule in enumerate(problem.rules) if not rule.folds]
+    if any(rule.unseen for _, rule in rules):
+        return Certificate("none", source)
+    named = ((r, rule) for r, rule in rules if found or rule.penalty is None)
+    machines = tuple((r, m) for r, rule in named for m in range(len(rule.machines)))
+    return proof(source, Leaf(followed=(machines,) if machines else ()), excluded)
