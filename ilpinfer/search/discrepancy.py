@@ -20,6 +20,7 @@ from ilpinfer.exact.parts import Priced, pack_parts, priced
 from ilpinfer.exact.viterbi import completions
 from ilpinfer.found import Found, Task
 from ilpinfer.search import discrepancy_kernels as kernels
+from ilpinfer.search.exhaustion import whole_search
 from ilpinfer.search.incumbents import Incumbents
 from ilpinfer.search.parameters import Discrepancy
 from ilpinfer.warming import warm
@@ -61,7 +62,7 @@ def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Fou
     method = f"{name}: {parameters.variant}, {search.rounds} rounds, {search.nodes} nodes"
     if exhausted:
         words = "depth-first search to the end"
-        yield found.best(found.value, method, exhausted(problem, words, found=found.path is not None))
+        yield found.best(found.value, method, whole_search(problem, words, found=found.path is not None))
     else:
         yield found.best(search.best, method)
 

@@ -4,7 +4,7 @@ from formulations.compiled.problem import Problem
 from ilpinfer.certificate import Certificate, Leaf, proof
 
 
-def exhausted(
+def whole_search(
     problem: Problem, source: str, *, found: bool, excluded: tuple[tuple[int, ...], ...] = ()
 ) -> Certificate:
     """Following every machine at the value found, as the search has; no more than a word where a rule has none.

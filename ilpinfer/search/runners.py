@@ -10,7 +10,7 @@ from ilpinfer.certificate import BEAM_BOUND, VITERBI_BOUND
 from ilpinfer.exact.viterbi import best_paths
 from ilpinfer.found import Found, Task
 from ilpinfer.search.beam import search
-from ilpinfer.search.exhaustion import exhausted
+from ilpinfer.search.exhaustion import whole_search
 from ilpinfer.search.ranking import ranked
 from ilpinfer.warming import warm
 
@@ -45,12 +45,14 @@ def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     for path, score in zip(found.paths[: task.top], found.scores, strict=False):
         own = proof
         if apart and found.left_out <= score:
-            own = exhausted(problem, WHOLE_BEAM, found=True, excluded=tuple(before))
+            own = whole_search(problem, WHOLE_BEAM, found=True, excluded=tuple(before))
         yield Found(path, max(found.left_out, score) if apart else bound, method, own)
         before.append(tuple(path.tolist()))
     if not found.paths:
         none_left = apart and is_forbidden(bound)
-        yield Found(None, bound, method, exhausted(problem, WHOLE_BEAM, found=False) if none_left else proof)
+        yield Found(
+            None, bound, method, whole_search(problem, WHOLE_BEAM, found=False) if none_left else proof
+        )
 
 
 def forced(problem: Problem) -> Problem:
