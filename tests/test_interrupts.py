@@ -212,9 +212,11 @@ import sys, time
 from ilpinfer import cli
 from ilpinfer.cli import app, signals
 def run(arguments):
-    print("ready", flush=True)
+    news = ["ready"]
     while True:
         try:
+            while news:
+                print(news.pop(), flush=True)
             time.sleep(0.05)
         except KeyboardInterrupt:
             print("swallowed", flush=True)
@@ -234,6 +236,25 @@ def test_an_interrupt_that_is_swallowed_ends_the_command_nevertheless(patience, 
             run.send_signal(signal.SIGINT)
         _, err = run.communicate(timeout=60)
     assert (run.returncode, err) == (130, "ilpinfer: interrupted\n")
+
+
+@linux
+def test_an_interrupt_when_the_reader_of_the_output_is_gone(tmp_path):
+    script = STUBBORN.replace('print("swallowed", flush=True)', 'print("lost"); raise')
+    with subprocess.Popen(
+        [sys.executable, "-c", script, "100"],
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "ready\n"
+        run.stdout.close()
+        run.stdout = None
+        run.send_signal(signal.SIGTERM)
+        _, err = run.communicate(timeout=60)
+    assert (run.returncode, err) == (143, "ilpinfer: terminated\n")
 
 
 def test_nothing_that_takes_long_is_imported_before_interrupts_are_dealt_with():

@@ -15,7 +15,8 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     """Run one command; whatever goes wrong is one line on standard error, with the place in a rule file below it."""
     with signals.handled():
         try:
-            return _run(arguments)
+            code = _run(arguments)
+            return signals.stopped() if code and signals.came() else code
         except BaseException:
             if not signals.came():
                 raise

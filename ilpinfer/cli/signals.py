@@ -61,8 +61,11 @@ def finish(code: int) -> None:
     processes = sys.modules.get("ilpinfer.processes")
     if processes is not None:
         processes.end_all()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        try:  # noqa: SIM105
+            stream.flush()
+        except (AttributeError, OSError, ValueError):  # closed, or its reader is gone
+            pass
     os._exit(code)
 
 

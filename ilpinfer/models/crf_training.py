@@ -95,14 +95,16 @@ def _train_apart(trainer: Any, path: Path, progress: Progress) -> None:
     """Train in a forked process: CRFsuite lets no interrupt through while an iteration lasts, which can be a minute."""
     ours, theirs = Pipe(duplex=False)
     lifeline, its = Pipe()
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
         child = os.fork()
     if child == 0:
         lifeline.close()
-        _train_and_leave(trainer, path, theirs, its)
-    theirs.close()
-    its.close()
+        _train_and_leave(trainer, path, theirs, its, mask)
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        theirs.close()
+        its.close()
         while isinstance(news := ours.recv(), Iteration):
             progress(news)
     except EOFError:
@@ -116,12 +118,15 @@ def _train_apart(trainer: Any, path: Path, progress: Progress) -> None:
         raise RuntimeError(f"CRFsuite: {news}")
 
 
-def _train_and_leave(trainer: Any, path: Path, pipe: Connection, lifeline: Connection) -> NoReturn:
+def _train_and_leave(
+    trainer: Any, path: Path, pipe: Connection, lifeline: Connection, mask: set[int]
+) -> NoReturn:
     """Send each iteration, and in the end what went wrong; the child runs nothing of its parent's."""
     try:
         end_with_parent(lifeline.fileno())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         trainer.report = pipe.send
         try:
             trainer.train(str(path), 1 if trainer.holds_out else -1)
