@@ -8,7 +8,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-HEAVY = {"lark", "regex", "numba", "ortools", "scipy", "pulp", "pycrfsuite", "matplotlib", "rich", "typer", "jinja2"}
+HEAVY = {
+    "lark",
+    "regex",
+    "numba",
+    "ortools",
+    "scipy",
+    "pulp",
+    "pycrfsuite",
+    "matplotlib",
+    "rich",
+    "typer",
+    "jinja2",
+}
 
 
 def imported(package: str) -> dict[str, set[str]]:

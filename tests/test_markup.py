@@ -49,9 +49,7 @@ def test_fields_and_files_are_named_as_they_are(files, capsys):
 
 
 def test_methods_are_named_as_they_are(capsys):
-    line = Summary(
-        **{field: 0 for field in Summary.__dataclass_fields__} | {"method": LABEL, "kind": "exact"}
-    )
+    line = Summary(**dict.fromkeys(Summary.__dataclass_fields__, 0) | {"method": LABEL, "kind": "exact"})
     show.show_comparison([line])
     assert capsys.readouterr().out.count(LABEL) == 2
 
