@@ -11,6 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from timing import at_most
 
+from formulations import LabelSet
+from formulations import constraints as C
 from formulations.language.regular import LabelRegexError, automaton, names, parse
 
 # Letter i is the character "abc"[i]; each atom is written here and in Python's syntax.
@@ -98,3 +100,11 @@ def test_automata_that_accept_nothing_are_refused():
     assert compiled(".*", size=0).next_state.shape == (1, 0)
     with pytest.raises(ValueError, match="accepts nothing"):
         compiled("a none | none+")
+
+
+@pytest.mark.parametrize("regex", ["((a*)*)* b", "(a | a)* b", "(((a{0,20}){0,20}){0,20}){20} b"])
+def test_the_plain_checker_takes_repetitions_inside_repetitions(regex):
+    """A backtracking engine would need more steps than there are seconds."""
+    labels, rule = LabelSet(("a", "b")), C.matches(regex)
+    assert rule.violations(["a"] * 40, None, labels) == 1
+    assert rule.violations([*["a"] * 40, "b"], None, labels) == 0

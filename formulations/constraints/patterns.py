@@ -1,9 +1,8 @@
 """Regular expressions over labels."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -88,9 +87,8 @@ class Matches(Template):
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         kept = range(len(reading)) if self.over == "tokens" else [0, *reading.changes()]
-        pattern, letters = _as_characters(self, reading)
-        word = "".join(letters[reading.names[t]] for t in kept)
-        yield Trial((), int(re.fullmatch(pattern, word) is None))
+        ends = _reader(self, reading, kept)
+        yield Trial((), int(len(kept) not in ends(frozenset([0]))))
 
     def bind(self, names: Mapping[str, Selector]) -> Template:
         given = tuple(Group(name, listed(value)) for name, value in names.items() if name in self._names())
@@ -121,27 +119,53 @@ def _automaton(
     return symbols.reshape(-1).astype(np.int64), found.next_state, found.accepting
 
 
-def _as_characters(statement: Matches, reading: Reading) -> tuple[str, dict[str, str]]:
-    """The expression in Python's own syntax, and a character for each label."""
+Places = frozenset[int]
+"""Between which letters of a word a reader may stand."""
+
+
+def _reader(statement: Matches, reading: Reading, kept: Sequence[int]) -> Callable[[Places], Places]:
+    """Where the expression may end, given where it may begin, in the word of the tokens that are kept.
+
+    Each part takes all places at once, so that the time is bounded whatever repetitions lie inside repetitions.
+    """
     from formulations.language.regular import Join, Letter
 
-    labels = reading.labels.names
-    letters = {name: chr(0x100 + i) for i, name in enumerate(labels)}
-    view = Reading(labels, [""] * len(labels), reading.labels)
-    selectors, stack = statement._names(), list[str]()
+    selectors, stack = statement._names(), list[Callable[[Places], Places]]()
     for step in statement._expression().steps:
         if isinstance(step, Letter):
-            inside = [
-                letters[name]
-                for i, name in enumerate(labels)
-                if step.name is None or view.has(i, selectors[step.name]) != step.negated
-            ]
-            stack.append(f"[{''.join(inside)}]" if inside else "(?!)")
+            fits = [step.name is None or reading.has(t, selectors[step.name]) != step.negated for t in kept]
+            stack.append(partial(_after_letter, fits))
         elif isinstance(step, Join):
             parts = stack[len(stack) - step.operands :]
             del stack[len(stack) - step.operands :]
-            stack.append(f"(?:{('|' if step.union else '').join(parts)})")
+            stack.append(partial(_after_any if step.union else _after_all, parts))
         else:
-            most = "" if step.high is None else step.high
-            stack.append(f"(?:{stack.pop()}){{{step.low},{most}}}")
-    return stack.pop(), letters
+            stack.append(partial(_after_repeats, stack.pop(), step.low, step.high))
+    return stack.pop()
+
+
+def _after_letter(fits: Sequence[bool], places: Places) -> Places:
+    return frozenset(i + 1 for i in places if i < len(fits) and fits[i])
+
+
+def _after_any(parts: Sequence[Callable[[Places], Places]], places: Places) -> Places:
+    return frozenset[int]().union(*(part(places) for part in parts))
+
+
+def _after_all(parts: Sequence[Callable[[Places], Places]], places: Places) -> Places:
+    for part in parts:
+        places = part(places)
+    return places
+
+
+def _after_repeats(body: Callable[[Places], Places], low: int, high: int | None, places: Places) -> Places:
+    for _ in range(low):
+        before, places = places, body(places)
+        if places == before:
+            break
+    found = new = places
+    left = -1 if high is None else high - low
+    while new and left:
+        new = body(new) - found
+        found, left = found | new, left - 1
+    return found

@@ -11,10 +11,7 @@ from formulations.compiled.gates import FALSE, TRUE, Gates
 from formulations.labels import LabelSet, Selector
 from formulations.language import ast
 from formulations.language.ast import Formula, Value
-from formulations.language.meaning import innermost
-
-MOST = 3_000_000
-"""Groundings of a formula and its parts on one sequence, and gates for them; more are refused."""
+from formulations.language.meaning import MOST, innermost, too_many
 
 
 @dataclass
@@ -48,10 +45,7 @@ class Grounder:
         if not size % 256:
             limits.check()
         if size > MOST:
-            raise ValueError(
-                f"a formula of more than {MOST} groundings on {len(self.tokens)} tokens: use fewer nested quantifiers, "
-                "or bound their ranges"
-            )
+            raise too_many(len(self.tokens))
 
     def _made(self, formula: Formula, environment: dict[str, Value], positive: bool) -> int:
         gates, T = self.gates, len(self.tokens)
@@ -230,6 +224,6 @@ class Grounder:
                 values = self.values(inner, environment)
                 following += [({**environment, inner.binder.name: v}, inner.inner) for v in values]
                 limits.check()
-                self._check(len(following))
+                self._check(len(following) * (1 + len(environment) // 4))
             front = following
         return [self.node(inner, env) for env, inner in front]

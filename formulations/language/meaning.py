@@ -2,12 +2,23 @@
 
 from collections.abc import Iterator
 
-from formulations import schemes
+from formulations import limits, schemes
 from formulations.constraints.reading import Reading
 from formulations.labels import Group, LabelSet, Selector
 from formulations.labels import holds as belongs
 from formulations.language import ast
 from formulations.language.ast import Environment, Formula, Value
+
+MOST = 3_000_000
+"""Groundings of a formula and its parts on one sequence, and gates for them; more are refused."""
+
+
+def too_many(length: int) -> ValueError:
+    """The error about a formula of more groundings than that, on so many tokens."""
+    return ValueError(
+        f"a formula of more than {MOST} groundings on {length} tokens: use fewer nested quantifiers, or bound their "
+        "ranges"
+    )
 
 
 def holds(formula: Formula, reading: Reading, environment: Environment) -> bool:
@@ -123,6 +134,7 @@ def values(formula: ast.Quantified, reading: Reading, environment: Environment) 
         chosen = list(reading.labels.names)
     else:
         chosen = list(binder.listed)
+    limits.check()
     return ({**environment, binder.name: value} for value in chosen)
 
 
@@ -131,5 +143,10 @@ def groundings(formula: Formula, reading: Reading) -> Iterator[tuple[dict[str, V
     front: list[tuple[dict[str, Value], Formula]] = [({}, formula)]
     if isinstance(formula, ast.Quantified) and formula.universal:
         while front and isinstance(now := front[0][1], ast.Quantified) and now.block == formula.block:
-            front = [(each, now.inner) for env, _ in front for each in values(now, reading, env)]
+            following: list[tuple[dict[str, Value], Formula]] = []
+            for env, _ in front:
+                following += [(each, now.inner) for each in values(now, reading, env)]
+                if len(following) * (1 + len(env) // 4) > MOST:
+                    raise too_many(len(reading))
+            front = following
     return iter(front)

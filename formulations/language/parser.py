@@ -7,6 +7,8 @@ from typing import Any
 
 LONGEST = 20_000
 """Characters of a formula."""
+DEEPEST = 150
+"""How deep the parts of a formula may lie inside one another."""
 
 
 class FormulaError(ValueError):
@@ -89,7 +91,7 @@ def parse(text: str, start: str) -> Any:
     if len(text) > LONGEST:
         raise FormulaError(f"{len(text)} characters; a formula may have {LONGEST}", text, 0)
     try:
-        return _parser().parse(text, start=start)
+        tree = _parser().parse(text, start=start)
     except UnexpectedCharacters as error:
         at = error.pos_in_stream or 0
         what = (
@@ -106,6 +108,24 @@ def parse(text: str, start: str) -> Any:
             raise FormulaError(f"{found} does not belong here", text, at) from None
         wanted = ", ".join(expected[:-1]) + (" or " if expected[:-1] else "") + expected[-1]
         raise FormulaError(f"{found} where {wanted} was expected", text, at) from None
+    _check_depth(tree, text)
+    return tree
+
+
+def _check_depth(tree: Any, text: str) -> None:
+    """Raise FormulaError where parts lie too deep inside one another; chains of "and" and of "or" do not count."""
+    waiting = [(tree, 1)]
+    while waiting:
+        node, depth = waiting.pop()
+        if depth > DEEPEST:
+            raise FormulaError(
+                f"parts lie more than {DEEPEST} deep inside one another", text, offset_of(node)
+            )
+        inner = depth + (len(node.children) - 1 if node.data == "quantified" else 1)
+        for child in node.children:
+            if hasattr(child, "data"):
+                chained = child.data == node.data and node.data in ("both", "either")
+                waiting.append((child, depth if chained else inner))
 
 
 def offset_of(node: Any) -> int:

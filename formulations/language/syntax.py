@@ -1,6 +1,7 @@
 """The texts of rules as records: formulas, inequalities, and formulas that others call by name."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import product
 from typing import TypeVar
 
@@ -52,6 +53,13 @@ def read_inequality(
     """The inequality of a text; see `read_formula`."""
     reader = Inequalities(text, resolve, {}, {k: Name(v) for k, v in (arguments or {}).items()})
     return _guarded(text, lambda: reader.inequality(parse(text, "inequality")))
+
+
+def _read(reader: Inequalities, kind: str) -> None:
+    if kind == "linear":
+        reader.inequality(parse(reader.text, "inequality"))
+    else:
+        reader.formula(parse(reader.text, "formula"))
 
 
 Read = TypeVar("Read")
@@ -121,10 +129,7 @@ def check_body(
         scope = dict(zip(formula.parameters, chosen, strict=False))
         reader = Inequalities(formula.text, resolve, named, scope)
         try:
-            if kind == "linear":
-                reader.inequality(parse(formula.text, "inequality"))
-            else:
-                reader.formula(parse(formula.text, "formula"))
+            _guarded(formula.text, partial(_read, reader, kind))
             return
         except FormulaError as error:
             wrong.append(error)
