@@ -1,6 +1,5 @@
 """Linear-chain conditional random fields, with exact scores for trellises."""
 
-import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
 from ilpinfer.models import line_breaks, plain
+from ilpinfer.models.crf_bodies import KEYS, read_weights, written
 from ilpinfer.models.crf_training import Observed, Progress, check_sequences, learn
 from ilpinfer.models.crfsuite_files import Weights, read_crfsuite
 from ilpinfer.models.features import Template
@@ -239,19 +239,16 @@ class CRF:
             "template": None if self.template is None else dict(self.template.source),
             "without_line_breaks": self.without_line_breaks,
             "attributes": list(self.learnt.attributes),
-            **{name: _text(getattr(self.learnt, name), kind) for name, kind in _ARRAYS.items()},
+            **written(self.learnt),
         }
         save_body(path, self.FORMAT, self.VERSION, body)
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> "CRF":
         """From the plain values that `save` has written; ValueError for others."""
-        plain.table(body, (*_KEYS, *_ARRAYS), "the model")
-        labels, attributes = plain.label_set(body), plain.texts(body["attributes"], "attributes")
-        arrays: dict[str, Any] = {name: _array(body[name], kind, name) for name, kind in _ARRAYS.items()}
-        _check_arrays(arrays, len(labels), len(attributes))
-        arrays["transitions"] = arrays["transitions"].reshape(len(labels), len(labels))
-        weights = Weights(labels.names, attributes, **arrays)
+        plain.table(body, KEYS, "the model")
+        labels = plain.label_set(body)
+        weights = read_weights(body, labels)
         template = None if body["template"] is None else _template(body["template"])
         return cls(labels, weights, template, plain.flag(body["without_line_breaks"], "without_line_breaks"))
 
@@ -260,38 +257,6 @@ def _observed(template: Template, tokens: Sequence[str], labels: Sequence[str], 
     if not without:
         return template.features(tokens), labels
     return template.features_without_line_breaks(tokens), [labels[t] for t in line_breaks.kept(tokens)]
-
-
-_KEYS = ("labels", "scheme", "template", "without_line_breaks", "attributes")
-_ARRAYS = {"begins": "<i8", "targets": "<i8", "weights": "<f8", "transitions": "<f8"}
-
-
-def _text(array: NDArray[Any], kind: str) -> str:
-    return base64.b64encode(array.astype(kind).tobytes()).decode("ascii")
-
-
-def _array(value: Any, kind: str, what: str) -> NDArray[Any]:
-    text = plain.text(value, what)
-    try:
-        found = np.frombuffer(base64.b64decode(text, validate=True) or bytearray(), kind)
-    except ValueError as error:
-        raise ValueError(f"{what}: not an array in base64 ({error})") from None
-    if not np.isfinite(found).all():
-        raise ValueError(f"{what} holds a number that is not finite")
-    return found.astype(found.dtype.newbyteorder("="))
-
-
-def _check_arrays(arrays: Mapping[str, NDArray[Any]], K: int, A: int) -> None:
-    """Raise ValueError where arrays do not fit K labels, A attributes and each other."""
-    begins, targets = arrays["begins"], arrays["targets"]
-    sizes = {"begins": A + 1, "weights": len(targets), "transitions": K * K}
-    for name, size in sizes.items():
-        if len(arrays[name]) != size:
-            raise ValueError(f"{name} has {len(arrays[name])} numbers; expected {size}")
-    if begins[0] != 0 or begins[-1] != len(targets) or (np.diff(begins) < 0).any():
-        raise ValueError(f"begins has to rise from 0 to the {len(targets)} weights")
-    if ((targets < 0) | (targets >= K)).any():
-        raise ValueError(f"targets has to hold numbers of labels, from 0 to {K - 1}")
 
 
 def _template(source: Any) -> Template:
