@@ -44,7 +44,7 @@ class Leaf:
     inside : (rule, machine) followed by the backward pass too: the lattice is multiplied with these machines
     followed : (rule, machine) of further machines, in stages: those of a stage follow what the one before has left, by a
         forward pass which drops a prefix as soon as it cannot pass the bound, and a backward pass, which drops the
-        steps that cannot; empty where the first backward pass alone proves it
+        steps that cannot; empty where the first backward pass alone proves it, while no stage is empty itself
     """
 
     multipliers: Mapping[Part, int] = field(default_factory=dict)

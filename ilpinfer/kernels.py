@@ -2,8 +2,10 @@
 
 import contextlib
 import hashlib
+import inspect
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from numba import njit
@@ -52,8 +54,8 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp()
-        self._files = SealedFiles(self._cache_path, self._impl.filename_base, stamp)
+        self.stamp = _stamp(function)
+        self._files = SealedFiles(self._cache_path, self._impl.filename_base, self.stamp)
         self._cache_file = self._files
 
     def load_overload(self, signature: Any, target: Any) -> Any:
@@ -100,6 +102,21 @@ class SealedFiles(IndexDataCacheFile):
         if seal and hashlib.sha256(content).digest() != digest:
             raise ValueError("its content has changed")
         return super()._load_data(name)
+
+
+def _stamp(function: Callable[..., Any]) -> str:
+    """A digest of all that a kernel is compiled from: its file, the constants it may use, and kernels of other files.
+
+    Numba's own looks at the kernel's file only, so that code would go stale where another file changes.
+    """
+    known = function.__globals__
+    constants = sorted(f"{name}={known[name]!r}" for name in known if isinstance(known[name], int | float))
+    called = {
+        id(v._cache): v._cache for v in known.values() if isinstance(getattr(v, "_cache", None), KernelCache)
+    }
+    stamps = sorted(cache.stamp for cache in called.values())
+    text = Path(inspect.getfile(function)).read_bytes()
+    return hashlib.sha256(repr((text, constants, stamps)).encode()).hexdigest()
 
 
 def _reason(error: Exception) -> str:

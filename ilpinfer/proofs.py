@@ -21,6 +21,7 @@ from ilpinfer.accounts import Account, Spending
 from ilpinfer.certificate import Leaf, Part, Split, TooManyCases, nodes
 from ilpinfer.meter import OVERHEAD, Meter, Rejected
 from ilpinfer.passes import (
+    LARGEST_KEY,
     Followed,
     Graph,
     Labelling,
@@ -314,6 +315,8 @@ def _check_size(
     T = len(lattice.node)
     total = scale * T * sum(_largest(x) for x in (lattice.node, lattice.pool))
     total += sum(scale * (rules[r].penalty or 0) * rules[r].machines[m].most for r, m in machines)
+    if any(scale * (rules[r].penalty or 0) > LARGEST_KEY for r, _ in machines):
+        raise Rejected("leaf: a penalty is larger than what can be checked without overflow")
     for price in prices:
         largest = abs(price.each) * T * _largest(price.part.steps.values) + abs(price.back or 0)
         total += largest * scale // FINE

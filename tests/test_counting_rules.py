@@ -10,7 +10,7 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.compiled.problem import compile_problem
-from ilpinfer.certificate import Leaf, Split
+from ilpinfer.certificate import DEEPEST, Leaf, Split, TooManyCases
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact import branch, refinement, rounds
 from ilpinfer.exact.contradiction import chosen, contradiction, sums_of
@@ -239,16 +239,21 @@ class Case:
         self.row, self.most, self.cases, self.leaf = None, 0, (), Leaf()
 
 
-def test_a_deep_tree_is_made_and_written_without_recursion():
+@pytest.mark.parametrize("depth", [DEEPEST, 5000])
+def test_a_deep_tree_is_made_and_written_without_recursion(depth):
     nodes = [Case()]
-    for _ in range(5000):
+    for _ in range(depth):
         last = nodes[-1]
         last.row, last.cases = ((0,), (1,)), (Case(), Case())
         nodes += last.cases
-    written, depth = tree_of(nodes).to_dict(), 0
-    while "above" in written:
-        written, depth = written["above"], depth + 1
-    assert depth == 5000
+    tree = tree_of(nodes)
+    if depth > DEEPEST:
+        with pytest.raises(TooManyCases, match="deeper than 200 splits"):
+            tree.to_dict()
+        return
+    written = tree.to_dict()
+    for _ in range(depth):
+        written = written["above"]
     assert written == Leaf().to_dict()
 
 

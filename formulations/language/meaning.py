@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from formulations import limits, schemes
 from formulations.constraints.reading import Reading
-from formulations.labels import Group, LabelSet, Selector
+from formulations.labels import Group, LabelSet, Selector, listed
 from formulations.labels import holds as belongs
 from formulations.language import ast
 from formulations.language.ast import Environment, Formula, Value
@@ -103,12 +103,10 @@ def labels_as_fields(read: Formula | ast.Inequality, labels: LabelSet) -> Iterat
 
 
 def _labels_in(selector: Selector, labels: LabelSet) -> Iterator[str]:
-    if isinstance(selector, str):
-        if selector in labels.names and selector not in labels.fields:
-            yield selector
-        return
-    for member in selector.members if isinstance(selector, Group) else selector:
-        yield from _labels_in(member, labels)
+    named = (member.names if isinstance(member, Group) else {member} for member in listed(selector))
+    for name in sorted(frozenset[str]().union(*named)):
+        if name in labels.names and name not in labels.fields:
+            yield name
 
 
 def _same(what: str, s: int, t: int, reading: Reading) -> bool:

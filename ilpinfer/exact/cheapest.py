@@ -5,19 +5,17 @@ weight at which the floor is just kept bounds the cost (Handler and Zang 1980, f
 lies between the labellings that weights can find is closed by label setting that keeps account of what is spent.
 """
 
-import math
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from formulations.compiled.problem import Problem
-from formulations.grid import LIMIT, is_forbidden
+from formulations.compiled.problem import GroundRule, Problem
+from formulations.grid import LIMIT
 from ilpinfer.certificate import Leaf, Part
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.follow import follow
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round, place, rounds
 from ilpinfer.found import Path
+from ilpinfer.phases import cost_unit, lowest_score
 
 WIDTHS = (256, 4096, 65536)
 MOST_WEIGHTS = 20
@@ -49,9 +47,7 @@ class Cheapest:
     best: Path
 
     def __post_init__(self) -> None:
-        breakable = tuple(rule for rule in self.problem.rules if rule.penalty is None or rule.most)
-        self.problem = replace(self.problem, rules=breakable)
-        self.unit = math.gcd(*(rule.penalty or 0 for rule in self.problem.rules)) or 1
+        self.unit = cost_unit(self.problem.rules)
         self.cheapest = self.point(self.best)
         self.cost_bound = 0
         self.weighed = False
@@ -69,11 +65,14 @@ class Cheapest:
         return self.floor is None or score >= self.floor
 
     def weighted(self, weight: int) -> Problem:
-        """The problem in which a unit of cost takes `weight` grid units off the score."""
-        rules = tuple(
-            rule if rule.penalty is None else replace(rule, penalty=rule.penalty // self.unit * weight)
-            for rule in self.problem.rules
-        )
+        """The problem in which a unit of cost takes `weight` grid units off the score; what cannot be broken costs 1."""
+
+        def weighed(rule: GroundRule) -> GroundRule:
+            if rule.penalty is None:
+                return rule
+            return replace(rule, penalty=rule.penalty // self.unit * weight if rule.most else 1)
+
+        rules = tuple(map(weighed, self.problem.rules))
         return replace(self.problem, rules=rules)
 
     def proof(self) -> tuple[Leaf, int]:
@@ -83,7 +82,7 @@ class Cheapest:
         """
         progress = Progress(self.problem, list(range(len(self.problem.rules))), self.deadline, fixed=True)
         rules = self.problem.rules
-        named = sorted({r for r, _ in self.taken | self.followed})
+        named = sorted({r for r, _ in self.taken | self.followed if rules[r].most})
         every = progress.parts((r, p) for r in named for p in range(len(rules[r].parts)))
         parts = [part for part in every if part.part in self.taken or part.key in self.followed]
         inside, charged, others = place(parts, self.problem.lattice, None)
@@ -119,12 +118,6 @@ class Cheapest:
             low, high = (found, high) if self.keeps(found.score) else (low, found)
         return weight
 
-    def _lowest(self) -> int:
-        """No labelling scores less."""
-        lattice = self.problem.lattice
-        least = (np.where(is_forbidden(x), 0, x).min(initial=0) for x in (lattice.node, lattice.pool))
-        return len(lattice.node) * int(sum(least))
-
     def _most(self) -> int:
         return sum((rule.penalty or 0) // self.unit * rule.most for rule in self.problem.rules)
 
@@ -142,7 +135,10 @@ class Cheapest:
         before = self.cheapest
         if self.keeps(found.score) and (found.cost, -found.score) <= (before.cost, -before.score):
             self.cheapest, self.weighed = found, True
-        value, floor = found.score - weight * found.cost, self._lowest() if self.floor is None else self.floor
+        value, floor = (
+            found.score - weight * found.cost,
+            lowest_score(self.problem) if self.floor is None else self.floor,
+        )
         self.cost_bound = max(self.cost_bound, -((value - floor) // weight))
         return found
 
@@ -180,7 +176,7 @@ class Cheapest:
         for width in WIDTHS:
             for beam in (False, True):
                 purse = LIMIT if known is None else weight * known
-                lowest = self._lowest() if self.floor is None else self.floor
+                lowest = lowest_score(self.problem) if self.floor is None else self.floor
                 found = follow(
                     current.guide,
                     current.prices,
