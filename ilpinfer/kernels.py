@@ -99,7 +99,7 @@ class SealedFiles(IndexDataCacheFile):
     def _load_data(self, name: str) -> Any:
         with open(self._data_path(name), "rb") as file:
             content, seal, digest = file.read().rpartition(SEAL)
-        if seal and hashlib.sha256(content).digest() != digest:
+        if not seal or hashlib.sha256(content).digest() != digest:
             raise ValueError("its content has changed")
         return super()._load_data(name)
 

@@ -105,11 +105,23 @@ def test_files_that_can_be_neither_read_nor_written_are_worked_without(kind, loa
         assert any("cannot be kept in" in line and "NUMBA_CACHE_DIR" in line for line in said)
 
 
-def test_files_without_a_digest_are_read(load, monkeypatch):
-    with monkeypatch.context() as patched:
-        patched.delattr(SealedFiles, "_dump")
-        load()
-    assert load() == (1, [])
+@pytest.mark.parametrize(("old", "new", "value"), [("4", "5", 10), ("FACTOR * x", "FACTOR * x + 1", 9)])
+def test_a_kernel_is_compiled_again_where_what_it_uses_changes(tmp_path, monkeypatch, old, new, value):
+    outer, inner = next(NAMES), next(NAMES)
+    uses = f"from ilpinfer.kernels import kernel\nfrom {inner} import times\n"
+    (tmp_path / f"{outer}.py").write_text(f"{uses}@kernel\ndef outer(x):\n    return times(x)\n")
+    source = (
+        "from ilpinfer.kernels import kernel\nFACTOR = 4\n@kernel\ndef times(x):\n    return FACTOR * x\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    for text, expected in ((source, 8), (source.replace(old, new), value)):
+        (tmp_path / f"{inner}.py").write_text(text)
+        shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+        importlib.invalidate_caches()
+        for name in (outer, inner):
+            sys.modules.pop(name, None)
+        assert importlib.import_module(outer).outer(2) == expected
 
 
 def test_a_full_disk_is_worked_without(load, tmp_path, monkeypatch):
