@@ -31,7 +31,7 @@ def files(tmp_path, monkeypatch):
 
 
 def test_rules_are_named_as_they_are(files, capsys):
-    check("rules.toml", "gold.tsv", "plain", False)
+    check("rules.toml", "gold.tsv", "plain", False, "")
     checked = capsys.readouterr().out
     explain("rules.toml", None, 5, "plain", False)
     explained = capsys.readouterr().out
@@ -42,7 +42,7 @@ def test_rules_are_named_as_they_are(files, capsys):
 
 def test_fields_and_files_are_named_as_they_are(files, capsys):
     (files / "[a].jsonl").write_text((files / "said.jsonl").read_text())
-    options = {"by": "tokens", "beta": 1.0, "leave_out": (), "resamples": 10, "seed": 0}
+    options = {"by": "tokens", "beta": 1.0, "leave_out": (), "resamples": 10, "seed": 0, "column": ""}
     evaluate("[a].jsonl", "gold.tsv", "said.jsonl", None, None, "plain", options)
     shown = capsys.readouterr().out
     assert LABEL in shown and "[a].jsonl against said.jsonl" in shown and f"{LABEL} as O" in shown

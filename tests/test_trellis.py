@@ -148,7 +148,7 @@ def test_labellings_are_checked():
         (lambda: [C.at_most_runs("title", 1, penalty=2**2000)], "beyond 2\\^31 nats"),
         (lambda: [C.at_least_runs("title", 10**30)], "expected a whole number from 0 to 2\\^31"),
         (lambda: C.at_most_runs("title"), "expected a list of rules"),
-        (lambda: [C.at_most_runs([])], "a group without a member"),
+        (lambda: [C.at_most_runs([])], "field is an empty list; expected at least one field"),
         (lambda: ["title"], "rule 1 is 'title'; expected a rule"),
         (lambda: [C.at_least_tokens("title", 10**9, penalty=1e6)], "pass 2\\^31 nats: lower the penalty"),
     ],
