@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from effort import at_most, examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import problems
-from timing import at_most
 
 import ilpinfer
 from formulations import Trellis
@@ -27,7 +27,7 @@ def example(seed=0, **cost):
     return trellis, [C.at_most_runs(label, 3, **cost) for label in labels]
 
 
-@settings(max_examples=100, **SLOW)
+@settings(max_examples=examples(100), **SLOW)
 @given(problem=problems(), seed=st.integers(0, 99), steps=st.integers(1, 400))
 def test_what_is_passed_through_is_worth_what_the_rules_say(problem, seed, steps):
     instance, cases = problem

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from strategies import UNIT, cost_units, problems
 
@@ -26,7 +27,7 @@ SEARCHES = {
 
 
 @pytest.mark.parametrize("method", SEARCHES)
-@settings(max_examples=40, **SLOW)
+@settings(max_examples=examples(40), **SLOW)
 @given(problem=problems())
 def test_every_incumbent_is_worth_and_breaks_what_the_rules_say(method, problem):
     instance, cases = problem

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import problems
@@ -142,7 +143,7 @@ def test_no_tree_is_too_deep_to_be_refused(tree):
     assert not verify(TRELLIS, RULES, forged(tree)).ok
 
 
-@settings(max_examples=100, **SLOW)
+@settings(max_examples=examples(100), **SLOW)
 @given(problems(longest=5))
 def test_the_proofs_of_the_engine_cost_far_less_than_the_default(problem):
     instance, cases = problem

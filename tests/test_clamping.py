@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import oracles
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from strategies import cost_units, problems
 
@@ -35,7 +36,7 @@ def test_clamping_one_word_repairs_its_neighbour_and_post_correction_does_not():
 METHODS = ("constrained-viterbi", "post-correction")
 
 
-@settings(max_examples=150, **SLOW)
+@settings(max_examples=examples(150), **SLOW)
 @given(problems())
 def test_constrained_viterbi_is_the_best_under_the_local_rules(problem):
     instance, cases = problem
@@ -54,7 +55,7 @@ def test_constrained_viterbi_is_the_best_under_the_local_rules(problem):
     assert solution.score <= (-math.inf if whole is None else whole / 2**20) <= solution.bound
 
 
-@settings(max_examples=150, **SLOW)
+@settings(max_examples=examples(150), **SLOW)
 @given(problems())
 def test_post_correction_keeps_what_token_rules_leave_and_moves_nothing_else(problem):
     instance, cases = problem

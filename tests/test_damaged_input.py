@@ -10,6 +10,7 @@ import zipfile
 import numpy as np
 import pycrfsuite
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -83,7 +84,7 @@ CHANGES = st.lists(
 
 
 @pytest.mark.parametrize("compressed", [True, False])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(CHANGES)
 def test_archives_with_changed_bytes(place, compressed, changes):
     path = place / "x.npz"
@@ -200,7 +201,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.sampled_from(TEXTS),
     st.lists(st.tuples(st.floats(0, 1), st.integers(0, 3), st.sampled_from(PIECES)), min_size=1, max_size=5),
@@ -243,7 +244,7 @@ def somewhere(value, draw, replacement):
     return replacement
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.data())
 def test_records_with_changed_values(place, data):
     record = dict(data.draw(st.sampled_from(RECORDS)))
@@ -308,7 +309,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("kind", ["hmm", "hmm2", "crf"])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_models_with_a_valid_digest_and_another_body(place, bodies, kind, data):
     record = bodies[kind]
@@ -330,7 +331,7 @@ def crfsuite(place):
     return (place / "model.crfsuite").read_bytes()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     CHANGES,
     st.lists(st.tuples(st.integers(0, 11), st.sampled_from([0, 1, 5000, 2**31, 2**32 - 1])), max_size=2),

@@ -4,6 +4,7 @@ import math
 
 import oracles
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import NEAR_TIES, UNIT, Case, Instance, cost_units, instances, problems
@@ -29,7 +30,7 @@ def rules(cases: list[Case]) -> list:
     return [case.rule for case in cases]
 
 
-@settings(max_examples=300, **SLOW)
+@settings(max_examples=examples(300), **SLOW)
 @given(problems())
 def test_a_rule_means_the_same_to_the_checker_the_machines_and_the_oracle(problem):
     instance, cases = problem
@@ -43,7 +44,7 @@ def test_a_rule_means_the_same_to_the_checker_the_machines_and_the_oracle(proble
         assert list(value.violations.values()) == expected
 
 
-@settings(max_examples=200, **SLOW)
+@settings(max_examples=examples(200), **SLOW)
 @given(problems())
 def test_folding_changes_no_score(problem):
     instance, cases = problem
@@ -74,20 +75,20 @@ def check_optimum(instance: Instance, cases: list[Case], method: str) -> None:
 
 
 @pytest.mark.parametrize("method", EXACT)
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=examples(60), **SLOW)
 @given(problem=problems())
 def test_exact_methods_find_the_optimum(method, problem):
     check_optimum(*problem, method)
 
 
 @pytest.mark.parametrize("method", EXACT)
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=examples(60), **SLOW)
 @given(problem=problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT))))
 def test_exact_methods_find_the_optimum_of_near_ties(method, problem):
     check_optimum(*problem, method)
 
 
-@settings(max_examples=150, **SLOW)
+@settings(max_examples=examples(150), **SLOW)
 @given(problems(longest=5))
 def test_a_beam_of_full_width_is_exact(problem):
     instance, cases = problem
@@ -100,7 +101,7 @@ def test_a_beam_of_full_width_is_exact(problem):
         assert tuple(solution.ids.tolist()) in labellings
 
 
-@settings(max_examples=150, **SLOW)
+@settings(max_examples=examples(150), **SLOW)
 @given(problems(longest=5), st.integers(1, 3))
 def test_a_narrow_beam_never_claims_too_much(problem, width):
     instance, cases = problem
@@ -117,7 +118,7 @@ def test_a_narrow_beam_never_claims_too_much(problem, width):
         assert units(solution.score) <= expected
 
 
-@settings(max_examples=150, **SLOW)
+@settings(max_examples=examples(150), **SLOW)
 @given(problems())
 def test_viterbi_ignores_rules_and_says_what_that_proves(problem):
     instance, cases = problem
@@ -139,7 +140,7 @@ def test_viterbi_ignores_rules_and_says_what_that_proves(problem):
     assert expected is None or units(solution.bound) >= expected
 
 
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=examples(60), **SLOW)
 @given(instances(), st.integers(1, 6))
 def test_the_best_few_without_rules(instance, top):
     expected = oracles.top(*instance.shape, instance.units, lambda y: 0, top)
@@ -149,7 +150,7 @@ def test_the_best_few_without_rules(instance, top):
 
 
 @pytest.mark.parametrize("method", ["auto", "highs"])
-@settings(max_examples=25, **SLOW)
+@settings(max_examples=examples(25), **SLOW)
 @given(problem=problems(longest=3), top=st.integers(1, 4))
 def test_the_best_few_under_rules(method, problem, top):
     instance, cases = problem
@@ -162,7 +163,7 @@ def test_the_best_few_under_rules(method, problem, top):
     assert all(s.status == "optimal" for s in found)
 
 
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=examples(60), **SLOW)
 @given(problems())
 def test_a_hard_rule_never_raises_the_optimum(problem):
     instance, cases = problem
@@ -199,14 +200,14 @@ TAUS = st.sampled_from((0.0, 0.3, 0.9, 1.0))
 
 
 @pytest.mark.parametrize("method", EXACT)
-@settings(max_examples=25, **SLOW)
+@settings(max_examples=examples(25), **SLOW)
 @given(problem=problems(), tau=TAUS, bound=st.sampled_from(("relative", "odds")))
 def test_two_phase(method, problem, tau, bound):
     check_two_phase(*problem, tau, bound, method)
 
 
 @pytest.mark.parametrize("method", EXACT)
-@settings(max_examples=25, **SLOW)
+@settings(max_examples=examples(25), **SLOW)
 @given(
     problem=problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT))),
     tau=TAUS,

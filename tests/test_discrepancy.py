@@ -6,10 +6,10 @@ import math
 import numpy as np
 import oracles
 import pytest
+from effort import at_most, examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import NEAR_TIES, cost_units, problems
-from timing import at_most
 
 import ilpinfer
 from formulations import Trellis
@@ -30,7 +30,7 @@ def best_of(instance, cases):
 
 
 @pytest.mark.parametrize("variant", ["admissible", "textbook"])
-@settings(max_examples=120, **SLOW)
+@settings(max_examples=examples(120), **SLOW)
 @given(problem=st.one_of(problems(), problems(NEAR_TIES)))
 def test_with_no_limits_left_it_is_exact(variant, problem):
     instance, cases = problem
@@ -105,7 +105,7 @@ def published(compiled, alpha, m, b, db, zero):
     return next(found for found in rounds if found)
 
 
-@settings(max_examples=80, **SLOW)
+@settings(max_examples=examples(80), **SLOW)
 @given(problem=problems(), zero=st.sampled_from(("score", "best")), b=st.integers(1, 3))
 def test_the_published_search_finds_what_its_pseudocode_finds(problem, zero, b):
     instance, cases = problem

@@ -5,6 +5,7 @@ import random
 
 import oracles
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import LABEL_SETS, cases
@@ -36,7 +37,7 @@ def test_worked_examples_of_the_hamming_distance():
 C_DISTANCES = ("count", "binary", "hamming")
 
 
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=examples(60), **SLOW)
 @given(st.sampled_from([s for s in LABEL_SETS if len(s[1]) < 5]), st.integers(1, 4), st.data())
 def test_the_hamming_distance_is_that_to_the_nearest_labelling(pair, length, data):
     labels = LabelSet(pair[1], pair[0])
@@ -62,7 +63,7 @@ def test_the_hamming_distance_of_many_fields_is_refused():
         C.at_most_runs(C.EACH_FIELD, 1, distance="hamming").ground(labels, ["x"] * 30)
 
 
-@settings(max_examples=150, **SLOW)
+@settings(max_examples=examples(150), **SLOW)
 @given(st.sampled_from(LABEL_SETS), st.integers(1, 4), st.data())
 def test_machines_count_what_the_checker_counts(pair, length, data):
     labels = LabelSet(pair[1], pair[0])

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import oracles
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import NEAR_TIES, UNIT, cost_units, problems
@@ -71,7 +72,7 @@ def expected(problem, k):
 
 
 @pytest.mark.parametrize("route", ROUTES, indirect=True)
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=examples(60), **SLOW)
 @given(problem=st.one_of(problems(), TIES))
 def test_every_route_finds_the_first_optimum(route, problem):
     best = expected(problem, 1)
@@ -88,7 +89,7 @@ def test_every_route_finds_the_first_optimum(route, problem):
 
 
 @pytest.mark.parametrize("route", ROUTES, indirect=True)
-@settings(max_examples=40, **SLOW)
+@settings(max_examples=examples(40), **SLOW)
 @given(problem=st.one_of(problems(), TIES), top=st.integers(1, 60))
 def test_every_route_finds_the_best_few_in_order(route, problem, top):
     instance, rules = problem[0], [case.rule for case in problem[1]]
@@ -103,7 +104,7 @@ def test_every_route_finds_the_best_few_in_order(route, problem, top):
     assert found == best, "equal scores are ordered by label ids"
 
 
-@settings(max_examples=100, **SLOW)
+@settings(max_examples=examples(100), **SLOW)
 @given(problem=st.one_of(problems(), TIES), within=st.integers(0, 4))
 def test_everything_within_a_distance_of_the_best(problem, within):
     instance, rules = problem[0], [case.rule for case in problem[1]]
@@ -113,7 +114,7 @@ def test_everything_within_a_distance_of_the_best(problem, within):
     assert [(units(s.score), tuple(s.ids.tolist())) for s in solutions] == near
 
 
-@settings(max_examples=100, **SLOW)
+@settings(max_examples=examples(100), **SLOW)
 @given(problem=st.one_of(problems(), TIES), data=st.data())
 def test_a_known_labelling_is_proved_or_bettered(problem, data):
     instance, rules = problem[0], [case.rule for case in problem[1]]

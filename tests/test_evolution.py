@@ -4,10 +4,10 @@ import random
 
 import numpy as np
 import pytest
+from effort import at_most, examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import problems
-from timing import at_most
 
 import ilpinfer
 from formulations import LabelSet, Trellis
@@ -32,7 +32,7 @@ def example(T=70, K=6, seed=1, hard=False):
     return trellis, [*rules, C.requires_before("L0", "L1", penalty=2.0)]
 
 
-@settings(max_examples=100, **SLOW)
+@settings(max_examples=examples(100), **SLOW)
 @given(problem=problems(), choices=st.data())
 def test_every_individual_is_worth_what_the_rules_say(problem, choices):
     instance, cases = problem

@@ -8,6 +8,7 @@ from pathlib import Path
 import oracles
 import pytest
 from command_line import run
+from effort import examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import UNIT, cases, instances
@@ -84,7 +85,7 @@ def test_a_forced_rule_is_evaluated_on_prefixes_and_loses_solutions():
         C.logic("true", partial="forced")
 
 
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=examples(60), **SLOW)
 @given(instances(st.floats(-5, 5), 3), st.data())
 def test_forcing_a_rule_of_p_changes_nothing(instance, data):
     case = data.draw(cases(instance.trellis.labels))
@@ -182,7 +183,7 @@ def feasible(instance, found) -> bool:
     )
 
 
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=examples(60), **SLOW)
 @given(instances(st.floats(-3, 3), 3), st.data())
 def test_conflicts_are_minimal_and_relaxations_are_cheapest(instance, data):
     found = data.draw(st.lists(cases(instance.trellis.labels, st.just(math.inf)), min_size=2, max_size=4))
@@ -209,7 +210,7 @@ def test_conflicts_are_minimal_and_relaxations_are_cheapest(instance, data):
     assert sum(c.violations(list(reasons.labels), tokens) for c in found) == min(totals)
 
 
-@settings(max_examples=40, **SLOW)
+@settings(max_examples=examples(40), **SLOW)
 @given(instances(st.floats(-3, 3), 3), st.data())
 def test_relaxations_are_cheapest_where_rules_count_tokens_to_relabel(instance, data):
     labels, tokens = instance.trellis.labels, instance.trellis.tokens
@@ -327,7 +328,7 @@ def test_decode_explains_on_request(gold, capsys):
     assert "two" in broken and set(broken) <= {"two", "each once"}
 
 
-@settings(max_examples=25, **SLOW)
+@settings(max_examples=examples(25), **SLOW)
 @given(instances(st.integers(-3, 3).map(lambda k: k * UNIT), 3), st.data())
 @pytest.mark.parametrize("method", ["auto", "cp-sat", "highs"])
 def test_the_optimum_under_a_hamming_distance(method, instance, data):

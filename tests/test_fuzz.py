@@ -1,6 +1,7 @@
 """Changed input of every kind ends with an exit code, one clear line, and nothing half written."""
 
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stress import fuzz
@@ -12,7 +13,9 @@ def workplace():
         yield
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(rng=st.randoms(use_true_random=False))
 def test_changed_input_is_refused_in_one_line_or_taken(workplace, rng):
     name, shown, _, found = fuzz.case(rng, fuzz.in_process)

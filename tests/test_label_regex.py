@@ -7,9 +7,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+from effort import at_most, examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from timing import at_most
 
 from formulations import LabelSet
 from formulations import constraints as C
@@ -33,7 +33,7 @@ def compiled(text, size=3):
     return automaton(parse(text), LETTERS, size)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.recursive(st.sampled_from(ATOMS), larger, max_leaves=8))
 def test_accepts_what_python_accepts_in_states_that_are_reachable_and_distinct(both):
     expected = [bool(re.fullmatch(both[1].replace(" ", ""), "".join("abc"[i] for i in w))) for w in WORDS]

@@ -8,6 +8,7 @@ from pathlib import Path
 import fastjsonschema
 import numpy as np
 import pytest
+from effort import at_most, examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import LABEL_SETS, cases
@@ -23,7 +24,7 @@ SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 PLAIN = LabelSet(("a", "b", "O"))
 
 
-@settings(max_examples=200, **SLOW)
+@settings(max_examples=examples(200), **SLOW)
 @given(st.sampled_from(LABEL_SETS).flatmap(lambda pair: cases(LabelSet(pair[1], pair[0]))))
 def test_rules_read_and_written_again_are_equal(case):
     rules = RuleSet((case.rule,), name="rules")
@@ -32,7 +33,7 @@ def test_rules_read_and_written_again_are_equal(case):
     assert parse_rules(dump_rules(again)) == again
 
 
-@settings(max_examples=150, **SLOW)
+@settings(max_examples=examples(150), **SLOW)
 @given(st.sampled_from(LABEL_SETS), st.data())
 def test_rule_files_keep_to_the_schema(pair, data):
     import tomllib
@@ -261,7 +262,7 @@ def test_limits_are_stated(tmp_path):
         C.matches("(a | b)* a (a | b){20}").ground(PLAIN, ["x"])
     with pytest.raises(ValueError, match="3000000 groundings"):
         C.logic("forall s, t, u, v: label(s) = label(t) or label(u) = label(v)").ground(PLAIN, ["x"] * 60)
-    assert time.perf_counter() - began < 60
+    assert time.perf_counter() - began < at_most(60)
 
 
 def test_a_formula_of_two_quantifiers_grows_with_the_square():
@@ -314,7 +315,7 @@ def test_time_limits_count_what_stating_a_formula_takes():
         for method in ("auto", "cp-sat"):
             solution = decode(trellis, [rule], method=method, time_limit=0.3)
             assert (solution.status, solution.found, solution.bound) == ("unknown", False, math.inf)
-            assert solution.seconds < 1.3 and "no time left" in solution.method
+            assert solution.seconds < at_most(1.3) and "no time left" in solution.method
 
 
 def test_named_formulas_that_branch_are_bounded():
@@ -329,7 +330,7 @@ def test_named_formulas_that_branch_are_bounded():
     document["template"] = branching[20:]
     document["rule"] = [{"logic": "forall t: f20(t)"}]
     assert parse_rules(dump(document)).rules[0].violations(list("ab"), None, LabelSet(("a", "b"))) == 1
-    assert time.perf_counter() - began < 20
+    assert time.perf_counter() - began < at_most(20)
     long = C.logic("forall t: " + " and ".join(["a(t)"] * 1500))
     assert long.violations(list("ab"), None, LabelSet(("a", "b"))) == 1
 

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import oracles
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Case, Instance, cost_units, instances, problems
@@ -79,19 +80,19 @@ def check_model_alone(instance: Instance, cases: list[Case], found: ilpinfer.Mar
     assert list(found.rule_probabilities.values()) == pytest.approx(expected, **near)
 
 
-@settings(max_examples=300, **SLOW)
+@settings(max_examples=examples(300), **SLOW)
 @given(problems())
 def test_marginals_are_sums_over_all_labellings(problem):
     check(*problem)
 
 
-@settings(max_examples=100, **SLOW)
+@settings(max_examples=examples(100), **SLOW)
 @given(problems(LARGE))
 def test_large_scores_neither_overflow_nor_vanish(problem):
     check(*problem, tolerance=1e-7)
 
 
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=examples(60), **SLOW)
 @given(instances(longest=5))
 def test_without_rules(instance):
     check(instance, [])

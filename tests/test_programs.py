@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import oracles
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import cost_units, problems
@@ -202,7 +203,7 @@ def test_the_radix_order_is_the_stable_one(largest):
     assert np.array_equal(stable_order(keys), np.argsort(keys, kind="stable"))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(problems(penalties=st.one_of(st.just(math.inf), st.just(1.0)), longest=3))
 def test_rows_keep_exactly_the_labellings_without_violations(problem):
     """Each labelling is fixed in turn: what is left, auxiliary columns and σ, is feasible as the oracle says."""

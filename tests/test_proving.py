@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import problems
@@ -41,7 +42,7 @@ def test_a_solution_of_other_penalties_is_valued_anew(seed, before, now):
     assert proved.score <= proved.bound and ilpinfer.verify(scores, rules(now), proved).proved
 
 
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=examples(60), **SLOW)
 @given(problems(longest=4), st.data())
 def test_what_is_proved_of_any_labelling_holds(problem, data):
     instance, cases = problem

@@ -3,10 +3,10 @@
 import numpy as np
 import oracles
 import pytest
+from effort import at_most, examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import cost_units, problems
-from timing import at_most
 
 import ilpinfer
 from formulations import Trellis
@@ -33,7 +33,7 @@ def neighbours(path, labels):
 
 
 @pytest.mark.parametrize("method", REPAIRED)
-@settings(max_examples=100, **SLOW)
+@settings(max_examples=examples(100), **SLOW)
 @given(problem=problems())
 def test_nothing_near_a_repaired_labelling_is_better(method, problem):
     instance, cases = problem
@@ -54,7 +54,7 @@ def test_nothing_near_a_repaired_labelling_is_better(method, problem):
         assert is_forbidden(value) or value <= own
 
 
-@settings(max_examples=100, **SLOW)
+@settings(max_examples=examples(100), **SLOW)
 @given(problem=problems(), data=st.data())
 def test_best_first_finds_a_labelling_that_keeps_the_hard_rules_if_there_is_one(problem, data):
     instance, cases = problem

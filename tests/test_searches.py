@@ -8,10 +8,10 @@ import numpy as np
 import oracles
 import pytest
 import test_second_order as second
+from effort import at_most, examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import NEAR_TIES, UNIT, cost_units, problems
-from timing import at_most
 
 import ilpinfer
 from formulations import Trellis
@@ -44,7 +44,7 @@ ANY = st.one_of(problems(), problems(NEAR_TIES), second.problems(), second.NEAR)
 
 
 @pytest.mark.parametrize("method", SEARCHES)
-@settings(max_examples=25, **SLOW)
+@settings(max_examples=examples(25), **SLOW)
 @given(problem=ANY)
 def test_scores_are_those_of_the_labels_and_claims_hold(method, problem):
     instance, cases = problem
@@ -68,7 +68,7 @@ def test_scores_are_those_of_the_labels_and_claims_hold(method, problem):
     assert (solution.status == "optimal") <= (solution.score == expected * UNIT)
 
 
-@settings(max_examples=50, **SLOW)
+@settings(max_examples=examples(50), **SLOW)
 @given(problem=ANY, top=st.integers(1, 9))
 def test_a_beam_of_full_width_has_the_best_few(problem, top):
     instance, cases = problem
@@ -80,7 +80,7 @@ def test_a_beam_of_full_width_has_the_best_few(problem, top):
     assert all(s.status == "optimal" for s in found)
 
 
-@settings(max_examples=50, **SLOW)
+@settings(max_examples=examples(50), **SLOW)
 @given(problem=ANY, top=st.integers(2, 6), width=st.integers(1, 6))
 def test_a_narrow_beam_has_different_labellings_in_order(problem, top, width):
     instance, cases = problem

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import oracles
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import (
@@ -108,7 +109,7 @@ def problems(
 NEAR = problems(NEAR_TIES, SMALL_PENALTIES)
 
 
-@settings(max_examples=150, **SLOW)
+@settings(max_examples=examples(150), **SLOW)
 @given(instances())
 def test_a_score_is_the_sum_of_its_numbers(instance):
     for y in oracles.labellings(*instance.shape):
@@ -116,7 +117,7 @@ def test_a_score_is_the_sum_of_its_numbers(instance):
         assert instance.trellis.score(y) == (-math.inf if expected is None else expected / 2**20)
 
 
-@settings(max_examples=150, **SLOW)
+@settings(max_examples=examples(150), **SLOW)
 @given(problems())
 def test_rules_and_folding_speak_of_labels(problem):
     instance, found = problem
@@ -133,26 +134,26 @@ def test_rules_and_folding_speak_of_labels(problem):
             assert value.score == folded.value(path).score == units_of_model - cost
 
 
-@settings(max_examples=150, **SLOW)
+@settings(max_examples=examples(150), **SLOW)
 @given(problems())
 def test_auto_finds_the_optimum(problem):
     check_optimum(*problem, "auto")
 
 
-@settings(max_examples=150, **SLOW)
+@settings(max_examples=examples(150), **SLOW)
 @given(NEAR)
 def test_auto_finds_the_optimum_of_near_ties(problem):
     check_optimum(*problem, "auto")
 
 
 @pytest.mark.parametrize("method", ["cbc", "cp-sat", "highs", "scip"])
-@settings(max_examples=20, **SLOW)
+@settings(max_examples=examples(20), **SLOW)
 @given(problem=st.one_of(problems(), NEAR))
 def test_solvers_find_the_optimum(method, problem):
     check_optimum(*problem, method)
 
 
-@settings(max_examples=100, **SLOW)
+@settings(max_examples=examples(100), **SLOW)
 @given(st.one_of(problems(), NEAR))
 def test_a_beam_of_full_width_is_exact(problem):
     instance, found = problem
@@ -166,7 +167,7 @@ def test_a_beam_of_full_width_is_exact(problem):
         assert tuple(solution.ids.tolist()) in labellings
 
 
-@settings(max_examples=100, **SLOW)
+@settings(max_examples=examples(100), **SLOW)
 @given(problems(), st.integers(1, 3))
 def test_a_narrow_beam_never_claims_too_much(problem, width):
     instance, found = problem
@@ -180,7 +181,7 @@ def test_a_narrow_beam_never_claims_too_much(problem, width):
         assert solution.status != "optimal" or units(solution.score) == expected
 
 
-@settings(max_examples=100, **SLOW)
+@settings(max_examples=examples(100), **SLOW)
 @given(instances(st.one_of(NEAR_TIES, st.just(-math.inf))), st.integers(1, 8))
 def test_the_best_few_come_in_the_order_of_label_ids(instance, top):
     expected = oracles.top(*instance.shape, instance.units, lambda y: 0, top)
@@ -190,7 +191,7 @@ def test_the_best_few_come_in_the_order_of_label_ids(instance, top):
 
 
 @pytest.mark.parametrize("method", ["auto", "highs"])
-@settings(max_examples=15, **SLOW)
+@settings(max_examples=examples(15), **SLOW)
 @given(problem=problems(longest=3), top=st.integers(1, 4))
 def test_the_best_few_under_rules(method, problem, top):
     instance, found = problem
@@ -201,7 +202,7 @@ def test_the_best_few_under_rules(method, problem, top):
 
 
 @pytest.mark.parametrize("method", ["auto", "cbc", "cp-sat", "highs", "scip"])
-@settings(max_examples=12, **SLOW)
+@settings(max_examples=examples(12), **SLOW)
 @given(
     problem=st.one_of(problems(), NEAR),
     tau=st.sampled_from((0.0, 0.3, 0.9, 1.0)),
@@ -211,7 +212,7 @@ def test_two_phase(method, problem, tau, bound):
     check_two_phase(*problem, tau, bound, method)
 
 
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=examples(60), **SLOW)
 @given(data=st.data(), instance=instances())
 def test_features_are_added_to_steps_and_tokens(data, instance):
     scheme, fields = instance.scheme, list(instance.trellis.labels.fields)
@@ -241,7 +242,7 @@ def test_features_are_added_to_steps_and_tokens(data, instance):
 
 
 @pytest.mark.parametrize("method", ["auto", "beam", "highs"])
-@settings(max_examples=15, **SLOW)
+@settings(max_examples=examples(15), **SLOW)
 @given(data=st.data(), instance=instances(longest=3))
 def test_a_hamming_distance_counts_labels_and_not_pairs(method, data, instance):
     T, K = instance.shape
@@ -287,7 +288,7 @@ def twins(draw: st.DrawFn) -> tuple[Trellis, Trellis, list]:
     return Trellis(start, edges, **named), Trellis.second_order(start, first, later, **named), rules(found)
 
 
-@settings(max_examples=150, **SLOW)
+@settings(max_examples=examples(150), **SLOW)
 @given(twins())
 def test_scores_that_ignore_the_label_before_last_decode_as_first_order(twin):
     one, two, found = twin
@@ -311,7 +312,7 @@ SEARCHES = {
 }
 
 
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=examples(60), **SLOW)
 @given(twins())
 def test_searches_take_the_same_steps_in_second_order(twin):
     one, two, found = twin
@@ -325,7 +326,7 @@ def test_searches_take_the_same_steps_in_second_order(twin):
         )
 
 
-@settings(max_examples=40, **SLOW)
+@settings(max_examples=examples(40), **SLOW)
 @given(twins())
 def test_reasons_for_infeasibility_are_those_of_first_order(twin):
     one, two, found = twin
@@ -336,7 +337,7 @@ def test_reasons_for_infeasibility_are_those_of_first_order(twin):
         assert sum(a.infeasibility.relaxation.values()) == sum(b.infeasibility.relaxation.values())
 
 
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=examples(60), **SLOW)
 @given(problems(penalties=st.just(math.inf)))
 def test_the_cheapest_relaxation_is_the_least_of_all_labellings(problem):
     instance, found = problem
@@ -390,7 +391,7 @@ def test_a_program_takes_exactly_the_labellings(T, K):
         assert forbidden.satisfied_by(x) == any(path)
 
 
-@settings(max_examples=25, **SLOW)
+@settings(max_examples=examples(25), **SLOW)
 @given(problems(penalties=st.one_of(st.just(math.inf), st.just(1.0)), longest=3))
 def test_rows_keep_exactly_the_labellings_without_violations(problem):
     instance, found = problem

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from effort import at_most
 
 import ilpinfer
 from formulations import Trellis
@@ -108,7 +109,7 @@ def test_a_time_limit_is_kept_and_nothing_false_is_said(method):
     ilpinfer.decode(trellis(), rules[:0], method=method)
     beam = ilpinfer.decode(scores, rules, method="beam", width=500)
     solution = ilpinfer.decode(scores, rules, method=method, time_limit=0.5)
-    assert solution.seconds < 0.5 + 0.6
+    assert solution.seconds < at_most(1.1)
     assert solution.status in ("optimal", "feasible", "unknown")
     assert solution.bound >= beam.score
     if solution.status == "optimal":
@@ -156,7 +157,7 @@ print(solution.status, solution.labels, solution.score, solution.violations, sol
 def test_two_phase_under_a_limit_says_nothing_false(limit):
     scores, rules = hard_case()
     solution = ilpinfer.decode_two_phase(scores, rules, 0.5, time_limit=limit)
-    assert solution.seconds < limit + 0.6
+    assert solution.seconds < at_most(limit + 0.6)
     assert solution.status in ("optimal", "feasible", "unknown")
     if solution.found:
         assert solution.model_score >= solution.floor

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from timing import at_most
+from effort import at_most
 
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from formulations.programs.text import lp, mps

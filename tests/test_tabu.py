@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from effort import at_most, examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import problems
-from timing import at_most
 
 import ilpinfer
 from formulations import Trellis
@@ -35,7 +35,7 @@ def population_of(problem, start, seed=0):
     return population
 
 
-@settings(max_examples=100, **SLOW)
+@settings(max_examples=examples(100), **SLOW)
 @given(problem=problems(), seed=st.integers(0, 99), steps=st.integers(1, 200), patience=st.integers(1, 20))
 def test_what_is_moved_to_is_worth_what_the_rules_say(problem, seed, steps, patience):
     instance, cases = problem

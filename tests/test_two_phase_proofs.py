@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import oracles
 import pytest
+from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import NEAR_TIES, UNIT, cost_units, problems
@@ -39,7 +40,7 @@ def ranks(instance, cases, tau, bound):
     return sorted((costs[y], -scores[y], y) for y in accepted), best, floor
 
 
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=examples(60), **SLOW)
 @given(st.one_of(problems(), NEAR), TAUS, BOUNDS, st.integers(1, 4))
 def test_both_phases_are_proved_for_each_of_the_best_few(problem, tau, bound, top):
     instance, cases = problem
@@ -98,7 +99,7 @@ def any_tree(draw, ground, shape, depth=1):
     )
 
 
-@settings(max_examples=150, **SLOW)
+@settings(max_examples=examples(150), **SLOW)
 @given(st.one_of(problems(longest=4), NEAR), TAUS, BOUNDS, st.data())
 def test_no_proof_of_two_phases_proves_what_is_false(problem, tau, bound, data):
     """Any labelling, best score, weight, trees and exclusions: what is accepted is the truth."""
@@ -233,7 +234,7 @@ def test_two_phase_by_a_solver_is_a_solvers_word():
     assert not ilpinfer.verify(TRELLIS, RULES, below).ok
 
 
-@settings(max_examples=60, **SLOW)
+@settings(max_examples=examples(60), **SLOW)
 @given(st.one_of(problems(longest=4), NEAR), st.integers(1, 6), st.data())
 def test_each_of_the_best_few_is_proved_by_itself(problem, top, data):
     instance, cases = problem

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import oracles
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import NEAR_TIES, cost_units, problems
@@ -147,7 +148,7 @@ def compiled(instance, cases):
     return rules, problem
 
 
-@settings(max_examples=150, **SLOW)
+@settings(max_examples=examples(150), **SLOW)
 @given(problems(), st.data())
 def test_following_every_machine_proves_the_optimum_and_nothing_better(problem, data):
     instance, cases = problem
@@ -173,7 +174,7 @@ def test_following_every_machine_proves_the_optimum_and_nothing_better(problem, 
         assert verdict.ok and not verdict.proved
 
 
-@settings(max_examples=400, **SLOW)
+@settings(max_examples=examples(400), **SLOW)
 @given(st.one_of(problems(), problems(NEAR_TIES)), st.data())
 def test_no_tree_proves_what_is_false(problem, data):
     instance, cases = problem
@@ -187,7 +188,7 @@ def test_no_tree_proves_what_is_false(problem, data):
         assert not proves(whole, tree, second[0] - 1, (best[1],))
 
 
-@settings(max_examples=200, **SLOW)
+@settings(max_examples=examples(200), **SLOW)
 @given(st.one_of(problems(), problems(NEAR_TIES)), st.data())
 def test_any_tree_of_leaves_that_follow_all_proves_the_optimum(problem, data):
     instance, cases = problem
@@ -452,7 +453,7 @@ def test_a_verdict_is_true_where_all_is_proved():
 
 
 @pytest.mark.parametrize("method", ["auto", "viterbi", "beam"])
-@settings(max_examples=40, **SLOW)
+@settings(max_examples=examples(40), **SLOW)
 @given(problem=problems())
 def test_what_methods_return_holds(method, problem):
     instance, cases = problem
