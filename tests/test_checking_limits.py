@@ -56,9 +56,9 @@ def many_leaves(leaf, depth):
 
 
 def chain(depth, below=None):
-    tree = Leaf()
+    tree, tokens, below = Leaf(), tuple(range(T)), below or Leaf()
     for t in range(depth):
-        tree = Split(tuple(range(T)), (t % K,), 300, below or Leaf(), tree)
+        tree = Split(tokens, (t % K,), 300, below, tree)
     return tree
 
 
