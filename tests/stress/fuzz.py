@@ -182,17 +182,17 @@ def leftovers(code: int) -> Iterator[str]:
 
 
 def in_process(arguments: list[str]) -> tuple[int, str, float, int]:
-    """Exit code, standard error, seconds of processor time and peak memory of the entry function."""
+    """Exit code, standard error, seconds of processor time, and by how many bytes the process had to grow."""
     out, err = io.StringIO(), io.StringIO()
-    began = time.process_time()
+    began, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             code = main(arguments)
         except BaseException as error:  # whatever escapes is a finding
             print(f"Traceback: {type(error).__name__}: {error}", file=sys.stderr)
             code = -1
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return code, err.getvalue(), time.process_time() - began, peak
+    growth = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    return code, err.getvalue(), time.process_time() - began, growth * 1024
 
 
 def as_process(arguments: list[str]) -> tuple[int, str, float, int]:
@@ -304,7 +304,12 @@ def run(cases: int, seed: int, way: Way, tally: Tally) -> None:
         tally.codes[f"{name} {code}"] += 1
         tally.failures += [f"seed {seed}, case {number}, {name}: {fault}: {shown}" for fault in found]
         if number % 1000 == 999:
-            print(f"{number + 1} cases, {len(tally.failures)} failures", file=sys.stderr, flush=True)
+            print(
+                f"{number + 1} cases, {len(tally.failures)} failures",
+                *tally.failures[-1:],
+                file=sys.stderr,
+                flush=True,
+            )
 
 
 @contextlib.contextmanager
