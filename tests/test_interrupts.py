@@ -280,6 +280,8 @@ entry()
 
 def test_a_signal_while_the_interpreter_ends_changes_nothing():
     """It comes when the work is done, and Python has forgotten how signals are dealt with."""
-    ended = subprocess.run([sys.executable, "-c", LATE], cwd=ROOT, capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", LATE], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "auto" in ended.stdout

@@ -62,7 +62,9 @@ def test_control_characters_do_not_reach_the_terminal(files, capsys):
     explain("rules.toml", None, 5, "plain", False)
     say(f"ilpinfer: {name}\r\n  ^")
     shown = capsys.readouterr()
-    assert shown.out.count(r"\x1b[31mred\x07\x9b2J") >= 3 and shown.err == f"ilpinfer: {visible(name)}\\r\n  ^\n"
+    assert (
+        shown.out.count(r"\x1b[31mred\x07\x9b2J") >= 3 and shown.err == f"ilpinfer: {visible(name)}\\r\n  ^\n"
+    )
     assert not set(shown.out + shown.err) & {"\x1b", "\x07", "\x9b", "\r"}
 
 
