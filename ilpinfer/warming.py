@@ -72,8 +72,7 @@ def _engine() -> None:
 def _relaxation() -> None:
     from formulations.compiled.problem import compile_problem
     from ilpinfer.deadline import Deadline
-    from ilpinfer.exact.contradiction import sums_of
-    from ilpinfer.exact.mixtures import Pool, relax
+    from ilpinfer.exact.mixtures import Pool, relax, sums_of
 
     warm("viterbi")
     problem = compile_problem(_example(), [C.exactly_tokens("0", 1, penalty=1), C.at_least_runs("1", 1)])

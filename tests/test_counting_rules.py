@@ -13,8 +13,8 @@ from formulations.compiled.problem import compile_problem
 from ilpinfer.certificate import DEEPEST, Leaf, Split, TooManyCases
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact import branch, refinement, rounds
-from ilpinfer.exact.contradiction import chosen, contradiction, sums_of
-from ilpinfer.exact.mixtures import Pool, fractional, relax, spliced
+from ilpinfer.exact.contradiction import chosen, contradiction
+from ilpinfer.exact.mixtures import Pool, fractional, relax, spliced, sums_of
 from ilpinfer.exact.rows import combined, stretches
 from ilpinfer.exact.splits import tree_of
 from ilpinfer.proofs import check_tree

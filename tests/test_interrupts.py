@@ -264,3 +264,24 @@ def test_nothing_that_takes_long_is_imported_before_interrupts_are_dealt_with():
     assert (
         set(run.stdout.split()) & {"numpy", "formulations", "typing", "re", "logging", "contextlib"} == set()
     )
+
+
+LATE = """
+import os, signal, sys
+from ilpinfer.cli import entry
+class Late:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+late = Late()
+sys.argv = ["ilpinfer", "methods"]
+entry()
+"""
+
+
+def test_a_signal_while_the_interpreter_ends_changes_nothing():
+    """It comes when the work is done, and Python has forgotten how signals are dealt with."""
+    ended = subprocess.run(
+        [sys.executable, "-c", LATE], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "auto" in ended.stdout

@@ -9,6 +9,7 @@ from ilpinfer.cli import show
 from ilpinfer.cli.checking import check
 from ilpinfer.cli.evaluating import evaluate
 from ilpinfer.cli.explaining import explain
+from ilpinfer.cli.streams import say, visible
 from ilpinfer.evaluation.comparison import Summary
 
 NAMES = ["[hard] one title", "[/x] :smile:", "[bold", "\\[red]"]
@@ -52,6 +53,19 @@ def test_methods_are_named_as_they_are(capsys):
     line = Summary(**dict.fromkeys(Summary.__dataclass_fields__, 0) | {"method": LABEL, "kind": "exact"})
     show.show_comparison([line])
     assert capsys.readouterr().out.count(LABEL) == 2
+
+
+def test_control_characters_do_not_reach_the_terminal(files, capsys):
+    name, rules = "\x1b[31mred\x07\x9b2J", (files / "rules.toml").read_text()
+    (files / "rules.toml").write_text(rules.replace(json.dumps(NAMES[0]), json.dumps(name)))
+    check("rules.toml", "gold.tsv", "plain", False, "")
+    explain("rules.toml", None, 5, "plain", False)
+    say(f"ilpinfer: {name}\r\n  ^")
+    shown = capsys.readouterr()
+    assert (
+        shown.out.count(r"\x1b[31mred\x07\x9b2J") >= 3 and shown.err == f"ilpinfer: {visible(name)}\\r\n  ^\n"
+    )
+    assert not set(shown.out + shown.err) & {"\x1b", "\x07", "\x9b", "\r"}
 
 
 def test_every_console_and_table_comes_from_one_place():

@@ -1,14 +1,18 @@
 """Children end with their parent, find the modules that they should, and leave no file behind."""
 
+import contextlib
 import json
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
+from multiprocessing import Pipe
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +22,7 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer import compilation, scratch
+from ilpinfer.solvers import worker as solver_worker
 from ilpinfer.workers import WorkerError, Workers
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc to find processes")
@@ -226,3 +231,18 @@ def test_a_program_that_defines_nothing_needs_no_guard(tmp_path):
     (tmp_path / "program.py").write_text(text)
     run = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True)
     assert (run.returncode, run.stdout) == (0, "b b\nb b\n")
+
+
+def test_the_first_program_of_a_solver_has_the_parents_folder(monkeypatch):
+    """Else a parent that is killed meanwhile leaves a folder that nobody removes."""
+    used = []
+    backend = SimpleNamespace(VERSION="1", solve=lambda *_: used.append(tempfile.tempdir))
+    mine, its = Pipe()
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(solver_worker, "connected", lambda *_: its)
+    monkeypatch.setattr(solver_worker, "import_module", lambda _: backend)
+    mine.send("folder")
+    mine.close()
+    with contextlib.suppress(ConnectionError):
+        solver_worker.main(["0", "0", "cbc"])
+    assert used == ["folder"]

@@ -2,15 +2,16 @@
 
 import contextlib
 import logging
-import sys
 from collections.abc import Iterator
+
+from ilpinfer.cli.streams import say
 
 
 class _Lines(logging.Handler):
     """Writes to what is standard error at the time, which a progress bar or a test may have replaced."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        print(f"ilpinfer: {record.getMessage()}", file=sys.stderr, flush=True)
+        say(f"ilpinfer: {record.getMessage()}")
 
 
 @contextlib.contextmanager

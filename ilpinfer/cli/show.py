@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ilpinfer.cli.streams import visible
 from ilpinfer.evaluation.comparison import Summary
 from ilpinfer.method_table import methods
 
@@ -75,10 +77,15 @@ def _milliseconds(number: float) -> str:
 def console(*, stderr: bool = False) -> Console:
     """An output stream, standard output if not said otherwise; wide enough for the tables where it is no terminal.
 
-    Square brackets are shown as they are: texts of users are never read as markup.
+    Square brackets are shown as they are: texts of users are never read as markup. Control characters are escapes.
     """
-    plain = Console(stderr=stderr, markup=False, emoji=False)
-    return plain if plain.is_terminal else Console(stderr=stderr, width=140, markup=False, emoji=False)
+    plain = _Screen(stderr=stderr, markup=False, emoji=False)
+    return plain if plain.is_terminal else _Screen(stderr=stderr, width=140, markup=False, emoji=False)
+
+
+class _Screen(Console):
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(visible(text), **options)
 
 
 def table(*headings: str, padding: tuple[int, int, int, int] | tuple[int, int] = (0, 1)) -> Table:
@@ -97,4 +104,4 @@ def numbers(table: Table, *headings: str) -> None:
 
 def add_row(table: Table, *cells: str, style: str = "") -> None:
     """Add a row of texts, shown as they are."""
-    table.add_row(*map(Text, cells), style=style)
+    table.add_row(*(Text(visible(cell)) for cell in cells), style=style)

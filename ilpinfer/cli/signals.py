@@ -54,8 +54,12 @@ def stopped() -> int:
 
 
 def finish(code: int) -> None:
-    """End the process if it was interrupted, when its children have ended."""
+    """End the process if it was interrupted, when its children have ended; else let nothing change its exit code."""
     if code not in _LINES:
+        for (
+            number
+        ) in CODES:  # the interpreter forgets handlers while it ends, but not that a signal is ignored
+            signal.signal(number, signal.SIG_IGN)
         return
     _patiently(code)
     processes = sys.modules.get("ilpinfer.processes")

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ READER_GONE = 141
 """Exit code where nobody reads standard output any more: what shells show of a tool that SIGPIPE, 13, has ended."""
 
 OUTPUT = "standard output"
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class _Output(io.FileIO):
@@ -50,10 +53,15 @@ def prepare() -> None:
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
+def visible(text: str) -> str:
+    """The text with control characters as escapes, so that a name in a file cannot steer the terminal."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
 def say(text: str) -> None:
     """A line on standard error, if anybody listens."""
     try:
-        print(text.encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)
+        print(visible(text).encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)
     except (OSError, ValueError):
         _drop(sys.stderr)
 

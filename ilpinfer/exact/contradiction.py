@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from formulations.compiled.problem import GroundRule, Problem
-from formulations.compiled.sums import Sum
 from formulations.grid import is_forbidden
 from ilpinfer.certificate import Leaf, Part, Split
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.bare import without_scores
-from ilpinfer.exact.mixtures import Counted, Pool, Relaxed, fractional, relax, spliced
+from ilpinfer.exact.mixtures import Counted, Pool, Relaxed, fractional, relax, spliced, sums_of
 from ilpinfer.exact.parts import Priced
 from ilpinfer.exact.rows import Row, combined
 from ilpinfer.exact.splits import split_rules, tree_of
@@ -58,18 +57,6 @@ class Outcome:
 
     tree: Leaf | Split | None = None
     path: Path | None = None
-
-
-def sums_of(problem: Problem) -> list[tuple[Part, Counted]]:
-    """The sums whose violations count singly and that do not fold, with their places."""
-    return [
-        ((r, p), Counted(part, rule.penalty))
-        for r, rule in enumerate(problem.rules)
-        if rule.penalty is None or not rule.binary
-        if not rule.folds
-        for p, part in enumerate(rule.parts)
-        if isinstance(part, Sum)
-    ]
 
 
 def chosen(problem: Problem, active: Sequence[Priced] = ()) -> frozenset[Part]:

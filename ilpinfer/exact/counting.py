@@ -9,8 +9,7 @@ from formulations.compiled.lattice import Lattice
 from formulations.compiled.problem import Problem
 from formulations.grid import UNITS_PER_NAT, is_forbidden
 from ilpinfer.certificate import Leaf, Part
-from ilpinfer.exact.contradiction import sums_of
-from ilpinfer.exact.mixtures import Counted, Pool, Relaxed, fractional, relax, spliced
+from ilpinfer.exact.mixtures import Counted, Pool, Relaxed, fractional, relax, spliced, sums_of
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rows import Row, combined
 from ilpinfer.warming import warm

@@ -6,7 +6,8 @@ from formulations.compiled.problem import GroundRule, Problem
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.bare import with_random_scores
-from ilpinfer.exact.contradiction import chosen, contradiction, sums_of
+from ilpinfer.exact.contradiction import chosen, contradiction
+from ilpinfer.exact.mixtures import sums_of
 from ilpinfer.found import Found, Path, Task
 
 

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled.lattice import Lattice, StepTable
+from formulations.compiled.problem import Problem
 from formulations.compiled.sums import Sum
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
+from ilpinfer.certificate import Part
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.guide import corners, worth
 from ilpinfer.exact.rows import Row, stretches
@@ -44,6 +46,18 @@ class Counted:
 
     total: Sum
     penalty: int | None = None
+
+
+def sums_of(problem: Problem) -> list[tuple[Part, Counted]]:
+    """The sums whose violations count singly and that do not fold, with their places."""
+    return [
+        ((r, p), Counted(part, rule.penalty))
+        for r, rule in enumerate(problem.rules)
+        if rule.penalty is None or not rule.binary
+        if not rule.folds
+        for p, part in enumerate(rule.parts)
+        if isinstance(part, Sum)
+    ]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 """The parent's side of a solver's own process."""
 
+import contextlib
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
 
@@ -24,18 +26,27 @@ class Worker(Child):
 
     def start(self) -> None:
         """Wait until the solver is loaded."""
-        if not self._answers(START_LIMIT):
-            raise SolverError(f"{self.name}: not loaded after {START_LIMIT:.0f} s; try another solver")
-        self.version = str(self._received())
+        with self._folder() as folder:
+            with contextlib.suppress(OSError):  # which its answer will say
+                self.pipe.send(folder)
+            if not self._answers(START_LIMIT):
+                raise SolverError(f"{self.name}: not loaded after {START_LIMIT:.0f} s; try another solver")
+            self.version = str(self._received())
 
     def solve(self, program: IntegerProgram, seconds: float, threads: int) -> Claim:
         """The solver's claim; "unknown" when it had to be killed at the deadline."""
         deadline = time.monotonic() + seconds
+        with self._folder() as folder:
+            return self._claim((replace(program), seconds, threads, folder), deadline)
+
+    @contextlib.contextmanager
+    def _folder(self) -> Iterator[str]:
+        """A folder for temporary files; where something goes wrong, the process ends before it is removed."""
         with scratch.temporary() as folder:
             try:
-                return self._claim((replace(program), seconds, threads, folder), deadline)
+                yield folder
             except BaseException:
-                self.end()  # before its folder is removed
+                self.end()
                 raise
 
     def _claim(self, request: tuple[IntegerProgram, float, int, str], deadline: float) -> Claim:

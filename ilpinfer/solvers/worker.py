@@ -15,10 +15,14 @@ from ilpinfer.solvers.answer import Claim, SolverError
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Say the solver's version, then answer each (program, seconds, threads, folder for temporary files): a Claim, an error or its text."""
+    """Take a folder for temporary files, and say the solver's version; then answer each request.
+
+    A request is (program, seconds, threads, folder for temporary files), its answer a Claim, an error or its text.
+    """
     descriptor, lifeline, name = arguments
     pipe = connected(descriptor, lifeline)
     backend = import_module(SOLVERS[name])
+    tempfile.tempdir = pipe.recv()
     backend.solve(_smallest(), inf, 1)
     pipe.send(backend.VERSION)
     while True:
