@@ -221,6 +221,13 @@ def test_labels_that_fit_no_scheme_are_said_to_be_plain(folder, capsys):
         assert code == 0 and err.count(said) == 1 and err.count("\n") == 1
 
 
+@pytest.mark.parametrize("scheme", ["iobes", "bilou", "BILUO", "bmes"])
+def test_rules_are_checked_on_bio_in_a_scheme_that_marks_ends(scheme, folder, capsys):
+    Path("valid.toml").write_text('[[rule]]\ntemplate = "valid_scheme"\n')
+    code, out, err = run(["check", "valid.toml", "train.tsv", "--json", "--scheme", scheme], capsys)
+    assert code == 0 and err == "" and json.loads(out)[0]["violations"] == 0
+
+
 def test_a_slip_in_gold_is_an_error_and_not_rewritten(folder, capsys):
     Path("slip.tsv").write_text(Path("train.tsv").read_text().replace("B-date", "S-date"))
     arguments = ["--model", "hmm.json", "--methods", "auto", "--output", "out"]
