@@ -141,7 +141,7 @@ def _incomplete(solutions: Any, within: float | None) -> list[str]:
     lowest = -math.inf if within is None else _units(solutions[0].score) - int(snap(within, "within"))
     if rest is not None and (rest.bound == -math.inf or _units(rest.bound) < lowest):
         return []
-    return [f"that there are no more than {few} is not proved"]
+    return [f"that there {'are' if len(solutions) > 1 else 'is'} no more than {few} is not proved"]
 
 
 def _verdict(
