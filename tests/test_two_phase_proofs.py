@@ -287,6 +287,8 @@ def test_a_list_is_proved_to_be_complete_where_it_is():
         verdict = ilpinfer.verify(TRELLIS, rules, short, top=50)
         assert verdict.ok and not verdict.proved and "no more than" in verdict.reasons[0]
         assert ilpinfer.verify(TRELLIS, rules, short).proved
+    verdict = ilpinfer.verify(TRELLIS, rules, found[:1], top=50)
+    assert verdict.reasons == ("that there is no more than 1 labelling is not proved",)
     forged = replace(found[-2], certificate=replace(found[-2].certificate, rest=found[-1].certificate.rest))
     assert not ilpinfer.verify(TRELLIS, rules, [*found[:-2], forged], top=50).ok
     assert not ilpinfer.verify(TRELLIS, rules, forged).ok

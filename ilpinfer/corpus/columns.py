@@ -212,7 +212,7 @@ def _unequal(cells: Cells, first: Row, separator: str) -> str:
 def _is_header(first: Row, lines: list[str], separator: str, chosen: Chosen) -> bool:
     """Whether the first line names the columns; by itself it does so only where its word for labels is no label."""
     number, cells = first
-    places = range(len(cells))
+    places = list(range(len(cells)))
     if chosen.label.isdecimal():
         places = [place for place in places if str(place + 1) == chosen.label]
     at = next((place for place in places if cells[place].strip().lower() in LABEL_NAMES), None)
