@@ -294,6 +294,21 @@ def test_a_list_is_proved_to_be_complete_where_it_is():
     assert not ilpinfer.verify(TRELLIS, rules, forged).ok
 
 
+def test_a_list_holds_nothing_beyond_what_was_asked_for():
+    found = ilpinfer.decode(TRELLIS, RULES, top=4)
+    assert found[0].score > found[-1].score
+    assert ilpinfer.verify(TRELLIS, RULES, found, top=4).proved
+    verdict = ilpinfer.verify(TRELLIS, RULES, found, top=3)
+    assert not verdict.ok and verdict.reasons == (
+        "the list has 4 labellings, of which 3 at most were asked for",
+    )
+    verdict = ilpinfer.verify(TRELLIS, RULES, found, top=4, within=0.0)
+    assert not verdict.ok and "its score is more than 0.0 nats below the best" in verdict.reasons[0]
+    for wrong in ({"top": 0}, {"top": True}, {"top": 2.5}, {"within": -1.0}, {"within": float("nan")}):
+        with pytest.raises(ValueError, match=r"(top|within) is "):
+            ilpinfer.verify(TRELLIS, RULES, found, **wrong)
+
+
 def without_rest(solution):
     return replace(solution.certificate, rest=None)
 
