@@ -88,6 +88,8 @@ REFUSED = [
     ("a\tX\tO\nb\tX\tO\n", "", "x, line 1: 'a\\tX\\tO' has 2 tabs; expected token<TAB>label, or --column 3 for a column of labels"),
     ("Ada,B-a\nL.,I-a\n", "", "x, line 1: 'Ada,B-a' has 2 columns separated by commas, as all lines have; name those"),
     ("Ada,B-a\nL.,I-a\n,,O\n", "", "x, line 1: 'Ada,B-a' has 2 parts between commas, but line 3, ',,O', has 3: neither"),
+    ("-DOCSTART- -X- O\n\n", "", "x: no sequence, but a header or borders only; expected token<TAB>label lines"),
+    ("token\tlabel\n", "", "x: no sequence, but a header or borders only"),
     ("Ada|B-a\nL.|I-a\n", "", "x, line 1: 'Ada|B-a' has 2 parts between vertical bars: neither a token a line nor"),
     ("Ada\xa0B-a\nL.\xa0I-a\n", "", "has 2 parts between no-break spaces"),
     ("text,label\nAda,B-a\n", "", "name those of tokens and labels with --column text,label, or"),

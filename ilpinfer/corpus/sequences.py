@@ -56,6 +56,8 @@ def read(
         return list(found)
     notices = list[str]()
     examples = list(columns(lines, name, column, notify or notices.append))
+    if not examples:
+        raise InputError(f"{name}: no sequence, but a header or borders only; expected token<TAB>label lines")
     for notice in notices:
         warnings.warn(notice, InputNotice, stacklevel=2)
     return examples
