@@ -182,8 +182,8 @@ class LabelSet:
     Parameters
     ----------
     names : K different, non-empty names
-    scheme : "plain", "bio" (or "iob2"), "iob1", "iobes", "bilou" (or "biluo"), "bmes" or "paths"; inferred from the names
-        where not given, and then never IOB1, whose names are those of BIO
+    scheme : "plain", "bio" (or "iob2"), "iob1", "iobes" (or "bioes"), "bilou" (or "biluo"), "bmes" or "paths", in letters
+        of any case; inferred from the names where not given, and then never IOB1, whose names are those of BIO
     declared : fields that rules may name although no label carries them; they count as absent
     notice : what was taken where the scheme was inferred from names that are ambiguous or odd; else empty
 

@@ -62,12 +62,11 @@ def _unfinished(names: list[str], scheme: str) -> str:
     letters = {role: letter for letter, role in MARKS[scheme].items()}
     for field, found in roles.items():
         seen = " and ".join(f"{letters[role]}-{field}" for role in sorted(found))
+        seen = f"there {'are' if len(found) > 1 else 'is'} {seen}"
         if found & {"I", "E"} and "B" not in found:
             other = '; where I- may begin a run, take scheme="iob1"' if scheme == "bio" else ""
-            return f"taken as {scheme}, although there is {seen} but no B-{field}, with which its runs begin{other}"
+            return f"taken as {scheme}, although {seen} but no B-{field}, with which its runs begin{other}"
         if scheme in CLOSED and found & {"B", "I"} and "E" not in found:
             end = letters["E"]
-            return (
-                f"taken as {scheme}, although there is {seen} but no {end}-{field}, with which its runs end"
-            )
+            return f"taken as {scheme}, although {seen} but no {end}-{field}, with which its runs end"
     return ""

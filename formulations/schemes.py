@@ -22,14 +22,15 @@ CLOSED = ("iobes", "bilou", "bmes")
 """Schemes that mark the ends of runs, too."""
 WRITABLE = ("bio", "iob1", *CLOSED)
 """Schemes of one level with prefixes: what can be written in one of them can be written in any other."""
-ALIASES = {"iob2": "bio", "biluo": "bilou"}
+ALIASES = {"iob2": "bio", "bioes": "iobes", "biluo": "bilou"}
 """Other names of schemes."""
 OUTSIDE = "O"
 
 
 def named(scheme: str) -> str:
-    """The scheme under its own name: `biluo` is `bilou`; unknown ones stay as they are."""
-    return ALIASES.get(scheme, scheme)
+    """The scheme under its own name: `biluo` and `BILOU` are `bilou`; unknown ones stay as they are."""
+    low = scheme.lower() if isinstance(scheme, str) else scheme
+    return ALIASES.get(low, low if low in SCHEMES else scheme)
 
 
 def infer(names: Sequence[str]) -> str:

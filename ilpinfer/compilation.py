@@ -18,9 +18,10 @@ def begins() -> None:
 
 
 def _announce(text: str, subject: str) -> None:
-    """Warn of a subject the first time; later texts about it are for those who log everything."""
-    logger.log(logging.INFO if subject in _said else logging.WARNING, text)
-    _said.add(subject)
+    """Warn of a subject the first time; other texts about it are for those who log everything, each once."""
+    if text not in _said:
+        logger.log(logging.INFO if subject in _said else logging.WARNING, text)
+    _said.update((subject, text))
 
 
 announce: Callable[[str, str], None] = _announce

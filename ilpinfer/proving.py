@@ -38,10 +38,14 @@ def prove(
     Raises
     ------
     ValueError
-        where the labelling does not fit the trellis, and for a solution of two phases.
+        where the labelling does not fit the trellis, for a solution of two phases, and for what is no solution.
     """
     if hasattr(solution, "best_score"):
         raise ValueError("the solution is of two-phase inference, which decode_two_phase itself proves")
+    if not hasattr(solution, "path"):
+        raise ValueError(
+            f"the solution is of type {type(solution).__name__}; expected one that decode returns"
+        )
     incumbent = None if solution.path is None else trellis.ids(solution.path)
     task = Task(deadline_for(time_limit), incumbent=incumbent)
     rules = listed(rules)

@@ -52,6 +52,14 @@ class TwoPhaseSolution(Solution):
         }
 
 
+def check_method(method: str) -> None:
+    """Raise ValueError for a method that is not exact."""
+    if method not in ("auto", *SOLVERS):
+        raise ValueError(
+            f"two-phase inference needs an exact method: auto, {', '.join(SOLVERS)}; not {method!r}"
+        )
+
+
 @overload
 def decode_two_phase(
     trellis: Trellis,
@@ -108,10 +116,7 @@ def decode_two_phase(
     TwoPhaseSolution, or a list of them where `top` is a number: least cost first, then best score
     """
     score_floor(0, tau, bound)
-    if method not in ("auto", *SOLVERS):
-        raise ValueError(
-            f"two-phase inference needs an exact method: auto, {', '.join(SOLVERS)}; not {method!r}"
-        )
+    check_method(method)
     wanted = 1 if top is None else natural(top, "top")
     rules = rules if isinstance(rules, RuleSet) else list(rules)
     deadline = deadline_for(time_limit)

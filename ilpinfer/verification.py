@@ -103,6 +103,7 @@ def verify(
         part of the verdict.
     """
     _check_limits(max_steps, time_limit)
+    _check_asked(top, within)
     rules = rules if isinstance(rules, RuleSet | str | Rule | Feature) else list(rules)
     problem = compile_problem(trellis, rules)
     case = _Case(trellis, rules, problem)
@@ -118,7 +119,9 @@ def verify(
             break
         before.append(_path(each.path, problem))
     ok, proved = all(v.ok for v in verdicts), all(v.proved for v in verdicts)
-    if ok and top is not None and len(solution) < top:
+    if ok and (beyond := _beyond(solution, top, within)):
+        ok, reasons = False, [*reasons, beyond]
+    elif ok and top is not None and len(solution) < top:
         reasons += (missing := _incomplete(solution, within))
         proved = proved and not missing
     elif not solution:
@@ -133,6 +136,24 @@ def _check_limits(max_steps: Any, time_limit: Any) -> None:
         raise ValueError(f"time_limit is {time_limit!r}; expected seconds above 0, or None for no limit")
 
 
+def _check_asked(top: Any, within: Any) -> None:
+    if top is not None and (not isinstance(top, Integral) or isinstance(top, bool) or top < 1):
+        raise ValueError(f"top is {top!r}; expected a whole number from 1")
+    if within is not None and not (isinstance(within, Real) and 0 <= float(within) < math.inf):
+        raise ValueError(f"within is {within!r}; expected nats from 0")
+
+
+def _beyond(solutions: Any, top: int | None, within: float | None) -> str:
+    """What a list holds beyond what was asked for; empty where it holds nothing else."""
+    if top is not None and len(solutions) > top:
+        return f"the list has {len(solutions)} labellings, of which {top} at most were asked for"
+    if within is None or not solutions:
+        return ""
+    lowest = _units(solutions[0].score) - int(snap(within, "within"))
+    below = next((n for n, each in enumerate(solutions) if _units(each.score) < lowest), None)
+    return "" if below is None else f"solution {below}: its score is more than {within} nats below the best"
+
+
 def _incomplete(solutions: Any, within: float | None) -> list[str]:
     """Why a list that holds fewer labellings than were asked for may lack some."""
     if not solutions:
@@ -141,7 +162,7 @@ def _incomplete(solutions: Any, within: float | None) -> list[str]:
     lowest = -math.inf if within is None else _units(solutions[0].score) - int(snap(within, "within"))
     if rest is not None and (rest.bound == -math.inf or _units(rest.bound) < lowest):
         return []
-    return [f"that there are no more than {few} is not proved"]
+    return [f"that there {'are' if len(solutions) > 1 else 'is'} no more than {few} is not proved"]
 
 
 def _verdict(

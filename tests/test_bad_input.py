@@ -35,6 +35,8 @@ BAD_INPUT = [
     ("x.jsonl", b'{"tokens": ["a", "\\ud800"]}\n', [], "x.jsonl, line 1: tokens: '\\ud800' has half of a surrogate pair"),
     ("x.jsonl", b'{"logits": [[0, 1]], "word_ids": 3}\n', [], "x.jsonl, line 1: word_ids must be a list of whole numbers, not 3"),
     ("x.tsv", GOOD.encode(), ["--tau", "0.5", "--option", "width=3"], "--option width=3: --tau takes none; leave it out"),
+    ("x.tsv", GOOD.encode(), ["--tau", "0.5", "--method", "viterbi"], "two-phase inference needs an exact method: auto, cbc, cp-sat, highs, scip; not 'viterbi'"),
+    ("x.tsv", GOOD.encode(), ["--tau", "0.5", "--within", "1"], "--within 1: --tau takes none; leave it out"),
     ("x.tsv", GOOD.encode(), ["--tau", "2"], "tau is 2.0; expected a number from 0 to 1"),
     ("x.tsv", GOOD.encode(), ["--bogus"], "bogus"),
     ("x.tsv", GOOD.encode(), ["--model", "nowhere.json"], "nowhere.json: the model cannot be read"),

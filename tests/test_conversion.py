@@ -221,6 +221,27 @@ def test_labels_that_fit_no_scheme_are_said_to_be_plain(folder, capsys):
         assert code == 0 and err.count(said) == 1 and err.count("\n") == 1
 
 
+def test_a_model_is_tried_on_labels_of_another_scheme_not_without_a_word(folder, capsys):
+    iob1(folder)
+    said = "some look like bio, others like iob1: compared as they are; --scheme bio writes all as bio"
+    for one, other in (("train.tsv", "iob1.tsv"), ("iob1.tsv", "train.tsv")):
+        arguments = ["train", one, "--held-out", other, "--output", "m.json"]
+        code, _, err = run(arguments, capsys)
+        assert code == 0 and err.count(said) == 1
+        code, _, err = run([*arguments, "--scheme", "bio"], capsys)
+        assert code == 0 and "notice" not in err
+    Path("one.tsv").write_text("Ada\tO\n")
+    code, _, err = run(["train", "one.tsv", "--output", "m.json"], capsys)
+    assert code == 0 and "from 1 sequence of 1 token\n" in err
+
+
+@pytest.mark.parametrize("scheme", ["iobes", "bilou", "BILUO", "bmes"])
+def test_rules_are_checked_on_bio_in_a_scheme_that_marks_ends(scheme, folder, capsys):
+    Path("valid.toml").write_text('[[rule]]\ntemplate = "valid_scheme"\n')
+    code, out, err = run(["check", "valid.toml", "train.tsv", "--json", "--scheme", scheme], capsys)
+    assert code == 0 and err == "" and json.loads(out)[0]["violations"] == 0
+
+
 def test_a_slip_in_gold_is_an_error_and_not_rewritten(folder, capsys):
     Path("slip.tsv").write_text(Path("train.tsv").read_text().replace("B-date", "S-date"))
     arguments = ["--model", "hmm.json", "--methods", "auto", "--output", "out"]

@@ -70,6 +70,10 @@ READ = [
     # JSON
     ('[{"tokens": ["Ada", "L."], "labels": ["B-a", "I-a"]},\n {"tokens": ["x"], "labels": ["O"]}]', "", TWO, []),
     ('{\n "tokens": ["x"],\n "labels": ["O"]\n}\n', "", TWO[1:], []),
+    ("text,label\nx,O\n", "1,2", TWO[1:], ["x: no tabs; columns are separated by commas", "x, line 1: 'text,label' is read as a header"]),
+    ("gold\tlabel\nx\tlabel\n", "2", [(["gold", "x"], ["label", "label"])], []),
+    ("Ada  \nL.\n\n x\n", "", [(["Ada", "L."], None), (["x"], None)], []),
+    ("a,b\nc\n,\n|\n", "", [(["a,b", "c", ",", "|"], None)], []),
     ('{"tokens": ["x"], "labels": ["O"], "id": 7, "metadata": {"page": 3}}\n', "", TWO[1:], []),
 ]  # fmt: skip
 
@@ -83,6 +87,15 @@ REFUSED = [
     (CONLL, "", "x, line 3: 'EU NNP B-NP B-ORG' has 4 columns separated by spaces, as all lines have; name those of tokens and labels with --column 1,4"),
     ("a\tX\tO\nb\tX\tO\n", "", "x, line 1: 'a\\tX\\tO' has 2 tabs; expected token<TAB>label, or --column 3 for a column of labels"),
     ("Ada,B-a\nL.,I-a\n", "", "x, line 1: 'Ada,B-a' has 2 columns separated by commas, as all lines have; name those"),
+    ("Ada,B-a\nL.,I-a\n,,O\n", "", "x, line 1: 'Ada,B-a' has 2 parts between commas, but line 3, ',,O', has 3: neither"),
+    ("-DOCSTART- -X- O\n\n", "", "x: no sequence, but a header or borders only; expected token<TAB>label lines"),
+    ("token\tlabel\n", "", "x: no sequence, but a header or borders only"),
+    ("Ada|B-a\nL.|I-a\n", "", "x, line 1: 'Ada|B-a' has 2 parts between vertical bars: neither a token a line nor"),
+    ("Ada\xa0B-a\nL.\xa0I-a\n", "", "has 2 parts between no-break spaces"),
+    ("text,label\nAda,B-a\n", "", "name those of tokens and labels with --column text,label, or"),
+    ("token,x,entity\nAda,1,B-a\n", "", "with --column token,entity, or"),
+    ('<?xml version="1.0"?>\n<a>\n<b/>\n</a>\n', "", "x: XML or HTML, by its first line; expected token<TAB>label"),
+    ("<!DOCTYPE html>\n", "", "x: XML or HTML"),
     ("Ada B-a\nL. I-a x\n.  O\n", "", "x, line 2: 'L. I-a x' has 3 parts between spaces, but line 1 has 2: neither a token a line nor columns; write token<TAB>label, or"),
     ("The quick brown fox\njumps over the\n", "", 'give tokens that hold spaces or commas as JSON lines, {"tokens": ["New York"]}'),
     ("Ada B-a\nL.\tI-a\n", "", "x, line 1: 'Ada B-a' has no tab; expected token<TAB>label, as on other lines"),

@@ -137,6 +137,18 @@ def test_a_full_disk_is_worked_without(load, tmp_path, monkeypatch):
     assert load() == (1, [])
 
 
+def test_the_same_is_announced_once(monkeypatch, caplog):
+    monkeypatch.setattr(compilation, "_said", set())
+    caplog.set_level(logging.INFO, "ilpinfer")
+    for purpose in ("one thing", "one thing", "another", "one thing"):
+        monkeypatch.setattr(compilation, "purpose", purpose)
+        compilation.begins()
+    assert [(r.levelname, "one thing" in r.getMessage()) for r in caplog.records] == [
+        ("WARNING", True),
+        ("INFO", False),
+    ]
+
+
 def test_no_place_for_a_cache_at_all(load, tmp_path, monkeypatch):
     monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
     for _ in range(2):

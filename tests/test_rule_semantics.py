@@ -278,6 +278,9 @@ def test_schemes_are_inferred(names, scheme):
     [
         ("biluo", "bilou", ("B-x", "L-x")),
         ("iob2", "bio", ("B-x",)),
+        ("bioes", "iobes", ("B-x", "E-x")),
+        ("BILOU", "bilou", ("B-x", "L-x")),
+        ("BIOES", "iobes", ("B-x", "E-x")),
     ],
 )
 def test_schemes_have_other_names(other, scheme, names):
@@ -296,7 +299,7 @@ def test_schemes_have_other_names(other, scheme, names):
         (("B-x", "M-x", "L-x"), "labels begin with B-, L-, M-, which no one scheme has: taken as plain"),
         (("B_x", "I_x"), "labels begin with B_, I_, which no one scheme has: taken as plain"),
         (("B", "M", "E", "S"), "labels B, M, E, S are prefixes without a field: taken as plain"),
-        (("B-x", "I-x", "S-y"), "taken as iobes, although there is B-x and I-x but no E-x"),
+        (("B-x", "I-x", "S-y"), "taken as iobes, although there are B-x and I-x but no E-x"),
         (("I-x", "O"), "taken as bio, although there is I-x but no B-x"),
         (("B-x/U-y", "U-x"), "label 'B-x/U-y' looks nested"),
     ],

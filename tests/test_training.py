@@ -156,7 +156,7 @@ def test_a_share_is_what_is_held_out(share, count, folder, capsys):
     assert main(["train", "train.tsv", "--output", "m.json", "--held-out", share]) == 0
     out, err = capsys.readouterr()
     assert out.splitlines()[1].startswith(f"{count} sequences")
-    assert f"from {12 - count} sequences" in err
+    assert f"from {12 - count} sequence{'s' * (count < 11)} of " in err
 
 
 def test_held_out_labels_are_read_in_the_scheme_of_the_model(folder, capsys):

@@ -288,9 +288,26 @@ def test_a_list_is_proved_to_be_complete_where_it_is():
         verdict = ilpinfer.verify(TRELLIS, rules, short, top=50)
         assert verdict.ok and not verdict.proved and "no more than" in verdict.reasons[0]
         assert ilpinfer.verify(TRELLIS, rules, short).proved
+    verdict = ilpinfer.verify(TRELLIS, rules, found[:1], top=50)
+    assert verdict.reasons == ("that there is no more than 1 labelling is not proved",)
     forged = replace(found[-2], certificate=replace(found[-2].certificate, rest=found[-1].certificate.rest))
     assert not ilpinfer.verify(TRELLIS, rules, [*found[:-2], forged], top=50).ok
     assert not ilpinfer.verify(TRELLIS, rules, forged).ok
+
+
+def test_a_list_holds_nothing_beyond_what_was_asked_for():
+    found = ilpinfer.decode(TRELLIS, RULES, top=4)
+    assert found[0].score > found[-1].score
+    assert ilpinfer.verify(TRELLIS, RULES, found, top=4).proved
+    verdict = ilpinfer.verify(TRELLIS, RULES, found, top=3)
+    assert not verdict.ok and verdict.reasons == (
+        "the list has 4 labellings, of which 3 at most were asked for",
+    )
+    verdict = ilpinfer.verify(TRELLIS, RULES, found, top=4, within=0.0)
+    assert not verdict.ok and "its score is more than 0.0 nats below the best" in verdict.reasons[0]
+    for wrong in ({"top": 0}, {"top": True}, {"top": 2.5}, {"within": -1.0}, {"within": float("nan")}):
+        with pytest.raises(ValueError, match=r"(top|within) is "):
+            ilpinfer.verify(TRELLIS, RULES, found, **wrong)
 
 
 def without_rest(solution):

@@ -128,6 +128,6 @@ def test_commands_say_that_scores_have_no_tokens(folder, capsys):
     assert code == 0
     assert [json.loads(line)["violations"] for line in out.splitlines()] == [{"a word": 0}] * 4
     assert err == (
-        "ilpinfer: notice: bare.jsonl, line 1: rule 'a word' looks at tokens, but the trellis has none; give it tokens; so have 2 "
-        "more sequences\n"
+        "ilpinfer: notice: bare.jsonl, line 1: rule 'a word' looks at tokens, but the trellis has none; give it tokens; 2 more "
+        "sequences have none either\n"
     )

@@ -41,10 +41,14 @@ def check(rules: str, gold: str, scheme: str, as_json: bool, column: str) -> Non
 
 
 def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
-    """Labels under the scheme that was asked for: as they are where they fit it, else written in it."""
+    """Labels under the scheme that was asked for: as they are where they fit it, else written in it.
+
+    Names of BIO fit a scheme that marks the ends of runs, too, but lack those marks: they are written in it.
+    """
+    names = sorted({name for labels in labellings for name in labels})
     try:
-        schemes.check(sorted({name for labels in labellings for name in labels}), scheme or "plain")
-        fits = scheme != "plain"
+        schemes.check(names, scheme or "plain")
+        fits = scheme != "plain" and not (scheme in schemes.CLOSED and schemes.infer(names) == "bio")
     except ValueError:
         fits = False
     return [tuple(labels) for labels in labellings] if fits else converted(labellings, scheme)

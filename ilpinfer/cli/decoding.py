@@ -25,7 +25,7 @@ from ilpinfer.journal import Journal, Spot
 from ilpinfer.method_table import method as method_named
 from ilpinfer.places import place_of
 from ilpinfer.solution import Solution, finite
-from ilpinfer.two_phase import TwoPhaseSolution, decode_two_phase
+from ilpinfer.two_phase import TwoPhaseSolution, check_method, decode_two_phase
 
 Row = dict[str, Any]
 
@@ -176,6 +176,9 @@ def _solver(method: str, time_limit: float | None, options: Row) -> Solve:
 
 def _two_phase_solver(call: Row, options: Row) -> Solve:
     score_floor(0, options["tau"], options["bound"])
+    check_method(call["method"])
+    if options["within"] is not None:
+        raise ValueError(f"--within {options['within']:g}: --tau takes none; leave it out")
     if options["trace"] or options["jobs"] > 1:
         raise ValueError(
             "--tau decodes one sequence at a time, without a trace: leave --jobs and --trace out"

@@ -89,7 +89,7 @@ def train(
     tokens = sum(len(labels) for _, labels in left)
     say(
         f"{output}: {KINDS[kind].title}, {len(model.labels)} labels ({model.labels.scheme}), {model.size}, "
-        f"from {len(left)} sequences of {tokens} tokens"
+        f"from {len(left)} sequence{'s' * (len(left) > 1)} of {tokens} token{'s' * (tokens > 1)}"
     )
     if held_out:
         tried = _table("held out")
@@ -163,6 +163,11 @@ def _alike(path: str, scheme: str, pairs: Sequence[Labelled], column: str) -> li
     examples = read(path, column=column, notify=notice)
     labels = converted([names for _, names in labelled(examples)], scheme)
     found, rewrite = shown(labels), sound(labels)
+    if not scheme and {found, shown([names for _, names in pairs])} == {"bio", "iob1"}:
+        notice(
+            f"of the labels to train on and those of {path} some look like bio, others like iob1: compared as they are; "
+            "--scheme bio writes all as bio"
+        )
     known = LabelSet(tuple(sorted({name for _, names in pairs for name in names})), scheme)
     alike: list[Labelled] = []
     for example, names in zip(examples, labels, strict=True):

@@ -10,7 +10,7 @@ from itertools import chain
 
 from formulations.labels import suggestion
 from ilpinfer.corpus.examples import Example, InputError, Notify
-from ilpinfer.corpus.separators import SEPARATORS, Cells, first_line, is_border, shown, split, width
+from ilpinfer.corpus.separators import SEPARATORS, UNREAD, Cells, first_line, is_border, shown, split, width
 
 TOKEN_NAMES = ("token", "tokens", "word", "words", "form")
 LABEL_NAMES = ("label", "labels", "tag", "tags", "ner", "ner_tag", "ner_tags", "gold")
@@ -119,14 +119,30 @@ def _separator(lines: list[str], name: str, chosen: Chosen, notify: Notify) -> s
     if not named and (separator != " " or count > 2):
         raise InputError(
             f"{name}, line {at}: {shown(lines[at - 1])} has {count} columns separated by {SEPARATORS[separator]}, as all "
-            f"lines have; name those of tokens and labels with --column 1,{count}, or in a header token,label; or {AS_JSON}"
+            f"lines have; name those of tokens and labels with --column {_named(lines[at - 1], separator, count)}, or in a "
+            f"header token,label; or {AS_JSON}"
         )
     notify(f"{name}: no tabs; columns are separated by {SEPARATORS[separator]}")
     return separator
 
 
+def _named(line: str, separator: str, count: int) -> str:
+    """What to write after --column for columns of which the first line may name one."""
+    cells = split(line, separator)
+    low = [cell.strip().lower() for cell in cells]
+    for known in (LABEL_NAMES, TOKEN_NAMES):
+        at = next((place for place, cell in enumerate(low) if cell in known), None)
+        if at is not None:
+            token, label = (
+                (0 if at else 1, at) if known is LABEL_NAMES else (at, count - 1 if at < count - 1 else 0)
+            )
+            return ",".join(shown(cells[place].strip())[1:-1] for place in (token, label))
+    return f"1,{count}"
+
+
 def _check_tokens(lines: list[str], name: str, chosen: Chosen, notify: Notify) -> None:
     """Raise InputError where lines are not a token each; a notice where a few hold spaces."""
+    _check_separated(lines, name)
     parts = [(number, len(split(line, " "))) for number, line in enumerate(lines, 1)]
     parts = [(n, count) for n, count in parts if count and not is_border(split(lines[n - 1], ""))]
     spaced = [number for number, count in parts if count > 1]
@@ -146,6 +162,21 @@ def _check_tokens(lines: list[str], name: str, chosen: Chosen, notify: Notify) -
         notify(
             f"{name}, line {spaced[0]}: no tabs; {shown(lines[spaced[0] - 1])} is read as one token with a space in it{more}"
         )
+
+
+def _check_separated(lines: list[str], name: str) -> None:
+    """Raise InputError where most lines, and two at least, have something on both sides of one separator."""
+    texts = [(n, line) for n, line in enumerate(lines, 1) if not is_border(split(line, ""))]
+    for separator, called in UNREAD.items():
+        inside = [n for n, line in texts if separator in line.strip()[1:-1]]
+        if len(inside) > 1 and 2 * len(inside) > len(texts):
+            widths = {n: len(split(line, separator)) for n, line in texts}
+            odd = next((n for n, _ in texts if widths[n] != widths[inside[0]]), None)
+            other = "" if odd is None else f", but line {odd}, {shown(lines[odd - 1])}, has {widths[odd]}"
+            raise InputError(
+                f"{name}, line {inside[0]}: {shown(lines[inside[0] - 1])} has {widths[inside[0]]} parts between {called}"
+                f"{other}: neither a token a line nor columns that are read; write token<TAB>label, or {AS_JSON}"
+            )
 
 
 def _rows(lines: list[str], name: str, separator: str) -> Iterator[Row]:
@@ -181,11 +212,14 @@ def _unequal(cells: Cells, first: Row, separator: str) -> str:
 def _is_header(first: Row, lines: list[str], separator: str, chosen: Chosen) -> bool:
     """Whether the first line names the columns; by itself it does so only where its word for labels is no label."""
     number, cells = first
-    if len(cells) < 2 or not chosen.are_in(cells):
+    places = list(range(len(cells)))
+    if chosen.label.isdecimal():
+        places = [place for place in places if str(place + 1) == chosen.label]
+    at = next((place for place in places if cells[place].strip().lower() in LABEL_NAMES), None)
+    if len(cells) < 2 or not (chosen.are_in(cells) or (at is not None and chosen.label.isdecimal())):
         return False
-    if chosen:
+    if at is None or (chosen and chosen.are_in(cells)):
         return True
-    at = next(place for place, cell in enumerate(cells) if cell.strip().lower() in LABEL_NAMES)
     again = (split(line, separator) for line in lines[number:])
     return not any(len(row) > at and row[at] == cells[at] for row in again)
 

@@ -5,6 +5,8 @@ import csv
 DOCUMENT = "-DOCSTART-"
 """The first cell of a line that stands between documents, in files of the CoNLL shared tasks."""
 SEPARATORS = {"\t": "tabs", " ": "spaces", ",": "commas", ";": "semicolons"}
+UNREAD = {",": "commas", ";": "semicolons", "|": "vertical bars", "\xa0": "no-break spaces"}
+"""What separates columns of files that are refused, as lines differ, or as nothing reads them."""
 
 Cells = list[str]
 
@@ -15,7 +17,7 @@ def split(line: str, separator: str) -> Cells:
     if not line.strip() and "\t" not in line:
         return []
     if not separator:
-        return [line]
+        return [line.strip(" ")]
     if separator == " ":
         return [cell for cell in line.split(" ") if cell]
     if separator == "\t":

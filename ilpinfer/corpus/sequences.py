@@ -16,6 +16,9 @@ from ilpinfer.plain_text import text_bytes
 
 __all__ = ["Example", "InputError", "InputNotice", "labelled", "read"]
 
+MARKUP = ("<?xml", "<!doctype", "<html")
+"""How files of markup begin, in lower case."""
+
 
 def read(
     source: str | Path, reading: Reading | None = None, column: str = "", notify: Notify | None = None
@@ -44,11 +47,17 @@ def read(
     first = next((line for line in lines if line.strip()), "")
     if not first:
         raise InputError(f"{name}: empty; expected token<TAB>label lines or JSON lines")
+    if first.lstrip().lower().startswith(MARKUP):
+        raise InputError(
+            f"{name}: XML or HTML, by its first line; expected token<TAB>label lines or JSON lines"
+        )
     found = _json(text, lines, first.lstrip(), name, reading)
     if found is not None:
         return list(found)
     notices = list[str]()
     examples = list(columns(lines, name, column, notify or notices.append))
+    if not examples:
+        raise InputError(f"{name}: no sequence, but a header or borders only; expected token<TAB>label lines")
     for notice in notices:
         warnings.warn(notice, InputNotice, stacklevel=2)
     return examples

@@ -126,7 +126,9 @@ def check_rules(scored: Sequence[Scored], rules: RuleSet) -> list[str]:
     if unfit:
         raise unfit[0]
     wordless = sum(item.trellis is not None and not any(item.trellis.tokens) for item in scored)
-    more = f"; so have {wordless - 1} more sequences" if wordless > 1 else ""
+    more = ""
+    if wordless > 1:
+        more = f"; {wordless - 1} more sequence{'s have' if wordless > 2 else ' has'} none either"
     return [text for text in odd if text] + [f"{place}: {text}{more}" for text, place in blind.items()]
 
 
