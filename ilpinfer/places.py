@@ -53,6 +53,8 @@ def place_of(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> Plac
         for a folder, and for a file that is one of the inputs.
     """
     name = str(path)
+    if not name:
+        raise OutputError("--output is empty; name a file")
     with clear(name):
         target = Path(os.path.realpath(name))
         direct = descriptor(name) is not None or _is_special(target)
@@ -62,7 +64,7 @@ def place_of(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> Plac
         for given in inputs:
             if given is not None and any(_same(mine, str(given)) for mine in (name, place.part)):
                 what = "standard input" if str(given) == "-" else str(given)
-                raise OutputError(f"{name}: is read as well ({what}); choose another output")
+                raise OutputError(f"{name}: is an input of this command ({what}); choose another output")
         return place
 
 

@@ -38,6 +38,8 @@ BAD_INPUT = [
     ("x.tsv", GOOD.encode(), ["--tau", "0.5", "--method", "viterbi"], "two-phase inference needs an exact method: auto, cbc, cp-sat, highs, scip; not 'viterbi'"),
     ("x.tsv", GOOD.encode(), ["--tau", "0.5", "--within", "1"], "--within 1: --tau takes none; leave it out"),
     ("x.tsv", GOOD.encode(), ["--tau", "2"], "tau is 2.0; expected a number from 0 to 1"),
+    ("x.tsv", GOOD.encode(), ["--bound", "odds"], "--bound odds: says what --tau means; add --tau, or leave it out"),
+    ("x.tsv", GOOD.encode(), ["--output", ""], "--output is empty; name a file"),
     ("x.tsv", GOOD.encode(), ["--bogus"], "bogus"),
     ("x.tsv", GOOD.encode(), ["--model", "nowhere.json"], "nowhere.json: the model cannot be read"),
     ("x.tsv", GOOD.encode(), ["--output", "."], "is a folder; name a file"),

@@ -268,7 +268,7 @@ def test_what_is_read_is_never_overwritten(lines, capsys, arguments, output, by)
         return
     code, out, err = run([*arguments, "--output", name], capsys)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith(f"ilpinfer: {name}: is read as well")
+    assert err.startswith(f"ilpinfer: {name}: is an input of this command")
     assert {path: path.read_bytes() for path in before} == before
     assert not list(Path().glob("*.lock"))
 
@@ -278,7 +278,7 @@ def test_a_comparison_overwrites_none_of_its_inputs(lines, capsys):
     for name in ("results.jsonl", "summary.json", "report.html"):
         Path("out", name).write_text(json.dumps(SCORES) + "\n")
         code, _, err = run(["compare", f"out/{name}", "--methods", "viterbi", "--output", "out"], capsys)
-        assert code == 2 and err.startswith(f"ilpinfer: out/{name}: is read as well")
+        assert code == 2 and err.startswith(f"ilpinfer: out/{name}: is an input of this command")
         assert json.loads(Path("out", name).read_text()) == SCORES
         Path("out", name).unlink()
 

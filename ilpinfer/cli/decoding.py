@@ -149,6 +149,8 @@ def _solver(method: str, time_limit: float | None, options: Row) -> Solve:
         if options["option"]:
             raise ValueError(f"--option {options['option'][0]}: --tau takes none; leave it out")
         return _two_phase_solver(call, options)
+    if options["bound"] != "relative":
+        raise ValueError(f"--bound {options['bound']}: says what --tau means; add --tau, or leave it out")
     call |= {name: options[name] for name in chosen.options if options.get(name) is not None}
     own = parameters(options["option"])
     asked(method, time_limit, top, own)
