@@ -1,8 +1,8 @@
 """Trellises and certified decoding beside CRFsuite's own tagger: `python -m benchmarks.crf_speed TRAIN.tsv TEST.tsv`.
 
 `--template` names the features, and each `--rules` a rule set that sequences are decoded under; `valid_scheme` alone stands
-beside them. A file that does not end in .tsv is a model of CRFsuite. The taggers begin with token texts, or all with
-extracted features; processor time, the least of several runs.
+beside them. A file that does not end in .tsv is a model of CRFsuite. All begin with token texts, or with extracted features, or
+with what each decodes at last: CRFsuite's own item sequences, and trellises. Processor time, the least of several runs.
 """
 
 import argparse
@@ -37,13 +37,20 @@ def rows(
     tagger, model = pycrfsuite.Tagger(), CRF.from_crfsuite(path, template_name)
     tagger.open(path)
     template = load_template(template_name)
-    pairs = [(tokens, template.features(tokens)) for tokens in sequences]
+    extracted = [template.features(tokens) for tokens in sequences]
+    pairs = [
+        (tokens, features, pycrfsuite.ItemSequence(features), model.trellis_of(features, tokens))
+        for tokens, features in zip(sequences, extracted, strict=True)
+    ]
 
     def from_texts(rules: RuleSet) -> Work:
         return lambda pair: ilpinfer.decode(model.trellis(pair[0]), rules).labels
 
     def from_features(rules: RuleSet) -> Work:
         return lambda pair: ilpinfer.decode(model.trellis_of(pair[1], pair[0]), rules).labels
+
+    def from_trellises(rules: RuleSet) -> Work:
+        return lambda pair: ilpinfer.decode(pair[3], rules).labels
 
     starts: dict[str, dict[str, Work]] = {
         "token texts": {
@@ -54,6 +61,10 @@ def rows(
             "CRFsuite": lambda pair: tagger.tag(pair[1]),
             "trellises alone": lambda pair: model.trellis_of(pair[1], pair[0]),
             **{f"certified, {name}": from_features(rules) for name, rules in rule_sets.items()},
+        },
+        "scores": {
+            "CRFsuite": lambda pair: tagger.tag(pair[2]),
+            **{f"certified, {name}": from_trellises(rules) for name, rules in rule_sets.items()},
         },
     }
     for start, taggers in starts.items():

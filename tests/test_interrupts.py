@@ -208,18 +208,18 @@ def test_an_interrupt_while_modules_are_imported(module, number, tmp_path):
 
 
 STUBBORN = """
-import sys, time
+import os, sys, time
 from ilpinfer import cli
 from ilpinfer.cli import app, signals
 def run(arguments):
-    news = ["ready"]
+    news = [b"ready"]
     while True:
         try:
             while news:
-                print(news.pop(), flush=True)
+                os.write(1, news.pop() + b"\\n")
             time.sleep(0.05)
         except KeyboardInterrupt:
-            print("swallowed", flush=True)
+            ANSWER
 app.run, signals.PATIENCE = run, float(sys.argv[1])
 cli.entry()
 """
@@ -228,19 +228,39 @@ cli.entry()
 @pytest.mark.parametrize(("patience", "times"), [(0.3, 1), (1000.0, 2)])
 def test_an_interrupt_that_is_swallowed_ends_the_command_nevertheless(patience, times, tmp_path):
     """After a while by itself, and at once when there is another one."""
-    command = [sys.executable, "-c", STUBBORN, str(patience)]
+    script = STUBBORN.replace("ANSWER", 'os.write(1, b"swallowed\\n")')
+    command = [sys.executable, "-c", script, str(patience)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
-        for answer in ["ready", "swallowed"][:times]:
-            assert run.stdout.readline() == f"{answer}\n"
-            run.send_signal(signal.SIGINT)
-        _, err = run.communicate(timeout=60)
+        try:
+            for answer in ["ready", "swallowed"][:times]:
+                assert run.stdout.readline() == f"{answer}\n"
+                run.send_signal(signal.SIGINT)
+            _, err = run.communicate(timeout=60)
+        finally:
+            run.kill()
     assert (run.returncode, err) == (130, "ilpinfer: interrupted\n")
+
+
+def test_an_interrupt_repeats_no_row(tmp_path):
+    (tmp_path / "in.jsonl").write_text(hard_input(T=4, K=3, copies=4000))
+    command = [sys.executable, "-m", "ilpinfer", "decode", "in.jsonl", "--method", "viterbi"]
+    for _ in range(3):
+        with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            assert run.stdout is not None
+            try:
+                lines = [run.stdout.readline()]
+                run.send_signal(signal.SIGINT)
+                lines += run.communicate(timeout=60)[0].splitlines(keepends=True)
+            finally:
+                run.kill()
+        whole = [json.loads(line)["sequence"] for line in lines if line.endswith(b"\n")]
+        assert run.returncode == 130 and whole == list(range(len(whole)))
 
 
 @linux
 def test_an_interrupt_when_the_reader_of_the_output_is_gone(tmp_path):
-    script = STUBBORN.replace('print("swallowed", flush=True)', 'print("lost"); raise')
+    script = STUBBORN.replace("ANSWER", "print('lost'); raise")
     with subprocess.Popen(
         [sys.executable, "-c", script, "100"],
         env={**os.environ, "PYTHONUNBUFFERED": ""},

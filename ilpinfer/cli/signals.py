@@ -65,12 +65,7 @@ def finish(code: int) -> None:
     processes = sys.modules.get("ilpinfer.processes")
     if processes is not None:
         processes.end_all()
-    for stream in (sys.stdout, sys.stderr):
-        try:  # noqa: SIM105
-            stream.flush()
-        except (AttributeError, OSError, ValueError):  # closed, or its reader is gone
-            pass
-    os._exit(code)
+    os._exit(code)  # past the buffers: a write that was interrupted may stand there once more
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
