@@ -99,7 +99,7 @@ def test_forbidden_saturates():
         (lambda: Trellis([0, 0], [], labels="ab"), "labels is the text 'ab'"),
         (lambda: Trellis([0, 0], [], tokens=["x", "y"]), "2 tokens are given, but the scores cover 1"),
         (lambda: Trellis([0, 0], [], tokens=[7]), "token 0 is 7: tokens are texts"),
-        (lambda: Trellis([0, 0], [], scheme="bioes"), "no scheme 'bioes'"),
+        (lambda: Trellis([0, 0], [], scheme="biose"), "no scheme 'biose'"),
         (lambda: Trellis([0, 0], [], labels=["x", "O"], scheme="bio"), "label 'x' does not fit scheme bio"),
         (lambda: Trellis([0, 0], np.zeros((0, 5, 5))), r"edges has shape \(0, 5, 5\); expected \(T-1, 2, 2\)"),
         (lambda: Trellis(["1", "2"], []), "start must hold numbers"),

@@ -171,7 +171,7 @@ def leftovers(code: int) -> Iterator[str]:
     for path in Path(OUTPUT).glob("*"):
         if path.suffix == ".jsonl":
             with contextlib.suppress(ValueError):
-                [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+                [json.loads(line) for line in path.read_text("utf-8").removesuffix("\n").split("\n")]
                 continue
             yield f"{path} is half written"
         elif path.suffix != ".part" and code == 2:
