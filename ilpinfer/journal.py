@@ -82,10 +82,8 @@ class Journal:
 
     def write(self, rows: list[Row]) -> None:
         """Add rows that follow each other, safe from an interrupt that follows."""
-        lines = [
-            json.dumps({**row, "job": self.job}, ensure_ascii=False, allow_nan=False) + "\n" for row in rows
-        ]
-        data = "".join(lines).encode("utf-8", "backslashreplace")
+        lines = [_line({**row, "job": self.job}) for row in rows]
+        data = b"".join(lines)
         with clear(self.place.name):
             write_all(self._stream, data)
         worth(self.place)
@@ -156,7 +154,7 @@ class Journal:
                 raise self._foreign()
             if not line.endswith(b"\n"):
                 return
-            if "job" not in row or not self._follows(row):
+            if "job" not in row or not _as_written(row, line) or not self._follows(row):
                 self.damage = (
                     f"{self.place.part}: line {self._rows + 1} is damaged, or not the row that belongs there; "
                     + (f"begun anew behind line {self._rows}" if self._rows else "begun anew")
@@ -191,6 +189,19 @@ class Journal:
         return OutputError(
             f"{self.place.part}: is in the way, and ilpinfer did not write it; move it, or choose another output"
         )
+
+
+def _line(row: Row) -> bytes:
+    """How a row is written, and in no other way."""
+    text = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _as_written(row: Row, line: bytes) -> bool:
+    try:
+        return _line(row) == line
+    except ValueError:  # NaN, which Python reads
+        return False
 
 
 def _parsed(line: bytes) -> Row:

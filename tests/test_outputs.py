@@ -152,6 +152,20 @@ def spoiled(whole):
     ]
 
 
+@pytest.mark.parametrize(
+    "change", [(': "', ':\r "'), ('"score": ', '"score":  '), ('"gap": 0.0', '"gap": NaN')]
+)
+def test_a_row_that_is_not_as_it_was_written_is_made_anew(lines, capsys, change):
+    assert run(DECODE, capsys)[0] == 0
+    whole = Path("x.jsonl").read_bytes().splitlines(keepends=True)
+    Path("x.jsonl").unlink()
+    assert change[0].encode() in whole[1]
+    Path("x.jsonl.part").write_bytes(whole[0] + whole[1].replace(*(c.encode() for c in change), 1))
+    code, _, err = run(DECODE, capsys)
+    assert code == 0 and "x.jsonl.part: line 2 is damaged" in err
+    assert b"\r" not in Path("x.jsonl").read_bytes()
+
+
 @pytest.mark.parametrize("case", range(8))
 def test_a_part_with_holes_is_noticed_and_filled(lines, capsys, case):
     assert run(DECODE, capsys)[0] == 0
