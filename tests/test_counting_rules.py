@@ -1,5 +1,6 @@
 """Counting rules that work against each other: contradictions, cases by fractional rows, and trees without recursion."""
 
+import itertools
 import math
 
 import numpy as np
@@ -292,3 +293,16 @@ def test_scip_keeps_a_row_whose_coefficients_differ_by_millions():
         expected.penalty,
         expected.score,
     )
+
+
+def test_mixtures_of_short_labellings_are_spliced_in_order():
+    trellis = Trellis(np.zeros(4), np.zeros((1, 4, 4)), labels=["B-a", "I-a", "B-b", "I-b"])
+    counts = [
+        C.at_least_runs("a", 0),
+        C.at_most_runs("a", 1),
+        C.at_least_runs("a", 1),
+        C.at_most_runs("a", 0),
+    ]
+    for order in itertools.permutations(counts):
+        solution = ilpinfer.decode(trellis, order)
+        assert (solution.status, len(solution.infeasibility.conflict)) == ("infeasible", 2)

@@ -171,7 +171,8 @@ def spliced(relaxed: Relaxed, counted: Sequence[Counted]) -> list[Integers]:
             )
             cost += away * (HARD if part.penalty is None else part.penalty / UNIT)
         cost[np.tril_indices(len(at), -1)] = np.inf
-        for place in np.argsort(cost, axis=None, kind="stable")[:TRIED]:
+        in_order = np.flatnonzero(np.isfinite(cost))
+        for place in in_order[np.argsort(cost.flat[in_order], kind="stable")][:TRIED]:
             i, j = np.unravel_index(place, cost.shape)
             cuts = at[i], at[j]
             path = np.concatenate(
