@@ -11,9 +11,9 @@ import numba
 import pytest
 
 from ilpinfer import compilation
-from ilpinfer.kernels import SealedFiles
+from ilpinfer.kernels.jit import SealedFiles
 
-SOURCE = "from ilpinfer.kernels import kernel\n@kernel\ndef three_times(x):\n    return 3 * x\n"
+SOURCE = "from ilpinfer.kernels.jit import kernel\n@kernel\ndef three_times(x):\n    return 3 * x\n"
 NAMES = (f"small_kernel_{number}" for number in itertools.count())
 
 
@@ -108,10 +108,10 @@ def test_files_that_can_be_neither_read_nor_written_are_worked_without(kind, loa
 @pytest.mark.parametrize(("old", "new", "value"), [("4", "5", 10), ("FACTOR * x", "FACTOR * x + 1", 9)])
 def test_a_kernel_is_compiled_again_where_what_it_uses_changes(tmp_path, monkeypatch, old, new, value):
     outer, inner = next(NAMES), next(NAMES)
-    uses = f"from ilpinfer.kernels import kernel\nfrom {inner} import times\n"
+    uses = f"from ilpinfer.kernels.jit import kernel\nfrom {inner} import times\n"
     (tmp_path / f"{outer}.py").write_text(f"{uses}@kernel\ndef outer(x):\n    return times(x)\n")
     source = (
-        "from ilpinfer.kernels import kernel\nFACTOR = 4\n@kernel\ndef times(x):\n    return FACTOR * x\n"
+        "from ilpinfer.kernels.jit import kernel\nFACTOR = 4\n@kernel\ndef times(x):\n    return FACTOR * x\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))

@@ -1,7 +1,7 @@
 """`ilpinfer warm-up`."""
 
 from ilpinfer.cli.show import console
-from ilpinfer.kernels import place
+from ilpinfer.kernels.jit import place
 from ilpinfer.warming import STAGES, warm
 
 

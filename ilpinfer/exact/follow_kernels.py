@@ -7,7 +7,7 @@ once (a product automaton made as far as it is needed).
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels import kernel
+from ilpinfer.kernels.jit import kernel
 from ilpinfer.search.packed import HARD
 
 _DEAD = FORBIDDEN // 2

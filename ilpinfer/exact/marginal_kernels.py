@@ -7,7 +7,7 @@ is so small that terms may have been lost.
 import numpy as np
 
 from formulations.grid import UNITS_PER_NAT
-from ilpinfer.kernels import kernel
+from ilpinfer.kernels.jit import kernel
 
 _TINY = 1e-200
 

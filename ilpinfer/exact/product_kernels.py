@@ -4,7 +4,7 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
 from ilpinfer.exact.reading_kernels import longer, place, rehashed
-from ilpinfer.kernels import kernel
+from ilpinfer.kernels.jit import kernel
 from ilpinfer.search.packed import HARD
 
 BROKEN = -1

@@ -3,7 +3,7 @@
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels import kernel
+from ilpinfer.kernels.jit import kernel
 
 
 @kernel

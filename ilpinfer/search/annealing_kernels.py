@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ilpinfer.kernels import kernel
+from ilpinfer.kernels.jit import kernel
 from ilpinfer.search.evolution_kernels import BEST, FOUND, SPARE, STATES, VALUED, value
 from ilpinfer.search.run_kernels import below, mutate, put, share
 

@@ -2,7 +2,7 @@
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.exact.follow_kernels import BROKEN, UNKNOWN, price_of, read_symbol
-from ilpinfer.kernels import kernel
+from ilpinfer.kernels.jit import kernel
 from ilpinfer.search.packed import HARD
 
 _DEAD = FORBIDDEN // 2

@@ -8,7 +8,7 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.exact.follow_kernels import place_of
-from ilpinfer.kernels import kernel
+from ilpinfer.kernels.jit import kernel
 from ilpinfer.search.packed import HARD
 from ilpinfer.search.run_kernels import below, mend, mutate, section, share
 

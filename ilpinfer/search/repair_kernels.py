@@ -1,6 +1,6 @@
 """Repair: changes of one token, one run or one border, taken as soon as they make a labelling better."""
 
-from ilpinfer.kernels import kernel
+from ilpinfer.kernels.jit import kernel
 from ilpinfer.search.evolution_kernels import BEST, FOUND, SPARE, STATES, VALUED, value
 from ilpinfer.search.run_kernels import begins, put, shift_back, shift_on
 

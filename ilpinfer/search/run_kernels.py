@@ -7,7 +7,7 @@ which IOB1 writes in another way. For plain labels all six are the label itself.
 
 import numpy as np
 
-from ilpinfer.kernels import kernel
+from ilpinfer.kernels.jit import kernel
 
 FIRST, INNER, LAST, ONLY, AGAIN, ONLY_AGAIN = 0, 1, 2, 3, 4, 5
 

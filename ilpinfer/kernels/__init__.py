@@ -1,0 +1,1 @@
+"""The compiled code, and the tables that it reads."""
