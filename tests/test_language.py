@@ -191,8 +191,7 @@ def test_templates_of_one_s_own_in_python():
 
 
 def test_a_class_of_one_s_own():
-    from formulations.compiled.machine import local
-    from formulations.constraints.steps import everywhere
+    from formulations.constraints.steps import broken_where, everywhere
 
     try:
 
@@ -202,8 +201,8 @@ def test_a_class_of_one_s_own():
 
             field: str
 
-            def ground(self, labels, tokens):
-                return [local(everywhere(labels.field(self.field).member[None, :], len(tokens)))]
+            def parts(self, labels):
+                return [broken_where(everywhere(labels.field(self.field).member[None, :]))]
 
             def trials(self, reading):
                 return [C.Trial((t,), 1) for t in reading.positions(self.field)]

@@ -109,7 +109,7 @@ def _kind(ground: GroundRule) -> str:
 def _partial(rule: Rule, ground: GroundRule, labels: LabelSet, tokens: Sequence[str]) -> str:
     if any(isinstance(part, Circuit | Relabelled) for part in ground.parts):
         return partial_by_sample(rule, labels, tokens[:SAMPLE])
-    found = {machine.partial for machine in ground.machines}
+    found = {machine.automaton.partial for machine in ground.machines}
     return "" if "" in found or ground.unseen else "sound" if "sound" in found else "exact"
 
 
@@ -171,5 +171,5 @@ def _bound(ground: GroundRule, partial: str) -> str:
         return "0: seen at the end only"
     if partial == "exact":
         return "what the prefix has broken"
-    early = any(machine.early.emits[machine.reachable].any() for machine in ground.machines)
+    early = any(machine.early.emits[machine.automaton.reachable].any() for machine in ground.machines)
     return "what no completion can avoid" if early else "0: seen at the end only"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from formulations import limits
 from formulations.compiled.lattice import StepTable
-from formulations.compiled.machine import Machine, TooManyStates
+from formulations.compiled.machine import Automaton, Machine, TooManyStates
 from formulations.compiled.unroll import unroll
 
 MOST_STATES = 5_000
@@ -116,9 +116,7 @@ class Relabelled:
             nothing = np.zeros((1, 1), np.int64)
             return Machine(
                 StepTable(np.zeros((1, 1, self.labels), np.int64), np.zeros(self.length, np.int64)),
-                nothing,
-                nothing,
-                np.array([self.length]),
+                Automaton(nothing, nothing, np.array([self.length])),
             )
         return unroll(
             StepTable(class_of[None, None, :], np.zeros(self.length, np.int64)),

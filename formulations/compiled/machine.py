@@ -1,9 +1,9 @@
 """A ground rule as a small automaton that reads a labelling from left to right and emits violations."""
 
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -26,32 +26,25 @@ class TooManyStates(ValueError):
 
 
 @dataclass(frozen=True)
-class Machine:
+class Automaton:
     """Q states, S symbols; state 0 is the first.
 
     Parameters
     ----------
-    steps : the symbol of each step of a labelling
     next_state : (Q, S)
     emits : (Q, S) violations emitted on reading a symbol
     final : (Q,) violations emitted after the last token
-    backward : where that is smaller, a machine that reads from right to left and emits as much in all
+    backward : where that is smaller, an automaton that reads from right to left and emits as much in all
     """
 
-    steps: StepTable
     next_state: Table
     emits: Table
     final: Table
-    backward: "Machine | None" = None
+    backward: "Automaton | None" = None
 
     @property
     def states(self) -> int:
         return len(self.final)
-
-    @property
-    def machines(self) -> tuple["Machine", ...]:
-        """Itself: a machine is the part of a rule that needs no translation."""
-        return (self,)
 
     @property
     def is_local(self) -> bool:
@@ -105,7 +98,7 @@ class Machine:
         return np.frombuffer(seen, bool)[::width]
 
     @cached_property
-    def early(self) -> "Machine":
+    def early(self) -> "Automaton":
         """The same totals, every violation emitted as soon as it cannot be avoided any more.
 
         What a prefix has emitted is then the best bound on what it will cost that a state can give.
@@ -117,7 +110,7 @@ class Machine:
         return replace(self, emits=emits, final=self.final - rise)
 
     @cached_property
-    def once(self) -> "Machine":
+    def once(self) -> "Automaton":
         """The machine that emits one violation, where this one emits any, and falls silent."""
         fired, silent = self.states, np.zeros((1, self.emits.shape[1]), np.int64)
         return replace(
@@ -128,7 +121,7 @@ class Machine:
             backward=None,
         )
 
-    def on_prefixes(self, *, keep: bool) -> "Machine":
+    def on_prefixes(self, *, keep: bool) -> "Automaton":
         """Evaluated on every prefix as if it ended there: what the last token emits is emitted at every token.
 
         With `keep`, a violation once seen stays, even where the machine would still have forgiven it; without,
@@ -152,26 +145,12 @@ class Machine:
         return "exact" if (now == least).all() else "sound"
 
     @cached_property
-    def fires_at(self) -> NDArray[np.bool_]:
-        """(T,) tokens at which a local machine can emit anything."""
-        symbols = np.zeros((len(self.steps.values), self.emits.shape[1]), bool)
-        for p, values in enumerate(self.steps.values):
-            symbols[p, np.unique(values)] = True
-        return (symbols & (self.emits[0] > 0)).any(axis=1)[self.steps.index]
-
-    @cached_property
     def _arcs(self) -> tuple[list[int], list[int]]:
         """Where the arcs of the next state begin, and violations, by arc: flat lists, which Python reads faster."""
         return (self.next_state * self.emits.shape[1]).reshape(-1).tolist(), self.emits.reshape(-1).tolist()
 
-    @property
-    def most(self) -> int:
-        """An upper bound on the violations of any labelling."""
-        return int(self.emits.max(initial=0)) * len(self.steps.index) + int(self.final.max(initial=0))
-
-    def violations(self, path: NDArray[np.int64]) -> int:
-        """Violations of label ids (T,)."""
-        symbols = self.steps.along(path)
+    def violations(self, symbols: NDArray[np.int64]) -> int:
+        """Violations of a word, symbols (T,)."""
         if self.is_local:
             return int(self.emits[0, symbols].sum())
         first, total = 0, 0
@@ -182,33 +161,115 @@ class Machine:
         return total + int(self.final[first // self.emits.shape[1]])
 
 
+@dataclass(frozen=True)
+class Machine:
+    """An automaton on the steps of one sequence.
+
+    Parameters
+    ----------
+    steps : the symbol of each step of a labelling
+    automaton : reads them
+    """
+
+    steps: StepTable
+    automaton: Automaton
+
+    @property
+    def machines(self) -> tuple["Machine", ...]:
+        """Itself: a machine is the part of a rule that needs no translation."""
+        return (self,)
+
+    @property
+    def states(self) -> int:
+        return self.automaton.states
+
+    @property
+    def next_state(self) -> Table:
+        return self.automaton.next_state
+
+    @property
+    def emits(self) -> Table:
+        return self.automaton.emits
+
+    @property
+    def final(self) -> Table:
+        return self.automaton.final
+
+    @property
+    def floor(self) -> Table:
+        return self.automaton.floor
+
+    @property
+    def is_local(self) -> bool:
+        return self.automaton.is_local
+
+    @property
+    def early(self) -> "Machine":
+        """With its automaton's `early`."""
+        return Machine(self.steps, self.automaton.early)
+
+    @property
+    def once(self) -> "Machine":
+        """With its automaton's `once`."""
+        return Machine(self.steps, self.automaton.once)
+
+    @property
+    def backward(self) -> "Machine | None":
+        """With its automaton's `backward`, which reads the steps from right to left."""
+        other = self.automaton.backward
+        return None if other is None else Machine(self.steps, other)
+
+    @cached_property
+    def fires_at(self) -> NDArray[np.bool_]:
+        """(T,) tokens at which a local machine can emit anything."""
+        fires = [bool(self.emits[0, np.unique(values)].any()) for values in self.steps.values]
+        return np.array(fires)[self.steps.index]
+
+    @property
+    def most(self) -> int:
+        """An upper bound on the violations of any labelling."""
+        return int(self.emits.max(initial=0)) * len(self.steps.index) + int(self.final.max(initial=0))
+
+    def violations(self, path: NDArray[np.int64]) -> int:
+        """Violations of label ids (T,)."""
+        return self.automaton.violations(self.steps.along(path))
+
+
+@lru_cache(maxsize=64)
+def _one_state(symbols: int) -> Automaton:
+    return Automaton(np.zeros((1, symbols), np.int64), np.arange(symbols)[None], np.zeros(1, np.int64))
+
+
 def local(steps: StepTable) -> Machine:
     """One state; symbol n is n violations."""
-    symbols = int(steps.values.max(initial=0)) + 1
-    return Machine(steps, np.zeros((1, symbols), np.int64), np.arange(symbols)[None], np.zeros(1, np.int64))
+    return Machine(steps, _one_state(int(steps.values.max(initial=0)) + 1))
+
+
+def longest(length: int) -> int:
+    """The length up to which an automaton for a sequence counts: a power of two, so that few differ."""
+    return 1 << max(3, (length - 1).bit_length())
 
 
 State = TypeVar("State", bound=Hashable)
 
 
 def automaton(
-    steps: StepTable,
     start: State,
     read: Callable[[State, int], tuple[State, int]],
     final: Callable[[State], int] = lambda state: 0,
-    symbols: Sequence[int] | None = None,
-) -> Machine:
-    """A machine from the states that `read(state, symbol) -> (state, violations)` leads to.
+    *,
+    symbols: int,
+) -> Automaton:
+    """An automaton from the states that `read(state, symbol) -> (state, violations)` leads to.
 
     Raises
     ------
     TooManyStates
         where there are more than `MOST_STATES`.
     """
-    symbols = range(int(steps.values.max(initial=0)) + 1) if symbols is None else symbols
     number, order, arcs = {start: 0}, [start], []
     for state in order:
-        for symbol in symbols:
+        for symbol in range(symbols):
             after, emitted = read(state, symbol)
             if after not in number:
                 number[after] = len(order)
@@ -216,5 +277,5 @@ def automaton(
             arcs.append((number[after], emitted))
         if len(order) > MOST_STATES:
             raise TooManyStates(f"more than {MOST_STATES} states")
-    table = np.array(arcs, np.int64).reshape(len(order), len(symbols), 2)
-    return Machine(steps, table[:, :, 0], table[:, :, 1], np.array([final(s) for s in order], np.int64))
+    table = np.array(arcs, np.int64).reshape(len(order), symbols, 2)
+    return Automaton(table[:, :, 0], table[:, :, 1], np.array([final(s) for s in order], np.int64))

@@ -191,7 +191,7 @@ def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Proble
     for item, name in zip(items, unique_names(items), strict=True):
         try:
             if isinstance(item, Feature):
-                tables.append(item.ground(labels, words))
+                tables.append(item.steps(labels).on(words))
             else:
                 ground.append(_ground(item, name, labels, words, priorities))
             if looked_at(words):

@@ -1,13 +1,13 @@
 """Sums of step weights within sides: what becomes a single row of a program."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled.lattice import StepTable
-from formulations.compiled.machine import MOST_STATES, Machine, TooManyStates, local
+from formulations.compiled.machine import MOST_STATES, Automaton, Machine, TooManyStates, local, longest
 
 
 @dataclass(frozen=True)
@@ -54,31 +54,17 @@ class Sum:
     @cached_property
     def machines(self) -> tuple[Machine, ...] | None:
         """The sum so far as a state; None where that takes too many."""
+        weights, steps = self.weights, self.steps
+        if not np.array_equal(weights, np.arange(len(weights))):
+            steps = StepTable(np.searchsorted(weights, steps.values), steps.index)
         try:
-            return (self._machine(),)
+            return (
+                Machine(
+                    steps, _automaton(tuple(weights.tolist()), self.low, self.high, longest(len(steps.index)))
+                ),
+            )
         except TooManyStates:
             return None
-
-    def _machine(self) -> Machine:
-        if self.steps.values.min() == 0 and self.steps.values.max() == 1:
-            return _counter(self.steps, np.arange(2), self.low, self.high)
-        weights = self.weights
-        symbols = np.searchsorted(weights, self.steps.values)
-        steps = StepTable(symbols, self.steps.index)
-        if weights[-1] <= 0 and weights[0] < 0:
-            sides = (None if side is None else -side for side in (self.high, self.low))
-            return _counter(steps, -weights, *sides)
-        if weights[0] >= 0:
-            return _counter(steps, weights, self.low, self.high)
-        totals = _totals(weights, len(steps.index))
-        after = np.searchsorted(totals, totals[:, None] + weights).clip(max=len(totals) - 1)
-        start = int(np.searchsorted(totals, 0))
-        order = np.argsort(np.arange(len(totals)) != start, kind="stable")
-        place = np.argsort(order)
-        low = np.full(len(order), 0) if self.low is None else self.low - totals[order]
-        high = np.full(len(order), 0) if self.high is None else totals[order] - self.high
-        final = np.maximum(0, np.maximum(low, high))
-        return Machine(steps, place[after[order]], np.zeros(after.shape, np.int64), final)
 
 
 def bounded(steps: StepTable, low: int | None, high: int | None) -> Sum | Machine:
@@ -88,7 +74,27 @@ def bounded(steps: StepTable, low: int | None, high: int | None) -> Sum | Machin
     return Sum(steps, low, high)
 
 
-def _counter(steps: StepTable, weights: NDArray[np.int64], low: int | None, high: int | None) -> Machine:
+@lru_cache(maxsize=1024)
+def _automaton(weights: tuple[int, ...], low: int | None, high: int | None, longest: int) -> Automaton:
+    """Reads the places of weights among all weights of a sum; for sequences of at most `longest` tokens."""
+    each = np.array(weights, np.int64)
+    if each[-1] <= 0 and each[0] < 0:
+        low, high = (None if side is None else -side for side in (high, low))
+        return _counter(-each, low, high, longest)
+    if each[0] >= 0:
+        return _counter(each, low, high, longest)
+    totals = _totals(each, longest)
+    after = np.searchsorted(totals, totals[:, None] + each).clip(max=len(totals) - 1)
+    start = int(np.searchsorted(totals, 0))
+    order = np.argsort(np.arange(len(totals)) != start, kind="stable")
+    place = np.argsort(order)
+    missing = np.full(len(order), 0) if low is None else low - totals[order]
+    excess = np.full(len(order), 0) if high is None else totals[order] - high
+    final = np.maximum(0, np.maximum(missing, excess))
+    return Automaton(place[after[order]], np.zeros(after.shape, np.int64), final)
+
+
+def _counter(weights: NDArray[np.int64], low: int | None, high: int | None, longest: int) -> Automaton:
     """Weights of one sign: states go no further than where nothing changes any more.
 
     What is too much is a violation when it is read, what is missing one at the end.
@@ -96,14 +102,14 @@ def _counter(steps: StepTable, weights: NDArray[np.int64], low: int | None, high
     top = max(low or 0, high or 0)
     if high is not None and high < 0:
         top = 0
-    totals = _totals(weights, len(steps.index), top)
+    totals = _totals(weights, longest, top)
     sums = totals[:, None] + weights
     emits = np.maximum(sums - top, 0) if high is not None else np.zeros(sums.shape, np.int64)
     next_state = np.searchsorted(totals, np.minimum(sums, top)).clip(max=len(totals) - 1)
     final = np.maximum(0, (low or 0) - totals)
     if high is not None and high < 0:
         final = final - high
-    return Machine(steps, next_state, emits, final)
+    return Automaton(next_state, emits, final)
 
 
 def _totals(weights: NDArray[np.int64], length: int, top: int | None = None) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from formulations import limits
 from formulations.compiled.lattice import StepTable
-from formulations.compiled.machine import MOST_STATES, Machine, TooManyStates
+from formulations.compiled.machine import MOST_STATES, Automaton, Machine, TooManyStates
 
 State = TypeVar("State", bound=Hashable)
 
@@ -60,4 +60,4 @@ def unroll(
         ends[number] = certain + final(state)
         next_state.append([number] * width)
         emits.append([0] * width)
-    return Machine(steps, np.array(next_state, np.int64), np.array(emits, np.int64), ends)
+    return Machine(steps, Automaton(np.array(next_state, np.int64), np.array(emits, np.int64), ends))

@@ -8,11 +8,12 @@ import numpy as np
 
 from formulations.compiled.lattice import StepTable
 from formulations.compiled.sums import bounded
+from formulations.compiled.windows import UnboundPart, fits
 from formulations.constraints.matching import Matching
 from formulations.constraints.reading import Reading
-from formulations.constraints.steps import begins, members, only_at
+from formulations.constraints.steps import begins, members, only_at, within
 from formulations.constraints.template import Part, Template, Trial, template
-from formulations.labels import EACH_FIELD, Field, LabelSet, Selector
+from formulations.labels import EACH_FIELD, LabelSet, Selector
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,9 @@ class _Counting(Template):
     def _high(self) -> int | None:
         return None
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
         steps = begins if self._of_runs else members
-        return [bounded(steps(labels.field(self.field), len(tokens)), self._low, self._high)]
+        return [within(steps(labels.field(self.field)), self._low, self._high)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         found = (reading.run_starts if self._of_runs else reading.positions)(self.field)
@@ -245,10 +246,10 @@ class AllDifferent(Matching):
     def _fields(self) -> Sequence[Selector]:
         return self.field if isinstance(self.field, tuple) else (self.field,)
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
-        matching = self.pattern_of_tokens.mask(tokens)
-        fields: list[Field] = [labels.field(field) for field in self._fields()]
-        return [bounded(only_at(f.member[None, :], matching), None, 1) for f in fields]
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+        matching = fits(self.pattern_of_tokens)
+        fields = [labels.field(field) for field in self._fields()]
+        return [within(only_at(f.member[None, :], matching), None, 1) for f in fields]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for field in self._fields():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from formulations.compiled.lattice import StepTable
+from formulations.compiled.windows import StepChoice, fits
 from formulations.constraints.parameters import check_parameters
 from formulations.constraints.steps import everywhere, only_at
 from formulations.constraints.template import LONGEST_NAME
@@ -56,7 +56,7 @@ class Feature:
         parts = [self.label] if self.label is not None else [self.from_ or "any", "→", self.to or "any"]
         return self.name or cut(f"feature {' '.join(map(str, parts))}", LONGEST_NAME)
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> StepTable:
+    def steps(self, labels: LabelSet) -> StepChoice:
         """Grid weights of each step."""
         if self.label is not None:
             table = labels.field(self.label).member[None, :]
@@ -66,7 +66,7 @@ class Feature:
             after = anything if self.to is None else labels.field(self.to).member
             table = np.concatenate([[False], before])[:, None] & after[None, :]
         pattern = TokenPattern(self.words, self.pattern, self.ignore_case)
-        steps = only_at(table, pattern.mask(tokens)) if pattern else everywhere(table, len(tokens))
+        steps = only_at(table, fits(pattern)) if pattern else everywhere(table)
         return steps.map(np.array([0, snap_weight(self.weight, "weight")], np.int64))
 
 

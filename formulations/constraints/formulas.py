@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from formulations import schemes
 from formulations.compiled.circuit import Gates, by_token, parts_of
-from formulations.compiled.lattice import StepTable
 from formulations.compiled.sums import bounded
+from formulations.compiled.windows import LATER, StepChoice, UnboundPart
 from formulations.constraints.parameters import selector
 from formulations.constraints.reading import Reading
+from formulations.constraints.steps import within
 from formulations.constraints.template import Part, Template, Trial, bound, template
 from formulations.labels import Group, LabelSet, Selector
 from formulations.language import ast, meaning
@@ -117,22 +118,35 @@ class Linear(Text):
 
     form: ClassVar[str] = "linear"
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
+    def parts(self, labels: LabelSet) -> list[UnboundPart] | None:
         inequality: ast.Inequality = self.read(labels)
-        K, T = len(labels), len(tokens)
-        grounder = Grounder(labels, tokens, Gates(K))
-        uniform = all(isinstance(t.formula, _UNIFORM) for t in inequality.terms)
+        if not all(isinstance(t.formula, _UNIFORM) for t in inequality.terms):
+            return None
+        tables = self._tables(labels, ("", ""), inequality)
+        steps = by_token(tables, len(labels), 2).values
+        chosen = StepChoice(steps, (LATER,)) if len(steps) == 2 else StepChoice(steps)
+        return [within(chosen, inequality.low, inequality.high)]
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
+        parts = self.parts(labels)
+        if parts is not None:
+            return [part.on(tokens) for part in parts]
+        inequality: ast.Inequality = self.read(labels)
+        tables = self._tables(labels, tokens, inequality)
+        return [bounded(by_token(tables, len(labels), len(tokens)), inequality.low, inequality.high)]
+
+    def _tables(
+        self, labels: LabelSet, tokens: Sequence[str], inequality: ast.Inequality
+    ) -> dict[int, NDArray[np.int64]]:
+        """What each step into a token adds to the sum."""
+        K, grounder = len(labels), Grounder(labels, tokens, Gates(len(labels)))
         total: dict[int, NDArray[np.int64]] = {}
-        for token in range(min(T, 2) if uniform else T):
+        for token in range(len(tokens)):
             table = np.zeros((K if token else 1, K), np.int64)
             for term in inequality.terms:
                 table += term.times * self._truth(grounder, term, token)
             total[token] = table
-        if uniform and T > 2:
-            steps = by_token(total, K, 2)
-            index = np.concatenate([steps.index[:1], np.full(T - 1, steps.index[1])])
-            return [bounded(StepTable(steps.values, index), inequality.low, inequality.high)]
-        return [bounded(by_token(total, K, T), inequality.low, inequality.high)]
+        return total
 
     def _truth(self, grounder: Grounder, term: ast.Term, token: int) -> NDArray[np.bool_]:
         gates = grounder.gates
@@ -240,6 +254,9 @@ class Defined(Template):
         made = Linear if self.kind == "linear" else Logic
         arguments = tuple(zip(self.formula.parameters, self.values, strict=True))
         return made(self.formula.text, self.groups, self.named, arguments)
+
+    def parts(self, labels: LabelSet) -> list[UnboundPart] | None:
+        return self.statement.parts(labels)
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
         return self.statement.ground(labels, tokens)

@@ -1,21 +1,65 @@
 """How long runs are, and how far apart."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import lru_cache
 
 import numpy as np
 
-from formulations.compiled.machine import Machine, automaton
+from formulations.compiled.machine import Automaton, automaton
+from formulations.compiled.windows import StepChoice, UnboundPart
 from formulations.constraints.reading import Reading
-from formulations.constraints.steps import bits, everywhere
+from formulations.constraints.steps import bits, counted_by, everywhere
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels import LabelSet, Selector
 
 
-def _begins_and_stays(labels: LabelSet, field: Selector) -> np.ndarray:
+def _begins_and_stays(labels: LabelSet, field: Selector) -> StepChoice:
     """Symbols: 2 where a run begins, 1 where it goes on, 0 outside."""
     found = labels.field(field)
     member = np.tile(found.member, (len(labels) + 1, 1))
-    return bits(member & ~found.begins, found.begins)
+    return everywhere(bits(member & ~found.begins, found.begins))
+
+
+@lru_cache(maxsize=256)
+def _too_short(n: int, longest: int) -> Automaton:
+    def missing(length: int) -> int:
+        return n - length if length else 0
+
+    def read(length: int, symbol: int) -> tuple[int, int]:
+        """State: tokens of a run that is still too short; 0 for none."""
+        if symbol == 1:
+            now, emitted = min(length + 1, longest) if length else 0, 0
+        else:
+            now, emitted = symbol >> 1, missing(length)
+        return (now if now < n else 0), emitted
+
+    return automaton(0, read, missing, symbols=3)
+
+
+@lru_cache(maxsize=256)
+def _too_long(n: int, longest: int) -> Automaton:
+    top = min(n, longest)
+
+    def read(length: int, symbol: int) -> tuple[int, int]:
+        """State: tokens of the run so far, up to n."""
+        now = 0 if symbol == 0 else 1 if symbol == 2 else length + 1
+        return min(now, top), int(now > n)
+
+    return automaton(0, read, symbols=3)
+
+
+@lru_cache(maxsize=256)
+def _too_far(n: int, longest: int) -> Automaton:
+    far = min(n, longest) + 1
+
+    def read(gap: int, symbol: int) -> tuple[int, int]:
+        """State: tokens since the last one of the first field; -1 for none yet."""
+        emitted = int(bool(symbol & 1) and gap > n)
+        if symbol & 2:
+            return 0, emitted
+        return (min(gap + 1, far) if gap >= 0 else -1), emitted
+
+    return automaton(-1, read, symbols=4)
 
 
 @template("min_run_length")
@@ -33,21 +77,8 @@ class MinRunLength(Template):
     field: Selector
     n: int
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        steps, n = everywhere(_begins_and_stays(labels, self.field), len(tokens)), self.n
-
-        def missing(length: int) -> int:
-            return n - length if length else 0
-
-        def read(length: int, symbol: int) -> tuple[int, int]:
-            """State: tokens of a run that is still too short; 0 for none."""
-            if symbol == 1:
-                now, emitted = min(length + 1, len(tokens)) if length else 0, 0
-            else:
-                now, emitted = symbol >> 1, missing(length)
-            return (now if now < n else 0), emitted
-
-        yield automaton(steps, 0, read, missing, range(3))
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+        return [UnboundPart(_begins_and_stays(labels, self.field), counted_by(_too_short, self.n))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for first, last in reading.runs(self.field):
@@ -67,16 +98,8 @@ class MaxRunLength(Template):
     field: Selector
     n: int
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        steps = everywhere(_begins_and_stays(labels, self.field), len(tokens))
-        top = min(self.n, len(tokens))
-
-        def read(length: int, symbol: int) -> tuple[int, int]:
-            """State: tokens of the run so far, up to n."""
-            now = 0 if symbol == 0 else 1 if symbol == 2 else length + 1
-            return min(now, top), int(now > self.n)
-
-        yield automaton(steps, 0, read, symbols=range(3))
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+        return [UnboundPart(_begins_and_stays(labels, self.field), counted_by(_too_long, self.n))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for first, last in reading.runs(self.field):
@@ -101,19 +124,10 @@ class MaxGap(Template):
     other: Selector
     n: int
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
         member = np.tile(labels.field(self.field).member, (len(labels) + 1, 1))
-        steps = everywhere(bits(labels.field(self.other).begins, member), len(tokens))
-        far = min(self.n, len(tokens)) + 1
-
-        def read(gap: int, symbol: int) -> tuple[int, int]:
-            """State: tokens since the last one of the first field; -1 for none yet."""
-            emitted = int(bool(symbol & 1) and gap > self.n)
-            if symbol & 2:
-                return 0, emitted
-            return (min(gap + 1, far) if gap >= 0 else -1), emitted
-
-        yield automaton(steps, -1, read, symbols=range(4))
+        steps = everywhere(bits(labels.field(self.other).begins, member))
+        return [UnboundPart(steps, counted_by(_too_far, self.n))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         first = reading.positions(self.field)

@@ -7,9 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from formulations.compiled.machine import Machine, local
+from formulations.compiled.windows import Condition, UnboundPart, fits, where
 from formulations.constraints.matching import Matching
 from formulations.constraints.reading import Reading
-from formulations.constraints.steps import choose, only_at
+from formulations.constraints.steps import at_tokens, broken_where, only_at
 from formulations.constraints.template import Template, Trial, template
 from formulations.constraints.tokens import TokenPattern
 from formulations.labels import LabelSet, Selector
@@ -32,24 +33,26 @@ class TagAt(Matching):
     previous: TokenPattern | None = None
     following: TokenPattern | None = None
 
-    def _where(self, tokens: Sequence[str]) -> list[int]:
-        return [
-            t
-            for t, fits in enumerate(map(self.pattern_of_tokens.matches, tokens))
-            if fits
-            and (self.previous is None or (t > 0 and self.previous.matches(tokens[t - 1])))
-            and (self.following is None or (t + 1 < len(tokens) and self.following.matches(tokens[t + 1])))
-        ]
+    @cached_property
+    def condition(self) -> Condition:
+        near = ((self.previous, -1), (self.following, 1))
+        return (
+            fits(self.pattern_of_tokens),
+            *(fits(pattern, place) for pattern, place in near if pattern is not None),
+        )
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        return [local(only_at(~labels.field(self.field).member[None, :], _mask(self._where(tokens), tokens)))]
+    def _where(self, tokens: Sequence[str]) -> list[int]:
+        return [int(t) for t in np.flatnonzero(where(self.condition, tokens))]
+
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+        return [broken_where(only_at(~labels.field(self.field).member[None, :], *self.condition))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in self._where(reading.tokens):
             yield Trial((t,), int(not reading.has(t, self.field)))
 
-    def demands(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
-        return dict.fromkeys(self._where(tokens), self.field)
+    def demand(self) -> tuple[Condition, Selector]:
+        return self.condition, self.field
 
 
 @template("contains_only")
@@ -63,9 +66,9 @@ class ContainsOnly(Matching):
 
     field: Selector
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        others = ~self.pattern_of_tokens.mask(tokens)
-        return [local(only_at(labels.field(self.field).member[None, :], others))]
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+        others = fits(self.pattern_of_tokens, holds=False)
+        return [broken_where(only_at(labels.field(self.field).member[None, :], others))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in reading.positions(self.field):
@@ -85,18 +88,22 @@ class RightBefore(Matching):
 
     field: Selector
 
+    @cached_property
+    def condition(self) -> Condition:
+        return (fits(self.pattern_of_tokens, 1),)
+
     def _where(self, tokens: Sequence[str]) -> list[int]:
         return [t - 1 for t in range(1, len(tokens)) if self.pattern_of_tokens.matches(tokens[t])]
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        return [local(only_at(~labels.field(self.field).member[None, :], _mask(self._where(tokens), tokens)))]
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+        return [broken_where(only_at(~labels.field(self.field).member[None, :], *self.condition))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in self._where(reading.tokens):
             yield Trial((t, t + 1), int(not reading.has(t, self.field)))
 
-    def demands(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
-        return dict.fromkeys(self._where(tokens), self.field)
+    def demand(self) -> tuple[Condition, Selector]:
+        return self.condition, self.field
 
 
 class _Stretches(Template):
@@ -121,9 +128,9 @@ class _Stretches(Template):
         outside = np.broadcast_to(~field.member, field.begins.shape)
         restarts = field.begins & np.concatenate([[False], field.member])[:, None]
         index = np.zeros(len(tokens), np.int64)
-        for step, where in enumerate(self._covered(tokens), 1):
-            index[list(where)] = step
-        return [local(choose([np.zeros_like(outside), outside, outside | restarts], index))]
+        for step, covered in enumerate(self._covered(tokens), 1):
+            index[list(covered)] = step
+        return [local(at_tokens([np.zeros_like(outside), outside, outside | restarts], index))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         covered, inner = self._covered(reading.tokens)
@@ -205,9 +212,3 @@ class TagSequence(_Stretches):
         for t in range(len(tokens) - width + 1):
             if all(p.matches(token) for p, token in zip(self.sequence, tokens[t : t + width], strict=True)):
                 yield t, t + width - 1
-
-
-def _mask(where: Iterable[int], tokens: Sequence[str]) -> np.ndarray:
-    mask = np.zeros(len(tokens), bool)
-    mask[list(where)] = True
-    return mask

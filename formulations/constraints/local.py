@@ -1,18 +1,23 @@
 """Rules that look at one token or one step; they fold into the trellis."""
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from formulations.compiled.machine import Machine, local
+from formulations.compiled.machine import local
+from formulations.compiled.windows import FIRST, LAST, UnboundPart, fits
 from formulations.constraints.matching import Matching
 from formulations.constraints.reading import Reading
-from formulations.constraints.steps import between, everywhere, only_at
-from formulations.constraints.template import Position, Template, Trial, template
+from formulations.constraints.steps import Booleans, at_tokens, between, broken_where, everywhere, only_at
+from formulations.constraints.template import Part, Position, Template, Trial, template
 from formulations.constraints.tokens import TokenPattern
 from formulations.labels import LabelSet, Selector
+
+_ENDS = {0: FIRST, -1: LAST}
+"""Positions that a token and its neighbours tell."""
 
 
 @template("forbidden_transition")
@@ -29,9 +34,9 @@ class ForbiddenTransition(Template):
     from_: Selector
     to: Selector
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
         step = between(labels.field(self.from_).member, labels.field(self.to).member)
-        return [local(everywhere(step, len(tokens)))]
+        return [broken_where(everywhere(step))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in range(1, len(reading)):
@@ -39,8 +44,28 @@ class ForbiddenTransition(Template):
                 yield Trial((t - 1, t), int(reading.has(t, self.to)))
 
 
+@dataclass(frozen=True)
+class _AtPosition(Template):
+    position: Position
+
+    @abstractmethod
+    def _table(self, labels: LabelSet) -> Booleans:
+        """(K+1, K) or (1, K) steps into the token that are violations."""
+
+    def parts(self, labels: LabelSet) -> list[UnboundPart] | None:
+        end = _ENDS.get(self.position)
+        return None if end is None else [broken_where(only_at(self._table(labels), end))]
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
+        if self.position in _ENDS:
+            return super().ground(labels, tokens)
+        table, T = self._table(labels), len(tokens)
+        here = np.arange(T) == (self.position + T if self.position < 0 else self.position)
+        return [local(at_tokens([np.zeros_like(table), table], here.astype(np.int64)))]
+
+
 @template("should_not_precede")
-class ShouldNotPrecede(Template):
+class ShouldNotPrecede(_AtPosition):
     """At one token: the token before it does not belong to one field while it belongs to another; at most one violation.
 
     Stokman 2011, Tables 2-4, row 1. A position outside the sequence binds nothing.
@@ -51,13 +76,11 @@ class ShouldNotPrecede(Template):
     first, second : field, label or group of the earlier and of the later token
     """
 
-    position: Position
     first: Selector
     second: Selector
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        step = between(labels.field(self.first).member, labels.field(self.second).member)
-        return [local(only_at(step, _is_token(self.position, len(tokens))))]
+    def _table(self, labels: LabelSet) -> Booleans:
+        return between(labels.field(self.first).member, labels.field(self.second).member)
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         t = reading.at(self.position)
@@ -66,7 +89,7 @@ class ShouldNotPrecede(Template):
 
 
 @template("should_be_tagged")
-class ShouldBeTagged(Template):
+class ShouldBeTagged(_AtPosition):
     """One token belongs to the field; one violation if it does not.
 
     Stokman 2011, Tables 2-4, row 2. A position outside the sequence binds nothing.
@@ -77,12 +100,11 @@ class ShouldBeTagged(Template):
     field : field, label or group
     """
 
-    position: Position
     field: Selector
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        outside = ~labels.field(self.field).member[None, :]
-        return [local(only_at(outside, _is_token(self.position, len(tokens))))]
+    def _table(self, labels: LabelSet) -> Booleans:
+        outside: Booleans = ~labels.field(self.field).member[None, :]
+        return outside
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         t = reading.at(self.position)
@@ -95,9 +117,9 @@ class _Ending(Template):
     field: Selector
     _position: ClassVar[int]
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
         outside = ~labels.field(self.field).member[None, :]
-        return [local(only_at(outside, _is_token(self._position, len(tokens))))]
+        return [broken_where(only_at(outside, _ENDS[self._position]))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         t = reading.at(self._position) or 0
@@ -144,9 +166,9 @@ class Adjacency(Template):
     field: Selector
     next: Selector
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
         step = between(labels.field(self.field).member, ~labels.field(self.next).member)
-        return [local(everywhere(step, len(tokens)))]
+        return [broken_where(everywhere(step))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in reading.positions(self.field):
@@ -169,11 +191,11 @@ class DirectlyAfter(Template):
     allowed: Selector
     at_start: bool = True
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
         step = labels.field(self.field).begins.copy()
         step[1:] &= ~labels.field(self.allowed).member[:, None]
         step[0] &= not self.at_start
-        return [local(everywhere(step, len(tokens)))]
+        return [broken_where(everywhere(step))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in reading.run_starts(self.field):
@@ -192,10 +214,9 @@ class ChangesOnlyAfter(Matching):
     _usual: ClassVar[TokenPattern | None] = TokenPattern(token_class="punctuation")
     _breaks_where: ClassVar[bool] = False
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        after = np.concatenate([[False], self.pattern_of_tokens.mask(tokens)[:-1] == self._breaks_where])
-        after[0] = False
-        return [local(only_at(labels.change, after))]
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+        after = fits(self.pattern_of_tokens, -1, holds=self._breaks_where)
+        return [broken_where(only_at(labels.change, after))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in reading.changes():
@@ -212,7 +233,3 @@ class ChangesNeverAfter(ChangesOnlyAfter):
 
     _usual = None
     _breaks_where = True
-
-
-def _is_token(position: int, length: int) -> np.ndarray:
-    return np.arange(length) == (position + length if position < 0 else position)

@@ -40,7 +40,7 @@ class NumbersContinue(Template):
                 return last, 0
             return symbol, int(last > 0 and not continues(texts[last - 1], texts[symbol - 1]))
 
-        yield automaton(steps, 0, read, symbols=range(len(texts) + 1))
+        yield Machine(steps, automaton(0, read, symbols=len(texts) + 1))
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         last = None

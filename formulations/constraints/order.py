@@ -9,14 +9,34 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from formulations.compiled.lattice import StepTable
-from formulations.compiled.machine import Machine, automaton
+from formulations.compiled.machine import automaton
+from formulations.compiled.windows import EARLIER, LATER, UnboundPart, fits
 from formulations.constraints.following import begins_and, enclosed, followed
 from formulations.constraints.matching import Matching
 from formulations.constraints.reading import Reading
-from formulations.constraints.steps import bits, everywhere
+from formulations.constraints.steps import bits, choose, everywhere, read_by
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels import LabelSet, Selector
+
+
+def _around(state: int, symbol: int) -> tuple[int, int]:
+    """State 1: the token just read asks for the second field; 2: it is broken already."""
+    emitted = int(state == 1 and not symbol & 1) + int(state == 2)
+    return (2 if symbol & 4 else 1 if symbol & 2 else 0), emitted
+
+
+def _turns(kind: int, symbol: int) -> tuple[int, int]:
+    """State: which of the two began last, 1 or 2; 0 for none."""
+    broken = 0
+    for begun in (1, 2):
+        if symbol & begun:
+            kind, broken = begun, broken + (kind == begun)
+    return kind, broken
+
+
+_BEFORE = automaton(0, lambda seen, now: (seen | now >> 1, now & 1 & ~seen), symbols=4)
+_AROUND = automaton(0, _around, symbols=8)
+_TURNS = automaton(0, _turns, symbols=4)
 
 
 @template("requires_before")
@@ -35,9 +55,8 @@ class RequiresBefore(Template):
     earlier: Selector
     field: Selector
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        steps = everywhere(begins_and(labels, self.field, self.earlier), len(tokens))
-        yield automaton(steps, 0, lambda seen, now: (seen | now >> 1, now & 1 & ~seen))
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+        return [read_by(_BEFORE, everywhere(begins_and(labels, self.field, self.earlier)))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         first = min(reading.positions(self.earlier), default=len(reading))
@@ -64,8 +83,8 @@ class Precedence(Template):
     field: Selector
     later: Selector
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        yield followed(labels, self.field, self.later, len(tokens), broken_if=False)
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+        return [followed(labels, self.field, self.later, broken_if=False)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         last = max(reading.positions(self.later), default=-1)
@@ -92,8 +111,8 @@ class PresencePrecedence(Template):
     field: Selector
     other: Selector
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        yield followed(labels, self.other, self.field, len(tokens), broken_if=True)
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+        return [followed(labels, self.other, self.field, broken_if=True)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         last = max(reading.positions(self.field), default=None)
@@ -119,8 +138,8 @@ class Inside(Template):
     field: Selector
     span: Selector
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        yield enclosed(labels, self.field, self.span, len(tokens))
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+        return [enclosed(labels, self.field, self.span)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         span = reading.positions(self.span)
@@ -149,23 +168,15 @@ class StateChange(Matching):
     def _delimiters(self, tokens: Sequence[str]) -> list[int]:
         return [t for t in range(1, len(tokens) - 1) if self.pattern_of_tokens.matches(tokens[t])]
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
         before, after = labels.field(self.before).member, labels.field(self.after).member
         held = np.concatenate([[False], before])[:, None]
         everything = np.ones((len(labels) + 1, len(labels)), bool)
         wrong, asks = ~held & everything & self.both, (held | self.both) & everything
-        index = np.zeros(len(tokens), np.int64)
-        index[self._delimiters(tokens)] = 1
         plain = bits(after[None, :] & everything, np.zeros_like(asks), np.zeros_like(wrong))
         delimiter = bits(after[None, :] & everything, asks, wrong)
-        steps = StepTable(np.stack([plain, delimiter]), index)
-
-        def read(state: int, symbol: int) -> tuple[int, int]:
-            """State 1: the token just read asks for the second field; 2: it is broken already."""
-            emitted = int(state == 1 and not symbol & 1) + int(state == 2)
-            return (2 if symbol & 4 else 1 if symbol & 2 else 0), emitted
-
-        yield automaton(steps, 0, read, symbols=range(8))
+        here = fits(self.pattern_of_tokens), LATER, EARLIER
+        return [read_by(_AROUND, choose(plain, delimiter, here))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in self._delimiters(reading.tokens):
@@ -189,20 +200,9 @@ class Alternation(Template):
     field: Selector
     other: Selector
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        steps = everywhere(
-            bits(labels.field(self.field).begins, labels.field(self.other).begins), len(tokens)
-        )
-
-        def read(kind: int, symbol: int) -> tuple[int, int]:
-            """State: which of the two began last, 1 or 2; 0 for none."""
-            broken = 0
-            for begun in (1, 2):
-                if symbol & begun:
-                    kind, broken = begun, broken + (kind == begun)
-            return kind, broken
-
-        yield automaton(steps, 0, read, symbols=range(4))
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+        steps = everywhere(bits(labels.field(self.field).begins, labels.field(self.other).begins))
+        return [read_by(_TURNS, steps)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         runs = [(t, i) for i, f in enumerate((self.field, self.other)) for t in reading.run_starts(f)]

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.lattice import StepTable
-from formulations.compiled.machine import Machine
+from formulations.compiled.machine import Automaton
+from formulations.compiled.windows import UnboundPart
 from formulations.constraints.reading import Reading
-from formulations.constraints.template import Part, Template, Trial, bound, template
+from formulations.constraints.steps import everywhere, read_by
+from formulations.constraints.template import Template, Trial, bound, template
 from formulations.labels import Group, LabelSet, Selector, listed, suggestion
 from formulations.language.parser import FormulaError
 
@@ -67,17 +68,17 @@ class Matches(Template):
             except ValueError as error:
                 raise FormulaError(str(error), self.regex, places[name]) from None
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
         symbols, next_state, accepting = _automaton(self, labels)
-        index = np.zeros(len(tokens), np.int64)
         if self.over == "tokens":
-            steps = StepTable(symbols[None, None, :], index)
+            steps = everywhere(symbols[None, :])
         else:
             stays = np.arange(len(next_state))[:, None]
             next_state = np.concatenate([next_state, stays], axis=1)
             begins = np.concatenate([np.ones((1, len(labels)), bool), labels.change[1:]])
-            steps = StepTable(np.where(begins, symbols[None, :], next_state.shape[1] - 1)[None], index)
-        return [Machine(steps, next_state, np.zeros_like(next_state), (~accepting).astype(np.int64))]
+            steps = everywhere(np.where(begins, symbols[None, :], next_state.shape[1] - 1))
+        found = Automaton(next_state, np.zeros_like(next_state), (~accepting).astype(np.int64))
+        return [read_by(found, steps)]
 
     def remark(self, labels: LabelSet) -> str:
         _, next_state, accepting = _automaton(self, labels)
@@ -103,7 +104,8 @@ def _automaton(
     statement: Matches, labels: LabelSet
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
     """The symbol of each label (K,), and the automaton over symbols."""
-    from formulations.language.regular import Automaton, automaton
+    from formulations.language.regular import Automaton as Regular
+    from formulations.language.regular import automaton
 
     statement.check(labels)
     names = statement._names()
@@ -115,7 +117,7 @@ def _automaton(
     except ValueError as error:
         if "accepts nothing" not in str(error):
             raise FormulaError(str(error), statement.regex, 0) from None
-        found = Automaton(np.zeros((1, patterns.shape[1]), np.int64), np.zeros(1, bool))
+        found = Regular(np.zeros((1, patterns.shape[1]), np.int64), np.zeros(1, bool))
     return symbols.reshape(-1).astype(np.int64), found.next_state, found.accepting
 
 

@@ -1,14 +1,23 @@
 """Rules about which fields occur together; a machine of a few states each."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
-from formulations.compiled.machine import Machine, automaton
+from formulations.compiled.machine import automaton
+from formulations.compiled.windows import LATER, UnboundPart
 from formulations.constraints.reading import Reading
-from formulations.constraints.steps import bits, choose, everywhere
+from formulations.constraints.steps import bits, choose, everywhere, read_by
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels import LabelSet, Selector
+
+_WANTING = automaton(
+    0, lambda seen, now: (2 if (seen | now) & 2 else seen | now, 0), lambda q: q == 1, symbols=4
+)
+_TOGETHER = automaton(0, lambda seen, now: (seen | now, int((seen | now) == 3 != seen)), symbols=4)
+_BEGIN_END = automaton(
+    (0, 0), lambda state, now: ((state[0] | now & 1, now >> 1), 0), lambda q: q == (1, 0), symbols=4
+)
 
 
 @template("requires_present")
@@ -26,12 +35,9 @@ class RequiresPresent(Template):
     field: Selector
     required: Selector
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
         asking, given = labels.field(self.field).member, labels.field(self.required).member
-        steps = everywhere(bits(asking, given)[None, :], len(tokens))
-        yield automaton(
-            steps, 0, lambda seen, now: (2 if (seen | now) & 2 else seen | now, 0), lambda q: q == 1
-        )
+        return [read_by(_WANTING, everywhere(bits(asking, given)[None, :]))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         asking = reading.positions(self.field)
@@ -78,10 +84,9 @@ class NeverTogether(Template):
     field: Selector
     other: Selector
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
         one, two = labels.field(self.field).member, labels.field(self.other).member
-        steps = everywhere(bits(one, two)[None, :], len(tokens))
-        yield automaton(steps, 0, lambda seen, now: (seen | now, int((seen | now) == 3 != seen)))
+        return [read_by(_TOGETHER, everywhere(bits(one, two)[None, :]))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         one, two = reading.positions(self.field), reading.positions(self.other)
@@ -104,15 +109,10 @@ class BeginEnd(Template):
     first: Selector
     last: Selector
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
         first, last = labels.field(self.first).member, labels.field(self.last).member
         at_start, later = bits(first, last)[None, :], bits(np.zeros_like(first), last)[None, :]
-        steps = choose([at_start, later], (np.arange(len(tokens)) > 0).astype(np.int64))
-
-        def read(state: tuple[int, int], symbol: int) -> tuple[tuple[int, int], int]:
-            return (state[0] | symbol & 1, symbol >> 1), 0
-
-        yield automaton(steps, (0, 0), read, lambda q: q == (1, 0), range(4))
+        return [read_by(_BEGIN_END, choose(at_start, later, (LATER,)))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         end = len(reading) - 1

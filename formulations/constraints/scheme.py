@@ -1,12 +1,10 @@
 """The rule that a labelling keeps its own scheme."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
-import numpy as np
-
-from formulations.compiled.machine import Machine, local
+from formulations.compiled.windows import LAST, UnboundPart
 from formulations.constraints.reading import Reading
-from formulations.constraints.steps import everywhere, only_at
+from formulations.constraints.steps import broken_where, everywhere, only_at
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels import LabelSet
 
@@ -20,10 +18,9 @@ class ValidScheme(Template):
     where a level begins anew, so do those below it. Plain: nothing to keep.
     """
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
         step, last = labels.invalid
-        at_end = np.arange(len(tokens)) == len(tokens) - 1
-        return [local(everywhere(step, len(tokens))), local(only_at(last[None, :], at_end))]
+        return [broken_where(everywhere(step)), broken_where(only_at(last[None, :], LAST))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         scheme = reading.labels.scheme

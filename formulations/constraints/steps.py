@@ -1,22 +1,28 @@
-"""Symbol tables that templates share: members, run begins, and either of them at some tokens only."""
+"""Symbol tables that templates share, and parts made of them."""
+
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled.lattice import StepTable
+from formulations.compiled.machine import Automaton, Machine, local, longest
+from formulations.compiled.sums import bounded
+from formulations.compiled.windows import Condition, Literal, StepChoice, UnboundPart
 from formulations.labels import Field
 
 Booleans = NDArray[np.bool_]
 
 
-def members(field: Field, length: int) -> StepTable:
+def members(field: Field) -> StepChoice:
     """1 at tokens of the field."""
-    return everywhere(field.member[None, :], length)
+    return everywhere(field.member[None, :])
 
 
-def begins(field: Field, length: int) -> StepTable:
+def begins(field: Field) -> StepChoice:
     """1 where a run of the field begins."""
-    return everywhere(field.begins, length)
+    return everywhere(field.begins)
 
 
 def bits(*tables: Booleans) -> Booleans:
@@ -30,18 +36,45 @@ def between(before: Booleans, after: Booleans) -> Booleans:
     return np.concatenate([[False], before])[:, None] & after[None, :]
 
 
-def everywhere(table: Booleans, length: int) -> StepTable:
+def everywhere(table: Booleans | NDArray[np.int64]) -> StepChoice:
     """The same table (K+1, K) or (1, K) at every token."""
-    return StepTable(table.astype(np.int64)[None], np.zeros(length, np.int64))
+    return StepChoice(table.astype(np.int64)[None])
 
 
-def only_at(table: Booleans, where: Booleans) -> StepTable:
-    """The table at the tokens (T,) where `where` holds, 0 elsewhere."""
-    values = np.zeros((2, *table.shape), np.int64)
-    values[1] = table
-    return StepTable(values, where.astype(np.int64))
+def only_at(table: Booleans, *condition: Literal) -> StepChoice:
+    """The table where a condition holds, 0 elsewhere."""
+    return choose(np.zeros_like(table), table, condition)
 
 
-def choose(tables: list[Booleans], index: NDArray[np.int64]) -> StepTable:
-    """At each token (T,) the table that the index names."""
+def choose(otherwise: Booleans, table: Booleans, condition: Condition) -> StepChoice:
+    """One table where a condition holds, and another where it does not."""
+    return StepChoice(np.stack([otherwise, table]).astype(np.int64), condition)
+
+
+def at_tokens(tables: list[Booleans], index: NDArray[np.int64]) -> StepTable:
+    """At each token (T,) of a sequence the table that the index names."""
     return StepTable(np.stack(tables).astype(np.int64), index)
+
+
+def broken_where(steps: StepChoice) -> UnboundPart:
+    """As many violations as the steps say."""
+    return UnboundPart(steps, local)
+
+
+def read_by(automaton: Automaton, steps: StepChoice) -> UnboundPart:
+    """The violations of an automaton."""
+    return UnboundPart(steps, partial(Machine, automaton=automaton))
+
+
+def counted_by(build: Callable[..., Automaton], *parameters: int | bool) -> Callable[[StepTable], Machine]:
+    """A machine whose states count up to the length of a sequence; `build(*parameters, longest)` makes its automaton."""
+    return partial(_counted, build, parameters)
+
+
+def _counted(build: Callable[..., Automaton], parameters: tuple[int, ...], steps: StepTable) -> Machine:
+    return Machine(steps, build(*parameters, longest(len(steps.index))))
+
+
+def within(steps: StepChoice, low: int | None, high: int | None) -> UnboundPart:
+    """A sum of steps with its sides."""
+    return UnboundPart(steps, partial(bounded, low=low, high=high))

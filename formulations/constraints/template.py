@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled.machine import Machine
+from formulations.compiled.windows import Condition, UnboundPart, where
 from formulations.constraints.parameters import Position as Position
 from formulations.constraints.parameters import Words, check_parameters, kinds
 from formulations.constraints.reading import Reading
@@ -47,8 +48,9 @@ class Trial:
 class Template(ABC):
     """A statement about labellings. Subclasses are frozen dataclasses of parameters, registered by `@template`.
 
-    Both meanings must count the same: `ground`, from which programs and searches follow, and `trials`, plain
-    Python that people can check by reading it.
+    Both meanings must count the same: `parts` or `ground`, from which programs and searches follow, and `trials`, plain
+    Python that people can check by reading it. A template that looks at a token and its neighbours only, if at any,
+    states its parts once for all sequences; one that needs the sequence itself overrides `ground` instead.
     """
 
     rule_name: ClassVar[str]
@@ -58,9 +60,16 @@ class Template(ABC):
     def __post_init__(self) -> None:
         check_parameters(self)
 
-    @abstractmethod
+    def parts(self, labels: LabelSet) -> list[UnboundPart] | None:
+        """The parts whose violations, summed, are the rule's on any sequence; None where they depend on the sequence."""
+        return None
+
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
-        """The parts whose violations, summed, are the rule's."""
+        """The parts on one sequence."""
+        parts = self.parts(labels)
+        if parts is None:
+            raise NotImplementedError(f"{type(self).__name__} has neither parts nor ground")
+        return [part.on(tokens) for part in parts]
 
     @abstractmethod
     def trials(self, reading: Reading) -> Iterable[Trial]:
@@ -70,9 +79,14 @@ class Template(ABC):
         """Violations of a whole labelling: the meaning that all else is tested against."""
         return sum(trial.amount for trial in self.trials(reading))
 
+    def demand(self) -> tuple[Condition, Selector] | None:
+        """For rules that tie tokens to a field whatever the other labels are: which tokens, to which field."""
+        return None
+
     def demands(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
-        """For rules that tie tokens to a field whatever the other labels are: which field each token must have."""
-        return {}
+        """The tokens of a sequence that `demand` ties to a field, and that field."""
+        asked = self.demand()
+        return {} if asked is None else {int(t): asked[1] for t in np.flatnonzero(where(asked[0], tokens))}
 
     def remark(self, labels: LabelSet) -> str:
         """What is odd about the statement with these labels, though no error; empty where there is nothing to say."""

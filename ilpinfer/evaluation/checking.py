@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from formulations import LabelSet, Rule, RuleSet, Trellis
-from formulations.compiled.machine import Machine
+from formulations.compiled.machine import Automaton, Machine
 from formulations.compiled.problem import GroundRule, compile_problem, unique_names
 from formulations.constraints.priority import overruled_tokens
 from formulations.constraints.reading import Reading
@@ -258,4 +258,4 @@ def _broken(machine: Machine) -> Machine:
     clean = np.where(emitted, machine.next_state + Q, machine.next_state)
     next_state = np.concatenate([clean, machine.next_state + Q])
     final = np.concatenate([(machine.final == 0).astype(np.int64), np.zeros(Q, np.int64)])
-    return Machine(machine.steps, next_state, np.zeros_like(next_state), final)
+    return Machine(machine.steps, Automaton(next_state, np.zeros_like(next_state), final))

@@ -183,7 +183,8 @@ def bits(member: Booleans) -> int:
 
 def demanding(rule: Rule) -> bool:
     """Whether a rule says which labels single tokens have."""
-    return type(rule.statement).demands is not Statement.demands
+    kind = type(rule.statement)
+    return kind.demand is not Statement.demand or kind.demands is not Statement.demands
 
 
 def _looks_at_one_word(rule: Rule) -> bool:

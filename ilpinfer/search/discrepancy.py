@@ -252,7 +252,8 @@ def _parts(folded: Problem, deadline: Deadline, *, all_early: bool) -> tuple[lis
         if deadline.passed:
             raise OutOfTime
         testable = all(
-            m.partial == "exact" or (rule.penalty is None and bool(m.partial)) for m in rule.machines
+            m.automaton.partial == "exact" or (rule.penalty is None and bool(m.automaton.partial))
+            for m in rule.machines
         )
         parts = [part for group in priced(rule, r) for part in group]
         (early if all_early or testable else late).extend(parts)

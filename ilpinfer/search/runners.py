@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from formulations.compiled.machine import Machine
 from formulations.compiled.problem import GroundRule, Problem
 from formulations.grid import is_forbidden
 from formulations.programs.formulation import best_score
@@ -69,6 +70,8 @@ def forced(problem: Problem) -> Problem:
 
 def _evaluated(rule: GroundRule) -> GroundRule:
     machines = tuple(
-        m.on_prefixes(keep=rule.penalty is None) for part in rule.parts for m in part.machines or ()
+        Machine(m.steps, m.automaton.on_prefixes(keep=rule.penalty is None))
+        for part in rule.parts
+        for m in part.machines or ()
     )
     return replace(rule, parts=(*machines, *rule.unseen))
