@@ -27,7 +27,7 @@ from benchmarks.data import Scale
 from benchmarks.machine import header
 from benchmarks.synthetic import document, document_rules, labels_of_size
 from formulations import RuleSet, Trellis
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.rules import compile_problem
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.found import Task

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.problem import RuleNotice, compile_problem
+from formulations.compiled.problem import RuleNotice
+from formulations.compiled.rules import compile_problem
 from formulations.grid import nats
 
 if TYPE_CHECKING:

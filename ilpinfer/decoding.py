@@ -1,7 +1,6 @@
 """Decoding: a trellis and rules in, a labelling and what is proved about it out."""
 
 import math
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -9,8 +8,8 @@ from numbers import Integral, Real
 from typing import Any, overload
 
 from formulations import Feature, Rule, Trellis, limits
-from formulations.compiled.digest import digest
-from formulations.compiled.problem import Problem, RuleNotice, compile_problem
+from formulations.compiled.problem import Problem
+from formulations.compiled.rules import compile_problem, compile_rules
 from formulations.grid import nats, snap
 from formulations.rules import RuleSet
 from ilpinfer.certificate import NONE, Certificate
@@ -210,10 +209,7 @@ def stamped(certificate: Certificate, context: Context) -> Certificate:
 
 def stamp(context: Context) -> str:
     """The digest of a context's trellis and rules."""
-    trellis = context.trellis
-    with warnings.catch_warnings(action="ignore", category=RuleNotice):
-        problem = compile_problem(trellis, context.rules)
-    return digest(problem, trellis.labels.names, trellis.tokens)
+    return compile_rules(context.rules, context.trellis.labels).stamp(context.trellis)
 
 
 def nats_of_bound(units: float) -> float:

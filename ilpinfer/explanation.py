@@ -5,8 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from formulations import Rule, Trellis
-from formulations.compiled.problem import unique_names
-from formulations.constraints.priority import overruled_tokens
+from formulations.compiled.rules import compile_rules, unique_names
 from formulations.constraints.reading import Reading
 from formulations.constraints.template import Trial
 from formulations.labels import LabelSet
@@ -53,8 +52,7 @@ class Context:
 
     def overruled(self) -> dict[str, list[int]]:
         """For each rule that an earlier one has priority over, the tokens where it has."""
-        rules = self.named()
-        return overruled_tokens(list(rules.values()), list(rules), self.labels, self.trellis.tokens)
+        return compile_rules(self.rules, self.trellis.labels).overruled(self.trellis.tokens)
 
     def broken(self, name: str, labels: Sequence[str]) -> list[Trial]:
         """Where a labelling breaks a rule, by the plain checker."""

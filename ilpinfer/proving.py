@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from formulations import Feature, Rule, Trellis
-from formulations.compiled.problem import RuleNotice, compile_problem
+from formulations.compiled.problem import RuleNotice
+from formulations.compiled.rules import compile_problem
 from formulations.grid import UNITS_PER_NAT
 from ilpinfer.decoding import deadline_for, listed, reported, run
 from ilpinfer.explanation import Context

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, overload
 
 from formulations import Feature, Rule, Trellis, limits
-from formulations.compiled.problem import Problem, Value, compile_problem
+from formulations.compiled.problem import Problem, Value
+from formulations.compiled.rules import compile_problem
 from formulations.grid import nats
 from formulations.programs.formulation import Formulation, formulate, score_floor, without
 from formulations.programs.record import IntegerProgram

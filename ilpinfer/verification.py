@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from formulations import Feature, Rule, RuleSet, Trellis
-from formulations.compiled.digest import digest
-from formulations.compiled.problem import Problem, Value, compile_problem, unique_names
+from formulations.compiled.problem import Problem, Value
+from formulations.compiled.rules import compile_problem, compile_rules, unique_names
 from formulations.constraints.reading import Reading
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, nats, snap
 from formulations.programs.formulation import score_floor
@@ -345,7 +345,7 @@ def _unproved(
     if certificate.kind != "exact":
         yield _word(certificate, solution)
         return
-    if certificate.digest != digest(problem, case.trellis.labels.names, case.trellis.tokens):
+    if certificate.digest != compile_rules(case.rules, case.trellis.labels).stamp(case.trellis):
         raise Rejected(f"digest: {certificate.digest!r} is of another trellis or of other rules")
     excluded = _excluded(problem, solution, path, meter)
     if before is not None and not set(excluded) <= set(before):

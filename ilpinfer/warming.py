@@ -46,7 +46,7 @@ def _viterbi() -> None:
 
 
 def _beam() -> None:
-    from formulations.compiled.problem import compile_problem
+    from formulations.compiled.rules import compile_problem
     from ilpinfer.deadline import Deadline
     from ilpinfer.search.beam import search
 
@@ -54,7 +54,7 @@ def _beam() -> None:
 
 
 def _engine() -> None:
-    from formulations.compiled.problem import compile_problem
+    from formulations.compiled.rules import compile_problem
     from ilpinfer.deadline import Deadline
     from ilpinfer.exact.follow import follow
     from ilpinfer.exact.guide import Guide, everything, survivors
@@ -70,7 +70,7 @@ def _engine() -> None:
 
 
 def _relaxation() -> None:
-    from formulations.compiled.problem import compile_problem
+    from formulations.compiled.rules import compile_problem
     from ilpinfer.deadline import Deadline
     from ilpinfer.exact.mixtures import Pool, relax, sums_of
 
@@ -80,7 +80,7 @@ def _relaxation() -> None:
 
 
 def _refinement() -> None:
-    from formulations.compiled.problem import compile_problem
+    from formulations.compiled.rules import compile_problem
     from ilpinfer.deadline import Deadline
     from ilpinfer.exact.diagram import Room, unfolded
     from ilpinfer.exact.guide import Guide, everything
@@ -98,7 +98,7 @@ def _refinement() -> None:
 
 
 def _discrepancy() -> None:
-    from formulations.compiled.problem import compile_problem
+    from formulations.compiled.rules import compile_problem
     from ilpinfer.deadline import Deadline
     from ilpinfer.found import Task
     from ilpinfer.search.discrepancy import Search
@@ -109,7 +109,7 @@ def _discrepancy() -> None:
 
 
 def _evolution() -> None:
-    from formulations.compiled.problem import compile_problem
+    from formulations.compiled.rules import compile_problem
     from ilpinfer.deadline import Deadline
     from ilpinfer.found import Task
     from ilpinfer.search.parameters import Evolution
@@ -122,7 +122,7 @@ def _evolution() -> None:
 
 
 def _annealing() -> None:
-    from formulations.compiled.problem import compile_problem
+    from formulations.compiled.rules import compile_problem
     from ilpinfer.deadline import Deadline
     from ilpinfer.found import Task
     from ilpinfer.search.annealing import cool
@@ -137,7 +137,7 @@ def _annealing() -> None:
 
 
 def _tabu() -> None:
-    from formulations.compiled.problem import compile_problem
+    from formulations.compiled.rules import compile_problem
     from ilpinfer.deadline import Deadline
     from ilpinfer.found import Task
     from ilpinfer.search.parameters import Evolution, Tabu
@@ -152,7 +152,7 @@ def _tabu() -> None:
 
 
 def _repair() -> None:
-    from formulations.compiled.problem import compile_problem
+    from formulations.compiled.rules import compile_problem
     from ilpinfer.deadline import Deadline
     from ilpinfer.found import Task
     from ilpinfer.search.parameters import Evolution
@@ -167,7 +167,7 @@ def _repair() -> None:
 
 
 def _marginals() -> None:
-    from formulations.compiled.problem import compile_problem
+    from formulations.compiled.rules import compile_problem
     from ilpinfer.exact.product import product_of
 
     product = product_of(compile_problem(_example(), [C.at_most_runs("0", 1, penalty=1)]), 1000)

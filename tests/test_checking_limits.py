@@ -16,7 +16,7 @@ from test_verification import SLOW, stamp
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.rules import compile_problem
 from ilpinfer.accounts import Account
 from ilpinfer.certificate import Certificate, Cost, Leaf, Split, TooManyCases
 from ilpinfer.meter import MAX_STEPS, Meter, Rejected

@@ -10,7 +10,7 @@ import pytest
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.rules import compile_problem
 from ilpinfer.certificate import DEEPEST, Leaf, Split, TooManyCases
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact import branch, refinement, rounds

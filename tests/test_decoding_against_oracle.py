@@ -11,7 +11,7 @@ from strategies import NEAR_TIES, UNIT, Case, Instance, cost_units, instances, p
 
 import ilpinfer
 from formulations import constraints as C
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.rules import compile_problem
 from formulations.grid import is_forbidden
 
 EXACT = ["auto", "cbc", "cp-sat", "highs", "scip"]

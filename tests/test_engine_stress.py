@@ -9,7 +9,7 @@ import pytest
 import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.rules import compile_problem
 from ilpinfer.exact import branch, refinement, rounds
 
 UNIT = 2.0**-20

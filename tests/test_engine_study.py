@@ -18,7 +18,7 @@ from benchmarks.study import Disagreement
 from benchmarks.synthetic import document, document_rules, labels_of_size
 from formulations import LabelSet, RuleSet, load_rules
 from formulations import constraints as C
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.rules import compile_problem
 from formulations.grid import nats
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")

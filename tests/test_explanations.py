@@ -18,7 +18,7 @@ from formulations import LabelSet, RuleSet, Trellis, load_rules
 from formulations import constraints as C
 from formulations.compiled.analysis import analyse
 from formulations.compiled.machine import MOST_STATES
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.rules import compile_problem
 
 SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 LABELS = LabelSet(("jt", "d", "O"))

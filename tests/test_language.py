@@ -16,7 +16,8 @@ from strategies import LABEL_SETS, cases
 import ilpinfer
 from formulations import LabelSet, RuleError, RuleSet, Trellis, catalogue, dump_rules, load_rules, parse_rules
 from formulations import constraints as C
-from formulations.compiled.problem import RuleNotice, compile_problem
+from formulations.compiled.problem import RuleNotice
+from formulations.compiled.rules import compile_problem
 from formulations.language.schema import schema
 from formulations.rules import CATALOGUE
 

@@ -14,7 +14,7 @@ from test_verification import SLOW
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.rules import compile_problem
 from formulations.grid import nats
 from ilpinfer import proving
 from ilpinfer.certificate import Certificate

@@ -5,7 +5,8 @@ import pytest
 
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
-from formulations.compiled.problem import RuleNotice, compile_problem
+from formulations.compiled.problem import RuleNotice
+from formulations.compiled.rules import compile_problem
 
 PLAIN = LabelSet(("A", "B", "C", "O"), "plain")
 BIO = LabelSet(("B-x", "I-x", "B-y", "I-y", "O"))

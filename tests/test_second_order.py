@@ -29,7 +29,7 @@ from test_decoding_against_oracle import check_optimum, check_two_phase, rules, 
 import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.rules import compile_problem
 from formulations.grid import is_forbidden
 from formulations.programs import formulation
 from formulations.programs.formulation import best_score, formulate, losses, without

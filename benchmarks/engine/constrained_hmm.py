@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from benchmarks.engine.peers import Answer, CannotState
 from formulations import Trellis
 from formulations.compiled.lattice import Lattice, StepTable
-from formulations.compiled.problem import GroundRule, compile_problem
+from formulations.compiled.problem import GroundRule
+from formulations.compiled.rules import compile_problem
 from formulations.compiled.sums import Sum
 from formulations.grid import UNITS_PER_NAT, Grid, is_forbidden
 from formulations.rules import RuleSet

@@ -11,7 +11,7 @@ from benchmarks.engine.peers import Answer, CannotState
 from benchmarks.synthetic import document, labels_of_size
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.problem import compile_problem
+from formulations.compiled.rules import compile_problem
 from formulations.grid import nats
 from formulations.rules import RuleSet
 from ilpinfer.solution import Solution, finite

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from benchmarks.engine.peers import Answer, CannotState
 from formulations import Trellis
 from formulations.compiled.machine import Machine
-from formulations.compiled.problem import GroundRule, Problem, compile_problem
+from formulations.compiled.problem import GroundRule, Problem
+from formulations.compiled.rules import compile_problem
 from formulations.grid import UNITS_PER_NAT, Grid, is_forbidden
 from formulations.rules import RuleSet
 

@@ -9,7 +9,8 @@ import numpy as np
 from formulations.compiled.circuit import Circuit
 from formulations.compiled.hamming import Relabelled, label_classes
 from formulations.compiled.machine import MOST_STATES, Machine
-from formulations.compiled.problem import GroundRule, compile_problem
+from formulations.compiled.problem import GroundRule
+from formulations.compiled.rules import compile_problem
 from formulations.compiled.sums import Sum
 from formulations.constraints.rule import Rule
 from formulations.labels import LabelSet

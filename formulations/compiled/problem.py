@@ -1,9 +1,6 @@
 """A trellis with its rules compiled: the one form that programs, searches and reports read."""
 
 import math
-import warnings
-from collections import Counter as Tally
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,15 +10,9 @@ from numpy.typing import NDArray
 from formulations.compiled.hamming import Relabelled
 from formulations.compiled.lattice import Lattice, StepTable
 from formulations.compiled.machine import Machine
-from formulations.compiled.wordless import looked_at, words_of
-from formulations.constraints.feature import Feature
-from formulations.constraints.priority import Priorities, silenced
-from formulations.constraints.rule import Rule
-from formulations.constraints.template import Part, Template
+from formulations.constraints.template import Part
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, Grid, check_total, is_forbidden
 from formulations.labels import LabelSet
-from formulations.rules import RuleSet
-from formulations.trellis import Trellis
 
 Path = NDArray[np.int64]
 
@@ -170,106 +161,8 @@ class Problem:
         return replace(self, lattice=self.lattice.plus(tables), rules=tuple(kept))
 
 
-def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Problem:
-    """Ground rules and features on a trellis.
-
-    Raises
-    ------
-    ValueError
-        for an unknown field, a name given twice, weights whose total could pass 2^31 nats, and a hard rule that looks at
-        tokens where the trellis has none. Penalties and features that do are a `WordNotice`.
-    """
-    if isinstance(rules, str | Rule | Feature):
-        raise ValueError(f"rules is {rules!r}; expected a list of rules, or a rule set from load_rules")
-    items = list(rules)
-    labels = trellis.labels
-    if isinstance(rules, RuleSet):
-        labels = labels.declaring(rules.fields)
-    tables, ground = [], []
-    priorities, words = Priorities(labels), words_of(trellis.tokens)
-    blind = list[str]()
-    for item, name in zip(items, unique_names(items), strict=True):
-        try:
-            if isinstance(item, Feature):
-                tables.append(item.steps(labels).on(words))
-            else:
-                ground.append(_ground(item, name, labels, words, priorities))
-            if looked_at(words):
-                blind.append(name)
-                if isinstance(item, Rule) and item.hard:
-                    raise ValueError(
-                        "a hard rule that looks at tokens, but the trellis has none; give it tokens"
-                    )
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
-    if blind:
-        warnings.warn(_blindness(blind), WordNotice, stacklevel=3)
-    lattice = trellis.lattice.plus(tables)
-    _check_totals(trellis.lattice, tables, ground)
-    for text in notices(rules if isinstance(rules, RuleSet) else RuleSet(tuple(items)), trellis.labels):
-        warnings.warn(text, RuleNotice, stacklevel=3)
-    return Problem(trellis.lattice, lattice, tuple(ground), trellis.labels)
-
-
-def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
-    """What is odd about rules with these labels, or about the labels that rules are about, though no error."""
-    found = []
-    if rules.rules and labels.notice:
-        found.append(labels.notice)
-    absent = rules.absent(labels)
-    if absent:
-        found.append(f"no label for {', '.join(absent)}: counted as absent")
-    odd = [rule for rule in rules.rules if type(rule.statement).remark is not Template.remark]
-    known = labels.declaring(rules.fields)
-    names = tuple(field.name for field in known.each_field)
-    for rule in odd:
-        said = (statement.remark(known) for statement in rule.statements(names))
-        found += [f'rule "{rule.title}": {text}' for text in dict.fromkeys(said) if text]
-    return found
-
-
-def _blindness(names: list[str]) -> str:
-    more = f" and {len(names) - 1} more look" if len(names) > 1 else " looks"
-    return f"rule {names[0]!r}{more} at tokens, but the trellis has none; give it tokens"
-
-
-def _ground(
-    rule: Rule, name: str, labels: LabelSet, tokens: tuple[str, ...], priorities: Priorities
-) -> GroundRule:
-    overruled = priorities.overruled(rule, name, tokens)
-    parts = rule.ground(labels, tokens)
-    if overruled:
-        parts = tuple(silenced(part, overruled) for part in parts)
-    binary, forced = rule.distance == "binary", rule.partial == "forced"
-    return GroundRule(name, rule.units, binary, parts, forced, tuple(overruled))
-
-
-def unique_names(items: Iterable[Rule | Feature]) -> list[str]:
-    """Names of rules: the given ones, which must differ, and numbered ones for statements that repeat."""
-    items = list(items)
-    for position, item in enumerate(items):
-        if not isinstance(item, Rule | Feature):
-            raise ValueError(
-                f"rule {position + 1} is {item!r}; expected a rule such as at_most_runs(...) or a feature"
-            )
-    given = Tally(item.name for item in items if item.name)
-    repeated = [name for name, times in given.items() if times > 1]
-    if repeated:
-        raise ValueError(f"two rules are named {repeated[0]!r}: names must differ")
-    taken: set[str] = set(given)
-    next_number: dict[str, int] = {}
-    names = []
-    for item in items:
-        name = title = item.title
-        while not item.name and name in taken:
-            next_number[title] = next_number.get(title, 1) + 1
-            name = f"{title} #{next_number[title]}"
-        taken.add(name)
-        names.append(name)
-    return names
-
-
-def _check_totals(model: Lattice, tables: list[StepTable], rules: list[GroundRule]) -> None:
+def check_totals(model: Lattice, tables: list[StepTable], rules: list[GroundRule]) -> None:
+    """Raise ValueError where weights and penalties could pass 2^31 nats in all."""
     T, K = model.shape
     weights = sum(int(np.abs(t.values).reshape(len(t.values), -1).max(axis=1)[t.index].sum()) for t in tables)
     penalties = 0

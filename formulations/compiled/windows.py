@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from formulations.constraints.template import Part
 
 
+Booleans = NDArray[np.bool_]
+
+
 class Pattern(Protocol):
     """A predicate on tokens."""
 
@@ -46,20 +49,52 @@ def fits(pattern: Pattern, place: int = 0, *, holds: bool = True) -> Literal:
     return Literal(place, pattern, holds)
 
 
-def where(condition: Condition, tokens: Sequence[str]) -> NDArray[np.bool_]:
-    """(T,) tokens at which a condition holds."""
-    T = len(tokens)
-    held = np.ones(T, bool)
-    for literal in condition:
-        exists = np.arange(literal.place, T + literal.place)
-        inside = (exists >= 0) & (exists < T)
-        if literal.pattern is None:
-            held &= inside == literal.holds
-        else:
-            matching = np.array([literal.pattern.matches(token) for token in tokens], bool)
-            held &= inside
-            held[inside] &= matching[exists[inside]] == literal.holds
-    return held
+class Window:
+    """A sequence, of which conditions ask.
+
+    Parameters
+    ----------
+    tokens : T texts
+    """
+
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self.tokens = tokens
+        self._everywhere = np.zeros(len(tokens), np.int64)
+        self._masks: dict[int, tuple[Pattern, Booleans]] = {}
+
+    def matching(self, pattern: Pattern) -> Booleans:
+        """(T,) tokens that match."""
+        return np.array([pattern.matches(token) for token in self.tokens], bool)
+
+    def where(self, condition: Condition) -> Booleans:
+        """(T,) tokens at which a condition holds."""
+        held = np.ones(len(self.tokens), bool)
+        for literal in condition:
+            if literal.pattern is None:
+                there = np.ones(len(held), bool)
+            else:
+                key = id(literal.pattern)
+                if key not in self._masks:
+                    self._masks[key] = literal.pattern, self.matching(literal.pattern)
+                there = self._masks[key][1]
+            if literal.place:
+                outside = [literal.pattern is None and not literal.holds]
+                there = there == literal.holds
+                held &= np.concatenate([outside, there[:-1]] if literal.place < 0 else [there[1:], outside])
+            else:
+                held &= there == literal.holds
+        return held
+
+    def positions(self, condition: Condition) -> list[int]:
+        """The tokens at which a condition holds."""
+        found: list[int] = np.flatnonzero(self.where(condition)).tolist()
+        return found
+
+    def steps(self, choice: "StepChoice") -> StepTable:
+        """The steps of the sequence."""
+        if len(choice.values) == 1:
+            return StepTable(choice.values, self._everywhere)
+        return StepTable(choice.values, self.where(choice.condition).astype(np.int64))
 
 
 @dataclass(frozen=True)
@@ -74,12 +109,6 @@ class StepChoice:
 
     values: NDArray[np.int64]
     condition: Condition = ()
-
-    def on(self, tokens: Sequence[str]) -> StepTable:
-        """The steps of a sequence."""
-        if len(self.values) == 1:
-            return StepTable(self.values, np.zeros(len(tokens), np.int64))
-        return StepTable(self.values, where(self.condition, tokens).astype(np.int64))
 
     def map(self, function: NDArray[np.int64]) -> "StepChoice":
         """The same choice with every value v replaced by function[v]."""
@@ -99,6 +128,6 @@ class UnboundPart:
     steps: StepChoice
     make: "Callable[[StepTable], Part]"
 
-    def on(self, tokens: Sequence[str]) -> "Part":
+    def on(self, window: Window) -> "Part":
         """The part on a sequence."""
-        return self.make(self.steps.on(tokens))
+        return self.make(window.steps(self.steps))

@@ -128,9 +128,8 @@ class Linear(Text):
         return [within(chosen, inequality.low, inequality.high)]
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
-        parts = self.parts(labels)
-        if parts is not None:
-            return [part.on(tokens) for part in parts]
+        if self.parts(labels) is not None:
+            return super().ground(labels, tokens)
         inequality: ast.Inequality = self.read(labels)
         tables = self._tables(labels, tokens, inequality)
         return [bounded(by_token(tables, len(labels), len(tokens)), inequality.low, inequality.high)]

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from formulations.compiled.machine import Machine, local
-from formulations.compiled.windows import Condition, UnboundPart, fits, where
+from formulations.compiled.windows import Condition, UnboundPart, Window, fits
 from formulations.constraints.matching import Matching
 from formulations.constraints.reading import Reading
 from formulations.constraints.steps import at_tokens, broken_where, only_at
@@ -42,7 +42,7 @@ class TagAt(Matching):
         )
 
     def _where(self, tokens: Sequence[str]) -> list[int]:
-        return [int(t) for t in np.flatnonzero(where(self.condition, tokens))]
+        return Window(tokens).positions(self.condition)
 
     def parts(self, labels: LabelSet) -> list[UnboundPart]:
         return [broken_where(only_at(~labels.field(self.field).member[None, :], *self.condition))]

@@ -11,6 +11,7 @@ from typing import Any
 
 from formulations.compiled.hamming import MOST_PLACES, Relabelled
 from formulations.compiled.machine import Machine, TooManyStates
+from formulations.compiled.windows import UnboundPart
 from formulations.constraints.matching import Matching
 from formulations.constraints.parameters import text
 from formulations.constraints.reading import Reading
@@ -121,6 +122,20 @@ class Rule:
         chosen = permutations(names, len(places))
         scoped = [self.statement.bind(dict(zip(places, c, strict=True))) for c in chosen if places]
         return [each for s in (scoped if places else [self.statement]) for each in each_field(s, names)]
+
+    def parts(self, labels: LabelSet) -> tuple[UnboundPart, ...] | None:
+        """The parts of its statements on any sequence; None where some depend on the sequence.
+
+        Raises
+        ------
+        ValueError
+            for an unknown field.
+        """
+        names = tuple(field.name for field in labels.each_field)
+        found = [statement.parts(labels) for statement in self.statements(names)]
+        if any(parts is None for parts in found):
+            return None
+        return tuple(part for parts in found for part in parts or ())
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> tuple[Part, ...]:
         """The parts whose violations, summed, are the rule's on these tokens.

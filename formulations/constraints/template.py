@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.compiled.machine import Machine
-from formulations.compiled.windows import Condition, UnboundPart, where
+from formulations.compiled.windows import Condition, UnboundPart, Window
 from formulations.constraints.parameters import Position as Position
 from formulations.constraints.parameters import Words, check_parameters, kinds
 from formulations.constraints.reading import Reading
@@ -69,7 +69,8 @@ class Template(ABC):
         parts = self.parts(labels)
         if parts is None:
             raise NotImplementedError(f"{type(self).__name__} has neither parts nor ground")
-        return [part.on(tokens) for part in parts]
+        window = Window(tokens)
+        return [part.on(window) for part in parts]
 
     @abstractmethod
     def trials(self, reading: Reading) -> Iterable[Trial]:
@@ -86,7 +87,7 @@ class Template(ABC):
     def demands(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
         """The tokens of a sequence that `demand` ties to a field, and that field."""
         asked = self.demand()
-        return {} if asked is None else {int(t): asked[1] for t in np.flatnonzero(where(asked[0], tokens))}
+        return {} if asked is None else dict.fromkeys(Window(tokens).positions(asked[0]), asked[1])
 
     def remark(self, labels: LabelSet) -> str:
         """What is odd about the statement with these labels, though no error; empty where there is nothing to say."""

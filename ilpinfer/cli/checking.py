@@ -5,7 +5,8 @@ import warnings
 from collections.abc import Sequence
 
 from formulations import LabelSet, load_rules, schemes
-from formulations.compiled.problem import RuleNotice, notices
+from formulations.compiled.problem import RuleNotice
+from formulations.compiled.rules import notices
 from ilpinfer.cli.inputs import checked_scheme, notice
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import add_row, console, numbers, table

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from formulations import RuleSet, Trellis, schemes
-from formulations.compiled.problem import RuleNotice, WordNotice, compile_problem, notices
+from formulations.compiled.problem import RuleNotice, WordNotice
+from formulations.compiled.rules import compile_problem, notices
 from formulations.labels import LabelSet
 from formulations.scheme_notices import remark
 from ilpinfer.corpus.conversion import converted, read_as, shown, sound, strip

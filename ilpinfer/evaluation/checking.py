@@ -9,8 +9,8 @@ import numpy as np
 
 from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations.compiled.machine import Automaton, Machine
-from formulations.compiled.problem import GroundRule, compile_problem, unique_names
-from formulations.constraints.priority import overruled_tokens
+from formulations.compiled.problem import GroundRule
+from formulations.compiled.rules import compile_problem, compile_rules, unique_names
 from formulations.constraints.reading import Reading
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.bare import without_scores
@@ -107,10 +107,11 @@ def check_rules(
     """
     names = [n for n, item in zip(unique_names(rules), rules, strict=True) if isinstance(item, Rule)]
     tallies = [_Tally(name, rule) for name, rule in zip(names, rules.rules, strict=True)]
+    compiled = compile_rules(rules, labels)
     for rule in rules.rules:
         rule.ground(labels, gold[0].tokens)
     for sequence in gold:
-        overruled = overruled_tokens(rules.rules, names, labels, sequence.tokens)
+        overruled = compiled.overruled(sequence.tokens)
         reading = Reading(sequence.labels, sequence.tokens, labels)
         for tally in tallies:
             tally.add(sequence, reading, set(overruled.get(tally.name, ())))

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from formulations import Feature, Rule, Trellis
 from formulations.compiled.machine import Machine
-from formulations.compiled.problem import GroundRule, Problem, compile_problem
+from formulations.compiled.problem import GroundRule, Problem
+from formulations.compiled.rules import compile_problem
 from formulations.grid import nats
 from ilpinfer.decoding import natural
 from ilpinfer.exact.product import Floats, Product, product_of
