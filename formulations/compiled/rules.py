@@ -62,6 +62,11 @@ class CompiledRule:
     parts: tuple[UnboundPart, ...] | None
 
     @property
+    def binary(self) -> bool:
+        """Whether it counts at most one violation."""
+        return self.rule.distance == "binary"
+
+    @property
     def conditions(self) -> list[Condition]:
         """What its parts and demands look at, as far as they do not depend on the sequence."""
         parts = (part.steps.condition for part in self.parts or ())
@@ -109,8 +114,8 @@ class CompiledRule:
             parts = tuple(part.on(window) for part in self.parts)
         if overruled:
             parts = tuple(silenced(part, overruled) for part in parts)
-        binary, forced = self.rule.distance == "binary", self.rule.partial == "forced"
-        return GroundRule(self.name, self.rule.units, binary, parts, forced, tuple(overruled))
+        forced = self.rule.partial == "forced"
+        return GroundRule(self.name, self.rule.units, self.binary, parts, forced, tuple(overruled))
 
 
 @dataclass(frozen=True)
