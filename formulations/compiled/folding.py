@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations.compiled.lattice import StepTable
-from formulations.compiled.machine import Automaton
+from formulations.compiled.machine import Automaton, TooManyStates
 from formulations.compiled.problem import GroundRule
 from formulations.compiled.rules import CompiledFeature, CompiledRule, CompiledRules
 from formulations.compiled.vocabulary import Vocabulary
