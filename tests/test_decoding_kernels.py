@@ -119,7 +119,9 @@ class Case:
             for m, state in enumerate(states):
                 states[m], cost = self.step(m, classes[MACHINES, t], path[t - 1] if t else -1, j, state)
                 total -= cost
-        return total - sum(int(self.machines.final[self.machines.state_at[m] + s]) for m, s in enumerate(states))
+        return total - sum(
+            int(self.machines.final[self.machines.state_at[m] + s]) for m, s in enumerate(states)
+        )
 
 
 def random_scores(rng, shape, scale, forbidden):
@@ -143,7 +145,9 @@ def random_machines(rng, K, classes, scale):
     states, width = rng.integers(1, 5, M), rng.integers(1, 4, M)
     stride = rng.choice([0, K], M)
     blocks = np.where(stride, K + 1, 1) * K
-    table = np.cumsum([np.zeros_like(blocks), *[blocks] * classes], axis=0)[:classes] + np.cumsum(blocks * classes)
+    table = np.cumsum([np.zeros_like(blocks), *[blocks] * classes], axis=0)[:classes] + np.cumsum(
+        blocks * classes
+    )
     table -= blocks * classes
     symbols = np.zeros(int((blocks * classes).sum()), np.int16)
     for m in range(M):
@@ -256,7 +260,9 @@ def test_bounds_and_incumbents_hold_where_the_work_ends():
                 for here, result in zip(case.sequences(), results):
                     value, path = case.best(here, range(case.size[1]))
                     optimum = FORBIDDEN if value is None else value
-                    codes.add((int(result[CODE]), bool(result[VALUE] < DEAD), bool(result[BOUND] < result[RELAXED])))
+                    codes.add(
+                        (int(result[CODE]), bool(result[VALUE] < DEAD), bool(result[BOUND] < result[RELAXED]))
+                    )
                     assert result[VALUE] <= optimum <= result[BOUND] <= result[RELAXED]
                     if result[VALUE] == FORBIDDEN:
                         assert (paths[here] == -1).all()

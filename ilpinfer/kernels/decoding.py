@@ -200,5 +200,16 @@ def decode_batch(  # type: ignore[no-untyped-def]
         work = limits[0] * T, limits[1]
         recursion = ahead, tail[:T]
         p = decode(
-            handle, emission, rows[here], classes, edge_at, recursion, work, paths[here], results[n], masks[n], room, p
+            handle,
+            emission,
+            rows[here],
+            classes,
+            edge_at,
+            recursion,
+            work,
+            paths[here],
+            results[n],
+            masks[n],
+            room,
+            p,
         )
