@@ -34,15 +34,15 @@ class Windows(NamedTuple):
 class Scores(NamedTuple):
     """Scores of one label set, grid units; Kp is K rounded up to a multiple of 8, and padding is `FORBIDDEN`.
 
+    Scores of labels at tokens, `emission` (V, K), stay apart, as those may belong to one sequence.
+
     Parameters
     ----------
-    emission : (V, K) score of each label at a row
     node : (N, K) what is added at tokens of each class
     edge : (E, K, Kp) score of each step [previous, next]
     which : (P, C) the edge scores for entry P of the model's pool and an edge class
     """
 
-    emission: Integers
     node: Integers
     edge: Integers
     which: Integers
@@ -61,7 +61,7 @@ class Machines(NamedTuple):
     stride : (M,) K, or 0 where the previous label does not matter
     arc, width : (M,)
     next_state : state after each arc
-    cost : grid units of each arc; -FORBIDDEN where a hard rule is broken
+    cost : grid units of each arc, at least 0; -FORBIDDEN where a hard rule is broken
     state_at : (M,) where the final costs of each machine begin
     final : grid units at the end by state, as `cost`
     states : (M,)

@@ -1,0 +1,29 @@
+"""The tables of a decoder as one object: what a call spends on its arguments grows with the number of arrays."""
+
+from typing import Any
+
+from numba import types
+from numba.experimental import structref
+
+from ilpinfer.kernels.jit import kernel
+
+
+@structref.register
+class HandleType(types.StructRef):
+    """The type of a `Handle` in kernels."""
+
+    def preprocess_fields(self, fields: Any) -> Any:
+        return tuple((name, types.unliteral(field)) for name, field in fields)
+
+
+class Handle(structref.StructRefProxy):
+    """Windows, scores and machines of one decoder, made by `together`; changes inside their arrays are seen."""
+
+
+structref.define_proxy(Handle, HandleType, ["windows", "scores", "machines"])
+
+
+@kernel
+def together(windows, scores, machines):  # type: ignore[no-untyped-def]
+    """The `Handle` of `Windows`, `Scores` and `Machines`."""
+    return Handle(windows, scores, machines)
