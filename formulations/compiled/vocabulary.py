@@ -52,6 +52,8 @@ class Vocabulary:
         ]
         self._place, self._lock = place, Lock()
         self._row: dict[str, int] = {}
+        self.changes = 0
+        """How often arrays that others may hold copies of have changed."""
         self.bits = np.zeros((64, len(self.patterns)), bool)
         self.numbers = np.zeros((64, len(self.purposes), 3), np.int32)
         self._kinds: list[list[dict[bytes, int]]] = [[{}, {}, {}] for _ in self.purposes]
@@ -85,6 +87,7 @@ class Vocabulary:
         if row == len(self.bits):
             self.bits = np.concatenate([self.bits, np.zeros_like(self.bits)])
             self.numbers = np.concatenate([self.numbers, np.zeros_like(self.numbers)])
+            self.changes += 1
         self.bits[row] = held = np.array([pattern.matches(token) for pattern in self.patterns], bool)
         for purpose, read in enumerate(self._read):
             for place, patterns in enumerate(read):
@@ -116,6 +119,7 @@ class Vocabulary:
                     self.truths[purpose].append(truth)
                     known[truth] = len(known)
                 table[key] = known[truth]
+                self.changes += 1
             return int(table[key])
 
     def class_of(self, purpose: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:

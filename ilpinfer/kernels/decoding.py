@@ -26,12 +26,16 @@ def classify(windows, tokens, classes):  # type: ignore[no-untyped-def]
     """Fill classes (3, T) of distinct tokens (T,); returns the first token of an unknown class, or -1."""
     T = len(tokens)
     for purpose in range(3):
-        start, owns, nexts = windows.start[purpose], windows.shape[purpose, 1], windows.shape[purpose, 2]
+        start, befores = windows.start[purpose], windows.shape[purpose, 0]
+        owns, nexts = windows.shape[purpose, 1], windows.shape[purpose, 2]
         before = 0
         for t in range(T):
             own = windows.numbers[tokens[t], purpose, 1]
             after = windows.numbers[tokens[t + 1], purpose, 2] if t < T - 1 else 0
-            classes[purpose, t] = windows.classes[start + (before * owns + own) * nexts + after]
+            known = before < befores and own < owns and after < nexts
+            classes[purpose, t] = (
+                windows.classes[start + (before * owns + own) * nexts + after] if known else -1
+            )
             before = windows.numbers[tokens[t], purpose, 0]
     for t in range(T):
         if min(classes[NODES, t], classes[EDGES, t], classes[MACHINES, t]) < 0:

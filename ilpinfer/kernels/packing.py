@@ -1,0 +1,113 @@
+"""Compiled rules laid out for kernels."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.folding import EDGES, MACHINES, NODES, Folding, Followed
+from formulations.compiled.vocabulary import Vocabulary
+from formulations.compiled.windows import StepChoice
+from formulations.grid import FORBIDDEN, Grid, add
+from ilpinfer.kernels.tables import Integers, Machines, Scores, Windows
+
+BLOCK = 8
+"""Labels are padded to a multiple of it, so that loops over them become vector instructions."""
+
+
+def pack_windows(vocabulary: Vocabulary) -> Windows:
+    """The classes met so far; tokens that the vocabulary enters later are seen, classes are not."""
+    tables = vocabulary.classes
+    sizes = [table.size for table in tables]
+    return Windows(
+        numbers=vocabulary.numbers,
+        start=np.cumsum([0, *sizes[:-1]]),
+        shape=np.array([table.shape for table in tables], np.int64),
+        classes=np.concatenate([table.reshape(-1) for table in tables]),
+    )
+
+
+def padded(scores: Grid) -> Grid:
+    """Scores (…, K) as (…, Kp), `FORBIDDEN` beyond K."""
+    more = -scores.shape[-1] % BLOCK
+    return np.pad(scores, [(0, 0)] * (scores.ndim - 1) + [(0, more)], constant_values=FORBIDDEN)
+
+
+def pack_scores(folding: Folding, vocabulary: Vocabulary, pool: Grid) -> Scores:
+    """Scores for the classes met so far, and for the edges (P, K, K) of a model."""
+    K = len(folding.rules.labels)
+    nodes = [folding.node_scores(truth) for truth in vocabulary.truths[NODES]]
+    edges = [folding.edge_scores(truth) for truth in vocabulary.truths[EDGES]]
+    every = add(pool[:, None], np.array(edges, np.int64).reshape(1, -1, K, K))
+    return Scores(
+        node=np.array(nodes, np.int64).reshape(-1, K),
+        edge=padded(every.reshape(-1, K, K)),
+        which=np.arange(every.shape[0] * every.shape[1]).reshape(every.shape[:2]),
+    )
+
+
+def pack_machines(followed: Sequence[Followed], folding: Folding, vocabulary: Vocabulary) -> Machines:
+    """Machines for the classes met so far."""
+    K, truths = len(folding.rules.labels), vocabulary.truths[MACHINES]
+    place = {condition: i for i, condition in enumerate(folding.conditions[MACHINES])}
+    values = [machine.steps.values for machine in followed]
+    starts = _starts([v.size for v in values])
+    which = np.array(
+        [
+            [_chosen(machine.steps, truth[place[machine.steps.condition]]) for machine in followed]
+            for truth in truths
+        ],
+        np.int64,
+    ).reshape(len(truths), len(followed))
+    rows = np.array([v[0].size for v in values], np.int64)
+    costs = [_cost(machine.automaton.emits, machine.penalty) for machine in followed]
+    finals = [_cost(machine.automaton.final, machine.penalty) for machine in followed]
+    begin, event = _events(followed, costs, which, K)
+    return Machines(
+        symbols=_flat(values, np.int16),
+        table=starts + which * rows,
+        stride=np.array([K if v.shape[1] > 1 else 0 for v in values], np.int64),
+        arc=_starts([cost.size for cost in costs]),
+        width=np.array([cost.shape[1] for cost in costs], np.int64),
+        next_state=_flat([machine.automaton.next_state for machine in followed], np.int32),
+        cost=_flat(costs, np.int64),
+        state_at=_starts([len(final) for final in finals]),
+        final=_flat(finals, np.int64),
+        states=np.array([len(final) for final in finals], np.int64),
+        begin=begin,
+        event=event,
+        owing=np.array([m for m, final in enumerate(finals) if final[0]], np.int32),
+    )
+
+
+def _chosen(steps: StepChoice, holds: bool) -> int:
+    return int(holds and len(steps.values) > 1)
+
+
+def _cost(violations: NDArray[np.int64], penalty: int | None) -> Grid:
+    return np.where(violations > 0, -FORBIDDEN, 0) if penalty is None else penalty * violations
+
+
+def _events(
+    followed: Sequence[Followed], costs: Sequence[Grid], which: Integers, K: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Which machines a step can move or make charge, by class, previous and next label."""
+    begin, event = [0], [np.zeros(0, np.int64)]
+    for chosen in which:
+        moved = np.empty((len(followed), K + 1, K), bool)
+        for m, (machine, cost, p) in enumerate(zip(followed, costs, chosen.tolist(), strict=True)):
+            automaton = machine.automaton
+            stays = automaton.next_state == np.arange(automaton.states)[:, None]
+            moved[m] = (~stays | (cost != 0)).any(axis=0)[machine.steps.values[p]]
+        at = moved.reshape(len(followed), -1).T
+        begin += (begin[-1] + np.cumsum(at.sum(axis=1))).tolist()
+        event.append(np.nonzero(at)[1])
+    return np.array(begin, np.int32), np.concatenate(event).astype(np.int32)
+
+
+def _starts(sizes: list[int]) -> Integers:
+    return np.cumsum([0, *sizes[:-1]]).astype(np.int64) if sizes else np.zeros(0, np.int64)
+
+
+def _flat(arrays: Sequence[NDArray[np.int64]], kind: type) -> NDArray:
+    return np.concatenate([a.reshape(-1) for a in arrays]).astype(kind) if arrays else np.zeros(0, kind)
