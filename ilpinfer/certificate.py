@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 Part = tuple[int, int]
@@ -212,7 +213,7 @@ class Certificate:
     rest: Rest | None = None
     stamp: Callable[[], str] = field(default=str, repr=False, compare=False)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Of what the proof speaks about, 64 hexadecimal digits; empty without a proof."""
         return self.stamp()

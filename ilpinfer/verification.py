@@ -5,16 +5,16 @@ A labelling is valued anew, by the compiled rules and by the plain checker; a pr
 
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from formulations import Feature, Rule, RuleSet, Trellis
+from formulations import Rule, RuleSet, Trellis
 from formulations.compiled.digest import digest
-from formulations.compiled.problem import Problem, Value, compile_problem, unique_names
+from formulations.compiled.problem import Problem, Value, unique_names
 from formulations.constraints.reading import Reading
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, nats, snap
 from formulations.programs.formulation import score_floor
@@ -23,6 +23,7 @@ from ilpinfer.meter import MAX_STEPS, OVERHEAD, Meter, Rejected
 from ilpinfer.passes import Labelling
 from ilpinfer.phases import PhasesClaim, check_phases
 from ilpinfer.proofs import RULE, check_tree, whole_numbers
+from ilpinfer.rule_compiler import Rules, compiler_of
 
 KINDS = ("exact", "solver", "none")
 LONGEST = 200
@@ -55,13 +56,13 @@ class _Case:
     """What solutions are held against."""
 
     trellis: Trellis
-    rules: RuleSet | list[Rule | Feature]
+    rules: RuleSet
     problem: Problem
 
     def counts(self, labels: list[str]) -> dict[str, int]:
         """Violations of each rule by the plain checker, where no earlier rule has priority."""
-        declared = self.rules.fields if isinstance(self.rules, RuleSet) else ()
-        reading = Reading(labels, self.trellis.tokens, self.trellis.labels.declaring(declared))
+        declaring = self.trellis.labels.declaring(self.rules.fields)
+        reading = Reading(labels, self.trellis.tokens, declaring)
         items = dict(zip(unique_names(self.rules), self.rules, strict=True))
         found = {}
         for ground in self.problem.rules:
@@ -74,7 +75,7 @@ class _Case:
 
 def verify(
     trellis: Trellis,
-    rules: Iterable[Rule | Feature],
+    rules: Rules,
     solution: Any,
     *,
     top: int | None = None,
@@ -104,9 +105,9 @@ def verify(
     """
     _check_limits(max_steps, time_limit)
     _check_asked(top, within)
-    rules = rules if isinstance(rules, RuleSet | str | Rule | Feature) else list(rules)
-    problem = compile_problem(trellis, rules)
-    case = _Case(trellis, rules, problem)
+    compiler = compiler_of(rules)
+    problem = compiler.problem(trellis)
+    case = _Case(trellis, compiler.rules, problem)
     began = time.monotonic()
     if not isinstance(solution, list | tuple):
         return _verdict(case, solution, Meter(max_steps, time_limit, began=began))

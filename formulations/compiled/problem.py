@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.callers import stack_level
 from formulations.compiled.hamming import Relabelled
 from formulations.compiled.lattice import Lattice, StepTable
 from formulations.compiled.machine import Machine
@@ -203,11 +204,11 @@ def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Proble
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
     if blind:
-        warnings.warn(_blindness(blind), WordNotice, stacklevel=3)
+        warnings.warn(_blindness(blind), WordNotice, stacklevel=stack_level())
     lattice = trellis.lattice.plus(tables)
     _check_totals(trellis.lattice, tables, ground)
     for text in notices(rules if isinstance(rules, RuleSet) else RuleSet(tuple(items)), trellis.labels):
-        warnings.warn(text, RuleNotice, stacklevel=3)
+        warnings.warn(text, RuleNotice, stacklevel=stack_level())
     return Problem(trellis.lattice, lattice, tuple(ground), trellis.labels)
 
 

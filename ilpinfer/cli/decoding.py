@@ -18,11 +18,11 @@ from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import checked, files_read, notice, on_error, parameters, prepare, reading_of
 from ilpinfer.cli.progress import progress
 from ilpinfer.corpus.trellises import Scored
-from ilpinfer.decoding import asked, deadline_for
 from ilpinfer.errors import traceback_wanted
 from ilpinfer.files import digest
 from ilpinfer.journal import Journal, Spot
 from ilpinfer.method_table import method as method_named
+from ilpinfer.options import Request, deadline_for
 from ilpinfer.places import place_of
 from ilpinfer.solution import Solution, finite
 from ilpinfer.two_phase import TwoPhaseSolution, check_method, decode_two_phase
@@ -153,7 +153,7 @@ def _solver(method: str, time_limit: float | None, options: Row) -> Solve:
         raise ValueError(f"--bound {options['bound']}: says what --tau means; add --tau, or leave it out")
     call |= {name: options[name] for name in chosen.options if options.get(name) is not None}
     own = parameters(options["option"])
-    asked(method, time_limit, top, own)
+    Request.of(method, time_limit, own).task(top)
     call |= {**own, "on_error": on_error()}
     if options["trace"] and jobs > 1:
         raise ValueError("--trace follows one sequence at a time: leave --jobs out")
@@ -200,7 +200,8 @@ def _two_phase_solver(call: Row, options: Row) -> Solve:
 
 def _attempted(trellis: Trellis, rules: RuleSet, call: Row) -> Any:
     two_phase = partial(decode_two_phase, trellis, rules, **call)
-    return attempted(two_phase, trellis, rules, call, on_error(), TwoPhaseSolution)
+    several = call["top"] is not None
+    return attempted(two_phase, on_error(), call["method"], several=several, kind=TwoPhaseSolution)
 
 
 def _print(rows: list[Row]) -> None:

@@ -9,13 +9,14 @@ import numpy as np
 
 from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations.compiled.machine import Machine
-from formulations.compiled.problem import GroundRule, compile_problem, unique_names
+from formulations.compiled.problem import GroundRule, unique_names
 from formulations.constraints.priority import overruled_tokens
 from formulations.constraints.reading import Reading
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.bare import without_scores
 from ilpinfer.exact.feasibility import witness
 from ilpinfer.found import Path
+from ilpinfer.rule_compiler import compiler_of
 
 EXAMPLES = 3
 SMOOTHING = 1.0
@@ -194,7 +195,7 @@ class _Relations:
         trellis = Trellis.from_emissions(
             np.zeros((T, K)), np.zeros((K, K)), labels=labels, tokens=gold.tokens
         )
-        problem = compile_problem(trellis, rules.rules)
+        problem = compiler_of(rules.rules).problem(trellis)
         self.bare = without_scores(problem)
         self.rules = [replace(rule, penalty=None, binary=False) for rule in problem.rules]
         paths = _near(labels.ids(gold.labels), K)
