@@ -30,7 +30,7 @@ class Decoder:
     rules : rules and features, or a rule set
     labels : K names, or a label set: the only ones that it decodes; the model's where there is one. Without both, rules
         are compiled for the labels of each trellis, and kept for the last few label sets
-    model : what scores tokens: it has `labels` and `trellis(tokens)`
+    model : what scores tokens, by `trellis(tokens)`
     method, time_limit, options : as in `ilpinfer.decode`; a time limit is for each sequence
 
     Raises
@@ -178,6 +178,7 @@ def _known(labels: LabelSet | Sequence[str] | None, model: "Model | None") -> La
         raise ValueError(f"labels is the text {labels!r}; expected a list of names")
     given = labels if labels is None or isinstance(labels, LabelSet) else LabelSet(tuple(labels))
     own = getattr(model, "labels", None)
+    own = own if isinstance(own, LabelSet) else None
     if given is not None and own is not None and given != own:
         raise ValueError(f"the labels {shown(given)} are not the model's, {shown(own)}; leave them out")
     return own if given is None else given
