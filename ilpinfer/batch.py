@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 from formulations import Trellis
+from formulations.callers import stack_level
 from ilpinfer.attempts import ON_ERROR, attempted
 from ilpinfer.decoding import Callback, context_of, decoded, stamped
 from ilpinfer.explanation import Context
@@ -112,7 +113,7 @@ def _in_processes(
                 yield result
                 continue
             for message, category in result.warnings:
-                warnings.warn(message, category, stacklevel=2)
+                warnings.warn(message, category, stacklevel=stack_level())
             context, found = context_of(trellis, rules, request), result.value
             yield [_with(s, context) for s in found] if isinstance(found, list) else _with(found, context)
 

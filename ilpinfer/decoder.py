@@ -1,8 +1,8 @@
 """Rules, method and options put together once, for any number of sequences."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, overload
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from formulations import RuleSet, Trellis
 from formulations.labels import LabelSet
@@ -14,12 +14,19 @@ from ilpinfer.solution import Solution
 
 if TYPE_CHECKING:
     from ilpinfer.exact.marginals import Marginals
-    from ilpinfer.models.files import Model
     from ilpinfer.two_phase import TwoPhaseSolution
     from ilpinfer.verification import Verdict
 
 
-@dataclass(frozen=True, init=False, eq=False)
+class Scorer(Protocol):
+    """A model, as far as decoding needs one."""
+
+    def trellis(self, tokens: tuple[str, ...]) -> Trellis:
+        """Scores of T tokens, in nats."""
+        ...
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Decoder:
     """Decoding under rules that are compiled once: immutable, picklable, and safe to share between threads.
 
@@ -47,8 +54,8 @@ class Decoder:
     ['b', 'b']
     """
 
-    model: "Model | None" = field(repr=False)
-    _rules: RuleCompiler = field(repr=False)
+    model: Scorer | None
+    _rules: RuleCompiler
     _request: Request
 
     def __init__(
@@ -56,7 +63,7 @@ class Decoder:
         rules: Rules,
         labels: LabelSet | Sequence[str] | None = None,
         *,
-        model: "Model | None" = None,
+        model: Scorer | None = None,
         method: str = "auto",
         time_limit: float | None = None,
         **options: Any,
@@ -67,6 +74,10 @@ class Decoder:
             compiler = compiler.only(known)
         for name, value in (("model", model), ("_rules", compiler), ("_request", request)):
             object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        labels = "any labels" if self.labels is None else f"labels {shown(self.labels)}"
+        return f"Decoder({len(self.rules)} rules, {labels}, method {self._request.method.name})"
 
     @property
     def rules(self) -> RuleSet:
@@ -120,7 +131,7 @@ class Decoder:
         top: int | None = None,
         callback: Callback | None = None,
         n_jobs: int = 1,
-        on_error: Literal["raise", "row"] = "raise",
+        on_error: str = "raise",
     ) -> Iterator[Any]:
         """`decode` for each of many trellises, in their order, as they are asked for; see `ilpinfer.decode_many`."""
         return decoded_many(
@@ -172,7 +183,7 @@ class Decoder:
         return self.model.trellis(tuple(tokens))
 
 
-def _known(labels: LabelSet | Sequence[str] | None, model: "Model | None") -> LabelSet | None:
+def _known(labels: LabelSet | Sequence[str] | None, model: Scorer | None) -> LabelSet | None:
     """The labels that are known before a trellis is."""
     if isinstance(labels, str):
         raise ValueError(f"labels is the text {labels!r}; expected a list of names")

@@ -63,7 +63,7 @@ def decode(
     Parameters
     ----------
     trellis : scores of T tokens and K labels
-    rules : rules and features, or a rule set
+    rules : rules and features, or a rule set; compiled once while the same ones are given with the same labels
     method : "auto", or a name from `methods()`
     time_limit : seconds, formulation included; compiling and loading the first time is not counted
     top : a number asks for a list of at most that many different labellings, best first

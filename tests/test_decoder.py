@@ -21,7 +21,9 @@ from formulations import constraints as C
 from formulations.compiled.problem import Problem, RuleNotice, compile_problem
 from formulations.compiled.rules import CompiledRules
 from ilpinfer import Decoder, rule_compiler
+from ilpinfer.models.crf import CRF
 from ilpinfer.models.hmm import HMM
+from ilpinfer.models.rules_first import RulesFirst
 from ilpinfer.solution import Solution
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
@@ -127,6 +129,15 @@ def test_tokens_are_scored_by_the_model():
     assert Decoder(RULES, model.labels, model=model).labels == model.labels
 
 
+def test_any_model_with_a_trellis_will_do():
+    sentences = [(["Ada", "works", "here"], ["a", "O", "O"]), (["at", "home"], ["O", "b"])]
+    model = RulesFirst(CRF.train(sentences, parameters={"max_iterations": 5}), (C.tag_at("b", words=["x"]),))
+    decoder, tokens = Decoder(RULES, model=model), ["Ada", "x", "here"]
+    solution = decoder.decode_tokens(tokens)
+    assert solution.labels[1] == "b" and decoder.labels is None
+    assert content(solution) == content(ilpinfer.decode(model.trellis(tokens), RULES))
+
+
 def test_other_labels_are_refused_by_both_names():
     decoder = Decoder(RULES, ["a", "b", "O"])
     words = r"labels a, b, O \(plain\), but the trellis has a, b, c \(plain\); make a Decoder"
@@ -183,7 +194,9 @@ def test_what_is_asked_for_each_sequence_is_refused_then():
         Decoder(RULES, method="beam").two_phase(trellis(0))
 
 
-def test_it_cannot_be_changed():
+def test_it_cannot_be_changed_and_says_what_it_is():
+    assert repr(Decoder(RULES, ["a", "b"])) == "Decoder(2 rules, labels a, b (plain), method auto)"
+    assert repr(Decoder(RULES, method="beam")) == "Decoder(2 rules, any labels, method beam)"
     with pytest.raises(FrozenInstanceError):
         Decoder(RULES).model = None
 
