@@ -95,6 +95,7 @@ def decoded(
     callback: Callback | None = None,
 ) -> Any:
     """A solution, or a list of them where `top` is a number; see `decode`."""
+    rules.prepare()
     task = request.task(top, None if callback is None else _in_nats(callback))
     if not isinstance(trellis, Trellis):
         raise ValueError(f"trellis is {trellis!r}; expected a Trellis")

@@ -40,7 +40,7 @@ class Context:
     @property
     def problem(self) -> Problem:
         """Scores and ground rules."""
-        return self.at_hand or self.rules.quietly(self.trellis)
+        return self.rules.quietly(self.trellis) if self.at_hand is None else self.at_hand
 
     @property
     def digest(self) -> str:

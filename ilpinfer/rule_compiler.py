@@ -80,6 +80,11 @@ class RuleCompiler:
         alone._compiled.find(lambda _: False, lambda: self.compiled(labels))
         return alone
 
+    def prepare(self) -> None:
+        """Compile for the only labels, where they are known and that is still to be done, as in another process."""
+        if self.labels is not None:
+            self.compiled(self.labels)
+
     def problem(self, trellis: Trellis) -> Problem:
         """Scores and ground rules of one sequence; errors and notices as in `CompiledRules.problem`."""
         return self.compiled(trellis.labels).problem(trellis)

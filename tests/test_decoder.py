@@ -7,10 +7,12 @@ import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
 
 import numpy as np
 import oracles
 import pytest
+from command_line import SCORES, run
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from strategies import UNIT, cost_units, problems
@@ -255,6 +257,19 @@ def test_no_sequence_compiles_rules_again(counted):
     ilpinfer.prove(given, RULES, solution).to_dict()
     assert (counted["rules"], counted["problem"]) == (1, 5 * 3 + 2)
     assert "broken" in solution.explain().to_dict()
+
+
+def test_no_command_compiles_rules_again(folder, capsys, counted):
+    Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
+    given = ["in.jsonl", "--rules", "rules.toml"]
+    for more in ([], ["--top", "2"], ["--tau", "0.9"], ["--method", "beam", "--trace"]):
+        counted["rules"] = 0
+        assert run(["decode", *given, *more], capsys)[0] == 0
+        assert counted["rules"] == 1
+    counted["rules"] = 0
+    methods = ["--methods", "auto,viterbi,beam", "--output", "out"]
+    assert run(["compare", *given, *methods], capsys)[0] == 0
+    assert counted["rules"] == 1
 
 
 def test_a_list_that_was_changed_is_not_stale():
