@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from ilpinfer.anytime import Incumbent
     from ilpinfer.batch import decode_many
+    from ilpinfer.decoder import Decoder
     from ilpinfer.decoding import decode
     from ilpinfer.exact.marginals import Marginals, marginals
     from ilpinfer.method_table import methods
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Decoder",
     "Incumbent",
     "Marginals",
     "Solution",
@@ -37,6 +39,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Decoder": "decoder",
     "Incumbent": "anytime",
     "Marginals": "exact.marginals",
     "Solution": "solution",

@@ -1,14 +1,11 @@
 """What a method had in hand while it ran: its incumbents, valued when somebody asks."""
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.problem import RuleNotice
-from formulations.compiled.rules import compile_problem
 from formulations.grid import nats
 
 if TYPE_CHECKING:
@@ -69,7 +66,6 @@ def incumbents(solution: "Solution") -> tuple[Incumbent, ...]:
         return (last,)
     if solution.context is None:
         raise ValueError("only incumbents of a solution that was decoded here can be valued")
-    with warnings.catch_warnings(action="ignore", category=RuleNotice):
-        problem = compile_problem(solution.context.trellis, solution.context.rules)
+    problem = solution.context.problem
     values = [(p.seconds, problem.value(p.path)) for p in before]
     return (*(Incumbent(at, nats(value.score), value.violations) for at, value in values), last)

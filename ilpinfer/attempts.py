@@ -2,12 +2,10 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from formulations import Trellis
 from ilpinfer.errors import describe
-from ilpinfer.explanation import Context
 from ilpinfer.solution import Solution
 
 ON_ERROR = ("raise", "row")
@@ -16,19 +14,20 @@ ON_ERROR = ("raise", "row")
 
 def attempted(
     call: Callable[[], Any],
-    trellis: Trellis,
-    rules: Any,
-    options: Mapping[str, Any],
     on_error: str,
+    method: str,
+    *,
+    several: bool = False,
     kind: type[Solution] = Solution,
 ) -> Any:
-    """What a call for one trellis returns; with `on_error="row"` a solution that tells of its error, in a list for `top`.
+    """What a call returns; with `on_error="row"` a solution that tells of its error, in a list where there are several.
 
     Parameters
     ----------
-    call : decodes the trellis
-    trellis, rules, options : what it decodes
+    call : decodes a sequence
     on_error : one of ON_ERROR
+    method : by which it does
+    several : whether the call returns a list
     kind : of the solution
     """
     began = time.perf_counter()
@@ -37,10 +36,8 @@ def attempted(
     except Exception as error:
         if on_error == "raise":
             raise
-        context = Context(trellis, rules, options={"time_limit": options.get("time_limit")})
-        seconds = time.perf_counter() - began
-        found = failed(error, str(options.get("method", "auto")), kind, context=context, seconds=seconds)
-        return found if options.get("top") is None else [found]
+        found = failed(error, method, kind, seconds=time.perf_counter() - began)
+        return [found] if several else found
 
 
 def failed(error: BaseException, method: str, kind: type[Solution] = Solution, **fields: Any) -> Solution:

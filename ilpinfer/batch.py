@@ -3,7 +3,7 @@
 import pickle
 import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -11,9 +11,12 @@ from itertools import islice
 from typing import Any
 
 from formulations import Trellis
+from formulations.callers import stack_level
 from ilpinfer.attempts import ON_ERROR, attempted
-from ilpinfer.decoding import Rules, asked, decode, listed, natural, stamped
+from ilpinfer.decoding import Callback, context_of, decoded, stamped
 from ilpinfer.explanation import Context
+from ilpinfer.options import Request, natural
+from ilpinfer.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.solution import Solution
 from ilpinfer.workers import Result, Workers
 
@@ -25,6 +28,10 @@ def decode_many(
     trellises: Iterable[Trellis],
     rules: Rules = (),
     *,
+    method: str = "auto",
+    time_limit: float | None = None,
+    top: int | None = None,
+    callback: Callback | None = None,
     n_jobs: int = 1,
     on_error: str = "raise",
     **options: Any,
@@ -39,7 +46,8 @@ def decode_many(
     on_error : what becomes of an error in decoding one trellis: "raise" ends the iterator with it, "row" hands back a
         Solution of status "unknown" in its place, with the error's words as `reason` and its type as `error`, and goes
         on; so too where a process dies
-    options : as in `decode`; a time limit is for each trellis, and a callback is for one process only
+    method, time_limit, top, callback, options : as in `decode`; a time limit is for each trellis, and a callback is for
+        one process only
 
     Returns
     -------
@@ -52,52 +60,67 @@ def decode_many(
     Exception
         whatever else decoding a trellis raises, when that trellis is reached.
     """
+    compiler, request = compiler_of(rules), Request.of(method, time_limit, options)
+    return decoded_many(trellises, compiler, request, top, callback, n_jobs=n_jobs, on_error=on_error)
+
+
+def decoded_many(
+    trellises: Iterable[Trellis],
+    rules: RuleCompiler,
+    request: Request,
+    top: int | None = None,
+    callback: Callback | None = None,
+    *,
+    n_jobs: int = 1,
+    on_error: str = "raise",
+) -> Iterator[Any]:
+    """Each of many trellises decoded; see `decode_many`."""
+    if top is not None:
+        natural(top, "top")
     natural(n_jobs, "n_jobs")
     if on_error not in ON_ERROR:
         raise ValueError(f"on_error is {on_error!r}; expected {' or '.join(map(repr, ON_ERROR))}")
-    own = {name: value for name, value in options.items() if name not in _NAMED}
-    asked(options.get("method", "auto"), options.get("time_limit"), options.get("top"), own)
-    rules = listed(rules)
+    attempt = partial(attempted, on_error=on_error, method=request.method.name, several=top is not None)
     if n_jobs == 1:
-        return (
-            attempted(partial(decode, trellis, rules, **options), trellis, rules, options, on_error)
-            for trellis in trellises
-        )
-    if options.get("callback") is not None:
+        return (attempt(partial(decoded, trellis, rules, request, top, callback)) for trellis in trellises)
+    if callback is not None:
         raise ValueError("a callback follows one process: leave n_jobs out")
     try:
-        pickle.dumps((rules, options))
+        pickle.dumps((rules, request))
     except Exception as error:
         raise ValueError(f"rules cannot be sent to processes ({error}): leave n_jobs out") from None
-    return _in_processes(iter(trellises), rules, n_jobs, options, on_error)
-
-
-_NAMED = ("method", "time_limit", "top", "callback")
+    return _in_processes(iter(trellises), rules, request, top, n_jobs, attempt)
 
 
 def _in_processes(
-    trellises: Iterator[Trellis], rules: Rules, n_jobs: int, options: dict[str, Any], on_error: str
+    trellises: Iterator[Trellis],
+    rules: RuleCompiler,
+    request: Request,
+    top: int | None,
+    n_jobs: int,
+    attempt: Callable[..., Any],
 ) -> Iterator[Any]:
-    whole = {"time_limit": options.get("time_limit")}
     waiting: deque[tuple[Trellis, Future[Result]]] = deque()
-    with Workers(n_jobs, decoded, (rules, options)) as workers:
+    with Workers(n_jobs, _sent, (rules, request, top)) as workers:
         for trellis in islice(trellises, AHEAD * n_jobs):
             waiting.append((trellis, workers.submit(trellis)))
         while waiting:
             trellis, future = waiting.popleft()
-            result = attempted(future.result, trellis, rules, options, on_error)
+            result = attempt(future.result)
             for following in islice(trellises, 1):
                 waiting.append((following, workers.submit(following)))
-            found = result.value if isinstance(result, Result) else result
-            for message, category in result.warnings if isinstance(result, Result) else ():
-                warnings.warn(message, category, stacklevel=2)
-            made_from = Context(trellis, rules, options=whole)
-            yield [_with(s, made_from) for s in found] if isinstance(found, list) else _with(found, made_from)
+            if not isinstance(result, Result):
+                yield result
+                continue
+            for message, category in result.warnings:
+                warnings.warn(message, category, stacklevel=stack_level())
+            context, found = context_of(trellis, rules, request), result.value
+            yield [_with(s, context) for s in found] if isinstance(found, list) else _with(found, context)
 
 
-def decoded(trellis: Trellis, rules: Rules, options: dict[str, Any]) -> Any:
+def _sent(trellis: Trellis, rules: RuleCompiler, request: Request, top: int | None) -> Any:
     """The solution without what the caller has: a trellis and rules need not travel back."""
-    found = decode(trellis, rules, **options)
+    found = decoded(trellis, rules, request, top)
     return [_without(s) for s in found] if isinstance(found, list) else _without(found)
 
 

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 Part = tuple[int, int]
@@ -212,7 +213,7 @@ class Certificate:
     rest: Rest | None = None
     stamp: Callable[[], str] = field(default=str, repr=False, compare=False)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Of what the proof speaks about, 64 hexadecimal digits; empty without a proof."""
         return self.stamp()
@@ -251,7 +252,7 @@ class Certificate:
         return {
             **own,
             "digest": self.digest,
-            "cost": {"leaves": self.cost.leaves, "passes": self.cost.passes},
+            "cost": asdict(self.cost),
             "tree": self.tree.to_dict(),
             "excluded": [list(p) for p in self.excluded],
             **({"rest": self.rest.to_dict()} if self.rest else {}),

@@ -1,15 +1,16 @@
 """What a labelling breaks, where, what that costs, and what it would have been otherwise."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from formulations import Rule, Trellis
-from formulations.compiled.rules import compile_rules, unique_names
+from formulations.compiled.problem import Problem
+from formulations.compiled.rules import unique_names
 from formulations.constraints.reading import Reading
 from formulations.constraints.template import Trial
 from formulations.labels import LabelSet
-from formulations.rules import RuleSet
+from ilpinfer.rule_compiler import RuleCompiler
 
 if TYPE_CHECKING:
     from ilpinfer.solution import Solution
@@ -21,38 +22,43 @@ class Context:
 
     Parameters
     ----------
-    trellis : scores, labels and tokens
     rules : rules and features
-    two_phase : whether `decode_two_phase` made it
-    options : what the solution was decoded with
+    trellis : scores, labels and tokens
+    again : decodes the trellis under other rules, asked as the solution was
+    at_hand : the problem, where it is at hand
     """
 
+    rules: RuleCompiler
     trellis: Trellis
-    rules: Any
-    two_phase: bool = False
-    options: Mapping[str, Any] = field(default_factory=dict)
+    again: Callable[[RuleCompiler], Any]
+    at_hand: Problem | None = field(default=None, repr=False, compare=False)
 
-    def decode(self, rules: Any) -> "Solution":
-        """The trellis decoded under other rules."""
-        from ilpinfer.decoding import decode
-        from ilpinfer.two_phase import decode_two_phase
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "at_hand": None}
 
-        return (decode_two_phase if self.two_phase else decode)(self.trellis, rules, **self.options)
+    @property
+    def problem(self) -> Problem:
+        """Scores and ground rules."""
+        return self.rules.quietly(self.trellis) if self.at_hand is None else self.at_hand
+
+    @property
+    def digest(self) -> str:
+        """Of trellis and rules; see `Certificate`."""
+        return self.rules.compiled(self.trellis.labels).stamp(self.trellis)
 
     @property
     def labels(self) -> LabelSet:
-        declared = self.rules.fields if isinstance(self.rules, RuleSet) else ()
-        return self.trellis.labels.declaring(declared)
+        """With the fields that the rules declare."""
+        return self.trellis.labels.declaring(self.rules.rules.fields)
 
     def named(self) -> dict[str, Rule]:
         """Rules by their unique names, features left out."""
-        items = list(self.rules)
-        pairs = zip(unique_names(items), items, strict=True)
+        pairs = zip(unique_names(self.rules), self.rules, strict=True)
         return {name: rule for name, rule in pairs if isinstance(rule, Rule)}
 
     def overruled(self) -> dict[str, list[int]]:
         """For each rule that an earlier one has priority over, the tokens where it has."""
-        return compile_rules(self.rules, self.trellis.labels).overruled(self.trellis.tokens)
+        return self.rules.compiled(self.trellis.labels).overruled(self.trellis.tokens)
 
     def broken(self, name: str, labels: Sequence[str]) -> list[Trial]:
         """Where a labelling breaks a rule, by the plain checker."""
@@ -63,13 +69,6 @@ class Context:
     def places(self, name: str, labels: Sequence[str]) -> tuple[int, ...]:
         """The tokens at which a labelling breaks a rule."""
         return tuple(sorted({t for trial in self.broken(name, labels) for t in trial.tokens}))
-
-    def without(self, name: str) -> "Solution":
-        """What is decoded when a rule is left out."""
-        items = list(self.rules)
-        kept = tuple(i for i, n in zip(items, unique_names(items), strict=True) if n != name)
-        rules = self.rules
-        return self.decode(RuleSet(kept, rules.fields, rules.name) if isinstance(rules, RuleSet) else kept)
 
 
 @dataclass(frozen=True)
@@ -179,7 +178,7 @@ def explain(solution: "Solution", context: Context) -> Explanation:
     for name, count in solution.violations.items():
         if not count:
             continue
-        rule, other = rules[name], context.without(name)
+        rule, other = rules[name], context.again(context.rules.without(name))
         places = [_place(trial, context.trellis.tokens, labels) for trial in context.broken(name, labels)]
         without = tuple(other.labels) if other.found else None
         changes = tuple(t for t, (a, b) in enumerate(zip(labels, without or labels, strict=True)) if a != b)

@@ -26,6 +26,7 @@ class Found:
     method : what happened, in a few words
     certificate : what proves the bound
     improvements : the labellings that were the best so far, in order, where the method keeps them
+    value : what the labelling is worth, grid units, where the method knows; None where it has to be valued
     """
 
     path: Path | None
@@ -33,6 +34,7 @@ class Found:
     method: str = ""
     certificate: Certificate = NONE
     improvements: tuple[Improvement, ...] = ()
+    value: int | None = None
 
     @property
     def exhausted(self) -> bool:

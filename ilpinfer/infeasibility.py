@@ -11,6 +11,7 @@ from formulations.compiled.problem import GroundRule, Problem
 from formulations.constraints.priority import silenced
 from formulations.grid import LIMIT, is_forbidden
 from ilpinfer.deadline import Deadline
+from ilpinfer.explanation import Context
 from ilpinfer.found import Path
 
 PATIENCE = 10.0
@@ -62,31 +63,23 @@ Piece = tuple[int, int, int]
 """(rule, part, token) of what a conflict may consist of; token -1 for a part that is no rule on single steps."""
 
 
-def explain_infeasibility(
-    problem: Problem,
-    tokens: Sequence[str],
-    names: Sequence[str],
-    deadline: Deadline,
-    places: Callable[[str, Sequence[str]], tuple[int, ...]] = lambda rule, labels: (),
-) -> Infeasibility:
+def explain_infeasibility(context: Context, deadline: Deadline) -> Infeasibility:
     """A minimal conflict among the hard rules, and the cheapest relaxation.
 
     Parameters
     ----------
-    problem : proved infeasible
-    tokens : T texts
-    names : K label names
+    context : proved infeasible
     deadline : what is not known when it passes is left out
-    places : where a labelling breaks the rule of that name
     """
-    remaining = deadline.remaining
-    search = _Search(problem, Deadline(PATIENCE if remaining is None else min(remaining, PATIENCE)))
+    remaining, tokens = deadline.remaining, context.trellis.tokens
+    search = _Search(context.problem, Deadline(PATIENCE if remaining is None else min(remaining, PATIENCE)))
     if search.impossible(()):
         return Infeasibility(reason="the scores themselves forbid every labelling")
     conflict = search.conflict()
     relaxed, path = search.relaxation()
+    names = context.trellis.labels.names
     labels = None if path is None else tuple(names[k] for k in path)
-    where = {rule: places(rule, labels) for rule in relaxed} if labels else {}
+    where = {rule: context.places(rule, labels) for rule in relaxed} if labels else {}
     reason = _conflict_words(conflict, tokens) + _relaxation_words(relaxed, where, tokens)
     return Infeasibility(tuple(conflict), relaxed, labels, where, reason.removeprefix("; "))
 

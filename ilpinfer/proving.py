@@ -1,24 +1,19 @@
 """Proofs of labellings that are known already, such as a solver's."""
 
-import warnings
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from formulations import Feature, Rule, Trellis
-from formulations.compiled.problem import RuleNotice
-from formulations.compiled.rules import compile_problem
+from formulations import Trellis
 from formulations.grid import UNITS_PER_NAT
-from ilpinfer.decoding import deadline_for, listed, reported, run
-from ilpinfer.explanation import Context
-from ilpinfer.found import Found, Task
+from ilpinfer.decoding import reported, run
+from ilpinfer.found import Found
 from ilpinfer.method_table import method
+from ilpinfer.options import Request
+from ilpinfer.rule_compiler import Rules, compiler_of
 from ilpinfer.solution import Solution
 
 
-def prove(
-    trellis: Trellis, rules: Iterable[Rule | Feature], solution: Solution, *, time_limit: float | None = None
-) -> Solution:
+def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: float | None = None) -> Solution:
     """The solution with what the certifying engine can prove about it.
 
     The labelling is valued anew under this trellis and these rules, whatever the solution says of it. The engine begins
@@ -48,16 +43,15 @@ def prove(
             f"the solution is of type {type(solution).__name__}; expected one that decode returns"
         )
     incumbent = None if solution.path is None else trellis.ids(solution.path)
-    task = Task(deadline_for(time_limit), incumbent=incumbent)
-    rules = listed(rules)
-    found = run(method("auto"), trellis, rules, task, time_limit)[0]
+    request = Request(method("auto"), time_limit, {"incumbent": incumbent})
+    task = request.task()
+    found = run(trellis, compiler_of(rules), request, task)[0]
     if incumbent is None or found.status == "infeasible":
         return found
-    with warnings.catch_warnings(action="ignore", category=RuleNotice):
-        problem = compile_problem(trellis, rules)
+    assert found.context is not None
     bound = found.bound * UNITS_PER_NAT
     again = Found(incumbent, bound, f"{solution.method}; proved by {found.method}", found.certificate)
-    own = reported(again, problem, Context(trellis, rules, options={"time_limit": time_limit}), task.deadline)
+    own = reported(again, found.context, task.deadline)
     if found.found and found.score > own.score:
         return found
     common: dict[str, Any] = {

@@ -1,9 +1,10 @@
 """The record that every method returns."""
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,11 @@ from ilpinfer.explanation import Context, Explanation, explain
 from ilpinfer.infeasibility import Infeasibility
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """A labelling, what it is worth, and what is proved about it. Scores in nats, times in seconds.
+
+    What a method need not know, such as violations, is valued when one of these fields is first asked for.
 
     Parameters
     ----------
@@ -46,17 +49,56 @@ class Solution:
     violations: dict[str, int]
     bound: float
     method: str
-    certificate: Certificate = NONE
+    certificate: Certificate = field(default_factory=lambda: NONE)
     seconds: float = 0.0
     warm_up_seconds: float = 0.0
     reason: str = ""
     path: NDArray[np.int64] | None = field(default=None, repr=False)
-    names: tuple[str, ...] = field(default=(), repr=False)
+    names: tuple[str, ...] = field(default_factory=tuple, repr=False)
     infeasibility: Infeasibility | None = None
     overruled: dict[str, list[int]] = field(default_factory=dict)
-    context: Context | None = field(default=None, repr=False, compare=False)
+    context: Context | None = field(default_factory=lambda: None, repr=False, compare=False)
     improvements: tuple[Improvement, ...] = field(default=(), repr=False, compare=False)
     error: str = ""
+
+    @classmethod
+    def lazy(cls, known: Mapping[str, Any], rest: Callable[[], Mapping[str, Any]]) -> Self:
+        """A solution of which some fields are known; `rest` is called for all others when the first of them is read.
+
+        Only those may be left to it that the class has no default for: `certificate`, `names`, `context`, `overruled`, and
+        the parts of the score.
+        """
+        made = cls.__new__(cls)
+        made.__dict__.update(known, _rest=rest)
+        return made
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in self.__dataclass_fields__:
+                self._complete()
+                if name in self.__dict__:
+                    return self.__dict__[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _complete(self) -> None:
+        """Value what is missing; two threads that do so at once come to the same."""
+        rest = self.__dict__.get("_rest")
+        if rest is not None:
+            self.__dict__.update(rest())
+            self.__dict__.pop("_rest", None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._complete()
+        return dict(self.__dict__)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Solution) or type(self) is not type(other):
+            return NotImplemented
+        compared = [each.name for each in fields(self) if each.compare and each.name != "path"]
+        same = all(getattr(self, name) == getattr(other, name) for name in compared)
+        mine, theirs = (None if each.path is None else each.path.tolist() for each in (self, other))
+        return same and mine == theirs
 
     @property
     def found(self) -> bool:

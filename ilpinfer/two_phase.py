@@ -1,30 +1,31 @@
 """Two-phase inference: first the best score, then the least violation near it."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, overload
 
-from formulations import Feature, Rule, Trellis, limits
-from formulations.compiled.problem import Problem, Value
-from formulations.compiled.rules import compile_problem
+from formulations import Trellis, limits
+from formulations.compiled.problem import Value
 from formulations.grid import nats
 from formulations.programs.formulation import Formulation, formulate, score_floor, without
 from formulations.programs.record import IntegerProgram
-from formulations.rules import RuleSet
 from ilpinfer.certificate import NONE, Certificate, Leaf, Phases, proof
 from ilpinfer.deadline import Deadline
-from ilpinfer.decoding import deadline_for, explained, nats_of_bound, natural, stamped
+from ilpinfer.decoding import explained, nats_of_bound, origin, stamped
 from ilpinfer.exact.programs import FASTEST, Path, Reply, solve
 from ilpinfer.explanation import Context
 from ilpinfer.found import Found, Task
+from ilpinfer.options import deadline_for, natural
 from ilpinfer.phases import hard_only
+from ilpinfer.rule_compiler import Rules, compiler_of
 from ilpinfer.solution import Solution, finite
 from ilpinfer.solvers import SOLVERS
 from ilpinfer.warming import warm
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TwoPhaseSolution(Solution):
     """A solution with the two phases' own figures.
 
@@ -64,7 +65,7 @@ def check_method(method: str) -> None:
 @overload
 def decode_two_phase(
     trellis: Trellis,
-    rules: Iterable[Rule | Feature],
+    rules: Rules,
     tau: float = 0.9,
     bound: str = "relative",
     *,
@@ -78,7 +79,7 @@ def decode_two_phase(
 @overload
 def decode_two_phase(
     trellis: Trellis,
-    rules: Iterable[Rule | Feature],
+    rules: Rules,
     tau: float = 0.9,
     bound: str = "relative",
     *,
@@ -91,7 +92,7 @@ def decode_two_phase(
 
 def decode_two_phase(
     trellis: Trellis,
-    rules: Iterable[Rule | Feature],
+    rules: Rules,
     tau: float = 0.9,
     bound: str = "relative",
     *,
@@ -119,23 +120,20 @@ def decode_two_phase(
     score_floor(0, tau, bound)
     check_method(method)
     wanted = 1 if top is None else natural(top, "top")
-    rules = rules if isinstance(rules, RuleSet) else list(rules)
-    deadline = deadline_for(time_limit)
-    threads = natural(threads, "threads")
+    compiler, deadline, threads = compiler_of(rules), deadline_for(time_limit), natural(threads, "threads")
     options = {"tau": tau, "bound": bound, "method": method, "time_limit": time_limit, "threads": threads}
-    context = Context(trellis, rules, two_phase=True, options=options)
-    problem = Problem(trellis.lattice, trellis.lattice, (), trellis.labels)
+    context = Context(compiler, trellis, partial(decode_two_phase, trellis, **options))
     try:
         with limits.until(lambda: deadline.passed, lambda: deadline.remaining):
-            problem = compile_problem(trellis, rules)
-            solutions = _Search(problem, method, deadline, threads).run(context, tau, bound, wanted)
+            context = replace(context, at_hand=compiler.problem(trellis))
+            solutions = _Search(context, method, deadline, threads).run(tau, bound, wanted)
     except limits.OutOfTime:
         nothing = Reply("unknown", None, math.inf, NONE)
-        solutions = [_Search(problem, method, deadline, threads)._report(context, nothing, "no time left")]
+        solutions = [_reported(nothing, context, deadline, "no time left")]
     if top is not None:
         return [s for s in solutions if s.found]
     if solutions[0].status == "infeasible":
-        found: TwoPhaseSolution = explained(solutions[0], problem, context, deadline)
+        found: TwoPhaseSolution = explained(solutions[0], deadline)
         return found
     return solutions[0]
 
@@ -144,12 +142,13 @@ def decode_two_phase(
 class _Search:
     """The programs of both phases over one problem."""
 
-    problem: Problem
+    context: Context
     method: str
     deadline: Deadline
     threads: int
 
     def __post_init__(self) -> None:
+        self.problem = self.context.problem
         self.solver = FASTEST if self.method == "auto" else self.method
         self.base = self.problem.fold(soft=False) if self.method == "auto" else self.problem
         self._formulation: Formulation | None = None
@@ -161,11 +160,11 @@ class _Search:
             self._formulation = formulate(self.base)
         return self._formulation
 
-    def run(self, context: Context, tau: float, bound: str, top: int) -> list[TwoPhaseSolution]:
+    def run(self, tau: float, bound: str, top: int) -> list[TwoPhaseSolution]:
         """Labellings by cost, then score; at least one entry."""
         first, words = self._best()
         if first.path is None:
-            return [self._report(context, first, words)]
+            return [self._report(first, words)]
         best = int(max(first.bound, self._score(first.path)))
         proved = first.status == "optimal"
         floor = score_floor(self._score(first.path), tau, bound)
@@ -178,14 +177,14 @@ class _Search:
             "floor_kind": bound,
         }
         if self.method == "auto" and proved and (closed := self._cheapest(first, floor, top)):
-            return [self._proved(context, reply, common) for reply in closed]
+            return [self._proved(reply, common) for reply in closed]
         for _ in range(top):
             reply, cost_bound = self._least_cost(first, floor, excluded)
             if reply.path is None:
                 break
-            found.append(self._finish(context, reply, cost_bound, best, proved, words, excluded, common))
+            found.append(self._finish(reply, cost_bound, best, proved, words, excluded, common))
             excluded.append(found[-1].ids)
-        return found or [self._report(context, replace(first, path=None, status="unknown"), words, **common)]
+        return found or [self._report(replace(first, path=None, status="unknown"), words, **common)]
 
     def _cheapest(self, first: Reply, floor: int | None, top: int) -> list[Reply] | None:
         """The cheapest labellings by the engine, with their proofs; None where it does not close."""
@@ -216,10 +215,10 @@ class _Search:
             return tree
         return replace(tree, least=leaf, weight=weight)
 
-    def _proved(self, context: Context, reply: Reply, common: dict[str, Any]) -> TwoPhaseSolution:
+    def _proved(self, reply: Reply, common: dict[str, Any]) -> TwoPhaseSolution:
         assert reply.path is not None
         cost = nats(self._value(reply.path).penalty)
-        return self._report(context, reply, "auto: label setting", cost_bound=cost, **common)
+        return self._report(reply, "auto: label setting", cost_bound=cost, **common)
 
     def _best(self) -> tuple[Reply, str]:
         """Z* and a labelling that has it: by the engine where that closes, else by a program."""
@@ -252,7 +251,6 @@ class _Search:
 
     def _finish(
         self,
-        context: Context,
         least: Reply,
         cost_bound: int,
         best: int,
@@ -276,7 +274,7 @@ class _Search:
         all_proved = proved and least_proved and reply.status == "optimal"
         limit = min(float(best), reply.bound) if least_proved else float(best)
         final = replace(reply, status="optimal" if all_proved else "feasible", bound=limit - cost_bound)
-        return self._report(context, final, words + self.solver, cost_bound=nats(cost_bound), **common)
+        return self._report(final, words + self.solver, cost_bound=nats(cost_bound), **common)
 
     def _better(self, reply: Reply, incumbent: Path) -> Reply:
         """The reply, with the incumbent in place of a labelling that costs more, or as much for a lower score."""
@@ -312,36 +310,39 @@ class _Search:
         value = self._value(path)
         return value.model + value.features
 
-    def _report(self, context: Context, reply: Reply, method: str, **own: Any) -> TwoPhaseSolution:
-        certificate = _as_far_as_proved(reply, own)
-        common: dict[str, Any] = {
-            "method": f"two-phase: {method}",
-            "certificate": stamped(certificate, context),
-            "seconds": self.deadline.elapsed,
-            "warm_up_seconds": self.deadline.warm_up,
-            "names": context.trellis.labels.names,
-            "overruled": {rule.name: list(rule.overruled) for rule in self.problem.rules if rule.overruled},
-            "context": context,
-            **own,
-        }
-        if reply.path is None:
-            infeasible = reply.status == "infeasible"
-            bound = -math.inf if infeasible else nats_of_bound(reply.bound)
-            status = "infeasible" if infeasible else "unknown"
-            return TwoPhaseSolution(status, -math.inf, -math.inf, 0.0, 0.0, {}, bound, **common)
-        value = self._value(reply.path)
-        bound = value.score if reply.status == "optimal" else max(reply.bound, value.score)
-        return TwoPhaseSolution(
-            reply.status,
-            nats(value.score),
-            nats(value.model),
-            nats(value.features),
-            nats(value.penalty),
-            value.violations,
-            nats_of_bound(bound),
-            path=reply.path,
-            **common,
-        )
+    def _report(self, reply: Reply, method: str, **own: Any) -> TwoPhaseSolution:
+        return _reported(reply, self.context, self.deadline, method, **own)
+
+
+def _reported(
+    reply: Reply, context: Context, deadline: Deadline, method: str, **own: Any
+) -> TwoPhaseSolution:
+    common: dict[str, Any] = {
+        "method": f"two-phase: {method}",
+        "certificate": stamped(_as_far_as_proved(reply, own), context),
+        "seconds": deadline.elapsed,
+        "warm_up_seconds": deadline.warm_up,
+        **origin(context),
+        **own,
+    }
+    if reply.path is None:
+        infeasible = reply.status == "infeasible"
+        bound = -math.inf if infeasible else nats_of_bound(reply.bound)
+        status = "infeasible" if infeasible else "unknown"
+        return TwoPhaseSolution(status, -math.inf, -math.inf, 0.0, 0.0, {}, bound, **common)
+    value = context.problem.value(reply.path)
+    bound = value.score if reply.status == "optimal" else max(reply.bound, value.score)
+    return TwoPhaseSolution(
+        reply.status,
+        nats(value.score),
+        nats(value.model),
+        nats(value.features),
+        nats(value.penalty),
+        value.violations,
+        nats_of_bound(bound),
+        path=reply.path,
+        **common,
+    )
 
 
 def _first_phase(found: Found) -> Certificate:

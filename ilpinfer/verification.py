@@ -5,16 +5,15 @@ A labelling is valued anew, by the compiled rules and by the plain checker; a pr
 
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from formulations import Feature, Rule, RuleSet, Trellis
+from formulations import Trellis
 from formulations.compiled.problem import Problem, Value
-from formulations.compiled.rules import compile_problem, compile_rules, unique_names
 from formulations.constraints.reading import Reading
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, nats, snap
 from formulations.programs.formulation import score_floor
@@ -23,6 +22,7 @@ from ilpinfer.meter import MAX_STEPS, OVERHEAD, Meter, Rejected
 from ilpinfer.passes import Labelling
 from ilpinfer.phases import PhasesClaim, check_phases
 from ilpinfer.proofs import RULE, check_tree, whole_numbers
+from ilpinfer.rule_compiler import Rules, compiler_of
 
 KINDS = ("exact", "solver", "none")
 LONGEST = 200
@@ -55,18 +55,18 @@ class _Case:
     """What solutions are held against."""
 
     trellis: Trellis
-    rules: RuleSet | list[Rule | Feature]
+    compiled: CompiledRules
     problem: Problem
 
     def counts(self, labels: list[str]) -> dict[str, int]:
         """Violations of each rule by the plain checker, where no earlier rule has priority."""
-        declared = self.rules.fields if isinstance(self.rules, RuleSet) else ()
-        reading = Reading(labels, self.trellis.tokens, self.trellis.labels.declaring(declared))
-        items = dict(zip(unique_names(self.rules), self.rules, strict=True))
+        declaring = self.trellis.labels.declaring(self.compiled.source.fields)
+        reading = Reading(labels, self.trellis.tokens, declaring)
+        items = {rule.name: rule.rule for rule in self.compiled.rules}
         found = {}
         for ground in self.problem.rules:
             rule, lost = items[ground.name], set(ground.overruled)
-            assert isinstance(rule, Rule)
+
             count = sum(trial.amount for trial in rule.trials(reading) if not lost & set(trial.tokens[:1]))
             found[ground.name] = min(count, 1) if rule.distance == "binary" else count
         return found
@@ -74,7 +74,7 @@ class _Case:
 
 def verify(
     trellis: Trellis,
-    rules: Iterable[Rule | Feature],
+    rules: Rules,
     solution: Any,
     *,
     top: int | None = None,
@@ -104,9 +104,9 @@ def verify(
     """
     _check_limits(max_steps, time_limit)
     _check_asked(top, within)
-    rules = rules if isinstance(rules, RuleSet | str | Rule | Feature) else list(rules)
-    problem = compile_problem(trellis, rules)
-    case = _Case(trellis, rules, problem)
+    compiled = compiler_of(rules).compiled(trellis.labels)
+    problem = compiled.problem(trellis)
+    case = _Case(trellis, compiled, problem)
     began = time.monotonic()
     if not isinstance(solution, list | tuple):
         return _verdict(case, solution, Meter(max_steps, time_limit, began=began))
@@ -345,7 +345,7 @@ def _unproved(
     if certificate.kind != "exact":
         yield _word(certificate, solution)
         return
-    if certificate.digest != compile_rules(case.rules, case.trellis.labels).stamp(case.trellis):
+    if certificate.digest != case.compiled.stamp(case.trellis):
         raise Rejected(f"digest: {certificate.digest!r} is of another trellis or of other rules")
     excluded = _excluded(problem, solution, path, meter)
     if before is not None and not set(excluded) <= set(before):

@@ -13,7 +13,8 @@ from command_line import SCORES, run
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer import workers
+from ilpinfer import batch, workers
+from ilpinfer.cli import comparing
 from ilpinfer.solvers import SolverError
 
 RULES = """
@@ -141,8 +142,8 @@ ERRORS = [
 ]
 
 
-def failing_second(error):
-    honest, calls = ilpinfer.decode, []
+def failing_second(honest, error):
+    calls = []
 
     def decode(trellis, *given, **more):
         calls.append(trellis)
@@ -157,8 +158,8 @@ def failing_second(error):
 @pytest.mark.parametrize("command", ["decode", "compare"])
 def test_whatever_is_raised(folder, capsys, monkeypatch, error, words, command):
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
-    place = {"decode": "ilpinfer.batch", "compare": "ilpinfer.cli.comparing"}[command]
-    monkeypatch.setattr(f"{place}.decode", failing_second(error))
+    module, name = {"decode": (batch, "decoded"), "compare": (comparing, "decode")}[command]
+    monkeypatch.setattr(module, name, failing_second(getattr(module, name), error))
     more = ["--output", "x.jsonl"] if command == "decode" else ["--methods", "auto", "--output", "out"]
     code, _, err = run([command, "in.jsonl", *more], capsys)
     assert (code, err) == (
@@ -225,7 +226,7 @@ def test_an_interrupt_that_becomes_an_error_is_no_row(folder, capsys, monkeypatc
         except KeyboardInterrupt:
             raise SystemError("returned a result with an exception set") from None
 
-    monkeypatch.setattr("ilpinfer.batch.decode", interrupted)
+    monkeypatch.setattr("ilpinfer.batch.decoded", interrupted)
     assert run(["decode", "scores.jsonl", "--output", "x.jsonl"], capsys)[0] == 130
     assert not list(Path().glob("x.jsonl*"))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from formulations.callers import stack_level
 from formulations.compiled.digest import digest
 from formulations.compiled.lattice import StepTable
 from formulations.compiled.problem import GroundRule, Problem, RuleNotice, WordNotice, check_totals
@@ -193,14 +194,15 @@ class CompiledRules:
             except ValueError as error:
                 raise ValueError(f"{item.name}: {error}") from None
         if blind:
-            warnings.warn(_blindness(blind), WordNotice, stacklevel=3)
+            warnings.warn(_blindness(blind), WordNotice, stacklevel=stack_level())
         check_totals(trellis.lattice, tables, ground)
+        self.warn()
         return Problem(trellis.lattice, trellis.lattice.plus(tables), tuple(ground), trellis.labels)
 
-    def warn(self, stacklevel: int = 3) -> None:
+    def warn(self) -> None:
         """Say what is odd about the rules with these labels."""
         for text in self.notices:
-            warnings.warn(text, RuleNotice, stacklevel=stacklevel)
+            warnings.warn(text, RuleNotice, stacklevel=stack_level())
 
     def overruled(self, tokens: Sequence[str]) -> dict[str, list[int]]:
         """For each rule that loses to another at some tokens, those tokens."""
@@ -227,9 +229,7 @@ def compile_rules(rules: Iterable[Rule | Feature], labels: LabelSet) -> Compiled
 
 def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Problem:
     """Compile rules for one trellis, and state them on it; as `compile_rules` and `CompiledRules.problem`."""
-    compiled = compile_rules(rules, trellis.labels)
-    compiled.warn(stacklevel=4)
-    return compiled.problem(trellis)
+    return compile_rules(rules, trellis.labels).problem(trellis)
 
 
 def _compiled(item: Rule | Feature, name: str, labels: LabelSet) -> CompiledRule | CompiledFeature:

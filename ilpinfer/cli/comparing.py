@@ -17,12 +17,13 @@ from ilpinfer.cli.show import show_comparison
 from ilpinfer.corpus.conversion import taken_as
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.corpus.trellises import Scored
-from ilpinfer.decoding import asked, deadline_for, decode
+from ilpinfer.decoding import decode
 from ilpinfer.evaluation.comparison import Disagreement, Tally, check_agreement, row_of, tallies
 from ilpinfer.evaluation.report import report
 from ilpinfer.files import digest, write_whole
 from ilpinfer.journal import Journal, Spot
 from ilpinfer.method_table import method as method_named
+from ilpinfer.options import Request, deadline_for
 from ilpinfer.places import OutputError, place_of
 
 Row = dict[str, Any]
@@ -120,7 +121,7 @@ class _Work:
         else:
             scheme, call = item.trellis.labels.scheme, {"method": name, **self.plan[name]}
             decoded = partial(decode, item.trellis, self.rules, **call)
-            solution = attempted(decoded, item.trellis, self.rules, call, on_error())
+            solution = attempted(decoded, on_error(), name)
         row = row_of(number, name, checked(solution), item.gold, scheme)
         return {**row, "reason": f"{item.example.where}: {solution.reason}"} if solution.error else row
 
@@ -140,7 +141,7 @@ def _plan(methods: str, time_limit: float | None, options: Row) -> dict[str, Row
             raise InputError(f"{entry.strip()}: expected seconds after the colon") from None
         deadline_for(limit)
         own = {option: value for (method, option), value in given.items() if method == name}
-        asked(name, limit, None, own)
+        Request.of(name, limit, own)
         plan[name] = {
             "time_limit": limit,
             **{option: options[option] for option in chosen.options if option in options},

@@ -13,16 +13,16 @@ from formulations import RuleSet, Trellis
 from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
 from ilpinfer.attempts import attempted, failed
-from ilpinfer.batch import decode_many
 from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import checked, files_read, notice, on_error, parameters, prepare, reading_of
 from ilpinfer.cli.progress import progress
 from ilpinfer.corpus.trellises import Scored
-from ilpinfer.decoding import asked, deadline_for
+from ilpinfer.decoder import Decoder
 from ilpinfer.errors import traceback_wanted
 from ilpinfer.files import digest
 from ilpinfer.journal import Journal, Spot
 from ilpinfer.method_table import method as method_named
+from ilpinfer.options import Request, deadline_for
 from ilpinfer.places import place_of
 from ilpinfer.solution import Solution, finite
 from ilpinfer.two_phase import TwoPhaseSolution, check_method, decode_two_phase
@@ -144,32 +144,28 @@ def _solver(method: str, time_limit: float | None, options: Row) -> Solve:
     chosen = method_named(method)
     top, jobs = options["top"], options["jobs"]
     deadline_for(time_limit)
-    call: Row = {"method": method, "time_limit": time_limit, "top": top}
     if options["tau"] is not None:
         if options["option"]:
             raise ValueError(f"--option {options['option'][0]}: --tau takes none; leave it out")
-        return _two_phase_solver(call, options)
+        return _two_phase_solver({"method": method, "time_limit": time_limit, "top": top}, options)
     if options["bound"] != "relative":
         raise ValueError(f"--bound {options['bound']}: says what --tau means; add --tau, or leave it out")
-    call |= {name: options[name] for name in chosen.options if options.get(name) is not None}
-    own = parameters(options["option"])
-    asked(method, time_limit, top, own)
-    call |= {**own, "on_error": on_error()}
+    own: Row = {name: options[name] for name in chosen.options if options.get(name) is not None}
+    own |= parameters(options["option"])
+    Request.of(method, time_limit, own).task(top)
     if options["trace"] and jobs > 1:
         raise ValueError("--trace follows one sequence at a time: leave --jobs out")
 
     def solve(trellises: Iterable[Trellis], rules: RuleSet) -> Iterator[tuple[list[Solution], Trace]]:
-        trace: Trace = []
-        watch: Row = (
-            {"callback": lambda *now: trace.append([finite(x) for x in now])} if options["trace"] else {}
-        )
+        decoder = Decoder(rules, method=method, time_limit=time_limit, **own)
+        errors, trace = on_error(), Trace()
+        watch = (lambda *now: trace.append([finite(x) for x in now])) if options["trace"] else None
         given, again = tee(trellises)
-        for trellis, found in zip(
-            again, decode_many(given, rules, n_jobs=jobs, **call, **watch), strict=False
-        ):
+        found_many = decoder.decode_many(given, top=top, callback=watch, n_jobs=jobs, on_error=errors)
+        for trellis, found in zip(again, found_many, strict=False):
             solutions: Any = found if top else [found]
             if not solutions:
-                solutions = list(decode_many([trellis], rules, **{**call, "top": None}))
+                solutions = list(decoder.decode_many([trellis], on_error=errors))
             yield solutions, list(trace)
             trace.clear()
 
@@ -200,7 +196,8 @@ def _two_phase_solver(call: Row, options: Row) -> Solve:
 
 def _attempted(trellis: Trellis, rules: RuleSet, call: Row) -> Any:
     two_phase = partial(decode_two_phase, trellis, rules, **call)
-    return attempted(two_phase, trellis, rules, call, on_error(), TwoPhaseSolution)
+    several = call["top"] is not None
+    return attempted(two_phase, on_error(), call["method"], several=several, kind=TwoPhaseSolution)
 
 
 def _print(rows: list[Row]) -> None:

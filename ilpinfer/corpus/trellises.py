@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from formulations import RuleSet, Trellis, schemes
 from formulations.compiled.problem import RuleNotice, WordNotice
-from formulations.compiled.rules import compile_problem, notices
+from formulations.compiled.rules import notices
 from formulations.labels import LabelSet
 from formulations.scheme_notices import remark
 from ilpinfer.corpus.conversion import converted, read_as, shown, sound, strip
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.models.files import Model
+from ilpinfer.rule_compiler import compiler_of
 
 TRIED = 3
 """Sequences of one set of labels for which rules are stated before they are said not to fit."""
@@ -142,7 +143,7 @@ def _compiled(trellis: Trellis, rules: RuleSet) -> list[str]:
     """What compiling says of rules that look at tokens; ValueError where they do not fit."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always", RuleNotice)
-        compile_problem(trellis, rules)
+        compiler_of(rules).problem(trellis)
     return [str(each.message) for each in found if issubclass(each.category, WordNotice)]
 
 

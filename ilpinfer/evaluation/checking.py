@@ -10,12 +10,13 @@ import numpy as np
 from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations.compiled.machine import Automaton, Machine
 from formulations.compiled.problem import GroundRule
-from formulations.compiled.rules import compile_problem, compile_rules, unique_names
+from formulations.compiled.rules import unique_names
 from formulations.constraints.reading import Reading
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.bare import without_scores
 from ilpinfer.exact.feasibility import witness
 from ilpinfer.found import Path
+from ilpinfer.rule_compiler import compiler_of
 
 EXAMPLES = 3
 SMOOTHING = 1.0
@@ -107,7 +108,7 @@ def check_rules(
     """
     names = [n for n, item in zip(unique_names(rules), rules, strict=True) if isinstance(item, Rule)]
     tallies = [_Tally(name, rule) for name, rule in zip(names, rules.rules, strict=True)]
-    compiled = compile_rules(rules, labels)
+    compiled = compiler_of(rules).compiled(labels)
     for rule in rules.rules:
         rule.ground(labels, gold[0].tokens)
     for sequence in gold:
@@ -195,7 +196,7 @@ class _Relations:
         trellis = Trellis.from_emissions(
             np.zeros((T, K)), np.zeros((K, K)), labels=labels, tokens=gold.tokens
         )
-        problem = compile_problem(trellis, rules.rules)
+        problem = compiler_of(rules.rules).problem(trellis)
         self.bare = without_scores(problem)
         self.rules = [replace(rule, penalty=None, binary=False) for rule in problem.rules]
         paths = _near(labels.ids(gold.labels), K)

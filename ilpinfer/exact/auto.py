@@ -110,7 +110,8 @@ def _answers(progress: Progress, ended: Ended, task: Task) -> Iterator[Found]:
             tree = progress.tree if task.top == 1 else ended.tree
             rest = _rest(progress, ended, task) if place == len(ended.paths) - 1 else None
             certificate = proof(ended.why, tree, tuple(labellings[:place]), rest)
-            yield Found(path, progress.judge(path).value, f"auto: {ended.why}", certificate)
+            worth = progress.judge(path).value
+            yield Found(path, worth, f"auto: {ended.why}", certificate, value=worth)
         if len(ended.paths) < task.top:
             yield Found(None, float("-inf"), f"auto: {ended.why}", proof(ended.why, progress.tree))
         return

@@ -1,20 +1,19 @@
 """Exact probabilities under rules: of labels, of edges, of violations, and of the rules themselves."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations import Feature, Rule, Trellis
+from formulations import Trellis
 from formulations.compiled.machine import Machine
 from formulations.compiled.problem import GroundRule, Problem
-from formulations.compiled.rules import compile_problem
 from formulations.grid import nats
-from ilpinfer.decoding import natural
 from ilpinfer.exact.product import Floats, Product, product_of
+from ilpinfer.options import natural
+from ilpinfer.rule_compiler import Rules, compiler_of
 from ilpinfer.warming import warm
 
 BUDGET = 4_000_000
@@ -97,7 +96,7 @@ class Marginals:
         return min(1.0, math.exp(kept - self._log_model))
 
 
-def marginals(trellis: Trellis, rules: Iterable[Rule | Feature] = (), *, budget: int = BUDGET) -> Marginals:
+def marginals(trellis: Trellis, rules: Rules = (), *, budget: int = BUDGET) -> Marginals:
     """Exact probabilities of labels under rules, by forward and backward sums over labels and rules' states.
 
     p(y) = exp(score(y)) / Σ exp(score(y')), soft penalties included, over labellings that keep the hard rules.
@@ -124,7 +123,7 @@ def marginals(trellis: Trellis, rules: Iterable[Rule | Feature] = (), *, budget:
         raise ValueError(
             "marginals are for first-order trellises: this one's scores look at two labels before; decode takes it"
         )
-    problem = compile_problem(trellis, rules)
+    problem = compiler_of(rules).problem(trellis)
     folded = problem.fold()
     product = product_of(folded, budget)
     if product.log_sum == -math.inf:

@@ -1,0 +1,13 @@
+"""Where warnings point: at the line of the program that uses this package."""
+
+import sys
+
+PACKAGES = ("formulations", "ilpinfer")
+
+
+def stack_level() -> int:
+    """The `stacklevel` at which `warnings.warn`, called where this is, names the first caller outside the packages."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in PACKAGES:
+        level, frame = level + 1, frame.f_back
+    return level
