@@ -246,7 +246,8 @@ def test_an_interrupt_repeats_no_row(tmp_path):
     (tmp_path / "in.jsonl").write_text(hard_input(T=4, K=3, copies=4000))
     command = [sys.executable, "-m", "ilpinfer", "decode", "in.jsonl", "--method", "viterbi"]
     for _ in range(3):
-        with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "bufsize": 0}
+        with subprocess.Popen(command, cwd=tmp_path, **pipes) as run:
             assert run.stdout is not None
             try:
                 lines = [run.stdout.readline()]
