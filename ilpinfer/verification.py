@@ -14,6 +14,7 @@ import numpy as np
 
 from formulations import Trellis
 from formulations.compiled.problem import Problem, Value
+from formulations.compiled.rules import CompiledRules
 from formulations.constraints.reading import Reading
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, nats, snap
 from formulations.programs.formulation import score_floor
