@@ -13,9 +13,10 @@ from typing import Any
 from formulations import Trellis
 from formulations.callers import stack_level
 from ilpinfer.attempts import ON_ERROR, attempted
-from ilpinfer.decoding import Callback, context_of, decoded, stamped
+from ilpinfer.decoding import Callback, context_of, decoded
 from ilpinfer.explanation import Context
 from ilpinfer.options import Request, natural
+from ilpinfer.reporting import stamped
 from ilpinfer.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.solution import Solution
 from ilpinfer.workers import Result, Workers

@@ -53,6 +53,11 @@ class Request:
         deadline_for(time_limit)
         return cls(chosen, time_limit, {"parameters": parameters, **_checked(options)})
 
+    @property
+    def direct(self) -> bool:
+        """Whether compiled rules may answer before the method is asked."""
+        return self.method.name == "auto" and self.settings.get("within") is None
+
     def task(self, top: int | None = None, watch: Callable[[float, int, float], None] | None = None) -> Task:
         """The task for one sequence, the time running from now; ValueError for a `top` that makes no sense."""
         number = 1 if top is None else natural(top, "top")

@@ -5,10 +5,11 @@ from typing import Any
 
 from formulations import Trellis
 from formulations.grid import UNITS_PER_NAT
-from ilpinfer.decoding import reported, run
+from ilpinfer.decoding import run
 from ilpinfer.found import Found
 from ilpinfer.method_table import method
 from ilpinfer.options import Request
+from ilpinfer.reporting import reported
 from ilpinfer.rule_compiler import Rules, compiler_of
 from ilpinfer.solution import Solution
 

@@ -3,12 +3,15 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from operator import is_
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from formulations import Feature, Rule, RuleSet, Trellis
 from formulations.compiled.problem import Problem, RuleNotice
 from formulations.compiled.rules import CompiledRules, compile_rules, unique_names
 from formulations.labels import LabelSet
+
+if TYPE_CHECKING:
+    from ilpinfer.exact.compiled import Tables
 
 Rules = Iterable[Rule | Feature]
 Kept = TypeVar("Kept")
@@ -48,6 +51,7 @@ class RuleCompiler:
     def __init__(self, rules: RuleSet, labels: LabelSet | None = None) -> None:
         self.rules, self.labels = rules, labels
         self._compiled = Recent[CompiledRules](MOST_LABEL_SETS)
+        self._tables = Recent["Tables"](MOST_LABEL_SETS)
         self._without = Recent[tuple[str, RuleCompiler]](MOST_LEFT_OUT)
 
     def __reduce__(self) -> Any:
@@ -73,6 +77,13 @@ class RuleCompiler:
             lambda one: one.labels is labels or one.labels == labels,
             lambda: compile_rules(self.rules, labels),
         )
+
+    def tables(self, labels: LabelSet) -> "Tables":
+        """The rules for a label set, as kernels read them."""
+        from ilpinfer.exact.compiled import Tables
+
+        compiled = self.compiled(labels)
+        return self._tables.find(lambda one: one.rules is compiled, lambda: Tables(compiled))
 
     def only(self, labels: LabelSet) -> "RuleCompiler":
         """The same rules, compiled, for these labels alone."""

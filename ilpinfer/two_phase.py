@@ -13,12 +13,13 @@ from formulations.programs.formulation import Formulation, formulate, score_floo
 from formulations.programs.record import IntegerProgram
 from ilpinfer.certificate import NONE, Certificate, Leaf, Phases, proof
 from ilpinfer.deadline import Deadline
-from ilpinfer.decoding import explained, nats_of_bound, origin, stamped
+from ilpinfer.decoding import explained
 from ilpinfer.exact.programs import FASTEST, Path, Reply, solve
 from ilpinfer.explanation import Context
 from ilpinfer.found import Found, Task
 from ilpinfer.options import deadline_for, natural
 from ilpinfer.phases import hard_only
+from ilpinfer.reporting import nats_of_bound, origin, stamped
 from ilpinfer.rule_compiler import Rules, compiler_of
 from ilpinfer.solution import Solution, finite
 from ilpinfer.solvers import SOLVERS

@@ -37,6 +37,14 @@ def warm_up() -> float:
     return sum(warm(stage) for stage in STAGES)
 
 
+def _compiled() -> None:
+    from formulations.compiled.rules import compile_rules
+    from ilpinfer.exact.compiled import Tables
+
+    trellis = _example()
+    Tables(compile_rules([C.at_most_runs("0", 1)], trellis.labels)).decode([trellis])
+
+
 def _viterbi() -> None:
     from ilpinfer.exact.viterbi import best_paths, viterbi
 
@@ -180,6 +188,7 @@ def _example() -> Trellis:
 
 
 STAGES = {
+    "compiled": "decoding by compiled rules",
     "viterbi": "the best labellings of a trellis",
     "engine": "prices and label setting",
     "relaxation": "the linear relaxation of sums",
@@ -194,6 +203,7 @@ STAGES = {
 }
 """Names of the stages, and what each is for."""
 _RUNS = {
+    "compiled": _compiled,
     "viterbi": _viterbi,
     "engine": _engine,
     "relaxation": _relaxation,

@@ -13,7 +13,7 @@ from formulations.compiled.vocabulary import Vocabulary
 from formulations.compiled.windows import FIRST, Condition, StepChoice, UnboundPart
 from formulations.constraints.priority import Priorities
 from formulations.constraints.template import Part
-from formulations.grid import Grid, add
+from formulations.grid import Grid, add, is_forbidden
 
 NODES, EDGES, MACHINES = range(3)
 """What tokens are sorted into classes for: scores of tokens, scores of steps, and what machines read."""
@@ -68,6 +68,9 @@ class Folding:
     Attributes
     ----------
     left : places of the rules that the tables leave out: they depend on the sequence, or count once over several machines
+    apart : whether what is left has priority over no rule of the tables, nor one of these over it
+    reads : whether any rule or feature looks at texts
+    weight : grid units that rules and features can come to at a token, at most
     """
 
     def __init__(self, rules: CompiledRules) -> None:
@@ -85,8 +88,19 @@ class Folding:
                 place += 1
         self._demanding = [(p, rule) for p, rule in enumerate(rules.rules) if rule.demands]
         asked = [demand.condition for _, rule in self._demanding for demand in rule.demands]
+        self.apart = sum(rule.demands_by_sequence for rule in rules.rules) == 0 or (
+            sum(bool(rule.demands or rule.demands_by_sequence) for rule in rules.rules) < 2
+        )
+        self.reads = any(item.reads for item in rules.items)
         if len(self._demanding) < 2:
             self._demanding, asked = [], []
+        self.weight = sum(
+            int(np.abs(table.values).max(where=~is_forbidden(table.values), initial=0))
+            for table in [*self._nodes, *self._edges]
+        )
+        self.weight += sum(
+            (rule.rule.units or 0) * sum(map(_most, parts)) for _, rule, parts in self._following
+        )
         first = [(FIRST,)] if any(table.first for table in self._nodes) else []
         steps = [part.steps for _, _, parts in self._following for part in parts]
         self.conditions = [
@@ -178,6 +192,12 @@ class Folding:
 def _sampled(part: UnboundPart, length: int = 8) -> Part:
     """The part on a sequence at whose tokens no condition holds."""
     return part.make(StepTable(part.steps.values, np.zeros(length, np.int64)))
+
+
+def _most(part: UnboundPart) -> int:
+    """Violations at a token, at most."""
+    machines = _sampled(part).machines or ()
+    return max((int(max(m.emits.max(initial=0), m.final.max(initial=0))) for m in machines), default=0)
 
 
 def _distinct(conditions: Iterable[Condition]) -> list[Condition]:

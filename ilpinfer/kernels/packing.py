@@ -99,7 +99,7 @@ def _events(
             automaton = machine.automaton
             stays = automaton.next_state == np.arange(automaton.states)[:, None]
             moved[m] = (~stays | (cost != 0)).any(axis=0)[machine.steps.values[p]]
-        at = moved.reshape(len(followed), -1).T
+        at = moved.reshape(len(followed), (K + 1) * K).T
         begin += (begin[-1] + np.cumsum(at.sum(axis=1))).tolist()
         event.append(np.nonzero(at)[1])
     return np.array(begin, np.int32), np.concatenate(event).astype(np.int32)
