@@ -166,7 +166,7 @@ def random_machines(rng, K, classes, scale):
     next_state = np.concatenate([*following, np.zeros(0)]).astype(np.int32)
     cost, final = costs(int(sizes.sum())), costs(int(states.sum())) * int(rng.integers(0, 2))
     state_at = np.cumsum(states) - states
-    machines = Machines(
+    return Machines(
         symbols,
         table.reshape(classes, M),
         stride,
@@ -180,7 +180,6 @@ def random_machines(rng, K, classes, scale):
         *events(symbols, table, stride, K, next_state, cost, np.cumsum(sizes) - sizes, width, states),
         np.flatnonzero(final[state_at] != 0).astype(np.int32) if M else np.zeros(0, np.int32),
     )
-    return machines
 
 
 def events(symbols, table, stride, K, next_state, cost, arc, width, states):

@@ -4,7 +4,7 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.kernels.label_setting import DEAD, follow, no_prefixes, spell
+from ilpinfer.kernels.label_setting import DEAD, NONE, STOPPED, follow, no_prefixes, spell
 from ilpinfer.kernels.recursion import complete, trace
 from ilpinfer.kernels.tables import EDGES, MACHINES, NODES
 
@@ -52,109 +52,118 @@ def _charge(cost, m, mask, taken, count, total):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def judge(machines, K, classes, path, mask, taken, count, states):  # type: ignore[no-untyped-def]
+def judge(machines, K, classes, path, mask, room, count):  # type: ignore[no-untyped-def]
     """Charge a labelling for the machines that are not taken up, and take up those that it breaks.
 
     Parameters
     ----------
     classes : (T,) of machines
-    mask : (M,) 1 for machines taken up, which `taken` lists, `count` of them
-    states : (2, M) -1 in row 0; row 1 is room
+    mask : (M,) 1 for machines taken up
+    room : (3, M) the machines taken up, `count` of them; -1; anything
 
     Returns
     -------
-    how many are taken up now, and the cost
+    how many are taken up now, and the cost, at most -FORBIDDEN
     """
+    begin, event, symbols, final = machines.begin, machines.event, machines.symbols, machines.final
+    taken, state, visited = room[0], room[1], room[2]
     before, touched, now, total = 0, 0, count, 0
-    state, visited = states[0], states[1]
     for t in range(len(path)):
         c, j = classes[t], path[t]
         step = (c * (K + 1) + before) * K + j
-        for e in range(machines.begin[step], machines.begin[step + 1]):
-            m = machines.event[e]
+        for e in range(begin[step], begin[step + 1]):
+            m = event[e]
             if mask[m] == 1:
                 continue
             if state[m] < 0:
                 state[m] = 0
                 visited[touched] = m
                 touched += 1
-            symbol = machines.symbols[machines.table[c, m] + before * machines.stride[m] + j]
+            symbol = symbols[machines.table[c, m] + before * machines.stride[m] + j]
             arc = machines.arc[m] + state[m] * machines.width[m] + symbol
             state[m] = machines.next_state[arc]
             now, total = _charge(machines.cost[arc], m, mask, taken, now, total)
         before = j + 1
-    for m in machines.owing:
+    for owing in range(len(machines.owing)):
+        m = machines.owing[owing]
         if state[m] < 0 and mask[m] != 1:
-            now, total = _charge(machines.final[machines.state_at[m]], m, mask, taken, now, total)
-    for m in visited[:touched]:
-        now, total = _charge(machines.final[machines.state_at[m] + state[m]], m, mask, taken, now, total)
+            now, total = _charge(final[machines.state_at[m]], m, mask, taken, now, total)
+    for v in range(touched):
+        m = visited[v]
+        now, total = _charge(final[machines.state_at[m] + state[m]], m, mask, taken, now, total)
         state[m] = -1
-    for m in taken[count:now]:
-        mask[m] = 1
+    for v in range(count, now):
+        mask[taken[v]] = 1
     return now, total
 
 
 @kernel
-def _relax(scores, edge_at, machines, classes, taken, recursion, result, limits, p):  # type: ignore[no-untyped-def]
-    """The best labelling by the machines taken up, its number in `p` or -1; the result's bound and work go on."""
+def _relax(edge, edge_at, machines, classes, taken, recursion, result, limits, p):  # type: ignore[no-untyped-def]
+    """The best labelling by the machines taken up: its number in `p`, or less than 0; the result's bound and work go on."""
     work, direct = limits
-    keys = scores.edge.shape[1]
+    keys = edge.shape[1]
     for m in taken:
         if keys > MOST_KEYS // machines.states[m]:
             result[CODE] = TOO_MUCH_WORK
-            return -1, p
+            return NONE, p
         keys *= machines.states[m]
     step = FIRST_STEP
     while True:
-        floor = max(result[BOUND] - step, result[VALUE], DEAD)
-        end, cut, done, p = follow(
-            scores, edge_at, machines, classes, taken, recursion, floor, work - result[WORK], direct, p
-        )
+        floor, left = max(result[BOUND] - step, result[VALUE], DEAD), work - result[WORK]
+        end, cut, done, p = follow(edge, edge_at, machines, classes, taken, recursion, floor, left, direct, p)
         result[WORK] += done
-        if end == -2:
+        if end == STOPPED:
             result[CODE] = TOO_MUCH_WORK
-            return -1, p
+            return end, p
         if end >= 0:
             result[BOUND] = p.reach[end]
             return end, p
         result[BOUND] = cut
         if cut < DEAD:
             result[CODE], result[BOUND] = NO_LABELLING, FORBIDDEN
-            return -1, p
+            return end, p
         step = step * 5 // 2
 
 
 @kernel
-def decode(handle, emission, rows, classes, edge_at, recursion, limits, path, result, mask, room, p):  # type: ignore[no-untyped-def]
-    """Decode one sequence; as `decode_batch`, with classes (3, T) and edge_at (T,), and room to work in."""
-    scores, machines = handle.scores, handle.machines
+def decode(scores, machines, emission, rows, tokens, recursion, limits, path, result, mask, room, p):  # type: ignore[no-untyped-def]
+    """Decode one sequence, as `decode_batch` does; `p` is returned, as it may have grown.
+
+    Parameters
+    ----------
+    rows, path : (T,)
+    tokens : (5, T) at least: classes for each purpose, entries of `scores.edge`, and anything
+    recursion : completion and tail (T, Kp), filled
+    room : as for `judge`
+    """
     completion, tail = recursion
-    taken, states, trial = room
-    T, K = len(rows), scores.edge.shape[1]
-    total = complete(scores, emission, rows, classes[NODES], edge_at, completion, tail)
+    edge, symbols, edge_at, trial = scores.edge, tokens[MACHINES], tokens[3], tokens[4]
+    T, K, count = len(rows), edge.shape[1], 0
+    total = complete(scores, emission, rows, tokens[NODES], edge_at, completion, tail)
     result[RELAXED], result[BOUND], result[VALUE], result[WORK] = total, total, FORBIDDEN, 0
     path[:] = -1
     mask[:] = 0
     if total < DEAD:
         result[CODE], result[RELAXED], result[BOUND] = NO_PATH, FORBIDDEN, FORBIDDEN
         return p
-    symbols = classes[MACHINES, :T]
-    trace(scores, edge_at, completion, tail, total, trial[:T])
-    result[CODE], count = PROVED, 0
+    result[CODE] = PROVED
+    symbols, trial = symbols[:T], trial[:T]
+    trace(edge, edge_at, completion, tail, total, trial)
     while True:
         before = count
-        count, cost = judge(machines, K, symbols, trial[:T], mask, taken, count, states)
+        count, cost = judge(machines, K, symbols, trial, mask, room, count)
         value = result[BOUND] - cost
         if value > max(result[VALUE], DEAD) or count == before:
             result[VALUE] = value
-            path[:] = trial[:T]
+            for t in range(T):
+                path[t] = trial[t]
         if count == before:
             return p
-        ends = completion, tail, total
-        end, p = _relax(scores, edge_at, machines, symbols, taken[:count], ends, result, limits, p)
+        taken, ends = room[0, :count], (completion, tail, total)
+        end, p = _relax(edge, edge_at, machines, symbols, taken, ends, result, limits, p)
         if end < 0:
             return p
-        spell(p, end, trial[:T])
+        spell(p, end, trial)
 
 
 @kernel
@@ -179,35 +188,35 @@ def decode_batch(  # type: ignore[no-untyped-def]
     completions : (total, Kp) filled with the best values of what follows each label; (0, Kp) where those are not wanted
     """
     windows, scores, machines = handle.windows, handle.scores, handle.machines
-    longest = (begins[1:] - begins[:-1]).max()
-    M, size = len(machines.states), (longest, scores.edge.shape[2])
-    classes, edge_at = np.empty((3, longest), np.int64), np.empty(longest, np.int64)
-    completion, tail = np.empty(size, np.int64), np.empty(size, np.int64)
-    room = np.empty(M, np.int64), np.full((2, M), -1), np.empty(longest, np.int64)
-    p = no_prefixes(1024)
+    longest = 0
     for n in range(len(begins) - 1):
-        here = slice(begins[n], begins[n + 1])
-        T = begins[n + 1] - begins[n]
+        longest = max(longest, begins[n + 1] - begins[n])
+    work = np.empty((5, longest), np.int64)
+    space = np.empty((2, longest, scores.edge.shape[2]), np.int64)
+    room = np.full((3, masks.shape[1]), -1)
+    p = no_prefixes()
+    for n in range(len(begins) - 1):
+        b, e = begins[n], begins[n + 1]
         if given.shape[1]:
-            classes[:, :T] = given[:, here]
-        elif classify(windows, tokens[here], classes) >= 0:
+            for t in range(b, e):
+                for purpose in range(3):
+                    work[purpose, t - b] = given[purpose, t]
+        elif classify(windows, tokens[b:e], work) >= 0:
             results[n, CODE] = UNKNOWN_CLASS
             continue
-        for t in range(T):
-            entry = pool[begins[n] + t] if len(pool) and t else 0
-            edge_at[t] = scores.which[entry, classes[EDGES, t]]
-        ahead = completions[here] if len(completions) else completion[:T]
-        work = limits[0] * T, limits[1]
-        recursion = ahead, tail[:T]
+        for t in range(b, e):
+            work[3, t - b] = scores.which[pool[t] if len(pool) and t > b else 0, work[EDGES, t - b]]
+        recursion = completions[b:e] if len(completions) else space[0], space[1]
+        limit = limits[0] * (e - b), limits[1]
         p = decode(
-            handle,
+            scores,
+            machines,
             emission,
-            rows[here],
-            classes,
-            edge_at,
-            recursion,
+            rows[b:e],
             work,
-            paths[here],
+            recursion,
+            limit,
+            paths[b:e],
             results[n],
             masks[n],
             room,
