@@ -89,6 +89,20 @@ def _rehashed(p, first, made, more):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-untyped-def]
+    """Fill values (K,) with what each label at token t after label i, -1 for START, could reach without machines.
+
+    Returns the best of those that are below the floor.
+    """
+    cut = FORBIDDEN
+    for j in range(len(values)):
+        value = rest + tail[t, j] + (edge[e, i, j] if i >= 0 else 0)
+        values[j] = value
+        cut = max(cut, value if value < floor else FORBIDDEN)
+    return cut
+
+
+@kernel
 def follow(edge, edge_at, machines, classes, taken, recursion, floor, work, direct, p):  # type: ignore[no-untyped-def]
     """The first of the best labellings of at least `floor`, as the machines in `taken` (A,) charge them.
 
@@ -112,6 +126,7 @@ def follow(edge, edge_at, machines, classes, taken, recursion, floor, work, dire
     next_state, cost, final = machines.next_state, machines.cost, machines.final
     T, K, A = len(classes), edge.shape[1], len(taken)
     radix, row, read = np.empty(A, np.int64), np.empty(A, np.int64), np.empty(A, np.int64)
+    values = np.empty(K, np.int64)
     size = K
     for a in range(A):
         radix[a] = size
@@ -139,16 +154,16 @@ def follow(edge, edge_at, machines, classes, taken, recursion, floor, work, dire
                 p = _rehashed(p, first, made, K)
                 slots = p.slots
             i = np.int64(label[h])
-            rest = reach[h] - (completion[t - 1, i] if t else total)
+            rest = completion[t - 1, i] if t else total
+            cut = max(cut, _look_ahead(edge, edge_at[t], i, tail, t, reach[h] - rest, floor, values))
             for a in range(A):
                 m = taken[a]
                 row[a] = machines.arc[m] + key[h] // radix[a] % machines.states[m] * machines.width[m]
                 read[a] = table[c, m] + (i + 1) * stride[m]
             done += K
             for j in range(K):
-                value = rest + tail[t, j] + (edge[edge_at[t], i, j] if t else 0)
+                value = values[j]
                 if value < floor:
-                    cut = max(cut, value)
                     continue
                 place, spent = j, 0
                 for a in range(A):
