@@ -13,8 +13,11 @@ from ilpinfer.kernels.jit import kernel
 from ilpinfer.kernels.tables import Integers, Small
 
 DEAD = FORBIDDEN // 2
-NONE, STOPPED = -1, -2
-"""No labelling reaches the floor; the work was too much."""
+DONE, NONE, STOPPED, FULL = 0, -1, -2, -3
+"""All prefixes are extended; no labelling reaches the floor; the work was too much; there is no room for more prefixes."""
+TOKEN, NEXT, BEGIN, FIRST, MADE, STEPS, CUT = range(7)
+"""How far label setting is: the token, the next prefix to extend, where prefixes of its length and of the one that is being
+made begin, how many there are in all, the work so far, and the best value that was below the floor."""
 ROOM = 1024
 """Prefixes and slots that there is room for at first, a power of 2."""
 
@@ -79,12 +82,15 @@ def _hashed(slots, keys, key, first, clock):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _rehashed(p, first, made, more):  # type: ignore[no-untyped-def]
-    """The same prefixes with a hash table for `more` of this length."""
-    p = _more_slots(p, 4 * (made - first + more))
-    for h in range(first, made):
-        if p.reach[h] > DEAD:
-            p.slots[_hashed(p.slots, p.key, p.key[h], first, p.clock[0])] = p.clock[0] + h
+def _with_room(p, first, made, more, indexed):  # type: ignore[no-untyped-def]
+    """The same prefixes with room for `more`; those of this length are from `first` to `made`."""
+    if made + more > len(p.reach):
+        p = _more_prefixes(p, more)
+    if not indexed and 2 * (made - first + more) > len(p.slots):
+        p = _more_slots(p, 4 * (made - first + more))
+        for h in range(first, made):
+            if p.reach[h] > DEAD:
+                p.slots[_hashed(p.slots, p.key, p.key[h], first, p.clock[0])] = p.clock[0] + h
     return p
 
 
@@ -103,59 +109,31 @@ def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-un
 
 
 @kernel
-def follow(edge, edge_at, machines, classes, taken, recursion, floor, work, direct, p):  # type: ignore[no-untyped-def]
-    """The first of the best labellings of at least `floor`, as the machines in `taken` (A,) charge them.
-
-    Parameters
-    ----------
-    edge : (E, K, Kp) as in `Scores`
-    edge_at : (T,) which edge scores lead into each token
-    classes : (T,) of machines
-    recursion : completion, tail, and the best value without machines, of `recursion.complete`
-    floor : at least `DEAD`
-    work : steps, after which it stops
-    direct : slots of the largest direct index
-    p : room for prefixes
-
-    Returns
-    -------
-    number of the labelling in `p`, or `NONE` or `STOPPED`; a bound on what does not reach the floor; steps; p
-    """
+def _extend(edge, edge_at, machines, classes, taken, recursion, limits, radix, row, read, values, p, at):  # type: ignore[no-untyped-def]
+    """Extend prefixes from where `at` says, until all are labellings (`DONE`), or the work (`STOPPED`) or the room (`FULL`) ends."""
     completion, tail, total = recursion
+    floor, work, indexed = limits
     symbols, table, stride = machines.symbols, machines.table, machines.stride
     next_state, cost, final = machines.next_state, machines.cost, machines.final
-    T, K, A = len(classes), edge.shape[1], len(taken)
-    radix, row, read = np.empty(A, np.int64), np.empty(A, np.int64), np.empty(A, np.int64)
-    values = np.empty(K, np.int64)
-    size = K
-    for a in range(A):
-        radix[a] = size
-        size *= machines.states[taken[a]]
-    indexed = size <= direct
-    if len(p.slots) < (size if indexed else ROOM):
-        p = _more_slots(p, size if indexed else ROOM)
-    if len(p.reach) <= K:
-        p = _more_prefixes(p, K)
     reach, key, label, parent, slots, clock = p.reach, p.key, p.label, p.parent, p.slots, p.clock[0]
-    reach[0], key[0], label[0], parent[0] = total, 0, -1, -1
-    begin, first, made, done, cut = 0, 1, 1, 0, FORBIDDEN
-    for t in range(T):
+    T, K, A = len(classes), edge.shape[1], len(taken)
+    h, begin, first, made, done, cut = at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT]
+    code = DONE
+    for t in range(at[TOKEN], T):
         c = classes[t]
-        for h in range(begin, first):
+        while h < first:
             if reach[h] < floor:
+                h += 1
                 continue
             if done > work:
-                p.clock[0] += made
-                return STOPPED, cut, done, p
-            if made + K > len(reach):
-                p = _more_prefixes(p, K)
-                reach, key, label, parent = p.reach, p.key, p.label, p.parent
-            if not indexed and 2 * (made - first + K) > len(slots):
-                p = _rehashed(p, first, made, K)
-                slots = p.slots
+                code = STOPPED
+            elif made + K > len(reach) or (not indexed and 2 * (made - first + K) > len(slots)):
+                code = FULL
+            if code != DONE:
+                break
             i = np.int64(label[h])
-            rest = completion[t - 1, i] if t else total
-            cut = max(cut, _look_ahead(edge, edge_at[t], i, tail, t, reach[h] - rest, floor, values))
+            rest = reach[h] - (completion[t - 1, i] if t else total)
+            cut = max(cut, _look_ahead(edge, edge_at[t], i, tail, t, rest, floor, values))
             for a in range(A):
                 m = taken[a]
                 row[a] = machines.arc[m] + key[h] // radix[a] % machines.states[m] * machines.width[m]
@@ -188,13 +166,60 @@ def follow(edge, edge_at, machines, classes, taken, recursion, floor, work, dire
                 slots[place] = clock + made
                 reach[made], label[made], parent[made] = value, j, h
                 made += 1
+            h += 1
+        if code != DONE:
+            at[TOKEN] = t
+            break
         begin, first = first, made
-    p.clock[0] += made
-    end = NONE
-    for h in range(begin, made):
-        if reach[h] >= floor and (end < 0 or reach[h] > reach[end]):
-            end = h
-    return end, cut, done, p
+    at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT] = h, begin, first, made, done, cut
+    return code
+
+
+@kernel
+def follow(edge, edge_at, machines, classes, taken, recursion, floor, work, direct, p):  # type: ignore[no-untyped-def]
+    """The first of the best labellings of at least `floor`, as the machines in `taken` (A,) charge them.
+
+    Parameters
+    ----------
+    edge : (E, K, Kp) as in `Scores`
+    edge_at : (T,) which edge scores lead into each token
+    classes : (T,) of machines
+    recursion : completion, tail, and the best value without machines, of `recursion.complete`
+    floor : at least `DEAD`
+    work : steps, after which it stops
+    direct : slots of the largest direct index
+    p : room for prefixes
+
+    Returns
+    -------
+    number of the labelling in `p`, or `NONE` or `STOPPED`; a bound on what does not reach the floor; steps; p
+    """
+    K, A = edge.shape[1], len(taken)
+    radix, row, read = np.empty(A, np.int64), np.empty(A, np.int64), np.empty(A, np.int64)
+    values, at, size = np.empty(K, np.int64), np.zeros(7, np.int64), K
+    for a in range(A):
+        radix[a] = size
+        size *= machines.states[taken[a]]
+    indexed = size <= direct
+    if len(p.slots) < (size if indexed else ROOM):
+        p = _more_slots(p, size if indexed else ROOM)
+    p = _with_room(p, 1, 1, K, indexed)
+    p.reach[0], p.key[0], p.label[0], p.parent[0] = recursion[2], 0, -1, -1
+    at[FIRST], at[MADE], at[CUT] = 1, 1, FORBIDDEN
+    limits = floor, work, indexed
+    code = FULL
+    while code == FULL:
+        p = _with_room(p, at[FIRST], at[MADE], K, indexed)
+        code = _extend(
+            edge, edge_at, machines, classes, taken, recursion, limits, radix, row, read, values, p, at
+        )
+    p.clock[0] += at[MADE]
+    end = STOPPED if code == STOPPED else NONE
+    if code == DONE:
+        for h in range(at[BEGIN], at[MADE]):
+            if p.reach[h] >= floor and (end < 0 or p.reach[h] > p.reach[end]):
+                end = h
+    return end, at[CUT], at[STEPS], p
 
 
 @kernel
