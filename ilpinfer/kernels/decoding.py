@@ -52,7 +52,7 @@ def _charge(cost, m, mask, taken, count, total):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def judge(machines, K, classes, path, mask, room, count):  # type: ignore[no-untyped-def]
+def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-def]
     """Charge a labelling for the machines that are not taken up, and take up those that it breaks.
 
     Parameters
@@ -65,6 +65,7 @@ def judge(machines, K, classes, path, mask, room, count):  # type: ignore[no-unt
     -------
     how many are taken up now, and the cost, at most -FORBIDDEN
     """
+    machines, K = handle.machines, handle.scores.edge.shape[1]
     begin, event, symbols, final = machines.begin, machines.event, machines.symbols, machines.final
     taken, state, visited = room[0], room[1], room[2]
     before, touched, now, total = 0, 0, count, 0
@@ -98,19 +99,19 @@ def judge(machines, K, classes, path, mask, room, count):  # type: ignore[no-unt
 
 
 @kernel
-def _relax(edge, edge_at, machines, classes, taken, recursion, result, limits, p):  # type: ignore[no-untyped-def]
+def _relax(handle, edge_at, classes, taken, recursion, result, limits, p):  # type: ignore[no-untyped-def]
     """The best labelling by the machines taken up: its number in `p`, or less than 0; the result's bound and work go on."""
     work, direct = limits
-    keys = edge.shape[1]
+    states, keys = handle.machines.states, handle.scores.edge.shape[1]
     for m in taken:
-        if keys > MOST_KEYS // machines.states[m]:
+        if keys > MOST_KEYS // states[m]:
             result[CODE] = TOO_MUCH_WORK
             return NONE, p
-        keys *= machines.states[m]
+        keys *= states[m]
     step = FIRST_STEP
     while True:
         floor, left = max(result[BOUND] - step, result[VALUE], DEAD), work - result[WORK]
-        end, cut, done, p = follow(edge, edge_at, machines, classes, taken, recursion, floor, left, direct, p)
+        end, cut, done, p = follow(handle, edge_at, classes, taken, recursion, floor, left, direct, p)
         result[WORK] += done
         if end == STOPPED:
             result[CODE] = TOO_MUCH_WORK
@@ -126,8 +127,28 @@ def _relax(edge, edge_at, machines, classes, taken, recursion, result, limits, p
 
 
 @kernel
-def decode(scores, machines, emission, rows, tokens, recursion, limits, path, result, mask, room, p):  # type: ignore[no-untyped-def]
-    """Decode one sequence, as `decode_batch` does; `p` is returned, as it may have grown.
+def _refine(handle, edge_at, classes, recursion, limits, path, trial, result, mask, room, count):  # type: ignore[no-untyped-def]
+    """Relaxations of more and more machines, `count` at first, until the best labelling breaks no other."""
+    p = no_prefixes()
+    while True:
+        end, p = _relax(handle, edge_at, classes, room[0, :count], recursion, result, limits, p)
+        if end < 0:
+            return
+        spell(p, end, trial)
+        before = count
+        count, cost = judge(handle, classes, trial, mask, room, count)
+        value = result[BOUND] - cost
+        if count == before or value > max(result[VALUE], DEAD):
+            result[VALUE] = value
+            for t in range(len(path)):
+                path[t] = trial[t]
+        if count == before:
+            return
+
+
+@kernel
+def decode(handle, emission, rows, tokens, recursion, limits, path, result, mask, room):  # type: ignore[no-untyped-def]
+    """Decode one sequence, as `decode_batch` does.
 
     Parameters
     ----------
@@ -137,33 +158,26 @@ def decode(scores, machines, emission, rows, tokens, recursion, limits, path, re
     room : as for `judge`
     """
     completion, tail = recursion
-    edge, symbols, edge_at, trial = scores.edge, tokens[MACHINES], tokens[3], tokens[4]
-    T, K, count = len(rows), edge.shape[1], 0
-    total = complete(scores, emission, rows, tokens[NODES], edge_at, completion, tail)
-    result[RELAXED], result[BOUND], result[VALUE], result[WORK] = total, total, FORBIDDEN, 0
-    path[:] = -1
-    mask[:] = 0
+    edge_at, T = tokens[3], len(rows)
+    total = complete(handle, emission, rows, tokens[NODES], edge_at, completion, tail)
+    result[WORK] = 0
+    for m in range(len(mask)):
+        mask[m] = 0
     if total < DEAD:
-        result[CODE], result[RELAXED], result[BOUND] = NO_PATH, FORBIDDEN, FORBIDDEN
-        return p
+        result[CODE] = NO_PATH
+        result[VALUE] = result[BOUND] = result[RELAXED] = FORBIDDEN
+        path[:] = -1
+        return
     result[CODE] = PROVED
-    symbols, trial = symbols[:T], trial[:T]
-    trace(edge, edge_at, completion, tail, total, trial)
-    while True:
-        before = count
-        count, cost = judge(machines, K, symbols, trial, mask, room, count)
-        value = result[BOUND] - cost
-        if value > max(result[VALUE], DEAD) or count == before:
-            result[VALUE] = value
-            for t in range(T):
-                path[t] = trial[t]
-        if count == before:
-            return p
-        taken, ends = room[0, :count], (completion, tail, total)
-        end, p = _relax(edge, edge_at, machines, symbols, taken, ends, result, limits, p)
-        if end < 0:
-            return p
-        spell(p, end, trial)
+    result[VALUE] = result[BOUND] = result[RELAXED] = total
+    trace(handle.scores.edge, edge_at, completion, tail, total, path)
+    count, cost = judge(handle, tokens[MACHINES], path, mask, room, 0)
+    if count:
+        result[VALUE] = total - cost if total - cost > DEAD else FORBIDDEN
+        classes, trial, ends = tokens[MACHINES, :T], tokens[4, :T], (completion, tail, total)
+        _refine(handle, edge_at, classes, ends, limits, path, trial, result, mask, room, count)
+        if result[VALUE] < DEAD:
+            path[:] = -1
 
 
 @kernel
@@ -187,38 +201,24 @@ def decode_batch(  # type: ignore[no-untyped-def]
     masks : (N, M) filled with 1 for machines that were taken up
     completions : (total, Kp) filled with the best values of what follows each label; (0, Kp) where those are not wanted
     """
-    windows, scores, machines = handle.windows, handle.scores, handle.machines
+    scores = handle.scores
     longest = 0
     for n in range(len(begins) - 1):
         longest = max(longest, begins[n + 1] - begins[n])
     work = np.empty((5, longest), np.int64)
     space = np.empty((2, longest, scores.edge.shape[2]), np.int64)
     room = np.full((3, masks.shape[1]), -1)
-    p = no_prefixes()
     for n in range(len(begins) - 1):
         b, e = begins[n], begins[n + 1]
         if given.shape[1]:
             for t in range(b, e):
                 for purpose in range(3):
                     work[purpose, t - b] = given[purpose, t]
-        elif classify(windows, tokens[b:e], work) >= 0:
+        elif classify(handle.windows, tokens[b:e], work) >= 0:
             results[n, CODE] = UNKNOWN_CLASS
             continue
         for t in range(b, e):
             work[3, t - b] = scores.which[pool[t] if len(pool) and t > b else 0, work[EDGES, t - b]]
         recursion = completions[b:e] if len(completions) else space[0], space[1]
         limit = limits[0] * (e - b), limits[1]
-        p = decode(
-            scores,
-            machines,
-            emission,
-            rows[b:e],
-            work,
-            recursion,
-            limit,
-            paths[b:e],
-            results[n],
-            masks[n],
-            room,
-            p,
-        )
+        decode(handle, emission, rows[b:e], work, recursion, limit, paths[b:e], results[n], masks[n], room)

@@ -109,10 +109,11 @@ def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-un
 
 
 @kernel
-def _extend(edge, edge_at, machines, classes, taken, recursion, limits, radix, row, read, values, p, at):  # type: ignore[no-untyped-def]
+def _extend(handle, edge_at, classes, taken, recursion, limits, radix, row, read, values, p, at):  # type: ignore[no-untyped-def]
     """Extend prefixes from where `at` says, until all are labellings (`DONE`), or the work (`STOPPED`) or the room (`FULL`) ends."""
     completion, tail, total = recursion
     floor, work, indexed = limits
+    edge, machines = handle.scores.edge, handle.machines
     symbols, table, stride = machines.symbols, machines.table, machines.stride
     next_state, cost, final = machines.next_state, machines.cost, machines.final
     reach, key, label, parent, slots, clock = p.reach, p.key, p.label, p.parent, p.slots, p.clock[0]
@@ -176,12 +177,12 @@ def _extend(edge, edge_at, machines, classes, taken, recursion, limits, radix, r
 
 
 @kernel
-def follow(edge, edge_at, machines, classes, taken, recursion, floor, work, direct, p):  # type: ignore[no-untyped-def]
+def follow(handle, edge_at, classes, taken, recursion, floor, work, direct, p):  # type: ignore[no-untyped-def]
     """The first of the best labellings of at least `floor`, as the machines in `taken` (A,) charge them.
 
     Parameters
     ----------
-    edge : (E, K, Kp) as in `Scores`
+    handle : `Handle`
     edge_at : (T,) which edge scores lead into each token
     classes : (T,) of machines
     recursion : completion, tail, and the best value without machines, of `recursion.complete`
@@ -194,7 +195,7 @@ def follow(edge, edge_at, machines, classes, taken, recursion, floor, work, dire
     -------
     number of the labelling in `p`, or `NONE` or `STOPPED`; a bound on what does not reach the floor; steps; p
     """
-    K, A = edge.shape[1], len(taken)
+    machines, K, A = handle.machines, handle.scores.edge.shape[1], len(taken)
     radix, row, read = np.empty(A, np.int64), np.empty(A, np.int64), np.empty(A, np.int64)
     values, at, size = np.empty(K, np.int64), np.zeros(7, np.int64), K
     for a in range(A):
@@ -210,9 +211,7 @@ def follow(edge, edge_at, machines, classes, taken, recursion, floor, work, dire
     code = FULL
     while code == FULL:
         p = _with_room(p, at[FIRST], at[MADE], K, indexed)
-        code = _extend(
-            edge, edge_at, machines, classes, taken, recursion, limits, radix, row, read, values, p, at
-        )
+        code = _extend(handle, edge_at, classes, taken, recursion, limits, radix, row, read, values, p, at)
     p.clock[0] += at[MADE]
     end = STOPPED if code == STOPPED else NONE
     if code == DONE:

@@ -28,13 +28,13 @@ def _step_back(edge, e, tail, completion, t):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def complete(scores, emission, rows, classes, edge_at, completion, tail):  # type: ignore[no-untyped-def]
+def complete(handle, emission, rows, classes, edge_at, completion, tail):  # type: ignore[no-untyped-def]
     """The best value of a labelling; forbidden where there is none.
 
     Fills completion (T, Kp), the best value of what follows label k at token t, and tail (T, Kp), the same with the
     token's own score. Parameters as `label_setting.follow`, and rows (T,) of `emission`, classes (T,) of nodes.
     """
-    node, edge, T, K = scores.node, scores.edge, len(rows), emission.shape[1]
+    node, edge, T, K = handle.scores.node, handle.scores.edge, len(rows), emission.shape[1]
     for t in range(T - 1, -1, -1):
         for j in range(K, edge.shape[2]):
             completion[t, j] = tail[t, j] = FORBIDDEN
@@ -68,10 +68,10 @@ def trace(edge, edge_at, completion, tail, total, path):  # type: ignore[no-unty
 @kernel
 def bare(handle, emission, rows, classes, edge_at, path):  # type: ignore[no-untyped-def]
     """Viterbi alone: the best value without machines; path (T,) is filled where it is not forbidden."""
-    scores, edge = handle.scores, handle.scores.edge
+    edge = handle.scores.edge
     size = len(rows), edge.shape[2]
     completion, tail = np.empty(size, np.int64), np.empty(size, np.int64)
-    total = complete(scores, emission, rows, classes, edge_at, completion, tail)
+    total = complete(handle, emission, rows, classes, edge_at, completion, tail)
     if total > FORBIDDEN // 2:
         trace(edge, edge_at, completion, tail, total, path)
     return total
