@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from formulations.grid import FORBIDDEN, UNITS_PER_NAT
+from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.kernels.label_setting import DEAD, NONE, STOPPED, follow, no_prefixes, spell
+from ilpinfer.kernels.label_setting import DEAD, NONE, follow, no_prefixes, spell
 from ilpinfer.kernels.recursion import complete, trace
 from ilpinfer.kernels.tables import EDGES, MACHINES, NODES
 
@@ -16,9 +16,6 @@ CODE, VALUE, BOUND, RELAXED, WORK = range(5)
 the best value without machines; steps of label setting."""
 DIRECT = 2**17
 """Slots of the largest direct index of label setting; beyond, keys are hashed."""
-FIRST_STEP = UNITS_PER_NAT * 3 // 2
-"""How far below a bound the floor of label setting begins, grid units."""
-MOST_KEYS = 2**62
 
 
 @kernel
@@ -99,47 +96,24 @@ def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-
 
 
 @kernel
-def _relax(handle, edge_at, classes, taken, recursion, result, limits, p):  # type: ignore[no-untyped-def]
-    """The best labelling by the machines taken up: its number in `p`, or less than 0; the result's bound and work go on."""
-    work, direct = limits
-    states, keys = handle.machines.states, handle.scores.edge.shape[1]
-    for m in taken:
-        if keys > MOST_KEYS // states[m]:
-            result[CODE] = TOO_MUCH_WORK
-            return NONE, p
-        keys *= states[m]
-    step = FIRST_STEP
-    while True:
-        floor, left = max(result[BOUND] - step, result[VALUE], DEAD), work - result[WORK]
-        end, cut, done, p = follow(handle, edge_at, classes, taken, recursion, floor, left, direct, p)
-        result[WORK] += done
-        if end == STOPPED:
-            result[CODE] = TOO_MUCH_WORK
-            return end, p
-        if end >= 0:
-            result[BOUND] = p.reach[end]
-            return end, p
-        result[BOUND] = cut
-        if cut < DEAD:
-            result[CODE], result[BOUND] = NO_LABELLING, FORBIDDEN
-            return end, p
-        step = step * 5 // 2
-
-
-@kernel
 def _refine(handle, edge_at, classes, recursion, limits, path, trial, result, mask, room, count):  # type: ignore[no-untyped-def]
     """Relaxations of more and more machines, `count` at first, until the best labelling breaks no other."""
     p = no_prefixes()
     while True:
-        end, p = _relax(handle, edge_at, classes, room[0, :count], recursion, result, limits, p)
+        left, taken = (limits[0] - result[WORK], limits[1]), room[0, :count]
+        end, bound, steps, p = follow(
+            handle, edge_at, classes, taken, recursion, result[BOUND], result[VALUE], left, p
+        )
+        result[BOUND] = bound
+        result[WORK] += steps
         if end < 0:
+            result[CODE] = NO_LABELLING if end == NONE else TOO_MUCH_WORK
             return
         spell(p, end, trial)
         before = count
         count, cost = judge(handle, classes, trial, mask, room, count)
-        value = result[BOUND] - cost
-        if count == before or value > max(result[VALUE], DEAD):
-            result[VALUE] = value
+        if count == before or bound - cost > max(result[VALUE], DEAD):
+            result[VALUE] = bound - cost
             for t in range(len(path)):
                 path[t] = trial[t]
         if count == before:
@@ -166,7 +140,8 @@ def decode(handle, emission, rows, tokens, recursion, limits, path, result, mask
     if total < DEAD:
         result[CODE] = NO_PATH
         result[VALUE] = result[BOUND] = result[RELAXED] = FORBIDDEN
-        path[:] = -1
+        for t in range(T):
+            path[t] = -1
         return
     result[CODE] = PROVED
     result[VALUE] = result[BOUND] = result[RELAXED] = total
@@ -177,7 +152,8 @@ def decode(handle, emission, rows, tokens, recursion, limits, path, result, mask
         classes, trial, ends = tokens[MACHINES, :T], tokens[4, :T], (completion, tail, total)
         _refine(handle, edge_at, classes, ends, limits, path, trial, result, mask, room, count)
         if result[VALUE] < DEAD:
-            path[:] = -1
+            for t in range(T):
+                path[t] = -1
 
 
 @kernel

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from formulations.grid import FORBIDDEN
+from formulations.grid import FORBIDDEN, UNITS_PER_NAT
 from ilpinfer.kernels.jit import kernel
 from ilpinfer.kernels.tables import Integers, Small
 
@@ -18,6 +18,9 @@ DONE, NONE, STOPPED, FULL = 0, -1, -2, -3
 TOKEN, NEXT, BEGIN, FIRST, MADE, STEPS, CUT = range(7)
 """How far label setting is: the token, the next prefix to extend, where prefixes of its length and of the one that is being
 made begin, how many there are in all, the work so far, and the best value that was below the floor."""
+FIRST_STEP = UNITS_PER_NAT * 3 // 2
+"""How far below a bound the floor begins, grid units."""
+MOST_KEYS = 2**62
 ROOM = 1024
 """Prefixes and slots that there is room for at first, a power of 2."""
 
@@ -151,7 +154,7 @@ def _extend(handle, edge_at, classes, taken, recursion, limits, radix, row, read
                     spent = min(spent + cost[arc], -FORBIDDEN)
                     if t == T - 1:
                         spent = min(spent + final[machines.state_at[taken[a]] + next_state[arc]], -FORBIDDEN)
-                done += A + 1
+                done += A + 4
                 value -= spent
                 if value < floor:
                     cut = max(cut, value)
@@ -177,8 +180,10 @@ def _extend(handle, edge_at, classes, taken, recursion, limits, radix, row, read
 
 
 @kernel
-def follow(handle, edge_at, classes, taken, recursion, floor, work, direct, p):  # type: ignore[no-untyped-def]
-    """The first of the best labellings of at least `floor`, as the machines in `taken` (A,) charge them.
+def follow(handle, edge_at, classes, taken, recursion, bound, least, limits, p):  # type: ignore[no-untyped-def]
+    """The first of the best labellings, as the machines in `taken` (A,) charge them.
+
+    Prefixes are followed down to a floor, which goes down until a labelling reaches it.
 
     Parameters
     ----------
@@ -186,39 +191,49 @@ def follow(handle, edge_at, classes, taken, recursion, floor, work, direct, p): 
     edge_at : (T,) which edge scores lead into each token
     classes : (T,) of machines
     recursion : completion, tail, and the best value without machines, of `recursion.complete`
-    floor : at least `DEAD`
-    work : steps, after which it stops
-    direct : slots of the largest direct index
+    bound : no labelling is worth more
+    least : labellings worth less do not matter; grid units
+    limits : steps, after which it stops, and slots of the largest direct index
     p : room for prefixes
 
     Returns
     -------
-    number of the labelling in `p`, or `NONE` or `STOPPED`; a bound on what does not reach the floor; steps; p
+    number of the labelling in `p`, `NONE` where none has a finite value, or `STOPPED`; its value or another bound on the
+    best one; steps; p
     """
-    machines, K, A = handle.machines, handle.scores.edge.shape[1], len(taken)
+    states, K, A = handle.machines.states, handle.scores.edge.shape[1], len(taken)
     radix, row, read = np.empty(A, np.int64), np.empty(A, np.int64), np.empty(A, np.int64)
     values, at, size = np.empty(K, np.int64), np.zeros(7, np.int64), K
     for a in range(A):
         radix[a] = size
-        size *= machines.states[taken[a]]
-    indexed = size <= direct
+        if size > MOST_KEYS // states[taken[a]]:
+            return STOPPED, bound, 0, p
+        size *= states[taken[a]]
+    work, indexed = limits[0], size <= limits[1]
     if len(p.slots) < (size if indexed else ROOM):
         p = _more_slots(p, size if indexed else ROOM)
     p = _with_room(p, 1, 1, K, indexed)
-    p.reach[0], p.key[0], p.label[0], p.parent[0] = recursion[2], 0, -1, -1
-    at[FIRST], at[MADE], at[CUT] = 1, 1, FORBIDDEN
-    limits = floor, work, indexed
-    code = FULL
-    while code == FULL:
-        p = _with_room(p, at[FIRST], at[MADE], K, indexed)
-        code = _extend(handle, edge_at, classes, taken, recursion, limits, radix, row, read, values, p, at)
-    p.clock[0] += at[MADE]
-    end = STOPPED if code == STOPPED else NONE
-    if code == DONE:
+    step = FIRST_STEP
+    while True:
+        floor, code = max(bound - step, least, DEAD), FULL
+        p.reach[0], p.key[0], p.label[0], p.parent[0] = recursion[2], 0, -1, -1
+        at[TOKEN], at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[CUT] = 0, 0, 0, 1, 1, FORBIDDEN
+        while code == FULL:
+            p = _with_room(p, at[FIRST], at[MADE], K, indexed)
+            stops = floor, work, indexed
+            code = _extend(handle, edge_at, classes, taken, recursion, stops, radix, row, read, values, p, at)
+        p.clock[0] += at[MADE]
+        if code == STOPPED:
+            return STOPPED, bound, at[STEPS], p
+        end = NONE
         for h in range(at[BEGIN], at[MADE]):
             if p.reach[h] >= floor and (end < 0 or p.reach[h] > p.reach[end]):
                 end = h
-    return end, at[CUT], at[STEPS], p
+        if end >= 0:
+            return end, p.reach[end], at[STEPS], p
+        bound, step = at[CUT], step * 5 // 2
+        if bound < DEAD:
+            return NONE, FORBIDDEN, at[STEPS], p
 
 
 @kernel
