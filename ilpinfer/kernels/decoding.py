@@ -65,12 +65,12 @@ def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-
     machines, K = handle.machines, handle.scores.edge.shape[1]
     begin, event, symbols, final = machines.begin, machines.event, machines.symbols, machines.final
     taken, state, visited = room[0], room[1], room[2]
-    before, touched, now, total = 0, 0, count, 0
+    before, touched, now, total = 0, 0, count, np.int64(0)
     for t in range(len(path)):
         c, j = classes[t], path[t]
         step = (c * (K + 1) + before) * K + j
         for e in range(begin[step], begin[step + 1]):
-            m = event[e]
+            m = np.int64(event[e])
             if mask[m] == 1:
                 continue
             if state[m] < 0:
@@ -83,7 +83,7 @@ def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-
             now, total = _charge(machines.cost[arc], m, mask, taken, now, total)
         before = j + 1
     for owing in range(len(machines.owing)):
-        m = machines.owing[owing]
+        m = np.int64(machines.owing[owing])
         if state[m] < 0 and mask[m] != 1:
             now, total = _charge(final[machines.state_at[m]], m, mask, taken, now, total)
     for v in range(touched):
@@ -146,7 +146,7 @@ def decode(handle, emission, rows, tokens, recursion, limits, path, result, mask
     result[CODE] = PROVED
     result[VALUE] = result[BOUND] = result[RELAXED] = total
     trace(handle.scores.edge, edge_at, completion, tail, total, path)
-    count, cost = judge(handle, tokens[MACHINES], path, mask, room, 0)
+    count, cost = judge(handle, tokens[MACHINES], path, mask, room, np.int64(0))
     if count:
         result[VALUE] = total - cost if total - cost > DEAD else FORBIDDEN
         classes, trial, ends = tokens[MACHINES, :T], tokens[4, :T], (completion, tail, total)

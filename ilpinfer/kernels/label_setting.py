@@ -212,14 +212,13 @@ def follow(handle, edge_at, classes, taken, recursion, bound, least, limits, p):
     work, indexed = limits[0], size <= limits[1]
     if len(p.slots) < (size if indexed else ROOM):
         p = _more_slots(p, size if indexed else ROOM)
-    p = _with_room(p, 1, 1, K, indexed)
     step = FIRST_STEP
     while True:
         floor, code = max(bound - step, least, DEAD), FULL
-        p.reach[0], p.key[0], p.label[0], p.parent[0] = recursion[2], 0, -1, -1
         at[TOKEN], at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[CUT] = 0, 0, 0, 1, 1, FORBIDDEN
         while code == FULL:
             p = _with_room(p, at[FIRST], at[MADE], K, indexed)
+            p.reach[0], p.key[0], p.label[0], p.parent[0] = recursion[2], 0, -1, -1
             stops = floor, work, indexed
             code = _extend(handle, edge_at, classes, taken, recursion, stops, radix, row, read, values, p, at)
         p.clock[0] += at[MADE]
