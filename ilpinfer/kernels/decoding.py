@@ -21,19 +21,19 @@ DIRECT = 2**17
 @kernel
 def classify(windows, tokens, classes):  # type: ignore[no-untyped-def]
     """Fill classes (3, T) of distinct tokens (T,); returns the first token of an unknown class, or -1."""
-    T = len(tokens)
+    numbers, known, T, unknown = windows.numbers, windows.classes, len(tokens), len(tokens)
     for purpose in range(3):
         start, owns, nexts = windows.start[purpose], windows.shape[purpose, 1], windows.shape[purpose, 2]
-        before = 0
+        before, token = 0, tokens[0]
         for t in range(T):
-            own = windows.numbers[tokens[t], purpose, 1]
-            after = windows.numbers[tokens[t + 1], purpose, 2] if t < T - 1 else 0
-            classes[purpose, t] = windows.classes[start + (before * owns + own) * nexts + after]
-            before = windows.numbers[tokens[t], purpose, 0]
-    for t in range(T):
-        if min(classes[NODES, t], classes[EDGES, t], classes[MACHINES, t]) < 0:
-            return t
-    return -1
+            following = tokens[t + 1] if t < T - 1 else -1
+            after = numbers[following, purpose, 2] if following >= 0 else 0
+            c = known[start + (before * owns + numbers[token, purpose, 1]) * nexts + after]
+            classes[purpose, t] = c
+            if c < 0:
+                unknown = min(unknown, t)
+            before, token = numbers[token, purpose, 0], following
+    return unknown if unknown < T else -1
 
 
 @kernel
