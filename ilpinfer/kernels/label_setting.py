@@ -21,6 +21,7 @@ made begin, how many there are in all, the work so far, and the best value that 
 FIRST_STEP = UNITS_PER_NAT * 3 // 2
 """How far below a bound the floor begins, grid units."""
 MOST_KEYS = 2**62
+"""Labels times joint states, beyond which the work is too much."""
 ROOM = 1024
 """Prefixes and slots that there is room for at first, a power of 2."""
 
