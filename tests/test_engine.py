@@ -45,6 +45,7 @@ TIES = problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(la
 
 @pytest.fixture
 def route(request, monkeypatch):
+    monkeypatch.setattr("ilpinfer.options.Request.direct", False)
     for name, value in ROUTES[request.param].items():
         module, _, limit = name.partition(".")
         monkeypatch.setattr(MODULES[module], limit, value)

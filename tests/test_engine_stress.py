@@ -40,6 +40,7 @@ SCORES = {
 
 
 def take(monkeypatch, route):
+    monkeypatch.setattr("ilpinfer.options.Request.direct", False)
     for name, value in ROUTES[route].items():
         module, _, limit = name.partition(".")
         monkeypatch.setattr(MODULES[module], limit, value)

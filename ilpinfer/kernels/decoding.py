@@ -2,45 +2,41 @@
 
 import numpy as np
 
-from formulations.grid import FORBIDDEN, UNITS_PER_NAT
+from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.kernels.label_setting import DEAD, follow, no_prefixes, spell
+from ilpinfer.kernels.label_setting import DEAD, NONE, follow, no_prefixes, spell
 from ilpinfer.kernels.recursion import complete, trace
 from ilpinfer.kernels.tables import EDGES, MACHINES, NODES
 
 PROVED, TOO_MUCH_WORK, NO_PATH, NO_LABELLING, UNKNOWN_CLASS = range(5)
 """How a sequence ended: the best labelling; the best one so far, or none; no labelling has a finite score; the hard ones
-of the machines taken up leave none; a token has a class that was not met before, see `classify`."""
+of the machines taken up leave none; a token has a class that was not met before, see `classify`, and nothing else is filled."""
 CODE, VALUE, BOUND, RELAXED, WORK = range(5)
 """Columns of results: how it ended; the labelling's value, FORBIDDEN where there is none; an upper bound on the best value;
 the best value without machines; steps of label setting."""
 DIRECT = 2**17
 """Slots of the largest direct index of label setting; beyond, keys are hashed."""
-FIRST_STEP = UNITS_PER_NAT * 3 // 2
-"""How far below a bound the floor of label setting begins, grid units."""
-MOST_KEYS = 2**62
 
 
 @kernel
 def classify(windows, tokens, classes):  # type: ignore[no-untyped-def]
     """Fill classes (3, T) of distinct tokens (T,); returns the first token of an unknown class, or -1."""
-    T = len(tokens)
+    numbers, known, T, unknown = windows.numbers, windows.classes, len(tokens), len(tokens)
     for purpose in range(3):
         start, befores = windows.start[purpose], windows.shape[purpose, 0]
         owns, nexts = windows.shape[purpose, 1], windows.shape[purpose, 2]
-        before = 0
+        before, token = 0, tokens[0]
         for t in range(T):
-            own = windows.numbers[tokens[t], purpose, 1]
-            after = windows.numbers[tokens[t + 1], purpose, 2] if t < T - 1 else 0
-            known = before < befores and own < owns and after < nexts
-            classes[purpose, t] = (
-                windows.classes[start + (before * owns + own) * nexts + after] if known else -1
-            )
-            before = windows.numbers[tokens[t], purpose, 0]
-    for t in range(T):
-        if min(classes[NODES, t], classes[EDGES, t], classes[MACHINES, t]) < 0:
-            return t
-    return -1
+            following = tokens[t + 1] if t < T - 1 else -1
+            after = numbers[following, purpose, 2] if following >= 0 else 0
+            own, c = numbers[token, purpose, 1], np.int32(-1)
+            if before < befores and own < owns and after < nexts:
+                c = known[start + (before * owns + own) * nexts + after]
+            classes[purpose, t] = c
+            if c < 0:
+                unknown = min(unknown, t)
+            before, token = numbers[token, purpose, 0], following
+    return unknown if unknown < T else -1
 
 
 @kernel
@@ -56,109 +52,111 @@ def _charge(cost, m, mask, taken, count, total):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def judge(machines, K, classes, path, mask, taken, count, states):  # type: ignore[no-untyped-def]
+def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-def]
     """Charge a labelling for the machines that are not taken up, and take up those that it breaks.
 
     Parameters
     ----------
     classes : (T,) of machines
-    mask : (M,) 1 for machines taken up, which `taken` lists, `count` of them
-    states : (2, M) -1 in row 0; row 1 is room
+    mask : (M,) 1 for machines taken up
+    room : (3, M) the machines taken up, `count` of them; -1; anything
 
     Returns
     -------
-    how many are taken up now, and the cost
+    how many are taken up now, and the cost, at most -FORBIDDEN
     """
-    before, touched, now, total = 0, 0, count, 0
-    state, visited = states[0], states[1]
+    machines, K = handle.machines, handle.scores.edge.shape[1]
+    begin, event, symbols, final = machines.begin, machines.event, machines.symbols, machines.final
+    taken, state, visited = room[0], room[1], room[2]
+    before, touched, now, total = 0, 0, count, np.int64(0)
     for t in range(len(path)):
         c, j = classes[t], path[t]
         step = (c * (K + 1) + before) * K + j
-        for e in range(machines.begin[step], machines.begin[step + 1]):
-            m = machines.event[e]
+        for e in range(begin[step], begin[step + 1]):
+            m = np.int64(event[e])
             if mask[m] == 1:
                 continue
             if state[m] < 0:
                 state[m] = 0
                 visited[touched] = m
                 touched += 1
-            symbol = machines.symbols[machines.table[c, m] + before * machines.stride[m] + j]
+            symbol = symbols[machines.table[c, m] + before * machines.stride[m] + j]
             arc = machines.arc[m] + state[m] * machines.width[m] + symbol
             state[m] = machines.next_state[arc]
             now, total = _charge(machines.cost[arc], m, mask, taken, now, total)
         before = j + 1
-    for m in machines.owing:
+    for owing in range(len(machines.owing)):
+        m = np.int64(machines.owing[owing])
         if state[m] < 0 and mask[m] != 1:
-            now, total = _charge(machines.final[machines.state_at[m]], m, mask, taken, now, total)
-    for m in visited[:touched]:
-        now, total = _charge(machines.final[machines.state_at[m] + state[m]], m, mask, taken, now, total)
+            now, total = _charge(final[machines.state_at[m]], m, mask, taken, now, total)
+    for v in range(touched):
+        m = visited[v]
+        now, total = _charge(final[machines.state_at[m] + state[m]], m, mask, taken, now, total)
         state[m] = -1
-    for m in taken[count:now]:
-        mask[m] = 1
+    for v in range(count, now):
+        mask[taken[v]] = 1
     return now, total
 
 
 @kernel
-def _relax(scores, edge_at, machines, classes, taken, recursion, result, limits, p):  # type: ignore[no-untyped-def]
-    """The best labelling by the machines taken up, its number in `p` or -1; the result's bound and work go on."""
-    work, direct = limits
-    keys = scores.edge.shape[1]
-    for m in taken:
-        if keys > MOST_KEYS // machines.states[m]:
-            result[CODE] = TOO_MUCH_WORK
-            return -1, p
-        keys *= machines.states[m]
-    step = FIRST_STEP
+def _refine(handle, edge_at, classes, recursion, limits, path, trial, result, mask, room, count):  # type: ignore[no-untyped-def]
+    """Relaxations of more and more machines, `count` at first, until the best labelling breaks no other."""
+    p = no_prefixes()
     while True:
-        floor = max(result[BOUND] - step, result[VALUE], DEAD)
-        end, cut, done, p = follow(
-            scores, edge_at, machines, classes, taken, recursion, floor, work - result[WORK], direct, p
+        left, taken = (limits[0] - result[WORK], limits[1]), room[0, :count]
+        end, bound, steps, p = follow(
+            handle, edge_at, classes, taken, recursion, result[BOUND], result[VALUE], left, p
         )
-        result[WORK] += done
-        if end == -2:
-            result[CODE] = TOO_MUCH_WORK
-            return -1, p
-        if end >= 0:
-            result[BOUND] = p.reach[end]
-            return end, p
-        result[BOUND] = cut
-        if cut < DEAD:
-            result[CODE], result[BOUND] = NO_LABELLING, FORBIDDEN
-            return -1, p
-        step = step * 5 // 2
+        result[BOUND] = bound
+        result[WORK] += steps
+        if end < 0:
+            result[CODE] = NO_LABELLING if end == NONE else TOO_MUCH_WORK
+            return
+        spell(p, end, trial)
+        before = count
+        count, cost = judge(handle, classes, trial, mask, room, count)
+        if count == before or bound - cost > max(result[VALUE], DEAD):
+            result[VALUE] = bound - cost
+            for t in range(len(path)):
+                path[t] = trial[t]
+        if count == before:
+            return
 
 
 @kernel
-def decode(handle, emission, rows, classes, edge_at, recursion, limits, path, result, mask, room, p):  # type: ignore[no-untyped-def]
-    """Decode one sequence; as `decode_batch`, with classes (3, T) and edge_at (T,), and room to work in."""
-    scores, machines = handle.scores, handle.machines
+def decode(handle, emission, rows, tokens, recursion, limits, path, result, mask, room):  # type: ignore[no-untyped-def]
+    """Decode one sequence, as `decode_batch` does.
+
+    Parameters
+    ----------
+    rows, path : (T,)
+    tokens : (5, T) at least: classes for each purpose, entries of `scores.edge`, and anything
+    recursion : completion and tail (T, Kp), filled
+    room : as for `judge`
+    """
     completion, tail = recursion
-    taken, states, trial = room
-    T, K = len(rows), scores.edge.shape[1]
-    total = complete(scores, emission, rows, classes[NODES], edge_at, completion, tail)
-    result[RELAXED], result[BOUND], result[VALUE], result[WORK] = total, total, FORBIDDEN, 0
-    path[:] = -1
-    mask[:] = 0
+    edge_at, T = tokens[3], len(rows)
+    total = complete(handle, emission, rows, tokens[NODES], edge_at, completion, tail)
+    result[WORK] = 0
+    for m in range(len(mask)):
+        mask[m] = 0
     if total < DEAD:
-        result[CODE], result[RELAXED], result[BOUND] = NO_PATH, FORBIDDEN, FORBIDDEN
-        return p
-    symbols = classes[MACHINES, :T]
-    trace(scores, edge_at, completion, tail, total, trial[:T])
-    result[CODE], count = PROVED, 0
-    while True:
-        before = count
-        count, cost = judge(machines, K, symbols, trial[:T], mask, taken, count, states)
-        value = result[BOUND] - cost
-        if value > max(result[VALUE], DEAD) or count == before:
-            result[VALUE] = value
-            path[:] = trial[:T]
-        if count == before:
-            return p
-        ends = completion, tail, total
-        end, p = _relax(scores, edge_at, machines, symbols, taken[:count], ends, result, limits, p)
-        if end < 0:
-            return p
-        spell(p, end, trial[:T])
+        result[CODE] = NO_PATH
+        result[VALUE] = result[BOUND] = result[RELAXED] = FORBIDDEN
+        for t in range(T):
+            path[t] = -1
+        return
+    result[CODE] = PROVED
+    result[VALUE] = result[BOUND] = result[RELAXED] = total
+    trace(handle.scores.edge, edge_at, completion, tail, total, path)
+    count, cost = judge(handle, tokens[MACHINES], path, mask, room, np.int64(0))
+    if count:
+        result[VALUE] = total - cost if total - cost > DEAD else FORBIDDEN
+        classes, trial, ends = tokens[MACHINES, :T], tokens[4, :T], (completion, tail, total)
+        _refine(handle, edge_at, classes, ends, limits, path, trial, result, mask, room, count)
+        if result[VALUE] < DEAD:
+            for t in range(T):
+                path[t] = -1
 
 
 @kernel
@@ -182,38 +180,24 @@ def decode_batch(  # type: ignore[no-untyped-def]
     masks : (N, M) filled with 1 for machines that were taken up
     completions : (total, Kp) filled with the best values of what follows each label; (0, Kp) where those are not wanted
     """
-    windows, scores, machines = handle.windows, handle.scores, handle.machines
-    longest = (begins[1:] - begins[:-1]).max()
-    M, size = len(machines.states), (longest, scores.edge.shape[2])
-    classes, edge_at = np.empty((3, longest), np.int64), np.empty(longest, np.int64)
-    completion, tail = np.empty(size, np.int64), np.empty(size, np.int64)
-    room = np.empty(M, np.int64), np.full((2, M), -1), np.empty(longest, np.int64)
-    p = no_prefixes(1024)
+    scores = handle.scores
+    longest = 0
     for n in range(len(begins) - 1):
-        here = slice(begins[n], begins[n + 1])
-        T = begins[n + 1] - begins[n]
+        longest = max(longest, begins[n + 1] - begins[n])
+    work = np.empty((5, longest), np.int64)
+    space = np.empty((2, longest, scores.edge.shape[2]), np.int64)
+    room = np.full((3, masks.shape[1]), -1)
+    for n in range(len(begins) - 1):
+        b, e = begins[n], begins[n + 1]
         if given.shape[1]:
-            classes[:, :T] = given[:, here]
-        elif classify(windows, tokens[here], classes) >= 0:
+            for t in range(b, e):
+                for purpose in range(3):
+                    work[purpose, t - b] = given[purpose, t]
+        elif classify(handle.windows, tokens[b:e], work) >= 0:
             results[n, CODE] = UNKNOWN_CLASS
             continue
-        for t in range(T):
-            entry = pool[begins[n] + t] if len(pool) and t else 0
-            edge_at[t] = scores.which[entry, classes[EDGES, t]]
-        ahead = completions[here] if len(completions) else completion[:T]
-        work = limits[0] * T, limits[1]
-        recursion = ahead, tail[:T]
-        p = decode(
-            handle,
-            emission,
-            rows[here],
-            classes,
-            edge_at,
-            recursion,
-            work,
-            paths[here],
-            results[n],
-            masks[n],
-            room,
-            p,
-        )
+        for t in range(b, e):
+            work[3, t - b] = scores.which[pool[t] if len(pool) and t > b else 0, work[EDGES, t - b]]
+        recursion = completions[b:e] if len(completions) else space[0], space[1]
+        limit = limits[0] * (e - b), limits[1]
+        decode(handle, emission, rows[b:e], work, recursion, limit, paths[b:e], results[n], masks[n], room)

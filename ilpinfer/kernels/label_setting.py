@@ -8,11 +8,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from formulations.grid import FORBIDDEN
+from formulations.grid import FORBIDDEN, UNITS_PER_NAT
 from ilpinfer.kernels.jit import kernel
 from ilpinfer.kernels.tables import Integers, Small
 
 DEAD = FORBIDDEN // 2
+DONE, NONE, STOPPED, FULL = 0, -1, -2, -3
+"""All prefixes are extended; no labelling reaches the floor; the work was too much; there is no room for more prefixes."""
+TOKEN, NEXT, BEGIN, FIRST, MADE, STEPS, CUT = range(7)
+"""How far label setting is: the token, the next prefix to extend, where prefixes of its length and of the one that is being
+made begin, how many there are in all, the work so far, and the best value that was below the floor."""
+FIRST_STEP = UNITS_PER_NAT * 3 // 2
+"""How far below a bound the floor begins, grid units."""
+MOST_KEYS = 2**62
+"""Labels times joint states, beyond which the work is too much."""
+ROOM = 1024
+"""Prefixes and slots that there is room for at first, a power of 2."""
 
 
 class Prefixes(NamedTuple):
@@ -23,8 +34,8 @@ class Prefixes(NamedTuple):
     reach : (N,) grid units; FORBIDDEN where a better one with the same key came later
     key : (N,) label + K · (joint state of the machines)
     label, parent : (N,) number 0 is the empty prefix
-    slots : clock + number of a prefix; what is less than clock + the first number of a length is empty
-    clock : (1,) larger than all that earlier calls have left in the slots
+    slots : clock + number of a prefix, a power of 2 of them; those below clock + the first number of a length are empty
+    clock : (1,) not less than what earlier calls have left in the slots
     """
 
     reach: Integers
@@ -36,147 +47,193 @@ class Prefixes(NamedTuple):
 
 
 @kernel
-def no_prefixes(size):  # type: ignore[no-untyped-def]
-    """Room for prefixes, which grows as needed."""
+def no_prefixes():  # type: ignore[no-untyped-def]
+    """Prefixes without room, which costs little where none are needed."""
+    none, small = np.empty(0, np.int64), np.empty(0, np.int32)
+    return Prefixes(none, none, small, small, none, np.zeros(1, np.int64))
+
+
+@kernel
+def _more_prefixes(p, more):  # type: ignore[no-untyped-def]
+    """The same prefixes with room for at least as many again, and `more`."""
+    old = len(p.reach)
+    size = 2 * old + more + ROOM
     reach, key = np.empty(size, np.int64), np.empty(size, np.int64)
     label, parent = np.empty(size, np.int32), np.empty(size, np.int32)
-    return Prefixes(reach, key, label, parent, np.zeros(size, np.int64), np.zeros(1, np.int64))
+    for h in range(old):
+        reach[h], key[h], label[h], parent[h] = p.reach[h], p.key[h], p.label[h], p.parent[h]
+    return Prefixes(reach, key, label, parent, p.slots, p.clock)
 
 
 @kernel
-def _more_prefixes(p):  # type: ignore[no-untyped-def]
-    """The same prefixes with twice the room."""
-    return Prefixes(
-        np.append(p.reach, p.reach),
-        np.append(p.key, p.key),
-        np.append(p.label, p.label),
-        np.append(p.parent, p.parent),
-        p.slots,
-        p.clock,
-    )
-
-
-@kernel
-def _more_slots(p, size):  # type: ignore[no-untyped-def]
-    """The same prefixes with `size` empty slots."""
+def _more_slots(p, least):  # type: ignore[no-untyped-def]
+    """The same prefixes with at least so many slots, all empty."""
+    size = ROOM
+    while size < least:
+        size *= 2
     return Prefixes(p.reach, p.key, p.label, p.parent, np.zeros(size, np.int64), p.clock)
 
 
 @kernel
-def _place(p, key, first, indexed):  # type: ignore[no-untyped-def]
-    """The slot of a key, where prefixes of this length begin at `first`: a direct index, or an open hash table."""
-    if indexed:
-        return key
-    slots, mask = p.slots, np.uint64(len(p.slots) - 1)
-    hashed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    place = (hashed ^ (hashed >> np.uint64(32))) & mask
-    while slots[place] >= p.clock[0] + first and p.key[slots[place] - p.clock[0]] != key:
-        place = (place + np.uint64(1)) & mask
-    return np.int64(place)
+def _hashed(slots, keys, key, first, clock):  # type: ignore[no-untyped-def]
+    """The slot of a key in an open hash table, where the prefixes of this length begin at `first`."""
+    mask = len(slots) - 1
+    spread = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    place = np.int64(spread >> np.uint64(20)) & mask
+    while slots[place] >= clock + first and keys[slots[place] - clock] != key:
+        place = (place + 1) & mask
+    return place
 
 
 @kernel
-def _room(p, first, made, more, indexed):  # type: ignore[no-untyped-def]
-    """The prefixes with room for `more`."""
-    while made + more > len(p.reach):
-        p = _more_prefixes(p)
+def _with_room(p, first, made, more, indexed):  # type: ignore[no-untyped-def]
+    """The same prefixes with room for `more`; those of this length are from `first` to `made`."""
+    if made + more > len(p.reach):
+        p = _more_prefixes(p, more)
     if not indexed and 2 * (made - first + more) > len(p.slots):
-        size = len(p.slots)
-        while size < 4 * (made - first + more):
-            size *= 2
-        p = _more_slots(p, size)
+        p = _more_slots(p, 4 * (made - first + more))
         for h in range(first, made):
             if p.reach[h] > DEAD:
-                p.slots[_place(p, p.key[h], first, False)] = p.clock[0] + h
+                p.slots[_hashed(p.slots, p.key, p.key[h], first, p.clock[0])] = p.clock[0] + h
     return p
 
 
 @kernel
-def follow(scores, edge_at, machines, classes, taken, recursion, floor, work, direct, p):  # type: ignore[no-untyped-def]
-    """The first of the best labellings of at least `floor`, as the machines in `taken` (A,) charge them.
+def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-untyped-def]
+    """Fill values (K,) with what each label at token t after label i, -1 for START, could reach without machines.
+
+    Returns the best of those that are below the floor.
+    """
+    cut = FORBIDDEN
+    for j in range(len(values)):
+        value = rest + tail[t, j] + (edge[e, i, j] if i >= 0 else 0)
+        values[j] = value
+        cut = max(cut, value if value < floor else FORBIDDEN)
+    return cut
+
+
+@kernel
+def _extend(handle, edge_at, classes, taken, recursion, limits, radix, row, read, values, p, at):  # type: ignore[no-untyped-def]
+    """Extend prefixes from where `at` says, until all are labellings (`DONE`), or the work (`STOPPED`) or the room (`FULL`) ends."""
+    completion, tail, total = recursion
+    floor, work, indexed = limits
+    edge, machines = handle.scores.edge, handle.machines
+    symbols, table, stride = machines.symbols, machines.table, machines.stride
+    next_state, cost, final = machines.next_state, machines.cost, machines.final
+    reach, key, label, parent, slots, clock = p.reach, p.key, p.label, p.parent, p.slots, p.clock[0]
+    T, K, A = len(classes), edge.shape[1], len(taken)
+    h, begin, first, made, done, cut = at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT]
+    code = DONE
+    for t in range(at[TOKEN], T):
+        c = classes[t]
+        while h < first:
+            if reach[h] < floor:
+                h += 1
+                continue
+            if done > work:
+                code = STOPPED
+            elif made + K > len(reach) or (not indexed and 2 * (made - first + K) > len(slots)):
+                code = FULL
+            if code != DONE:
+                break
+            i = np.int64(label[h])
+            rest = reach[h] - (completion[t - 1, i] if t else total)
+            cut = max(cut, _look_ahead(edge, edge_at[t], i, tail, t, rest, floor, values))
+            for a in range(A):
+                m = taken[a]
+                row[a] = machines.arc[m] + key[h] // radix[a] % machines.states[m] * machines.width[m]
+                read[a] = table[c, m] + (i + 1) * stride[m]
+            done += K
+            for j in range(K):
+                value = values[j]
+                if value < floor:
+                    continue
+                place, spent = j, 0
+                for a in range(A):
+                    arc = row[a] + symbols[read[a] + j]
+                    place += next_state[arc] * radix[a]
+                    spent = min(spent + cost[arc], -FORBIDDEN)
+                    if t == T - 1:
+                        spent = min(spent + final[machines.state_at[taken[a]] + next_state[arc]], -FORBIDDEN)
+                done += A + 4
+                value -= spent
+                if value < floor:
+                    cut = max(cut, value)
+                    continue
+                key[made] = place
+                if not indexed:
+                    place = _hashed(slots, key, place, first, clock)
+                other = slots[place] - clock
+                if other >= first:
+                    if value <= reach[other]:
+                        continue
+                    reach[other] = FORBIDDEN
+                slots[place] = clock + made
+                reach[made], label[made], parent[made] = value, j, h
+                made += 1
+            h += 1
+        if code != DONE:
+            at[TOKEN] = t
+            break
+        begin, first = first, made
+    at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT] = h, begin, first, made, done, cut
+    return code
+
+
+@kernel
+def follow(handle, edge_at, classes, taken, recursion, bound, least, limits, p):  # type: ignore[no-untyped-def]
+    """The first of the best labellings, as the machines in `taken` (A,) charge them.
+
+    Prefixes are followed down to a floor, which goes down until a labelling reaches it.
 
     Parameters
     ----------
+    handle : `Handle`
     edge_at : (T,) which edge scores lead into each token
     classes : (T,) of machines
     recursion : completion, tail, and the best value without machines, of `recursion.complete`
-    floor : at least `DEAD`
-    work : steps, after which it stops
-    direct : slots of the largest direct index
+    bound : no labelling is worth more
+    least : labellings worth less do not matter; grid units
+    limits : steps, after which it stops, and slots of the largest direct index
     p : room for prefixes
 
     Returns
     -------
-    number of the labelling in `p`, -1 where none reaches the floor, -2 where the work was too much; a bound on what does
-    not reach the floor; steps; p
+    number of the labelling in `p`, `NONE` where none has a finite value, or `STOPPED`; its value or another bound on the
+    best one; steps; p
     """
-    completion, tail, total = recursion
-    T, K, A = len(classes), scores.edge.shape[1], len(taken)
+    states, K, A = handle.machines.states, handle.scores.edge.shape[1], len(taken)
     radix, row, read = np.empty(A, np.int64), np.empty(A, np.int64), np.empty(A, np.int64)
-    keys = K
+    values, at, size = np.empty(K, np.int64), np.zeros(7, np.int64), K
     for a in range(A):
-        radix[a] = keys
-        keys *= machines.states[taken[a]]
-    indexed = keys <= direct
-    size = len(p.slots)
-    while indexed and size < keys:
-        size *= 2
-    if size > len(p.slots):
-        p = _more_slots(p, size)
-    p.reach[0], p.key[0], p.label[0], p.parent[0] = total, 0, -1, -1
-    begin, first, made, done, cut = 0, 1, 1, 0, FORBIDDEN
-    start = np.zeros(K, np.int64)
-    for t in range(T):
-        c, ahead, last = classes[t], tail[t], t == T - 1
-        for h in range(begin, first):
-            if p.reach[h] < floor:
-                continue
-            if done > work:
-                p.clock[0] += made
-                return -2, cut, done, p
-            if made + K > len(p.reach) or not indexed:
-                p = _room(p, first, made, K, indexed)
-            i = np.int64(p.label[h])
-            edges, rest = start, total
-            if i >= 0:
-                edges, rest = scores.edge[edge_at[t], i, :K], completion[t - 1, i]
-            for a in range(A):
-                m = taken[a]
-                row[a] = machines.arc[m] + p.key[h] // radix[a] % machines.states[m] * machines.width[m]
-                read[a] = machines.table[c, m] + (i + 1) * machines.stride[m]
-            done += K
-            for j in range(K):
-                reach = p.reach[h] - rest + edges[j] + ahead[j]
-                if reach < floor:
-                    cut = max(cut, reach)
-                    continue
-                key, spent = j, 0
-                for a in range(A):
-                    arc = row[a] + machines.symbols[read[a] + j]
-                    state = machines.next_state[arc]
-                    key += state * radix[a]
-                    spent += machines.cost[arc]
-                    if last:
-                        spent += machines.final[machines.state_at[taken[a]] + state]
-                    spent = min(spent, -FORBIDDEN)
-                done += A + 1
-                reach -= spent
-                if reach < floor:
-                    cut = max(cut, reach)
-                    continue
-                place = _place(p, key, first, indexed)
-                other = p.slots[place] - p.clock[0]
-                if other >= first:
-                    if reach <= p.reach[other]:
-                        continue
-                    p.reach[other] = FORBIDDEN
-                p.slots[place] = p.clock[0] + made
-                p.reach[made], p.key[made], p.label[made], p.parent[made] = reach, key, j, h
-                made += 1
-        begin, first = first, made
-    p.clock[0] += made
-    end = begin + np.argmax(p.reach[begin:made]) if made > begin else -1
-    return end, cut, done, p
+        radix[a] = size
+        if size > MOST_KEYS // states[taken[a]]:
+            return STOPPED, bound, 0, p
+        size *= states[taken[a]]
+    work, indexed = limits[0], size <= limits[1]
+    if len(p.slots) < (size if indexed else ROOM):
+        p = _more_slots(p, size if indexed else ROOM)
+    step = FIRST_STEP
+    while True:
+        floor, code = max(bound - step, least, DEAD), FULL
+        at[TOKEN], at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[CUT] = 0, 0, 0, 1, 1, FORBIDDEN
+        while code == FULL:
+            p = _with_room(p, at[FIRST], at[MADE], K, indexed)
+            p.reach[0], p.key[0], p.label[0], p.parent[0] = recursion[2], 0, -1, -1
+            stops = floor, work, indexed
+            code = _extend(handle, edge_at, classes, taken, recursion, stops, radix, row, read, values, p, at)
+        p.clock[0] += at[MADE]
+        if code == STOPPED:
+            return STOPPED, bound, at[STEPS], p
+        end = NONE
+        for h in range(at[BEGIN], at[MADE]):
+            if p.reach[h] >= floor and (end < 0 or p.reach[h] > p.reach[end]):
+                end = h
+        if end >= 0:
+            return end, p.reach[end], at[STEPS], p
+        bound, step = at[CUT], step * 5 // 2
+        if bound < DEAD:
+            return NONE, FORBIDDEN, at[STEPS], p
 
 
 @kernel

@@ -7,43 +7,60 @@ from ilpinfer.kernels.jit import kernel
 
 
 @kernel
-def complete(scores, emission, rows, classes, edge_at, completion, tail):  # type: ignore[no-untyped-def]
+def _step_back(edge, e, tail, completion, t):  # type: ignore[no-untyped-def]
+    """Fill row t of the completions, four labels at a time, which share what they load."""
+    _, K, width = edge.shape
+    for i in range(0, K - 3, 4):
+        best0 = best1 = best2 = best3 = FORBIDDEN
+        for j in range(width):
+            ahead = tail[t + 1, j]
+            best0 = max(best0, edge[e, i, j] + ahead)
+            best1 = max(best1, edge[e, i + 1, j] + ahead)
+            best2 = max(best2, edge[e, i + 2, j] + ahead)
+            best3 = max(best3, edge[e, i + 3, j] + ahead)
+        completion[t, i], completion[t, i + 1] = best0, best1
+        completion[t, i + 2], completion[t, i + 3] = best2, best3
+    for i in range(K >> 2 << 2, K):
+        best = FORBIDDEN
+        for j in range(width):
+            best = max(best, edge[e, i, j] + tail[t + 1, j])
+        completion[t, i] = best
+
+
+@kernel
+def complete(handle, emission, rows, classes, edge_at, completion, tail):  # type: ignore[no-untyped-def]
     """The best value of a labelling; forbidden where there is none.
 
     Fills completion (T, Kp), the best value of what follows label k at token t, and tail (T, Kp), the same with the
     token's own score. Parameters as `label_setting.follow`, and rows (T,) of `emission`, classes (T,) of nodes.
     """
-    T, K = len(rows), emission.shape[1]
-    blocks = completion.shape[1] >> 3
+    node, edge, T, K = handle.scores.node, handle.scores.edge, len(rows), emission.shape[1]
     for t in range(T - 1, -1, -1):
-        if t == T - 1:
-            completion[t, :K] = 0
+        for j in range(K, edge.shape[2]):
+            completion[t, j] = tail[t, j] = FORBIDDEN
+        if t < T - 1:
+            _step_back(edge, edge_at[t + 1], tail, completion, t)
         else:
-            ahead, edges = tail[t + 1], scores.edge[edge_at[t + 1]]
-            for i in range(K):
-                best = FORBIDDEN
-                for j in range(blocks << 3):
-                    best = max(best, edges[i, j] + ahead[j])
-                completion[t, i] = best
-        own, extra = emission[rows[t]], scores.node[classes[t]]
+            completion[t, :K] = 0
+        row, c = rows[t], classes[t]
         for j in range(K):
-            tail[t, j] = max(own[j] + extra[j] + completion[t, j], FORBIDDEN)
-        completion[t, K:] = FORBIDDEN
-        tail[t, K:] = FORBIDDEN
-    return tail[0].max()
+            tail[t, j] = max(emission[row, j] + node[c, j] + completion[t, j], FORBIDDEN)
+    best = FORBIDDEN
+    for j in range(K):
+        best = max(best, tail[0, j])
+    return best
 
 
 @kernel
-def trace(scores, edge_at, completion, tail, total, path):  # type: ignore[no-untyped-def]
+def trace(edge, edge_at, completion, tail, total, path):  # type: ignore[no-untyped-def]
     """Fill path (T,) with the first labelling of value `total`, which is not forbidden."""
     j = 0
     while tail[0, j] != total:
         j += 1
     path[0] = j
     for t in range(1, len(path)):
-        edges, ahead, best = scores.edge[edge_at[t], j], tail[t], completion[t - 1, j]
-        j = 0
-        while edges[j] + ahead[j] != best:
+        e, i, j = edge_at[t], j, 0
+        while edge[e, i, j] + tail[t, j] != completion[t - 1, i]:
             j += 1
         path[t] = j
 
@@ -51,10 +68,10 @@ def trace(scores, edge_at, completion, tail, total, path):  # type: ignore[no-un
 @kernel
 def bare(handle, emission, rows, classes, edge_at, path):  # type: ignore[no-untyped-def]
     """Viterbi alone: the best value without machines; path (T,) is filled where it is not forbidden."""
-    scores = handle.scores
-    size = len(rows), scores.edge.shape[2]
+    edge = handle.scores.edge
+    size = len(rows), edge.shape[2]
     completion, tail = np.empty(size, np.int64), np.empty(size, np.int64)
-    total = complete(scores, emission, rows, classes, edge_at, completion, tail)
+    total = complete(handle, emission, rows, classes, edge_at, completion, tail)
     if total > FORBIDDEN // 2:
-        trace(scores, edge_at, completion, tail, total, path)
+        trace(edge, edge_at, completion, tail, total, path)
     return total
