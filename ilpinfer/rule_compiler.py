@@ -83,7 +83,9 @@ class RuleCompiler:
         from ilpinfer.exact.compiled import Tables
 
         compiled = self.compiled(labels)
-        return self._tables.find(lambda one: one.rules is compiled, lambda: Tables(compiled))
+        return self._tables.find(
+            lambda one: one.rules is compiled and not one.vocabulary.full, lambda: Tables(compiled)
+        )
 
     def only(self, labels: LabelSet) -> "RuleCompiler":
         """The same rules, compiled, for these labels alone."""

@@ -10,7 +10,7 @@ from formulations.compiled.machine import Automaton, TooManyStates
 from formulations.compiled.problem import GroundRule
 from formulations.compiled.rules import CompiledFeature, CompiledRule, CompiledRules
 from formulations.compiled.vocabulary import Vocabulary
-from formulations.compiled.windows import FIRST, Condition, StepChoice, UnboundPart
+from formulations.compiled.windows import FIRST, LAST, Condition, StepChoice, UnboundPart
 from formulations.constraints.priority import Priorities
 from formulations.constraints.template import Part
 from formulations.grid import Grid, add, is_forbidden
@@ -64,16 +64,18 @@ class Folding:
     Parameters
     ----------
     rules : for K labels
+    first, last : (K,) grid scores of the first and the last token that a model adds for every sequence
 
     Attributes
     ----------
     left : places of the rules that the tables leave out: they depend on the sequence, or count once over several machines
     apart : whether what is left has priority over no rule of the tables, nor one of these over it
-    reads : whether any rule or feature looks at texts
+    reads : whether any rule or feature of the tables looks at texts
+    silent : whether none at all does
     weight : grid units that rules and features can come to at a token, at most
     """
 
-    def __init__(self, rules: CompiledRules) -> None:
+    def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
         self.rules = rules
         self.left: list[int] = []
         self._nodes: list[Table] = []
@@ -91,7 +93,11 @@ class Folding:
         self.apart = sum(rule.demands_by_sequence for rule in rules.rules) == 0 or (
             sum(bool(rule.demands or rule.demands_by_sequence) for rule in rules.rules) < 2
         )
+        for scores, end in ((first, FIRST), (last, LAST)):
+            if scores is not None:
+                self._nodes.append(Table(np.stack([np.zeros_like(scores), scores]), (end,)))
         self.reads = any(item.reads for item in rules.items)
+        self.silent = not self.reads and not self.left
         if len(self._demanding) < 2:
             self._demanding, asked = [], []
         self.weight = sum(
@@ -101,10 +107,10 @@ class Folding:
         self.weight += sum(
             (rule.rule.units or 0) * sum(map(_most, parts)) for _, rule, parts in self._following
         )
-        first = [(FIRST,)] if any(table.first for table in self._nodes) else []
+        begins = [(FIRST,)] if any(table.first for table in self._nodes) else []
         steps = [part.steps for _, _, parts in self._following for part in parts]
         self.conditions = [
-            _distinct([*(table.condition for table in self._nodes), *asked, *first]),
+            _distinct([*(table.condition for table in self._nodes), *asked, *begins]),
             _distinct([*(table.condition for table in self._edges), *(asked if self._edges else ())]),
             _distinct(choice.condition for choice in steps),
         ]

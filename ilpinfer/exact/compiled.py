@@ -7,18 +7,21 @@ import numpy as np
 
 from formulations import Trellis
 from formulations.compiled.folding import EDGES, MACHINES, Folding
+from formulations.compiled.lattice import Lattice
 from formulations.compiled.machine import TooManyStates, longest
 from formulations.compiled.rules import CompiledRules
 from formulations.compiled.vocabulary import TooManyClasses, Vocabulary
 from formulations.grid import Grid, add, is_forbidden
 from ilpinfer.certificate import Part
-from ilpinfer.kernels.decoding import CODE, DIRECT, PROVED, UNKNOWN_CLASS, decode_batch
+from ilpinfer.kernels.decoding import CODE, DIRECT, PROVED, UNKNOWN_CLASS, VALUE, WORK, decode_batch
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows, padded
 from ilpinfer.kernels.tables import Integers, Scores
 
-PASSES = 30
+PASSES = 10
 """Label setting that takes as many steps as so many Viterbi passes is left to other methods."""
+STEPS_PER_SECOND = 2e8
+"""Of label setting and Viterbi, on a slow machine; what might pass a time limit is left to methods that look at the clock."""
 MOST_POOLS = 8
 """Edge scores of models that tables are kept for."""
 MOST_WEIGHT = 1 << 40
@@ -49,13 +52,42 @@ class Outcome(NamedTuple):
         return None if is_forbidden(self.value) else self.path
 
 
-class Group(NamedTuple):
-    """Sequences that one call of a kernel decodes: they share a pool, and their lengths are near each other."""
+class Entry(NamedTuple):
+    """Tables as one object for kernels.
+
+    Parameters
+    ----------
+    pool : edge scores of the model
+    changes : of the vocabulary, before they were made
+    handle : windows, scores and machines
+    keys : which machine has each place in them
+    limits : steps of label setting for a token, and slots of a direct index
+    """
 
     pool: Grid
-    length: int
-    trellises: list[Trellis]
-    places: list[int]
+    changes: int
+    handle: Any
+    keys: list[Part]
+    limits: tuple[int, int]
+
+
+class Input(NamedTuple):
+    """Sequences that one call of a kernel decodes.
+
+    Parameters
+    ----------
+    lengths : of N sequences
+    emission : (V, K) grid scores of labels
+    rows : (total,) of `emission`, for each token
+    tokens : (total,) rows of the vocabulary
+    steps : (total,) the pool's entry of the step into each token; (0,) where it has one only
+    """
+
+    lengths: list[int]
+    emission: Grid
+    rows: Integers
+    tokens: Integers
+    steps: Integers
 
 
 class Tables:
@@ -64,43 +96,40 @@ class Tables:
     Parameters
     ----------
     rules : for K labels
+    first, last : (K,) grid scores of the first and the last token that a model adds for every sequence
     """
 
-    def __init__(self, rules: CompiledRules) -> None:
-        self.rules, self.folding = rules, Folding(rules)
-        self._begin()
-
-    def _begin(self) -> None:
-        """Forget all tokens."""
+    def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
+        self.rules, self.folding = rules, Folding(rules, first, last)
         self.vocabulary: Vocabulary = self.folding.vocabulary()
         self.vocabulary.rows([""])
         self._pools: tuple[Grid, ...] = ()
-        self._handles: dict[tuple[int, int], tuple[Grid, int, Any, list[Part]]] = {}
+        self._entries: dict[tuple[int, int], Entry] = {}
         self._machines: dict[tuple[int, ...], tuple[Any, list[Part]]] = {}
 
-    def holds(self, trellis: Trellis) -> bool:
-        """Whether kernels can decode a sequence as far as the rules go that look at neighbours only."""
-        if trellis.lattice.order > 1 or len(trellis) * self.folding.weight > MOST_WEIGHT:
+    def holds(self, trellis: Trellis, time_limit: float | None = None) -> bool:
+        """Whether kernels can decode a sequence in time, as far as the rules go that look at neighbours only."""
+        lattice, folding = trellis.lattice, self.folding
+        (T, S), K = lattice.node.shape, lattice.pool.shape[2]
+        if S != K or T * folding.weight > MOST_WEIGHT or not folding.apart:
             return False
-        silent = not self.folding.reads and not self.folding.left
-        return self.folding.apart and (silent or any(trellis.tokens))
+        if time_limit is not None and time_limit * STEPS_PER_SECOND < T * K * K * PASSES:
+            return False
+        return folding.silent or any(trellis.tokens)
 
-    def decode(self, trellises: Sequence[Trellis]) -> list[Outcome | None]:
+    def decode(self, trellises: Sequence[Trellis], time_limit: float | None = None) -> list[Outcome | None]:
         """The best labellings by the rules of the tables; None for a sequence that they cannot hold."""
         found: list[Outcome | None] = [None] * len(trellises)
-        groups: dict[tuple[int, int], Group] = {}
+        groups: dict[tuple[int, int], list[int]] = {}
+        pools: dict[int, Grid] = {}
         for place, trellis in enumerate(trellises):
-            if self.holds(trellis):
-                pool, length = self._known(trellis.lattice.pool), longest(len(trellis))
-                group = groups.setdefault((id(pool), length), Group(pool, length, [], []))
-                group.trellises.append(trellis)
-                group.places.append(place)
-        for group in groups.values():
-            try:
-                outcomes = self._batch(group)
-            except (TooManyStates, TooManyClasses):
-                continue
-            for place, outcome in zip(group.places, outcomes, strict=True):
+            if self.holds(trellis, time_limit):
+                pool = self._known(trellis.lattice.pool)
+                pools[id(pool)] = pool
+                groups.setdefault((id(pool), longest(len(trellis.tokens))), []).append(place)
+        for (pool_id, _), places in groups.items():
+            outcomes = self._several([trellises[place] for place in places], pools[pool_id])
+            for place, outcome in zip(places, outcomes, strict=True):
                 found[place] = outcome
         return found
 
@@ -115,68 +144,74 @@ class Tables:
                     return known
         return pool
 
-    def _batch(self, group: Group) -> list[Outcome]:
-        trellises, lattices = group.trellises, [trellis.lattice for trellis in group.trellises]
-        N, begins = len(trellises), np.cumsum([0, *map(len, trellises)])
-        total = int(begins[-1])
-        tokens = np.zeros(total, np.int64)
+    def _several(self, trellises: Sequence[Trellis], pool: Grid) -> list[Outcome | None]:
+        """Sequences with one pool."""
+        lattices = [trellis.lattice for trellis in trellises]
+        lengths = [len(trellis.tokens) for trellis in trellises]
+        total = sum(lengths)
         if self.folding.reads:
-            tokens = self._rows([token for trellis in trellises for token in trellis.tokens])
-        emission = lattices[0].node if N == 1 else np.concatenate([lattice.node for lattice in lattices])
+            tokens = self.vocabulary.rows([token for trellis in trellises for token in trellis.tokens])
+        else:
+            tokens = np.zeros(total, np.int64)
+        emission = (
+            lattices[0].node if len(lattices) == 1 else np.concatenate([lattice.node for lattice in lattices])
+        )
         steps = NO_STEPS
-        if len(group.pool) > 1:
-            steps = np.zeros(total, np.int64)
-            for begin, lattice in zip(begins.tolist(), lattices, strict=False):
-                steps[begin + 1 : begin + 1 + len(lattice.step)] = lattice.step
-        inputs = emission, begins, tokens, np.arange(total), steps, NO_CLASSES
-        limits = PASSES * emission.shape[1] ** 2, DIRECT
+        if len(pool) > 1:
+            steps = np.concatenate([part for lattice in lattices for part in ([0], lattice.step)])
+        return self.run(Input(lengths, emission, np.arange(total), tokens, steps), pool, lattices[0])
+
+    def run(self, given: Input, pool: Grid, lattice: Lattice | None) -> list[Outcome | None]:
+        """Sequences with one pool, whose own entries belong to the steps of `lattice`, where it is given."""
+        N, total = len(given.lengths), len(given.tokens)
+        begins = np.array([0, total]) if N == 1 else np.cumsum([0, *given.lengths])
+        length = longest(max(given.lengths))
+        inputs = given.emission, begins, given.tokens, given.rows, given.steps, NO_CLASSES
         while True:
-            handle, keys = self._handle(group, tokens)
+            try:
+                entry = self._entry(pool, length, given.tokens, lattice)
+            except (TooManyStates, TooManyClasses):
+                return [None] * N
             paths, results = np.empty(total, np.int64), np.zeros((N, 5), np.int64)
-            masks = np.zeros((N, len(keys)), np.uint8)
-            decode_batch(handle, *inputs, limits, paths, results, masks, NO_COMPLETIONS)
-            unknown = np.flatnonzero(results[:, CODE] == UNKNOWN_CLASS).tolist()
+            masks = np.zeros((N, len(entry.keys)), np.uint8)
+            decode_batch(entry.handle, *inputs, entry.limits, paths, results, masks, NO_COMPLETIONS)
+            rows = results.tolist()
+            unknown = [n for n, row in enumerate(rows) if row[CODE] == UNKNOWN_CLASS]
             if not unknown:
-                return [
-                    Outcome(
-                        code == PROVED, paths[begin:end], value, tuple(keys[m] for m in np.flatnonzero(mask))
-                    )
-                    for (code, value, *_), mask, begin, end in zip(
-                        results.tolist(), masks, begins[:-1].tolist(), begins[1:].tolist(), strict=True
-                    )
-                ]
+                break
             for n in unknown:
                 for purpose in range(3):
-                    self.vocabulary.class_of(purpose, tokens[begins[n] : begins[n + 1]])
+                    self.vocabulary.class_of(purpose, given.tokens[begins[n] : begins[n + 1]])
+        ends, keys = begins.tolist(), entry.keys
+        return [
+            Outcome(
+                row[CODE] == PROVED,
+                paths[ends[n] : ends[n + 1]],
+                row[VALUE],
+                tuple(keys[m] for m in masks[n].nonzero()[0].tolist()) if row[WORK] else (),
+            )
+            for n, row in enumerate(rows)
+        ]
 
-    def _rows(self, tokens: Sequence[str]) -> Integers:
-        """The row of each token in the vocabulary, which is begun anew where it is full."""
-        if self.vocabulary.full:
-            self._begin()
-        return self.vocabulary.rows(tokens)
-
-    def _handle(self, group: Group, tokens: Integers) -> tuple[Any, list[Part]]:
-        """The tables as one object, and the machine of each place in them."""
-        pool, lattice, vocabulary = group.pool, group.trellises[0].lattice, self.vocabulary
+    def _entry(self, pool: Grid, length: int, tokens: Integers, lattice: Lattice | None) -> Entry:
+        vocabulary = self.vocabulary
+        known = self._entries.get((id(pool), length))
+        if known is not None and known.changes == vocabulary.changes:
+            return known
         changes = vocabulary.changes
-        known = self._handles.get((id(pool), group.length))
-        if known is not None and known[1] == changes:
-            return known[2], known[3]
-        machines, keys = self._packed(group.length)
-        own = len(pool) > 1 and np.array_equal(lattice.step, np.arange(len(pool)))
+        machines, keys = self._packed(length)
+        own = lattice is not None and len(pool) > 1 and np.array_equal(lattice.step, np.arange(len(pool)))
         scores = self._steps_of(pool, tokens) if own else pack_scores(self.folding, vocabulary, pool)
         handle = together(pack_windows(vocabulary), scores, machines)
+        K, padded_K = scores.edge.shape[1:]
+        entry = Entry(pool, changes, handle, keys, (PASSES * K * padded_K, DIRECT))
         if not own:
-            self._keep(pool, group.length, (pool, changes, handle, keys))
-        return handle, keys
-
-    def _keep(self, pool: Grid, length: int, entry: tuple[Grid, int, Any, list[Part]]) -> None:
-        """Keep the tables of a pool, and forget those of the one that was new first."""
-        if not any(known is pool for known in self._pools):
-            self._pools = (pool, *self._pools)[:MOST_POOLS]
-        kept = set(map(id, self._pools))
-        handles = {key: value for key, value in self._handles.items() if key[0] in kept}
-        self._handles = {**handles, (id(pool), length): entry}
+            if not any(kept is pool for kept in self._pools):
+                self._pools = (pool, *self._pools)[:MOST_POOLS]
+            kept = set(map(id, self._pools))
+            entries = {key: value for key, value in self._entries.items() if key[0] in kept}
+            self._entries = {**entries, (id(pool), length): entry}
+        return entry
 
     def _steps_of(self, pool: Grid, tokens: Integers) -> Scores:
         """Scores of one sequence, whose pool has an entry for each of its steps."""
