@@ -14,7 +14,8 @@ from formulations.compiled.problem import compile_problem
 from formulations.grid import is_forbidden
 from ilpinfer.deadline import Deadline
 from ilpinfer.found import Task
-from ilpinfer.search import tabu, tabu_kernels
+from ilpinfer.kernels import tabu as tabu_kernels
+from ilpinfer.search import tabu
 from ilpinfer.search.parameters import Evolution, Tabu
 from ilpinfer.search.population import Population
 

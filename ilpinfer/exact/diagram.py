@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.deadline import Deadline
-from ilpinfer.exact import diagram_kernels as kernels
 from ilpinfer.exact.follow import grown_memo, memo_of
 from ilpinfer.exact.guide import Alive, Guide, Integers, Path, given_back, joint_symbols
 from ilpinfer.exact.parts import Priced, pack_parts
+from ilpinfer.kernels import diagram as kernels
 
 _WORK_PER_CALL = 200_000
 _LARGEST_MEMO = 1_000_000

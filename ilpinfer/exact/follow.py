@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.deadline import Deadline
-from ilpinfer.exact import follow_kernels as kernels
 from ilpinfer.exact.guide import Guide, Relaxed, joint_symbols
 from ilpinfer.exact.parts import Priced, pack_parts
+from ilpinfer.kernels import follow as kernels
 
 Integers = NDArray[np.int64]
 Path = NDArray[np.int64]

@@ -12,10 +12,10 @@ from formulations.compiled.sums import Sum
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.certificate import Part
 from ilpinfer.deadline import Deadline
-from ilpinfer.exact import guide_kernels as kernels
 from ilpinfer.exact.parts import Priced
 from ilpinfer.exact.viterbi import completions
-from ilpinfer.exact.viterbi_kernels import best_path
+from ilpinfer.kernels import guide as kernels
+from ilpinfer.kernels.viterbi import best_path
 
 Integers = NDArray[np.int64]
 Path = NDArray[np.int64]

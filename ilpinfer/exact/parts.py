@@ -11,7 +11,7 @@ from formulations.compiled.problem import GroundRule
 from formulations.compiled.sums import Sum
 from formulations.grid import FORBIDDEN
 from ilpinfer.certificate import Part
-from ilpinfer.search.packed import Packed, pack_machines
+from ilpinfer.kernels.packed import Packed, pack_machines
 
 _LARGEST = 2**56
 """What the multiplier of a hard rule may amount to in all, grid units."""

@@ -10,9 +10,10 @@ from formulations.compiled.lattice import Lattice
 from formulations.compiled.machine import TooManyStates
 from formulations.compiled.problem import GroundRule, Problem
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
-from ilpinfer.exact import marginal_kernels, product_kernels, reading_kernels
 from ilpinfer.exact.viterbi import completions
-from ilpinfer.search.packed import HARD, Packed, pack
+from ilpinfer.kernels import marginals, product
+from ilpinfer.kernels.packed import HARD, Packed, pack
+from ilpinfer.kernels.readings import group_rows, number_readings
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +27,7 @@ class Product:
     Parameters
     ----------
     packed : the machines
-    readings, steps, joint : arrays of `product_kernels.expand`
+    readings, steps, joint : arrays of `product.expand`
     scores : node (T, K), pool (P, K, K), exp(pool - largest), largest (P, K); nats
     tail : (V, K) nats, each token shifted
     log_sum : log Σ exp(score) over labellings that keep the hard rules, nats; -inf where there are none
@@ -52,16 +53,16 @@ class Product:
         labels, pairs = np.empty((T, K)), np.empty((T - 1 if edges else 0, K, K))
         mass, ended = np.empty(len(self.joint[4])), np.empty(len(self.tail))
         shared = self.joint, self.readings, self.steps, self.scores, self.tail
-        marginal_kernels.forward(*shared, labels, pairs, mass, ended)
+        marginals.forward(*shared, labels, pairs, mass, ended)
         expected = np.zeros(len(self.packed.penalty))
         if (self.packed.penalty != HARD).any():
-            product_kernels.expected_counts(self.packed, self.readings, self.joint, mass, ended, expected)
+            product.expected_counts(self.packed, self.readings, self.joint, mass, ended, expected)
         return labels, pairs, expected
 
     def draw(self, uniform: Floats) -> NDArray[np.int64]:
         """Label ids (n, T) from numbers (n, T) in [0, 1)."""
         ids = np.empty(uniform.shape, np.int64)
-        marginal_kernels.draw(self.joint, self.readings, self.scores, self.steps[-1], self.tail, uniform, ids)
+        marginals.draw(self.joint, self.readings, self.scores, self.steps[-1], self.tail, uniform, ids)
         return ids
 
 
@@ -84,14 +85,14 @@ def product_of(problem: Problem, budget: int) -> Product:
     readings, steps = _read(lattice, packed)
     node, pool = _nats(lattice.node), _nats(lattice.pool)
     possible = ~is_forbidden(lattice.node) & ~is_forbidden(completions(lattice))
-    joint = product_kernels.expand(packed, readings, steps, possible, lattice.pool, budget)
+    joint = product.expand(packed, readings, steps, possible, lattice.pool, budget)
     if joint[-1] < len(node):
         raise TooManyStates(_refusal(problem, joint[1], joint[-1], budget))
     scaled, largest = np.empty_like(pool), np.empty(pool.shape[:2])
-    marginal_kernels.scale(pool, scaled, largest)
+    marginals.scale(pool, scaled, largest)
     scores = node, pool, scaled, largest
     tail = np.empty(joint[2].shape)
-    log_sum = marginal_kernels.backward(joint, readings, steps, scores, tail)
+    log_sum = marginals.backward(joint, readings, steps, scores, tail)
     return Product(packed, readings, steps, joint, scores, tail, float(log_sum))
 
 
@@ -104,12 +105,12 @@ def _nats(units: NDArray[np.int64]) -> Floats:
 
 
 def _read(lattice: Lattice, packed: Packed) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Readings and steps, as `product_kernels.expand` takes them."""
+    """Readings and steps, as `product.expand` takes them."""
     T, K = lattice.shape
     kinds, kind = _distinct(packed.table, T)
-    number, symbols, begin = reading_kernels.number_readings(packed, kinds, K)
+    number, symbols, begin = number_readings(packed, kinds, K)
     pairs, pair = _distinct(np.stack([lattice.step, kind[1:]]), T - 1)
-    alike, possible = reading_kernels.group_rows(number, lattice.pool, pairs)
+    alike, possible = group_rows(number, lattice.pool, pairs)
     return (number, symbols, begin, kind), (alike, possible, pair, lattice.step.astype(np.int64))
 
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from formulations.compiled.lattice import Lattice
 from formulations.grid import is_forbidden
-from ilpinfer.exact import viterbi_kernels as kernels
+from ilpinfer.kernels import viterbi as kernels
 
 Path = NDArray[np.int64]
 

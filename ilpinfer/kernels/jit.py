@@ -29,11 +29,10 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def place() -> str | None:
     """The folder where compiled kernels are kept; None where there is none that can be written."""
-    from ilpinfer.exact.guide_kernels import complete
-
-    cache: Any = complete
-    path: str | None = cache._cache.cache_path
-    return path
+    try:
+        return str(KernelCache(place).cache_path)
+    except (RuntimeError, OSError):
+        return None
 
 
 class NoCache:

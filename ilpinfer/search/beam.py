@@ -9,8 +9,8 @@ from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.viterbi import completions
-from ilpinfer.search import beam_kernels as kernels
-from ilpinfer.search.packed import pack
+from ilpinfer.kernels import beam as kernels
+from ilpinfer.kernels.packed import pack
 
 Path = NDArray[np.int64]
 

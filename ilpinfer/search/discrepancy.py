@@ -14,12 +14,12 @@ from formulations.programs.formulation import best_score
 from ilpinfer.certificate import VITERBI_BOUND
 from ilpinfer.deadline import STRETCH, Deadline
 from ilpinfer.exact.follow import grown_memo, memo_of
-from ilpinfer.exact.follow_kernels import enter
 from ilpinfer.exact.guide import joint_symbols
 from ilpinfer.exact.parts import Priced, pack_parts, priced
 from ilpinfer.exact.viterbi import completions
 from ilpinfer.found import Found, Task
-from ilpinfer.search import discrepancy_kernels as kernels
+from ilpinfer.kernels import discrepancy as kernels
+from ilpinfer.kernels.follow import enter
 from ilpinfer.search.exhaustion import whole_search
 from ilpinfer.search.incumbents import Incumbents
 from ilpinfer.search.parameters import Discrepancy

@@ -11,12 +11,12 @@ from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
 from formulations.limits import OutOfTime
 from ilpinfer.certificate import VITERBI_BOUND
 from ilpinfer.deadline import STRETCH
-from ilpinfer.exact.follow_kernels import enter
 from ilpinfer.exact.guide import joint_symbols
 from ilpinfer.exact.parts import Priced, pack_parts, priced
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.found import Found, Task
-from ilpinfer.search import evolution_kernels as kernels
+from ilpinfer.kernels import evolution as kernels
+from ilpinfer.kernels.follow import enter
 from ilpinfer.search.discrepancy import run_time
 from ilpinfer.search.incumbents import Incumbents
 from ilpinfer.search.parameters import Evolution

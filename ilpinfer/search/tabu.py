@@ -8,7 +8,7 @@ from formulations.compiled.problem import Problem
 from formulations.grid import UNITS_PER_NAT
 from ilpinfer.deadline import STRETCH
 from ilpinfer.found import Found, Task
-from ilpinfer.search import tabu_kernels as kernels
+from ilpinfer.kernels import tabu as kernels
 from ilpinfer.search.parameters import Evolution, Tabu
 from ilpinfer.search.population import Population, populated
 from ilpinfer.search.starting import better_first

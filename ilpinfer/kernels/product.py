@@ -3,9 +3,9 @@
 import numpy as np
 
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
-from ilpinfer.exact.reading_kernels import longer, place, rehashed
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.search.packed import HARD
+from ilpinfer.kernels.packed import HARD
+from ilpinfer.kernels.readings import longer, place, rehashed
 
 BROKEN = -1
 """State of every machine of a soft rule that counts at most once, and has."""

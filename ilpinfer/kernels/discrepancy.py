@@ -1,9 +1,9 @@
 """Depth-first search under a limit; a prefix is told by its last state and by the joint state of all machines."""
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.exact.follow_kernels import BROKEN, UNKNOWN, price_of, read_symbol
+from ilpinfer.kernels.follow import BROKEN, UNKNOWN, price_of, read_symbol
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.search.packed import HARD
+from ilpinfer.kernels.packed import HARD
 
 _DEAD = FORBIDDEN // 2
 DONE, WORKED, FULL = 0, 1, 2

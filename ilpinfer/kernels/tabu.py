@@ -3,8 +3,7 @@
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.jit import kernel
-from ilpinfer.search.evolution_kernels import (
+from ilpinfer.kernels.evolution import (
     BEST,
     FOUND,
     SPARE,
@@ -12,7 +11,8 @@ from ilpinfer.search.evolution_kernels import (
     VALUED,
     value,
 )
-from ilpinfer.search.run_kernels import below, mutate, share
+from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.runs import below, mutate, share
 
 DONE, FULL = 0, 1
 """Why `search` has stopped: the steps or the work are over, or there is no room for joint states or for labellings."""

@@ -1,8 +1,8 @@
 """Repair: changes of one token, one run or one border, taken as soon as they make a labelling better."""
 
+from ilpinfer.kernels.evolution import BEST, FOUND, SPARE, STATES, VALUED, value
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.search.evolution_kernels import BEST, FOUND, SPARE, STATES, VALUED, value
-from ilpinfer.search.run_kernels import begins, put, shift_back, shift_on
+from ilpinfer.kernels.runs import begins, put, shift_back, shift_on
 
 DONE, WORKED, FULL = 0, 1, 2
 """Why `improve` has stopped: nothing makes it better, the work is done, or there is no room for joint states or labellings."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.search.packed import HARD
+from ilpinfer.kernels.packed import HARD
 
 _DEAD = FORBIDDEN // 2
 UNKNOWN, BROKEN = -1, -2

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
+from ilpinfer.kernels.evolution import BEST, FOUND, SPARE, STATES, VALUED, value
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.search.evolution_kernels import BEST, FOUND, SPARE, STATES, VALUED, value
-from ilpinfer.search.run_kernels import below, mutate, put, share
+from ilpinfer.kernels.runs import below, mutate, put, share
 
 DONE, FULL = 0, 1
 """Why `anneal` has stopped: the steps are over, or there is no room for joint states or for labellings."""

@@ -7,9 +7,9 @@ first. `value` of a node is the best that leads to it, `ahead` the best that fol
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.exact.follow_kernels import BROKEN, UNKNOWN, price_of, read_symbol, spread
+from ilpinfer.kernels.follow import BROKEN, UNKNOWN, price_of, read_symbol, spread
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.search.packed import HARD
+from ilpinfer.kernels.packed import HARD
 
 _DEAD = FORBIDDEN // 2
 DONE, FULL, MEMO, SLOTS = 0, 1, 2, 3

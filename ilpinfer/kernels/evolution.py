@@ -7,10 +7,10 @@ how many hard violations it has up to there. Steps that the lattice forbids coun
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.exact.follow_kernels import place_of
+from ilpinfer.kernels.follow import place_of
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.search.packed import HARD
-from ilpinfer.search.run_kernels import below, mend, mutate, section, share
+from ilpinfer.kernels.packed import HARD
+from ilpinfer.kernels.runs import below, mend, mutate, section, share
 
 _DEAD = FORBIDDEN // 2
 DONE, FULL = 0, 1
@@ -131,7 +131,7 @@ def evolve(lattice, machines, people, slots, seed, runs, settings, weights, reco
     lattice : node, pool, step and order; machines : as in label setting, with hard violations counted
     people : label, joint state, worth and hard violations so far (N, T), and in all (N,), N = μ + λ
     slots : which people live (μ,), and which places are free (λ,)
-    runs : as in `run_kernels`
+    runs : as in `runs`
     settings : mutation rate β, selection pressure s, shift rate ω; whether parents are ranked and borders shift both ways
     weights : of a hard violation in grid units at the start, and how much it grows each generation (eq. 67)
     records : values (N,), valuations (N,) and labels (N, T) of labellings that keep the hard rules
