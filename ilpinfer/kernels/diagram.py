@@ -4,27 +4,41 @@ The steps of node n are those from first[n] to first[n + 1]; nodes of a layer fo
 first. `value` of a node is the best that leads to it, `ahead` the best that follows it.
 """
 
-import numpy as np
+from typing import NamedTuple
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.follow import BROKEN, UNKNOWN, price_of, read_symbol, spread
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.kernels.packed import HARD
+from ilpinfer.kernels.packed import Integers, Small
 
 _DEAD = FORBIDDEN // 2
-DONE, FULL, MEMO, SLOTS = 0, 1, 2, 3
-"""Why `multiply` has stopped: the layers or the work are done, or there is no room for more of something."""
+
+
+class Graph(NamedTuple):
+    """Nodes and steps, as above. N nodes, E steps.
+
+    state (N,), -1 for the root; value (N,); where the nodes of each layer begin (T+2,); first (N+1,); target and score
+    (E,); what each node of the last layer is worth more; ahead (N,).
+    """
+
+    state: Small
+    value: Integers
+    layers: Integers
+    first: Integers
+    target: Small
+    score: Integers
+    end: Integers
+    ahead: Integers
 
 
 @kernel
-def unfold(node, pool, step, base, states, begins, charges, made):  # type: ignore[no-untyped-def]
+def unfold(chain, alive, symbols, charge, made):  # type: ignore[no-untyped-def]
     """Write a lattice out, as far as the states named for its tokens; the number of steps is returned.
 
-    charges : symbol (C, S+1, B) of each step, which of the C tables a token uses (T,), and what a symbol is charged (J,)
-    made : state, value, layers (T+2,), first, target, score
+    charge : what each joint symbol is charged (J,), grid units
     """
-    symbol, table, charge = charges
-    state, value, layers, first, target, score = made
+    node, pool, step, base = chain
+    states, begins = alive.states, alive.begins
+    state, value, layers, first, target, score, _, _ = made
     T, B = len(node), pool.shape[2]
     state[0], value[0], layers[0], layers[1], count = -1, 0, 0, 1, 0
     for t in range(T):
@@ -43,17 +57,19 @@ def unfold(node, pool, step, base, states, begins, charges, made):  # type: igno
                 gain = node[t, j] if t == 0 else pool[step[t - 1], i, b] + node[t, j]
                 if gain < _DEAD or value[n] < _DEAD:
                     continue
-                gain -= charge[symbol[table[t], i + 1, b]]
+                gain -= charge[symbols.symbol[symbols.table[t], i + 1, b]]
                 target[count], score[count] = m, gain
                 value[m] = max(value[m], value[n] + gain)
                 count += 1
-    first[layers[T] : layers[T + 1] + 1] = count
+    for n in range(layers[T], layers[T + 1] + 1):
+        first[n] = count
     return count
 
 
 @kernel
-def complete(layers, first, target, score, end, ahead, last, stop):  # type: ignore[no-untyped-def]
+def complete(graph, last, stop):  # type: ignore[no-untyped-def]
     """Fill `ahead` for the layers last, last - 1 … stop."""
+    _, _, layers, first, target, score, end, ahead = graph
     T = len(layers) - 2
     for t in range(last, stop - 1, -1):
         for n in range(layers[t], layers[t + 1]):
@@ -67,8 +83,9 @@ def complete(layers, first, target, score, end, ahead, last, stop):  # type: ign
 
 
 @kernel
-def marginals(value, first, target, score, ahead, every, found):  # type: ignore[no-untyped-def]
+def marginals(graph, every, found):  # type: ignore[no-untyped-def]
     """The best through each of every so many steps; how many there are is returned."""
+    _, value, _, first, target, score, _, ahead = graph
     count, n = 0, 0
     for e in range(0, first[len(first) - 1], every):
         while first[n + 1] <= e:
@@ -80,16 +97,16 @@ def marginals(value, first, target, score, ahead, every, found):  # type: ignore
 
 
 @kernel
-def thin(diagram, floor, number, made):  # type: ignore[no-untyped-def]
+def thin(graph, floor, number, made):  # type: ignore[no-untyped-def]
     """Keep the nodes and steps through which a labelling of at least `floor` passes.
 
-    diagram : state, value, layers, first, target, score, end, ahead; those steps that are kept move to the front
+    graph : those steps that are kept move to the front
     number : room for the new number of each node
-    made : state, value, layers, first, end and ahead of the nodes kept
+    made : room for the nodes kept
     Returned are the number of steps and the best through a step that is left out.
     """
-    state, value, layers, first, target, score, end, ahead = diagram
-    new_state, new_value, new_layers, new_first, new_end, new_ahead = made
+    state, value, layers, first, target, score, end, ahead = graph
+    new_state, new_value, new_layers, new_first, _, _, new_end, new_ahead = made
     T = len(layers) - 2
     count = 0
     for t in range(T + 1):
@@ -126,135 +143,9 @@ def thin(diagram, floor, number, made):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def read_steps(state, layers, first, target, base, symbol, table, found):  # type: ignore[no-untyped-def]
-    """Fill found (E,) with the joint symbol of each step; symbol (C, S+1, B), table (T,)."""
-    for t in range(len(layers) - 2):
-        for n in range(layers[t], layers[t + 1]):
-            i = state[n]
-            row = symbol[table[t], i + 1]
-            shift = base[i] if t else 0
-            for e in range(first[n], first[n + 1]):
-                found[e] = row[state[target[e]] - shift]
-
-
-@kernel
-def _place(keys, key):  # type: ignore[no-untyped-def]
-    """Where in the hash table the new node of an old one and a joint state is, or belongs."""
-    place = spread(np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) & (len(keys) - 1)
-    while keys[place] >= 0 and keys[place] != key:
-        place = (place + 1) & (len(keys) - 1)
-    return place
-
-
-@kernel
-def multiply(diagram, machines, made, counts, back, floor, width, work):  # type: ignore[no-untyped-def]
-    """Let machines follow a diagram: a new node is an old one with a joint state, as far as it can reach the floor.
-
-    diagram : as in `thin`
-    machines : packed; where a joint state says that the machine's rule is paid (M,), -1 for rules that count singly;
-        each machine's symbol of a joint symbol (M, J); the joint symbol of each step (E,); memo; what a joint symbol
-        gives back of charges (J,); potentials in a row, where those of a machine begin (M,), -1 for none, and how many
-        states each has (M,)
-    made : state, value, layers, first, target, score; old node, joint state and bound of each; hash table
-    counts : layer, nodes, steps, joint states met, and the best that was left out for want of width
-    back : what is still given back for charges
-    """
-    state, _, layers, first, target, score, _, ahead = diagram
-    packed, flags, read, symbol, memo, worth, (potential, begin, size_of) = machines
-    new_state, value, new_layers, new_first, new_target, new_score, coarse, joint, bound, (keys, slots) = made
-    vectors, after, cost, _ = memo
-    T, done, plain = len(layers) - 2, 0, begin.max() < 0
-    while counts[0] < T and done < work:
-        t, count, steps = counts[0], counts[1], counts[2]
-        keys[:] = -1
-        done += len(slots) // 8
-        for n in range(new_layers[t], new_layers[t + 1]):
-            new_first[n] = steps
-            if value[n] <= _DEAD:
-                continue
-            old, before, here = coarse[n], joint[n], value[n]
-            done += first[old + 1] - first[old]
-            for e in range(first[old], first[old + 1]):
-                m, s = target[e], symbol[e]
-                q = after[before, s]
-                if q == UNKNOWN:
-                    done += 8 * len(read)
-                    if not read_symbol(packed, flags, read, memo, counts, before, s):
-                        return MEMO
-                    q = after[before, s]
-                if q == BROKEN:
-                    continue
-                gain = score[e] + worth[s] - cost[before, s]
-                reach = here + gain + ahead[m] + back
-                if not plain:
-                    reach += _promised(potential, begin, size_of, vectors, t, q)
-                if reach < floor or reach <= _DEAD:
-                    continue
-                key = (np.int64(m) << 32) | np.int64(q)
-                place = _place(keys, key)
-                if keys[place] < 0:
-                    if count + 1 >= len(new_state):
-                        return FULL
-                    if 2 * (count - new_layers[t + 1]) >= len(slots):
-                        return SLOTS
-                    keys[place], slots[place] = key, count
-                    new_state[count], coarse[count], joint[count] = state[m], m, q
-                    value[count], bound[count] = FORBIDDEN, FORBIDDEN
-                    count += 1
-                if steps == len(new_target):
-                    return FULL
-                new = slots[place]
-                value[new], bound[new] = max(value[new], here + gain), max(bound[new], reach)
-                new_target[steps], new_score[steps] = new, gain
-                steps += 1
-        new_layers[t + 2] = count
-        counts[0], counts[1], counts[2] = t + 1, count, steps
-        if count - new_layers[t + 1] > width:
-            _narrow(value, bound, new_layers[t + 1], count, counts, width)
-    new_first[new_layers[counts[0]] : new_layers[counts[0] + 1] + 1] = counts[2]
-    return DONE
-
-
-@kernel
-def _promised(potential, begin, size_of, vectors, t, q):  # type: ignore[no-untyped-def]
-    """The most that the futures of machines can give back of what is charged for their sums."""
-    extra = 0
-    for p in range(len(begin)):
-        if begin[p] >= 0 and extra > _DEAD:
-            extra += potential[begin[p] + t * size_of[p] + vectors[q, p]]
-    return max(extra, FORBIDDEN)
-
-
-@kernel
-def _narrow(value, bound, begin, end, counts, width):  # type: ignore[no-untyped-def]
-    """Leave out all but about `width` nodes of a layer, those with the lowest bounds."""
-    threshold = np.partition(bound[begin:end], end - begin - width)[end - begin - width]
-    for n in range(begin, end):
-        if bound[n] < threshold:
-            counts[4] = max(counts[4], bound[n])
-            value[n] = FORBIDDEN
-
-
-@kernel
-def finish(packed, flags, memo, value, joint, coarse, old_end, old_begin, new_begin, end):  # type: ignore[no-untyped-def]
-    """Fill `end` with what the nodes of the last layer are worth, machines charged."""
-    for h in range(len(end)):
-        if value[new_begin + h] <= _DEAD:
-            end[h] = FORBIDDEN
-            continue
-        vector = memo[0][joint[new_begin + h]].copy()
-        end[h] = old_end[coarse[new_begin + h] - old_begin]
-        for m in range(len(packed.rule)):
-            price = price_of(packed, flags, m, packed.final[packed.state_at[m] + vector[m]], vector)
-            if price == HARD:
-                end[h] = FORBIDDEN
-                break
-            end[h] -= price
-
-
-@kernel
-def trace(state, first, target, score, ahead, path):  # type: ignore[no-untyped-def]
+def trace(graph, path):  # type: ignore[no-untyped-def]
     """Fill path (T,) with the states of the best labelling, the first one by their ids."""
+    state, _, _, first, target, score, _, ahead = graph
     n = 0
     for t in range(len(path)):
         best = -1

@@ -4,12 +4,15 @@ An individual is a row of labels, and for each token the joint state of all mach
 how many hard violations it has up to there. Steps that the lattice forbids count as hard violations.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.follow import place_of
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.kernels.packed import HARD
+from ilpinfer.kernels.machines import read_symbol
+from ilpinfer.kernels.ordering import descending
+from ilpinfer.kernels.packed import Integers, Small
 from ilpinfer.kernels.runs import below, mend, mutate, section, share
 
 _DEAD = FORBIDDEN // 2
@@ -17,68 +20,87 @@ DONE, FULL = 0, 1
 """Why `evolve` has stopped: the generations are over, or there is no room for joint states or for labellings."""
 SPARE = 4
 """Free joint states for each token, without which kernels do not go on."""
-GENERATION, VALUED, FOUND, STATES, BEST = 0, 1, 2, 3, 4
-"""Places among the counts: generations and valuations so far, labellings recorded, joint states met, best value."""
+GENERATION, VALUED, FOUND, BEST = 0, 1, 2, 3
+"""Places among the counts: generations and valuations so far, labellings recorded, best value."""
+
+
+class People(NamedTuple):
+    """Labels, joint states, worth and hard violations so far (N, T), and worth and hard violations in all (N,)."""
+
+    label: Small
+    joint: Small
+    worth: Integers
+    broken: Integers
+    total: Integers
+    breaks: Integers
+
+
+class Places(NamedTuple):
+    """Which people live (μ,), and which places are free (λ,)."""
+
+    living: Integers
+    free: Integers
+
+
+class Settings(NamedTuple):
+    """Mutation rate β, selection pressure s, shift rate ω; whether parents are ranked, and borders shift both ways."""
+
+    rate: float
+    pressure: float
+    shift: float
+    ranked: bool
+    both: bool
+
+
+class Weights(NamedTuple):
+    """What a hard violation weighs at the start, grid units, and how much that grows each generation (eq. 67)."""
+
+    start: int
+    increase: int
+
+
+class Records(NamedTuple):
+    """Values (N,), valuations so far (N,) and labels (N, T) of labellings that keep the hard rules."""
+
+    values: Integers
+    when: Integers
+    paths: Small
 
 
 @kernel
-def _price(packed, flags, m, emitted, vector):  # type: ignore[no-untyped-def]
-    """Cost and hard violations of what machine m emits; a rule that counts once is marked as paid."""
-    rule = packed.rule[m]
-    if emitted == 0:
-        return 0, 0
-    if packed.penalty[rule] == HARD:
-        return 0, emitted
-    if flags[m] < 0:
-        return packed.penalty[rule] * emitted, 0
-    if vector[flags[m]]:
-        return 0, 0
-    vector[flags[m]] = 1
-    return packed.penalty[rule], 0
+def copy(people, target, source):  # type: ignore[no-untyped-def]
+    """Make one individual the same as another."""
+    for t in range(people.label.shape[1]):
+        people.label[target, t], people.joint[target, t] = people.label[source, t], people.joint[source, t]
+        people.worth[target, t], people.broken[target, t] = people.worth[source, t], people.broken[source, t]
+    people.total[target], people.breaks[target] = people.total[source], people.breaks[source]
 
 
 @kernel
-def settle(packed, flags, memo, row):  # type: ignore[no-untyped-def]
-    """Work out what a joint state costs at the end."""
-    vectors, _, _, _, final, _ = memo
-    vector, cost, hard = vectors[row].copy(), 0, 0
-    for m in range(len(packed.rule)):
-        more, broken = _price(packed, flags, m, packed.final[packed.state_at[m] + vector[m]], vector)
-        cost, hard = cost + more, hard + broken
-    final[row, 0], final[row, 1] = cost, hard
+def record(people, who, records, counts):  # type: ignore[no-untyped-def]
+    """Write an individual down if it keeps the hard rules, none was better, and there is room."""
+    n, total = counts[FOUND], people.total[who]
+    if people.breaks[who] or total <= counts[BEST] or n == len(records.values):
+        return
+    counts[BEST], counts[FOUND] = total, n + 1
+    records.values[n], records.when[n] = total, counts[VALUED]
+    for t in range(people.label.shape[1]):
+        records.paths[n, t] = people.label[who, t]
 
 
 @kernel
-def _read(packed, flags, read, memo, counts, joint, symbol):  # type: ignore[no-untyped-def]
-    """Work out what a symbol does to a joint state; False where there is no room for a new one."""
-    vectors, after, cost, hard, _, slots = memo
-    fresh = counts[STATES]
-    if fresh == len(vectors):
-        return False
-    vector = vectors[fresh]
-    vector[:] = vectors[joint]
-    total, broken = 0, 0
-    for m in range(len(read)):
-        arc = packed.arc[m] + vector[m] * packed.width[m] + read[m, symbol]
-        vector[m] = packed.next_state[arc]
-        more, violations = _price(packed, flags, m, packed.emits[arc], vector)
-        total, broken = total + more, broken + violations
-    place = place_of(vectors, slots, fresh)
-    if slots[place] < 0:
-        slots[place] = fresh
-        after[fresh, :] = -1
-        settle(packed, flags, memo, fresh)
-        counts[STATES] += 1
-    after[joint, symbol], cost[joint, symbol], hard[joint, symbol] = slots[place], total, broken
-    return True
+def full(joint, records, more, counts, T):  # type: ignore[no-untyped-def]
+    """Whether there is too little room for joint states, or for so many more labellings."""
+    memo = joint.memo
+    return counts[FOUND] + more > len(records.values) or memo.met[0] + SPARE * T > len(memo.vectors)
 
 
 @kernel
-def value(lattice, machines, people, who, first, last, counts):  # type: ignore[no-untyped-def]
+def value(chain, machines, people, who, first, last, counts):  # type: ignore[no-untyped-def]
     """Value an individual that has changed from `first` to `last`; False where there is no room for joint states."""
-    node, pool, step, order = lattice
-    packed, flags, (symbol, table, read), memo = machines
-    _, after, cost, hard, final, _ = memo
+    node, pool, step, base = chain
+    packed, symbols, memo = machines
+    after, cost, hard, order = memo.after, memo.cost, memo.hard, 2 if base[0] else 1
     label, joint, worth, broken, total, breaks = people
     T, K = label.shape[1], pool.shape[2]
     counts[VALUED] += 1
@@ -90,9 +112,9 @@ def value(lattice, machines, people, who, first, last, counts):  # type: ignore[
             target = (before + 1) * K + y[t]
         else:
             source, target = before, y[t]
-        s = symbol[table[t], source + 1, y[t]]
+        s = symbols.symbol[symbols.table[t], source + 1, y[t]]
         q = at[t - 1] if t else 0
-        if after[q, s] < 0 and not _read(packed, flags, read, memo, counts, q, s):
+        if after[q, s] < 0 and not read_symbol(packed, symbols, memo, q, s):
             return False
         gain = node[t, target] if t == 0 else node[t, target] + pool[step[t - 1], source, y[t]]
         violations = hard[q, s] + (gain < _DEAD)
@@ -105,8 +127,8 @@ def value(lattice, machines, people, who, first, last, counts):  # type: ignore[
                 bad[rest] += worse
             break
         at[t], sums[t], bad[t] = after[q, s], here, violations
-    total[who] = sums[T - 1] - final[at[T - 1], 0]
-    breaks[who] = bad[T - 1] + final[at[T - 1], 1]
+    total[who] = sums[T - 1] - memo.end[at[T - 1], 0]
+    breaks[who] = bad[T - 1] + memo.end[at[T - 1], 1]
     return True
 
 
@@ -125,34 +147,27 @@ def sample(order, n, pressure, seed, chosen):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def evolve(lattice, machines, people, slots, seed, runs, settings, weights, records, counts, last):  # type: ignore[no-untyped-def]
-    """Generations until the `last` one.
-
-    lattice : node, pool, step and order; machines : as in label setting, with hard violations counted
-    people : label, joint state, worth and hard violations so far (N, T), and in all (N,), N = μ + λ
-    slots : which people live (μ,), and which places are free (λ,)
-    runs : as in `runs`
-    settings : mutation rate β, selection pressure s, shift rate ω; whether parents are ranked and borders shift both ways
-    weights : of a hard violation in grid units at the start, and how much it grows each generation (eq. 67)
-    records : values (N,), valuations (N,) and labels (N, T) of labellings that keep the hard rules
-    """
-    label, joint, worth, broken, total, breaks = people
-    living, free = slots
+def evolve(chain, machines, people, places, seed, runs, settings, weights, records, counts, last):  # type: ignore[no-untyped-def]
+    """Generations until the `last` one; the machines count hard violations."""
+    label, _, _, _, total, breaks = people
+    living, free = places
     rate, pressure, shift, ranked, both = settings
-    values, when, paths = records
-    mu, lam, T, K = len(living), len(free), label.shape[1], lattice[1].shape[2]
+    mu, lam, T, K = len(living), len(free), label.shape[1], chain.pool.shape[2]
     borders = np.empty(T, np.int64)
     fitness = np.empty(mu + lam, np.int64)
     everyone, parents = np.empty(mu + lam, np.int64), np.empty(lam + 1, np.int64)
     survivors = np.empty(mu, np.int64)
     while counts[GENERATION] < last:
-        if counts[FOUND] + lam > len(values) or counts[STATES] + SPARE * T > len(machines[3][0]):
+        if full(machines, records, lam, counts, T):
             return FULL
-        weight = weights[0] + weights[1] * counts[GENERATION]
+        weight = weights.start + weights.increase * counts[GENERATION]
         for n in range(mu):
-            fitness[n] = total[living[n]] - weight * breaks[living[n]]
+            fitness[n] = weight * breaks[living[n]] - total[living[n]]
         if ranked:
-            sample(living[np.argsort(fitness[:mu], kind="mergesort")], lam + lam % 2, pressure, seed, parents)
+            order = descending(fitness, mu)
+            for n in range(mu):
+                order[n] = living[order[n]]
+            sample(order, lam + lam % 2, pressure, seed, parents)
         else:
             for n in range(lam + lam % 2):
                 parents[n] = living[below(seed, mu)]
@@ -163,30 +178,24 @@ def evolve(lattice, machines, people, slots, seed, runs, settings, weights, reco
             for child in range(n, min(n + 2, lam)):
                 mine, other = (one, two) if child == n else (two, one)
                 who = free[child]
-                label[who], joint[who], worth[who], broken[who] = (
-                    label[mine],
-                    joint[mine],
-                    worth[mine],
-                    broken[mine],
-                )
-                label[who, begin:end] = label[other, begin:end]
+                copy(people, who, mine)
+                for t in range(begin, end):
+                    label[who, t] = label[other, t]
                 mend(label[who], begin, runs)
                 mend(label[who], end, runs)
                 first, final = max(0, begin - 1), min(T - 1, end)
                 if share(seed) < rate:
                     low, high = mutate(label[who], seed, borders, K, shift, both, runs)
                     first, final = min(first, low), max(final, high)
-                if not value(lattice, machines, people, who, first, final, counts):
+                if not value(chain, machines, people, who, first, final, counts):
                     return FULL
-                if breaks[who] == 0 and total[who] > counts[BEST]:
-                    counts[BEST] = total[who]
-                    values[counts[FOUND]], when[counts[FOUND]] = total[who], counts[VALUED]
-                    paths[counts[FOUND]] = label[who]
-                    counts[FOUND] += 1
-        everyone[:mu], everyone[mu:] = living, free
+                record(people, who, records, counts)
         for n in range(mu + lam):
-            fitness[n] = total[everyone[n]] - weight * breaks[everyone[n]]
-        order = everyone[np.argsort(fitness, kind="mergesort")]
+            everyone[n] = living[n] if n < mu else free[n - mu]
+            fitness[n] = weight * breaks[everyone[n]] - total[everyone[n]]
+        order = descending(fitness, mu + lam)
+        for n in range(mu + lam):
+            order[n] = everyone[order[n]]
         elite, keeper = order[mu + lam - 1], -1
         for n in range(mu + lam - 1, -1, -1):
             if breaks[order[n]] == 0:
@@ -223,16 +232,16 @@ def _survive(order, elite, keeper, pressure, seed, survivors, living, free, ever
 
 
 @kernel
-def begin(lattice, machines, people, count, mutations, seed, runs, settings, counts):  # type: ignore[no-untyped-def]
+def begin(chain, machines, people, count, mutations, seed, runs, settings, counts):  # type: ignore[no-untyped-def]
     """Make individuals 1 … count - 1 by mutations of individual 0, and value all; False where there is no room."""
     label = people[0]
-    K, T = lattice[1].shape[2], label.shape[1]
+    K, T = chain.pool.shape[2], label.shape[1]
     borders = np.empty(T, np.int64)
     for who in range(count):
         if who:
-            label[who] = label[0]
+            copy(people, who, 0)
             for _ in range(mutations):
-                mutate(label[who], seed, borders, K, settings[2], settings[4], runs)
-        if not value(lattice, machines, people, who, 0, T, counts):
+                mutate(label[who], seed, borders, K, settings.shift, settings.both, runs)
+        if not value(chain, machines, people, who, 0, T, counts):
             return False
     return True

@@ -1,32 +1,40 @@
-"""How machines read steps: what they read alike is numbered once, by hash tables over rows of numbers."""
+"""How machines read steps: what they read alike is numbered once."""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from formulations.grid import FORBIDDEN
+from ilpinfer.kernels.hashing import enter, place
 from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.machines import symbol_of
+from ilpinfer.kernels.packed import Integers, Small
 
 
-@kernel
-def place(table, rows, first, row):  # type: ignore[no-untyped-def]
-    """Where in a hash table a row is, or belongs; entries number the rows from `first`."""
-    hashed = np.uint64(14695981039346656037)
-    for value in row:
-        hashed = (hashed ^ np.uint64(value + 2)) * np.uint64(1099511628211)
-    slot = np.int64((hashed ^ (hashed >> np.uint64(29))) & np.uint64(len(table) - 1))
-    while table[slot] >= 0:
-        if np.all(rows[first + table[slot]] == row):
-            return slot
-        slot = (slot + 1) & (len(table) - 1)
-    return slot
+class Readings(NamedTuple):
+    """What machines read; R readings, N kinds of tokens.
+
+    The number of each step (N, K+1, K), the machines' symbols of all numbers (R, M), where those of each kind begin
+    (N+1,), and the kind of each token (T,).
+    """
+
+    number: Small
+    symbols: Small
+    begin: Integers
+    kind: Integers
 
 
-@kernel
-def rehashed(table, rows, first, count):  # type: ignore[no-untyped-def]
-    """A hash table of twice the size."""
-    larger = np.full(2 * len(table), -1, np.int64)
-    for n in range(count):
-        larger[place(larger, rows, first, rows[first + n])] = n
-    return larger
+class Groups(NamedTuple):
+    """Labels before a step that lead to the same readings get one group (N, K); N kinds of steps.
+
+    A second array (N, K) also tells labels apart by the edges that are possible. Then follow the kind of each step
+    (T-1,), and which edge scores it has (T-1,).
+    """
+
+    alike: Small
+    possible: Small
+    pair: Integers
+    step: Integers
 
 
 @kernel
@@ -37,35 +45,36 @@ def longer(array, rows):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def number_readings(packed, kinds, K):  # type: ignore[no-untyped-def]
-    """Steps that all machines read alike get one number.
+def doubled(slots, rows, first, count):  # type: ignore[no-untyped-def]
+    """A hash table of twice the size."""
+    larger = np.empty(2 * len(slots), np.int32)
+    enter(larger, rows, first, count)
+    return larger
 
-    `kinds` (M, N) says which table each machine uses at a token of each kind. Returned are the number of each
-    step, (N, K+1, K), the machines' symbols (R, M) of all numbers, and where those of each kind begin, (N+1,).
-    """
-    M, N = kinds.shape
+
+@kernel
+def number_readings(packed, K):  # type: ignore[no-untyped-def]
+    """Steps that all machines read alike get one number; tables are those of each kind of token (M, N)."""
+    M, N = packed.table.shape
     number = np.empty((N, K + 1, K), np.int32)
     begin = np.zeros(N + 1, np.int64)
-    symbols = np.empty((64, M), np.int16)
-    row = np.empty(M, np.int16)
+    symbols = np.empty((64, M), np.int32)
     for kind in range(N):
         first, count = begin[kind], 0
-        table = np.full(16, -1, np.int64)
+        slots = np.full(16, -1, np.int32)
         for i in range(K + 1):
             for j in range(K):
+                if first + count == len(symbols):
+                    symbols = longer(symbols, 2 * len(symbols))
                 for m in range(M):
-                    row[m] = packed.symbols[kinds[m, kind] + i * packed.stride[m] + j]
-                slot = place(table, symbols, first, row)
-                n = table[slot]
-                if n < 0:
-                    n = table[slot] = count
-                    if first + count == len(symbols):
-                        symbols = longer(symbols, 2 * len(symbols))
-                    symbols[first + count] = row
+                    symbols[first + count, m] = symbol_of(packed, m, kind, i - 1, j)
+                slot = place(slots, symbols, first, first + count)
+                if slots[slot] < 0:
+                    slots[slot] = count
                     count += 1
-                    if 2 * count > len(table):
-                        table = rehashed(table, symbols, first, count)
-                number[kind, i, j] = n
+                number[kind, i, j] = slots[slot]
+                if 2 * count > len(slots):
+                    slots = doubled(slots, symbols, first, count)
         begin[kind + 1] = first + count
     return number, symbols[: begin[N]], begin
 
