@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.guide import Futures, promised
+from ilpinfer.kernels.guide import Futures, bare, promised
 from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel
 from ilpinfer.kernels.machines import BROKEN, UNKNOWN, close, read_symbol
@@ -119,33 +119,36 @@ def advance(chain, alive, bounds, joint, front, fresh, back, counts, limits):  #
     counts : token, prefixes at hand, and the best bound that was left out
     """
     node, pool, step, base = chain
+    states_of, begins, _ = alive
+    ceiling, completion, radix, futures = bounds
     packed, symbols, memo = joint
-    vectors, after, cost = memo.vectors, memo.after, memo.cost
+    (symbol, table, read), (vectors, after, cost, _, _, _, _) = symbols, memo
+    value, _, key = front
+    new_value, new_bound, new_key, parent, first, slots = fresh
     floor, purse, width, copies, work = limits
-    T, B, M = len(node), pool.shape[2], len(symbols.read)
-    done = 0
+    T, B, M = len(node), pool.shape[2], len(read)
+    done, plain, extra = 0, bare(futures), 0
     while counts[0] < T and done < work:
         t, size = counts[0], counts[1]
         if back.begins[t] + width > len(back.state):
             return BACK
-        for slot in range(len(fresh.slots)):
-            fresh.slots[slot] = -1
+        for slot in range(len(slots)):
+            slots[slot] = -1
         made = 0
         for h in range(size):
-            before, from_joint, spent = front.key[h, 0], front.key[h, 1], front.key[h, 2]
-            if t == 0:
-                before = -1
-            for at in range(alive.begins[t], alive.begins[t + 1]):
-                j = alive.states[at]
+            before, from_joint, spent = key[h, 0] if t else -1, key[h, 1], key[h, 2]
+            here = value[h]
+            for at in range(begins[t], begins[t + 1]):
+                j = states_of[at]
                 b = j - base[before] if t else j
                 if b < 0 or b >= B:
                     continue
                 score = node[t, j] if t == 0 else pool[step[t - 1], before, b] + node[t, j]
-                if score < _DEAD or front.value[h] + score + bounds.ceiling[t, j] < floor:
+                if score < _DEAD or here + score + ceiling[t, j] < floor:
                     continue
-                if made == len(fresh.value):
+                if made == len(new_value):
                     return FRESH
-                s = symbols.symbol[symbols.table[t], before + 1, b]
+                s = symbol[table[t], before + 1, b]
                 if after[from_joint, s] == UNKNOWN:
                     done += 8 * M
                     if not read_symbol(packed, symbols, memo, from_joint, s):
@@ -153,27 +156,28 @@ def advance(chain, alive, bounds, joint, front, fresh, back, counts, limits):  #
                 state = after[from_joint, s]
                 if state == BROKEN or (purse >= 0 and spent + cost[from_joint, s] > purse):
                     continue
-                total, q = front.value[h] + score - cost[from_joint, s], 0
+                total, q = here + score - cost[from_joint, s], 0
                 for m in range(M):
-                    q += bounds.radix[m] * vectors[state, m]
-                extra = promised(bounds.futures, vectors, t, state)
-                reach = total + bounds.completion[t, j, q] + extra if extra > _DEAD else FORBIDDEN
+                    q += radix[m] * vectors[state, m]
+                if not plain:
+                    extra = promised(futures, vectors, t, state)
+                reach = total + completion[t, j, q] + extra if extra > _DEAD else FORBIDDEN
                 if reach < floor or reach <= _DEAD:
                     continue
-                fresh.value[made], fresh.bound[made], fresh.parent[made] = total, reach, h
-                fresh.key[made, 0], fresh.key[made, 1] = j, state
-                fresh.key[made, 2] = spent + cost[from_joint, s] if purse >= 0 else 0
-                slot = place(fresh.slots, fresh.key, 0, made)
-                other = fresh.slots[slot]
+                new_value[made], new_bound[made], parent[made] = total, reach, h
+                new_key[made, 0], new_key[made, 1] = j, state
+                new_key[made, 2] = spent + cost[from_joint, s] if purse >= 0 else 0
+                slot = place(slots, new_key, 0, made)
+                other = slots[slot]
                 if copies == 1 and other >= 0:
-                    if total <= fresh.value[other]:
+                    if total <= new_value[other]:
                         continue
-                    fresh.bound[other] = FORBIDDEN
+                    new_bound[other] = FORBIDDEN
                 if copies == 1 or other < 0:
-                    fresh.slots[slot] = made
-                fresh.first[made] = fresh.slots[slot]
+                    slots[slot] = made
+                first[made] = slots[slot]
                 made += 1
-        done += size * (alive.begins[t + 1] - alive.begins[t]) + len(fresh.slots) // 8
+        done += size * (begins[t + 1] - begins[t]) + len(slots) // 8
         if copies > 1:
             _thin(fresh, made, copies)
         _keep(front, fresh, back, counts, made, width)

@@ -56,6 +56,15 @@ class Futures(NamedTuple):
 
 
 @kernel
+def bare(futures):  # type: ignore[no-untyped-def]
+    """Whether no machine can give anything back."""
+    last = -1
+    for begin in futures.begin:
+        last = max(last, begin)
+    return last < 0
+
+
+@kernel
 def promised(futures, vectors, t, joint):  # type: ignore[no-untyped-def]
     """What the futures of all machines can give back after token t, from a joint state."""
     extra = 0

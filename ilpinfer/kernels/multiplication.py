@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.diagram import Graph
-from ilpinfer.kernels.guide import promised
+from ilpinfer.kernels.guide import bare, promised
 from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel
 from ilpinfer.kernels.machines import BROKEN, UNKNOWN, close, read_symbol
@@ -57,11 +57,11 @@ def multiply(graph, joint, read, worth, futures, growth, counts, limits):  # typ
     """
     state, _, layers, first, target, score, _, ahead = graph
     packed, symbols, memo = joint
-    vectors, after, cost = memo.vectors, memo.after, memo.cost
+    vectors, after, cost, _, _, _, _ = memo
     made, origin, bound, slots = growth
     new_state, value, new_layers, new_first, new_target, new_score, _, _ = made
     back, floor, width, work = limits
-    T, done = len(layers) - 2, 0
+    T, M, done, plain = len(layers) - 2, len(symbols.read), 0, bare(futures)
     while counts[0] < T and done < work:
         t, count, steps = counts[0], counts[1], counts[2]
         begin = new_layers[t + 1]
@@ -78,14 +78,16 @@ def multiply(graph, joint, read, worth, futures, growth, counts, limits):  # typ
                 m, s = target[e], read[e]
                 q = after[before, s]
                 if q == UNKNOWN:
-                    done += 8 * len(symbols.read)
+                    done += 8 * M
                     if not read_symbol(packed, symbols, memo, before, s):
                         return MEMO
                     q = after[before, s]
                 if q == BROKEN:
                     continue
                 gain = score[e] + worth[s] - cost[before, s]
-                reach = here + gain + ahead[m] + back + promised(futures, vectors, t, q)
+                reach = here + gain + ahead[m] + back
+                if not plain:
+                    reach += promised(futures, vectors, t, q)
                 if reach < floor or reach <= _DEAD:
                     continue
                 origin[count, 0], origin[count, 1] = m, q

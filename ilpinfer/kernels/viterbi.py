@@ -21,9 +21,9 @@ def complete(chain, completion):  # type: ignore[no-untyped-def]
     for t in range(T - 2, -1, -1):
         edges = pool[step[t]]
         for i in range(kinds):
+            here, ahead = node[t + 1, base[i] : base[i] + K], completion[t + 1, base[i] : base[i] + K]
             for j in range(K):
-                after = base[i] + j
-                tail[j] = max(node[t + 1, after] + completion[t + 1, after], FORBIDDEN)
+                tail[j] = max(here[j] + ahead[j], FORBIDDEN)
             for s in range(i, S, kinds):
                 best = FORBIDDEN
                 for j in range(K):
