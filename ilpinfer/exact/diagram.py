@@ -35,7 +35,7 @@ class Room:
     """Memory in which diagrams are made, one after the other; the system hands out what is used of it."""
 
     def __init__(self) -> None:
-        self.state, self.origin = np.empty(MOST_NODES, np.int32), np.empty((MOST_NODES, 2), np.int32)
+        self.state, self.origin = np.empty(MOST_NODES, np.int32), np.empty((MOST_NODES, 1), np.int64)
         self.value, self.first, self.bound = (np.empty(MOST_NODES, np.int64) for _ in range(3))
         self.target, self.score = np.empty(MOST_STEPS, np.int32), np.empty(MOST_STEPS, np.int64)
         self.symbols, self.slots = np.empty(MOST_STEPS, np.int32), np.empty(256, np.int32)

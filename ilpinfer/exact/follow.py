@@ -112,7 +112,7 @@ def follow(
         return Followed([], [], relaxed.bound, whole=False)
     size = int(counts[1])
     kernels.finish(joint, front, purse, size)
-    values, spent = front.value[:size], front.key[:size, 2]
+    values, spent = front.value[:size], front.key[:size, 1]
     order = [h for h in np.lexsort((-values, spent)).tolist() if values[h] >= max(floor, FORBIDDEN // 2)]
     paths = [lattice.labels_of(_backtrack(back, h)) for h in order]
     return Followed(paths, values[order].tolist(), int(counts[2]), spent=spent[order].tolist())
@@ -130,7 +130,7 @@ def _bounds(guide: Guide, prices: Integers, relaxed: Relaxed, parts: Sequence[Pr
 
 
 def _prefixes(n: int) -> kernels.Prefixes:
-    return kernels.Prefixes(np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, 3), np.int64))
+    return kernels.Prefixes(np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, 2), np.int64))
 
 
 def _extensions(n: int) -> kernels.Extensions:

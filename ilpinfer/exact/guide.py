@@ -205,7 +205,8 @@ class Guide:
         lattice, chain = self.lattice, chain_of(self.lattice)
         T, S = lattice.node.shape
         if not self.inside and not self.charged and self.whole:
-            return Relaxed(*best_completed(lattice))
+            score, path, completion = best_completed(lattice)
+            return Relaxed(score, path, completion[:, :, None])
         cost = self.cost + (prices @ self.weights)[:, None] if len(self.charged) else self.cost
         product = kernels.Product(
             self.symbols.symbol, self.usual, self.symbols.table, self.following, cost, self.final

@@ -6,21 +6,9 @@ from numpy.typing import NDArray
 from formulations.compiled.lattice import Lattice
 from formulations.grid import is_forbidden
 from ilpinfer.kernels import viterbi as kernels
-from ilpinfer.kernels.guide import Product, trace
 from ilpinfer.kernels.packed import chain_of
 
 Path = NDArray[np.int64]
-
-
-_ALONE = Product(
-    np.zeros((0, 1, 1), np.int32),
-    np.zeros((0, 1), np.int32),
-    np.zeros(0, np.int64),
-    np.zeros((1, 1), np.int32),
-    np.zeros((1, 1), np.int64),
-    np.zeros(1, np.int64),
-)
-"""No machines."""
 
 
 def completions(lattice: Lattice) -> NDArray[np.int64]:
@@ -31,9 +19,11 @@ def completions(lattice: Lattice) -> NDArray[np.int64]:
 
 
 def best_completed(lattice: Lattice) -> tuple[int, Path, NDArray[np.int64]]:
-    """As `viterbi`, with the completions (T, S, 1)."""
-    completion, states = completions(lattice)[:, :, None], np.empty(len(lattice.node), np.int64)
-    score = trace(chain_of(lattice), _ALONE, completion, states)
+    """As `viterbi`, with the completions (T, S)."""
+    chain = chain_of(lattice)
+    completion, states = np.empty(lattice.node.shape, np.int64), np.empty(len(lattice.node), np.int64)
+    kernels.complete(chain, completion)
+    score = kernels.best_path(chain, completion, states)
     return int(score), lattice.labels_of(states), completion
 
 

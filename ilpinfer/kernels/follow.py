@@ -10,7 +10,7 @@ from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel
 from ilpinfer.kernels.machines import BROKEN, UNKNOWN, close, read_symbol
 from ilpinfer.kernels.ordering import descending, nth_smallest
-from ilpinfer.kernels.packed import Integers, Small
+from ilpinfer.kernels.packed import LOW, SHIFT, Integers, Small
 
 _DEAD = FORBIDDEN // 2
 DONE, BACK, FRESH, MEMO = 0, 1, 2, 3
@@ -18,7 +18,7 @@ DONE, BACK, FRESH, MEMO = 0, 1, 2, 3
 
 
 class Prefixes(NamedTuple):
-    """Prefixes: value and bound (N,), grid units; and key (N, 3), their last state, joint state, and what is spent."""
+    """Prefixes: value and bound (N,), grid units; and key (N, 2): last state and joint state as one, and what is spent."""
 
     value: Integers
     bound: Integers
@@ -84,31 +84,32 @@ def _thin(fresh, made, copies):  # type: ignore[no-untyped-def]
 @kernel
 def _keep(front, fresh, back, counts, made, width):  # type: ignore[no-untyped-def]
     """Move the best `width` of the new prefixes to the front, in the order of their label ids."""
-    t, kept, alive, above = counts[0], 0, 0, 0
+    value, bound, key = front
+    new_value, new_bound, new_key, parent, _, _ = fresh
+    states, parents, begins = back
+    t, alive, above = counts[0], 0, 0
     for c in range(made):
-        alive += fresh.bound[c] > _DEAD
+        alive += new_bound[c] > _DEAD
     threshold = _DEAD
     if alive > width:
-        threshold = nth_smallest(fresh.bound, 0, made, made - width)
+        threshold = nth_smallest(new_bound, 0, made, made - width)
         for c in range(made):
-            above += fresh.bound[c] > threshold
-    equal = width - above
+            above += new_bound[c] > threshold
+    equal, kept, start = width - above, 0, begins[t]
     for c in range(made):
-        bound = fresh.bound[c]
-        if bound <= _DEAD:
+        best = new_bound[c]
+        if best <= _DEAD:
             continue
-        if bound < threshold or (bound == threshold and alive > width and equal == 0):
-            counts[2] = max(counts[2], bound)
+        if best < threshold or (best == threshold and alive > width and equal == 0):
+            counts[2] = max(counts[2], best)
             continue
-        if bound == threshold:
+        if best == threshold:
             equal -= 1
-        front.value[kept], front.bound[kept] = fresh.value[c], bound
-        for k in range(3):
-            front.key[kept, k] = fresh.key[c, k]
-        at = back.begins[t] + kept
-        back.state[at], back.parent[at] = fresh.key[c, 0], fresh.parent[c]
+        value[kept], bound[kept] = new_value[c], best
+        key[kept, 0], key[kept, 1] = new_key[c, 0], new_key[c, 1]
+        states[start + kept], parents[start + kept] = new_key[c, 0] >> SHIFT, parent[c]
         kept += 1
-    back.begins[t + 1] = back.begins[t] + kept
+    begins[t + 1] = start + kept
     counts[0], counts[1] = t + 1, kept
 
 
@@ -136,7 +137,7 @@ def advance(chain, alive, bounds, joint, front, fresh, back, counts, limits):  #
             slots[slot] = -1
         made = 0
         for h in range(size):
-            before, from_joint, spent = key[h, 0] if t else -1, key[h, 1], key[h, 2]
+            before, from_joint, spent = key[h, 0] >> SHIFT if t else -1, key[h, 0] & LOW, key[h, 1]
             here = value[h]
             for at in range(begins[t], begins[t + 1]):
                 j = states_of[at]
@@ -165,8 +166,8 @@ def advance(chain, alive, bounds, joint, front, fresh, back, counts, limits):  #
                 if reach < floor or reach <= _DEAD:
                     continue
                 new_value[made], new_bound[made], parent[made] = total, reach, h
-                new_key[made, 0], new_key[made, 1] = j, state
-                new_key[made, 2] = spent + cost[from_joint, s] if purse >= 0 else 0
+                new_key[made, 0] = (np.int64(j) << SHIFT) | np.int64(state)
+                new_key[made, 1] = spent + cost[from_joint, s] if purse >= 0 else 0
                 slot = place(slots, new_key, 0, made)
                 other = slots[slot]
                 if copies == 1 and other >= 0:
@@ -188,6 +189,6 @@ def advance(chain, alive, bounds, joint, front, fresh, back, counts, limits):  #
 def finish(joint, front, purse, size):  # type: ignore[no-untyped-def]
     """Charge what machines emit after the last token; prefixes that break a hard rule become forbidden."""
     for h in range(size):
-        cost, hard = close(joint.packed, joint.memo.vectors[front.key[h, 1]].copy())
+        cost, hard = close(joint.packed, joint.memo.vectors[front.key[h, 0] & LOW].copy())
         front.value[h] = FORBIDDEN if hard else front.value[h] - cost
-        front.key[h, 2] += cost if purse >= 0 else 0
+        front.key[h, 1] += cost if purse >= 0 else 0

@@ -33,7 +33,6 @@ class Product(NamedTuple):
 
     symbol (C, S+1, B) of each step, the first row from START; the usual one of those that lead to a state (C, S); which
     table a token uses (T,); the next states (J, Q) and the cost (J, Q) of a symbol; and the cost (Q,) at the end.
-    Without machines there may be no tables (C = 0), and one symbol.
     """
 
     symbol: Small
@@ -158,11 +157,11 @@ def trace(chain, product, completion, path):  # type: ignore[no-untyped-def]
     """Fill path (T,) with the best states, the first ones by ids; the score is returned, `FORBIDDEN` for none."""
     node, pool, step, base = chain
     symbol, _, table, following, cost, _ = product
-    T, B, machines = len(node), pool.shape[2], len(symbol) > 0
+    T, B = len(node), pool.shape[2]
     total, q = FORBIDDEN, 0
     path[0] = 0
     for j in range(B):
-        s = symbol[table[0], 0, j] if machines else 0
+        s = symbol[table[0], 0, j]
         score = node[0, j] - cost[s, 0] + completion[0, j, following[s, 0]]
         if score > total:
             total, q = score, following[s, 0]
@@ -172,7 +171,7 @@ def trace(chain, product, completion, path):  # type: ignore[no-untyped-def]
         best = 4 * FORBIDDEN
         for b in range(B):
             j = base[i] + b
-            s = symbol[table[t], i + 1, b] if machines else 0
+            s = symbol[table[t], i + 1, b]
             score = max(pool[step[t - 1], i, b] + node[t, j], FORBIDDEN) - cost[s, before]
             score += completion[t, j, following[s, before]]
             if score > best:

@@ -2,22 +2,23 @@
 
 import numpy as np
 
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import inlined, kernel
 
 
-@kernel
+@inlined
 def place(slots, rows, first, row):  # type: ignore[no-untyped-def]
     """Where a row (W,) equal to rows[n] is, or belongs; slots number the rows from `first`."""
     hashed = np.uint64(14695981039346656037)
     for k in range(rows.shape[1]):
         hashed = (hashed ^ np.uint64(rows[row, k])) * np.uint64(0x9E3779B97F4A7C15)
-    slot = np.int64((hashed ^ (hashed >> np.uint64(29))) & np.uint64(len(slots) - 1))
+        hashed ^= hashed >> np.uint64(32)
+    slot = np.int64(hashed & np.uint64(len(slots) - 1))
     while slots[slot] >= 0 and not same(rows, first + slots[slot], row):
         slot = (slot + 1) & (len(slots) - 1)
     return slot
 
 
-@kernel
+@inlined
 def same(rows, one, other):  # type: ignore[no-untyped-def]
     """Whether two rows are equal."""
     k = 0

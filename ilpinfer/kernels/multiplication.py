@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.diagram import Graph
 from ilpinfer.kernels.guide import bare, promised
@@ -9,7 +11,7 @@ from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel
 from ilpinfer.kernels.machines import BROKEN, UNKNOWN, close, read_symbol
 from ilpinfer.kernels.ordering import nth_smallest
-from ilpinfer.kernels.packed import Integers, Small
+from ilpinfer.kernels.packed import LOW, SHIFT, Integers, Small
 
 _DEAD = FORBIDDEN // 2
 DONE, FULL, MEMO, SLOTS = 0, 1, 2, 3
@@ -17,10 +19,10 @@ DONE, FULL, MEMO, SLOTS = 0, 1, 2, 3
 
 
 class Growth(NamedTuple):
-    """A graph that is made from another: old node and joint state (N, 2) and bound (N,) of each node, and a hash table."""
+    """A graph that is made from another: old node and joint state as one (N, 1) and bound (N,) of each node, and a hash table."""
 
     graph: Graph
-    origin: Small
+    origin: Integers
     bound: Integers
     slots: Small
 
@@ -72,7 +74,7 @@ def multiply(graph, joint, read, worth, futures, growth, counts, limits):  # typ
             new_first[n] = steps
             if value[n] <= _DEAD:
                 continue
-            old, before, here = origin[n, 0], origin[n, 1], value[n]
+            old, before, here = origin[n, 0] >> SHIFT, origin[n, 0] & LOW, value[n]
             done += first[old + 1] - first[old]
             for e in range(first[old], first[old + 1]):
                 m, s = target[e], read[e]
@@ -90,7 +92,7 @@ def multiply(graph, joint, read, worth, futures, growth, counts, limits):  # typ
                     reach += promised(futures, vectors, t, q)
                 if reach < floor or reach <= _DEAD:
                     continue
-                origin[count, 0], origin[count, 1] = m, q
+                origin[count, 0] = (np.int64(m) << SHIFT) | np.int64(q)
                 slot = place(slots, origin, begin, count)
                 if slots[slot] < 0:
                     if count + 1 >= len(new_state):
@@ -133,6 +135,6 @@ def finish(graph, joint, growth, end):  # type: ignore[no-untyped-def]
         n = growth.graph.layers[T] + h
         end[h] = FORBIDDEN
         if growth.graph.value[n] > _DEAD:
-            cost, hard = close(joint.packed, joint.memo.vectors[growth.origin[n, 1]].copy())
+            cost, hard = close(joint.packed, joint.memo.vectors[growth.origin[n, 0] & LOW].copy())
             if not hard:
-                end[h] = graph.end[growth.origin[n, 0] - graph.layers[T]] - cost
+                end[h] = graph.end[(growth.origin[n, 0] >> SHIFT) - graph.layers[T]] - cost

@@ -14,6 +14,8 @@ Integers = NDArray[np.int64]
 Small = NDArray[np.int32]
 
 HARD = -1
+SHIFT, LOW = 32, 2**32 - 1
+"""Two numbers are kept as one, of which the second takes the lower bits."""
 
 
 def integers(*shape: int) -> Integers:

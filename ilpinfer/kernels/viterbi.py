@@ -24,11 +24,36 @@ def complete(chain, completion):  # type: ignore[no-untyped-def]
             here, ahead = node[t + 1, base[i] : base[i] + K], completion[t + 1, base[i] : base[i] + K]
             for j in range(K):
                 tail[j] = max(here[j] + ahead[j], FORBIDDEN)
-            for s in range(i, S, kinds):
-                best = FORBIDDEN
+            for n in range(S // kinds):
+                s, best = n * kinds + i, FORBIDDEN
                 for j in range(K):
                     best = max(best, edges[s, j] + tail[j])
                 completion[t, s] = best
+
+
+@kernel
+def best_path(chain, completion, path):  # type: ignore[no-untyped-def]
+    """Fill path (T,) with the states of the best labelling, the first one by label ids; its score is returned."""
+    node, pool, step, base = chain
+    (T, S), K = node.shape, pool.shape[2]
+    total = FORBIDDEN
+    path[0] = 0
+    for s in range(S):
+        score = node[0, s] + completion[0, s]
+        if score > total:
+            total = score
+            path[0] = s
+    for t in range(1, T):
+        edges = pool[step[t - 1], path[t - 1]]
+        first = base[path[t - 1]]
+        here, ahead = node[t, first : first + K], completion[t, first : first + K]
+        best, chosen = 4 * FORBIDDEN, 0
+        for j in range(K):
+            score = edges[j] + max(here[j] + ahead[j], FORBIDDEN)
+            if score > best:
+                best, chosen = score, j
+        path[t] = first + chosen
+    return total
 
 
 @kernel
