@@ -31,7 +31,7 @@ from formulations.compiled.rules import compile_problem
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.found import Task
-from ilpinfer.search import annealing_kernels, discrepancy_kernels, evolution_kernels, tabu_kernels
+from ilpinfer.kernels import annealing, discrepancy, evolution, tabu
 from ilpinfer.search.annealing import cool
 from ilpinfer.search.discrepancy import Search
 from ilpinfer.search.parameters import Annealing, Discrepancy, Evolution, Tabu
@@ -96,10 +96,10 @@ def runs() -> dict[str, tuple[ModuleType, str, Callable[[], Run]]]:
     one, two = Evolution(population=1, offspring=1), Evolution(population=2, offspring=2, start_mutations=0)
     deep = Discrepancy(variant="textbook", keep_going=True)
     return {
-        "lds": (discrepancy_kernels, "dive", lambda: Search(folded, Task(Deadline(RUN)), deep).run),
-        "evolutionary": (evolution_kernels, "evolve", lambda: population(Evolution()).run),
-        "annealing": (annealing_kernels, "anneal", lambda: partial(cool, population(one), Annealing())),
-        "tabu": (tabu_kernels, "search", lambda: partial(move, population(two), Tabu())),
+        "lds": (discrepancy, "dive", lambda: Search(folded, Task(Deadline(RUN)), deep).run),
+        "evolutionary": (evolution, "evolve", lambda: population(Evolution()).run),
+        "annealing": (annealing, "anneal", lambda: partial(cool, population(one), Annealing())),
+        "tabu": (tabu, "search", lambda: partial(move, population(two), Tabu())),
     }
 
 
@@ -147,7 +147,7 @@ def hand_over() -> float:
     )
     began = time.process_time()
     for _ in range(CALLS):
-        evolution_kernels.evolve(*given)
+        evolution.evolve(*given)
     return (time.process_time() - began) / CALLS
 
 

@@ -16,7 +16,8 @@ from formulations.compiled.rules import compile_problem
 from formulations.grid import is_forbidden
 from ilpinfer.deadline import Deadline
 from ilpinfer.found import Task
-from ilpinfer.search import evolution_kernels, run_kernels
+from ilpinfer.kernels import evolution as evolution_kernels
+from ilpinfer.kernels import runs as run_kernels
 from ilpinfer.search.parameters import Evolution
 from ilpinfer.search.population import Population
 

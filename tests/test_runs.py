@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from formulations import LabelSet
-from ilpinfer.search import run_kernels
+from ilpinfer.kernels import runs as run_kernels
 
 SCHEMES = {
     "plain": ("O", "a", "b"),

@@ -146,7 +146,7 @@ def test_searches_go_on_where_there_is_little_room_for_joint_states(method, monk
     monkeypatch.setattr(
         Population,
         "_memo",
-        lambda self, n, width: room(self, n if n > 4000 else min(n, 900), width),
+        lambda self, n: room(self, n if n > 4000 else min(n, 900)),
     )
     options = {"time_limit": 1.0} if method == "greedy" else {"iterations": 800}
     solution = ilpinfer.decode(trellis, rules, method=method, **options)

@@ -14,7 +14,9 @@ from formulations.compiled.rules import compile_problem
 from formulations.grid import is_forbidden
 from ilpinfer.deadline import Deadline
 from ilpinfer.found import Task
-from ilpinfer.search import tabu, tabu_kernels
+from ilpinfer.kernels import tabu as tabu_kernels
+from ilpinfer.kernels.packed import chain_of
+from ilpinfer.search import tabu
 from ilpinfer.search.parameters import Evolution, Tabu
 from ilpinfer.search.population import Population
 
@@ -58,12 +60,12 @@ def test_a_window_is_refitted_by_its_best_labels_that_are_not_tabu():
     rng = np.random.default_rng(1)
     T, K = 7, 3
     lattice = Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K))).lattice
-    scores, now = (lattice.node, lattice.pool, lattice.step, lattice.order), 5
+    scores, now = chain_of(lattice), 5
     room = np.empty((32, K), np.int64), np.zeros((32, K), np.int32)
     for seed in range(200):
         before, until = rng.integers(K, size=T).astype(np.int32), rng.integers(12, size=(T, K))
-        y = before.copy()
-        first, last = tabu_kernels._refit(scores, y, np.array([seed], np.uint64), until, now, room)
+        y, memory = before.copy(), tabu_kernels.Memory(until, np.zeros(4, np.int64), *room)
+        first, last = tabu_kernels._refit(scores, y, np.array([seed], np.uint64), memory, now)
         if last < first:
             assert (y == before).all()
             continue

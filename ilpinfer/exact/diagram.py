@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.deadline import Deadline
-from ilpinfer.exact import diagram_kernels as kernels
-from ilpinfer.exact.follow import grown_memo, memo_of
 from ilpinfer.exact.guide import Alive, Guide, Integers, Path, given_back, joint_symbols
 from ilpinfer.exact.parts import Priced, pack_parts
+from ilpinfer.kernels import diagram as kernels
+from ilpinfer.kernels import multiplication
+from ilpinfer.kernels.diagram import Graph
+from ilpinfer.kernels.machines import joint_of
+from ilpinfer.kernels.packed import chain_of
 
 _WORK_PER_CALL = 200_000
 _LARGEST_MEMO = 1_000_000
@@ -32,20 +35,23 @@ class Room:
     """Memory in which diagrams are made, one after the other; the system hands out what is used of it."""
 
     def __init__(self) -> None:
-        self.nodes = [np.empty(MOST_NODES, kind) for kind in (np.int32, *3 * [np.int64], *2 * [np.int32])]
-        self.steps = [np.empty(MOST_STEPS, kind) for kind in (np.int32, np.int64)]
-        self.symbols = np.empty(MOST_STEPS, np.int32)
-        self.table = np.empty(256, np.int64), np.empty(256, np.int32)
+        self.state, self.origin = np.empty(MOST_NODES, np.int32), np.empty((MOST_NODES, 1), np.int64)
+        self.value, self.first, self.bound = (np.empty(MOST_NODES, np.int64) for _ in range(3))
+        self.target, self.score = np.empty(MOST_STEPS, np.int32), np.empty(MOST_STEPS, np.int64)
+        self.symbols, self.slots = np.empty(MOST_STEPS, np.int32), np.empty(256, np.int32)
 
-    def arrays(self, layers: Integers) -> tuple:
-        """State, value, layers, first, target, score; old node, joint state and bound; hash table."""
-        state, value, first, bound, coarse, joint = self.nodes
-        return state, value, layers, first, *self.steps, coarse, joint, bound, self.table
+    def graph(self, layers: Integers) -> Graph:
+        """Nodes and steps to be made, all but their ends."""
+        none = np.empty(0, np.int64)
+        return Graph(self.state, self.value, layers, self.first, self.target, self.score, none, none)
+
+    def growth(self, layers: Integers) -> multiplication.Growth:
+        """The same, to be made from another graph."""
+        return multiplication.Growth(self.graph(layers), self.origin, self.bound, self.slots)
 
     def widen(self) -> None:
         """Twice the room in the hash table."""
-        n = 2 * len(self.table[0])
-        self.table = np.empty(n, np.int64), np.empty(n, np.int32)
+        self.slots = np.empty(2 * len(self.slots), np.int32)
 
 
 @dataclass(frozen=True)
@@ -55,30 +61,20 @@ class Diagram:
     Parameters
     ----------
     guide : whose lattice the states are of
-    state, value, ahead : (N,) last state of a node, -1 for the root; the best that leads to it, and that follows it
-    layers : (T+2,) where the nodes of each layer begin
-    first, target, score : where the steps of each node begin (N+1,), where they lead, and what they are worth
-    end : what nodes of the last layer are worth more
+    graph : nodes and steps; see the kernels
     back : grid units that are given back for charges still among the scores
     left_out : no labelling that is left out is worth more, grid units, if it is worth the floor
     """
 
     guide: Guide
-    state: NDArray[np.int32]
-    value: Integers
-    layers: Integers
-    first: Integers
-    target: NDArray[np.int32]
-    score: Integers
-    end: Integers
-    ahead: Integers
+    graph: Graph
     back: int
     left_out: int
 
     @property
     def empty(self) -> bool:
         """Whether no labelling is left."""
-        return len(self.state) == 0
+        return len(self.graph.state) == 0
 
     @property
     def bound(self) -> int:
@@ -88,32 +84,28 @@ class Diagram:
     @property
     def best(self) -> int:
         """On the labellings that are left."""
-        return FORBIDDEN if self.empty else int(self.ahead[0]) + self.back
+        return FORBIDDEN if self.empty else int(self.graph.ahead[0]) + self.back
 
     @property
     def path(self) -> Path:
         """Label ids (T,) of the best labelling, the first ones by label ids."""
-        states = np.empty(len(self.layers) - 2, np.int64)
-        kernels.trace(self.state, self.first, self.target, self.score, self.ahead, states)
+        states = np.empty(len(self.graph.layers) - 2, np.int64)
+        kernels.trace(self.graph, states)
         return self.guide.lattice.labels_of(states)
-
-    @property
-    def _arrays(self) -> tuple:
-        return self.state, self.value, self.layers, self.first, self.target, self.score, self.end, self.ahead
 
     def copy(self) -> "Diagram":
         """One that can be used up."""
-        return replace(self, target=self.target.copy(), score=self.score.copy())
+        graph = self.graph
+        return replace(self, graph=graph._replace(target=graph.target.copy(), score=graph.score.copy()))
 
     def completed(self, deadline: Deadline) -> "Diagram | None":
-        """With `ahead` worked out; None past the deadline."""
-        T = len(self.layers) - 2
-        stretch = max(1, 5 * _WORK_PER_CALL * T // (len(self.target) + 1))
+        """With what is ahead of nodes worked out; None past the deadline."""
+        T = len(self.graph.layers) - 2
+        stretch = max(1, 5 * _WORK_PER_CALL * T // (len(self.graph.target) + 1))
         for last in range(T, -1, -stretch):
             if deadline.passed:
                 return None
-            steps = self.first, self.target, self.score, self.end, self.ahead
-            kernels.complete(self.layers, *steps, last, max(0, last - stretch + 1))
+            kernels.complete(self.graph, last, max(0, last - stretch + 1))
         return self
 
     def thinned(self, floor: int, most: int) -> "Diagram":
@@ -121,30 +113,21 @@ class Diagram:
 
         What was there before is used up.
         """
-        every = len(self.target) // _SAMPLE + 1
-        if len(self.target) > most:
-            found = np.empty(len(self.target) // every + 1, np.int64)
-            steps = self.value, self.first, self.target, self.score, self.ahead
-            found = found[: kernels.marginals(*steps, every, found)]
+        old = self.graph
+        every = len(old.target) // _SAMPLE + 1
+        if len(old.target) > most:
+            found = np.empty(len(old.target) // every + 1, np.int64)
+            found = found[: kernels.marginals(old, every, found)]
             keep = min(len(found), most // every + 1)
             floor = max(floor, int(np.partition(found, -keep)[-keep]) + self.back)
-        state, number = np.empty_like(self.state), np.empty(len(self.state), np.int32)
-        value, ahead, first = (np.empty_like(array) for array in (self.value, self.ahead, self.first))
-        layers, end = np.empty_like(self.layers), np.empty_like(self.end)
-        made = state, value, layers, first, end, ahead
-        steps, left = kernels.thin(self._arrays, floor - self.back, number, made)
-        n = layers[-1]
+        nodes = {name: np.empty_like(getattr(old, name)) for name in ("state", "value", "layers", "first")}
+        made = old._replace(**nodes, end=np.empty_like(old.end), ahead=np.empty_like(old.ahead))
+        number = np.empty(len(old.state), np.int32)
+        steps, left = kernels.thin(old, floor - self.back, number, made)
+        left_out = max(self.left_out, left + self.back if left > FORBIDDEN else FORBIDDEN)
+        made = made._replace(target=old.target[:steps].copy(), score=old.score[:steps].copy())
         return replace(
-            self,
-            state=state[:n],
-            value=value[:n],
-            layers=layers,
-            first=first[: n + 1],
-            target=self.target[:steps].copy(),
-            score=self.score[:steps].copy(),
-            end=end[: n - layers[-2]],
-            ahead=ahead[:n],
-            left_out=max(self.left_out, left + self.back if left > FORBIDDEN else FORBIDDEN),
+            self, graph=_cut(made, made.end[: made.layers[-1] - made.layers[-2]]), left_out=left_out
         )
 
     def multiplied(
@@ -165,53 +148,52 @@ class Diagram:
         floor : grid units; what cannot reach it is left out
         most : about how many steps may be left
         """
-        T = len(self.layers) - 2
-        packed, flags = pack_parts(list(parts), self.guide.lattice)
-        symbol, table, read = joint_symbols(self.guide.lattice, parts)
-        worth, ahead = _charges(parts, prices, read), self.guide.futures(prices).of(parts)
-        memo = memo_of(64, len(parts) + 1 + int(flags.max(initial=-1)), read.shape[1])
-        symbols = room.symbols
-        arrays = self.state, self.layers, self.first, self.target
-        kernels.read_steps(*arrays, self.guide.lattice.base, symbol, table, symbols)
+        T, lattice = len(self.graph.layers) - 2, self.guide.lattice
+        joint = joint_of(pack_parts(parts, lattice), joint_symbols(lattice, parts))
+        worth, ahead = _charges(parts, prices, joint.symbols.read), self.guide.futures(prices).of(parts)
+        multiplication.read_steps(self.graph, lattice.base, joint.symbols, room.symbols)
         back = self.back - sum(given_back(part, prices[part.key]) for part in parts if part.key in prices)
-        made = room.arrays(np.zeros(T + 2, np.int64))
-        made[0][0], made[1][0], made[2][:2], made[6][0], made[7][0] = -1, 0, (0, 1), 0, 0
-        counts = np.array([0, 1, 0, 1, FORBIDDEN])
-        width = max(64, 4 * most * len(self.state) // (T * (len(self.target) + 1)))
+        made = room.growth(np.zeros(T + 2, np.int64))
+        made.graph.state[0], made.graph.value[0], made.graph.layers[:2], made.origin[0] = -1, 0, (0, 1), 0
+        counts = np.array([0, 1, 0, FORBIDDEN])
+        width = max(64, 4 * most * len(self.graph.state) // (T * (len(self.graph.target) + 1)))
+        limits = multiplication.Limits(back, floor, width, _WORK_PER_CALL)
         while counts[0] < T:
             if deadline.passed:
                 return None
-            machines = packed, flags, read, symbols, memo, worth, ahead
-            limits = back, floor, width, _WORK_PER_CALL
-            code = kernels.multiply(self._arrays, machines, made, counts, *limits)
-            if code == kernels.MEMO:
-                if memo[1].size > _LARGEST_MEMO:
+            code = multiplication.multiply(
+                self.graph, joint, room.symbols, worth, ahead, made, counts, limits
+            )
+            if code == multiplication.MEMO:
+                if joint.memo.after.size > _LARGEST_MEMO:
                     return None
-                memo = grown_memo(memo)
-            elif code == kernels.SLOTS:
+                joint = joint.grown()
+            elif code == multiplication.SLOTS:
                 room.widen()
-                made = room.arrays(made[2])
-            elif code == kernels.FULL:
+                made = room.growth(made.graph.layers)
+            elif code == multiplication.FULL:
                 return None
-        nodes, steps = int(counts[1]), int(counts[2])
-        state, value, layers, first, target, score, coarse, joint, *_ = made
+        nodes, steps, layers = int(counts[1]), int(counts[2]), made.graph.layers
         end = np.empty(nodes - layers[-2], np.int64)
-        at = self.layers[-2], layers[-2]
-        kernels.finish(packed, flags, memo, value, joint, coarse, self.end, *at, end)
-        diagram = replace(
-            self,
-            state=state[:nodes],
-            value=value[:nodes],
-            layers=layers,
-            first=first[: nodes + 1],
-            target=target[:steps],
-            score=score[:steps],
-            end=end,
-            ahead=np.empty(nodes, np.int64),
-            back=back,
-            left_out=max(self.left_out, int(counts[4])),
-        ).completed(deadline)
+        multiplication.finish(self.graph, joint, made, end)
+        graph = made.graph._replace(
+            target=room.target[:steps], score=room.score[:steps], ahead=np.empty(nodes, np.int64)
+        )
+        left_out = max(self.left_out, int(counts[3]))
+        diagram = replace(self, graph=_cut(graph, end), back=back, left_out=left_out).completed(deadline)
         return diagram and diagram.thinned(floor, most)
+
+
+def _cut(graph: Graph, end: Integers) -> Graph:
+    """As many nodes as there are."""
+    n = graph.layers[-1]
+    return graph._replace(
+        state=graph.state[:n],
+        value=graph.value[:n],
+        first=graph.first[: n + 1],
+        ahead=graph.ahead[:n],
+        end=end,
+    )
 
 
 def unfolded(
@@ -229,24 +211,19 @@ def unfolded(
     nodes, steps = len(alive.states) + 1, alive.steps + int(alive.begins[1])
     if nodes >= MOST_NODES or steps > MOST_STEPS or deadline.passed:
         return None
-    charge = prices @ guide.weights if len(guide.charged) else np.zeros(max(1, guide.read.shape[1]), np.int64)
-    made = state, value, layers, first, target, score = room.arrays(np.zeros(T + 2, np.int64))[:6]
-    scores = lattice.node, lattice.pool, lattice.step, lattice.base, alive.states, alive.begins
-    steps = kernels.unfold(*scores, (guide.symbol, guide.table, charge), made)
+    charge = (
+        prices @ guide.weights
+        if len(guide.charged)
+        else np.zeros(max(1, guide.symbols.read.shape[1]), np.int64)
+    )
+    graph = room.graph(np.zeros(T + 2, np.int64))
+    steps = kernels.unfold(chain_of(lattice), alive, guide.symbols, charge, graph)
+    graph = graph._replace(
+        target=graph.target[:steps], score=graph.score[:steps], ahead=np.empty(nodes, np.int64)
+    )
+    graph = _cut(graph, np.zeros(nodes - graph.layers[-2], np.int64))
     back = sum(given_back(part, int(price)) for part, price in zip(guide.charged, prices, strict=True))
-    diagram = Diagram(
-        guide,
-        state[:nodes],
-        value[:nodes],
-        layers,
-        first[: nodes + 1],
-        target[:steps],
-        score[:steps],
-        np.zeros(layers[-1] - layers[-2], np.int64),
-        np.empty(nodes, np.int64),
-        back,
-        FORBIDDEN,
-    ).completed(deadline)
+    diagram = Diagram(guide, graph, back, FORBIDDEN).completed(deadline)
     return diagram and diagram.thinned(floor, most)
 
 

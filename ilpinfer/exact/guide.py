@@ -12,10 +12,12 @@ from formulations.compiled.sums import Sum
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.certificate import Part
 from ilpinfer.deadline import Deadline
-from ilpinfer.exact import guide_kernels as kernels
 from ilpinfer.exact.parts import Priced
-from ilpinfer.exact.viterbi import completions
-from ilpinfer.exact.viterbi_kernels import best_path
+from ilpinfer.exact.viterbi import best_completed
+from ilpinfer.kernels import guide as kernels
+from ilpinfer.kernels.guide import Alive
+from ilpinfer.kernels.machines import Symbols
+from ilpinfer.kernels.packed import chain_of
 
 Integers = NDArray[np.int64]
 Path = NDArray[np.int64]
@@ -41,24 +43,6 @@ class Relaxed:
     completion: Integers
 
 
-@dataclass(frozen=True)
-class Alive:
-    """The states that each token can have: those of token t are states[begins[t] : begins[t + 1]], ascending.
-
-    `labels` follow a state at most.
-    """
-
-    states: NDArray[np.int32]
-    begins: Integers
-    labels: int
-
-    @property
-    def steps(self) -> int:
-        """Steps between neighbouring tokens, at most."""
-        count = np.diff(self.begins)
-        return int((count[:-1] * np.minimum(count[1:], self.labels)).sum()) + 1
-
-
 def everything(lattice: Lattice) -> Alive:
     """Every state that a token can have."""
     (T, K), S = lattice.shape, lattice.states
@@ -73,32 +57,13 @@ def survivors(lattice: Lattice, alive: Alive, completion: Integers, floor: int) 
 
     completion : (T, S) bounds what follows a state.
     """
-    states, begins = np.empty_like(alive.states), np.zeros_like(alive.begins)
-    kernels.survivors(
-        lattice.node,
-        lattice.pool,
-        lattice.step,
-        lattice.base,
-        alive.states,
-        alive.begins,
-        completion,
-        floor,
-        states,
-        begins,
-    )
-    return Alive(states[: begins[-1]], begins, alive.labels)
+    kept = alive._replace(states=np.empty_like(alive.states), begins=np.zeros_like(alive.begins))
+    kernels.survivors(chain_of(lattice), alive, completion, floor, kept)
+    return kept._replace(states=kept.states[: kept.begins[-1]])
 
 
-def joint_symbols(
-    lattice: Lattice, parts: Sequence[Priced]
-) -> tuple[NDArray[np.int32], Integers, NDArray[np.int32]]:
-    """A symbol of each step for all machines together.
-
-    Returns
-    -------
-    symbol (C, S+1, B) of the step from a state, the first row from START; which of the C tables a token uses (T,);
-    and the symbol that each machine reads in each of them (M, J), most of which occur.
-    """
+def joint_symbols(lattice: Lattice, parts: Sequence[Priced]) -> Symbols:
+    """A symbol of each step for all machines together, most of which occur."""
     T, B = lattice.shape
     to = np.concatenate([[0], lattice.base])[:, None] + np.arange(B)
     place = np.zeros(T, np.int64)
@@ -119,7 +84,7 @@ def joint_symbols(
             used = np.bincount(code.reshape(-1), minlength=kinds) > 0
             code, read = (np.cumsum(used) - 1)[code], [digits[used] for digits in read]
             kinds = int(used.sum())
-    return (
+    return Symbols(
         code.astype(np.int32),
         table.reshape(-1).astype(np.int64),
         np.array(read, np.int32).reshape(len(parts), kinds),
@@ -148,10 +113,10 @@ class Futures:
             potentials(part, prices[part.key], found)
             self.begin[part.key], self.most[part.key] = begin, max(0, int(found.max()))
 
-    def of(self, parts: Sequence[Priced]) -> tuple[Integers, Integers, Integers]:
-        """All of them in a row; where those of each machine begin (M,), -1 for none; and each one's states (M,)."""
+    def of(self, parts: Sequence[Priced]) -> kernels.Futures:
+        """Those of some machines."""
         begin = np.array([self.begin.get(part.key, -1) for part in parts], np.int64)
-        return self.table, begin, np.array([part.machine.states for part in parts], np.int64)
+        return kernels.Futures(self.table, begin, np.array([part.machine.states for part in parts], np.int64))
 
 
 class Guide:
@@ -174,7 +139,6 @@ class Guide:
     ) -> None:
         self.whole, self.alive = alive is None, everything(lattice) if alive is None else alive
         self.lattice, self.inside, self.charged = lattice, tuple(inside), tuple(charged)
-        self.base = lattice.base
         self._futures: Futures | None = None
         sizes = [part.machine.states for part in inside]
         self.radix = (
@@ -182,28 +146,28 @@ class Guide:
         )
         self.states = int(np.prod(sizes)) if sizes else 1
         parts = [*self.inside, *self.charged]
-        self.symbol, self.table, self.read = joint_symbols(lattice, parts)
+        self.symbols = joint_symbols(lattice, parts)
         self.usual = self._usual()
         self._machines()
 
     def _usual(self) -> NDArray[np.int32]:
         """(C, S) a symbol of the steps that lead to a state: the one from START, where that leads to it."""
         _, B = self.lattice.shape
-        usual = np.zeros((len(self.symbol), self.lattice.states), np.int32)
-        to = np.concatenate([self.base[::-1], [0]])[:, None] + np.arange(B)
-        usual[:, to.reshape(-1)] = self.symbol[:, ::-1].reshape(len(usual), -1)
+        usual = np.zeros((len(self.symbols.symbol), self.lattice.states), np.int32)
+        to = np.concatenate([self.lattice.base[::-1], [0]])[:, None] + np.arange(B)
+        usual[:, to.reshape(-1)] = self.symbols.symbol[:, ::-1].reshape(len(usual), -1)
         return usual
 
     def _machines(self) -> None:
         """What each joint symbol does to the joint state, and costs."""
-        shape = (max(1, self.read.shape[1]), self.states)
+        shape = (max(1, self.symbols.read.shape[1]), self.states)
         self.following, self.cost, self.final = (
             np.zeros(shape, np.int32),
             np.zeros(shape, np.int64),
             np.zeros(self.states, np.int64),
         )
         joint = np.arange(self.states)
-        for part, radix, symbol in zip(self.inside, self.radix.tolist(), self.read, strict=False):
+        for part, radix, symbol in zip(self.inside, self.radix.tolist(), self.symbols.read, strict=False):
             state = joint // radix % part.machine.states
             at = (state[None, :], symbol[:, None])
             self.following += (radix * part.machine.next_state[at]).astype(np.int32)
@@ -216,7 +180,7 @@ class Guide:
         """(R, J) weight of each joint symbol in the sum of each charged part."""
         rows = [
             p.total.weights[s]
-            for p, s in zip(self.charged, self.read[len(self.inside) :], strict=True)
+            for p, s in zip(self.charged, self.symbols.read[len(self.inside) :], strict=True)
             if p.total
         ]
         return np.array(rows, np.int64).reshape(len(self.charged), -1)
@@ -238,32 +202,23 @@ class Guide:
 
     def solve(self, prices: Integers, deadline: Deadline) -> Relaxed | None:
         """The best labelling at these prices, grid units (R,) a unit of weight; None past the deadline."""
-        lattice = self.lattice
+        lattice, chain = self.lattice, chain_of(self.lattice)
         T, S = lattice.node.shape
         if not self.inside and not self.charged and self.whole:
-            completion = completions(lattice)
-            path = np.empty(T, np.int64)
-            score = int(best_path(lattice.node, lattice.pool, lattice.step, self.base, completion, path))
-            return Relaxed(score, lattice.labels_of(path), completion[:, :, None])
+            score, path, completion = best_completed(lattice)
+            return Relaxed(score, path, completion[:, :, None])
         cost = self.cost + (prices @ self.weights)[:, None] if len(self.charged) else self.cost
-        product = (self.symbol, self.usual, self.table, self.following, cost, self.final)
-        scores = (
-            lattice.node,
-            lattice.pool,
-            lattice.step,
-            self.base,
-            self.alive.states,
-            self.alive.begins,
-            product,
+        product = kernels.Product(
+            self.symbols.symbol, self.usual, self.symbols.table, self.following, cost, self.final
         )
         completion = np.full((T, S, self.states), FORBIDDEN)
         stretch = max(1, _WORK_PER_CALL * T // self.work)
         for last in range(T - 1, -1, -stretch):
             if deadline.passed:
                 return None
-            kernels.complete(*scores, completion, last, max(0, last - stretch + 1))
+            kernels.complete(chain, self.alive, product, completion, last, max(0, last - stretch + 1))
         path = np.empty(T, np.int64)
-        score = int(kernels.trace(*scores, completion, path))
+        score = int(kernels.trace(chain, product, completion, path))
         path = lattice.labels_of(path)
         if is_forbidden(score):
             return Relaxed(FORBIDDEN, path, completion)

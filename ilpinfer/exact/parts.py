@@ -1,5 +1,6 @@
 """The machines of rules that do not fold, each with what a violation costs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from formulations.compiled.problem import GroundRule
 from formulations.compiled.sums import Sum
 from formulations.grid import FORBIDDEN
 from ilpinfer.certificate import Part
-from ilpinfer.search.packed import Packed, pack_machines
+from ilpinfer.kernels.packed import Packed, pack_machines
 
 _LARGEST = 2**56
 """What the multiplier of a hard rule may amount to in all, grid units."""
@@ -87,19 +88,7 @@ def priced(rule: GroundRule, number: int) -> list[list[Priced]]:
     return found
 
 
-def pack_parts(parts: list[Priced], lattice: Lattice) -> tuple[Packed, NDArray[np.int64]]:
-    """Flat arrays of the machines, for kernels; and where each one's rule is marked as paid, -1 if it counts singly.
-
-    The marks of rules that count once over several machines come after the machines' own states.
-    """
-    groups: dict[int | Part, int] = {}
-    group = [groups.setdefault(p.key[0] if p.shared else p.key, len(groups)) for p in parts]
-    penalty: list[int | None] = [None] * len(groups)
-    marks = {
-        g: len(parts) + n
-        for n, g in enumerate(sorted({g for g, p in zip(group, parts, strict=True) if p.shared}))
-    }
-    for g, p in zip(group, parts, strict=True):
-        penalty[g] = p.penalty
-    packed = pack_machines([p.machine for p in parts], group, penalty, [False] * len(groups), lattice)
-    return packed, np.array([marks.get(g, -1) for g in group], np.int64)
+def pack_parts(parts: Sequence[Priced], lattice: Lattice) -> Packed:
+    """Flat arrays of the machines, for kernels."""
+    once = [part.key[0] if part.shared else None for part in parts]
+    return pack_machines([part.machine for part in parts], [part.penalty for part in parts], once, lattice)

@@ -1,7 +1,6 @@
 """The product of a lattice with its rules' machines: joint states that are reached, and sums over their paths."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +9,11 @@ from formulations.compiled.lattice import Lattice
 from formulations.compiled.machine import TooManyStates
 from formulations.compiled.problem import GroundRule, Problem
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
-from ilpinfer.exact import marginal_kernels, product_kernels, reading_kernels
 from ilpinfer.exact.viterbi import completions
-from ilpinfer.search.packed import HARD, Packed, pack
-
-Floats = NDArray[np.float64]
+from ilpinfer.kernels import marginals, product
+from ilpinfer.kernels.marginals import Floats
+from ilpinfer.kernels.packed import HARD, Packed, pack
+from ilpinfer.kernels.readings import Groups, Readings, group_rows, number_readings
 
 _NAMED = 3
 
@@ -26,42 +25,46 @@ class Product:
     Parameters
     ----------
     packed : the machines
-    readings, steps, joint : arrays of `product_kernels.expand`
-    scores : node (T, K), pool (P, K, K), exp(pool - largest), largest (P, K); nats
+    rule : the rule of each machine (M,), and how many rules there are
+    readings, groups, joint : see the kernels
+    scores : nats
     tail : (V, K) nats, each token shifted
     log_sum : log Σ exp(score) over labellings that keep the hard rules, nats; -inf where there are none
     """
 
     packed: Packed
-    readings: tuple[Any, ...]
-    steps: tuple[Any, ...]
-    joint: tuple[Any, ...]
-    scores: tuple[Floats, ...]
+    rule: tuple[NDArray[np.int64], int]
+    readings: Readings
+    groups: Groups
+    joint: product.Product
+    scores: marginals.Nats
     tail: Floats
     log_sum: float
 
     @property
     def shape(self) -> tuple[int, int]:
         """(T, K)."""
-        T, K = self.scores[0].shape
+        T, K = self.scores.node.shape
         return T, K
 
     def probabilities(self, *, edges: bool) -> tuple[Floats, Floats, Floats]:
         """Of labels (T, K), of edges (T-1, K, K) if wanted, and violations expected of each rule (R,)."""
         T, K = self.shape
         labels, pairs = np.empty((T, K)), np.empty((T - 1 if edges else 0, K, K))
-        mass, ended = np.empty(len(self.joint[4])), np.empty(len(self.tail))
-        shared = self.joint, self.readings, self.steps, self.scores, self.tail
-        marginal_kernels.forward(*shared, labels, pairs, mass, ended)
-        expected = np.zeros(len(self.packed.penalty))
+        mass, ended = np.empty(len(self.joint.leads)), np.empty(len(self.tail))
+        shared = self.joint, self.readings, self.groups, self.scores, self.tail
+        marginals.forward(*shared, labels, pairs, mass, ended)
+        rule, count = self.rule
+        expected = np.zeros(count)
         if (self.packed.penalty != HARD).any():
-            product_kernels.expected_counts(self.packed, self.readings, self.joint, mass, ended, expected)
+            arrays = self.readings, self.joint, mass, ended
+            product.expected_counts(self.packed, rule, *arrays, expected)
         return labels, pairs, expected
 
     def draw(self, uniform: Floats) -> NDArray[np.int64]:
         """Label ids (n, T) from numbers (n, T) in [0, 1)."""
         ids = np.empty(uniform.shape, np.int64)
-        marginal_kernels.draw(self.joint, self.readings, self.scores, self.steps[-1], self.tail, uniform, ids)
+        marginals.draw(self.joint, self.readings, self.scores, self.groups.step, self.tail, uniform, ids)
         return ids
 
 
@@ -81,18 +84,24 @@ def product_of(problem: Problem, budget: int) -> Product:
             )
     problem = replace(problem, rules=tuple(_unforced(rule) for rule in problem.rules))
     lattice, packed = problem.lattice, pack(problem)
-    readings, steps = _read(lattice, packed)
+    readings, groups = _read(lattice, packed)
     node, pool = _nats(lattice.node), _nats(lattice.pool)
     possible = ~is_forbidden(lattice.node) & ~is_forbidden(completions(lattice))
-    joint = product_kernels.expand(packed, readings, steps, possible, lattice.pool, budget)
-    if joint[-1] < len(node):
-        raise TooManyStates(_refusal(problem, joint[1], joint[-1], budget))
-    scaled, largest = np.empty_like(pool), np.empty(pool.shape[:2])
-    marginal_kernels.scale(pool, scaled, largest)
-    scores = node, pool, scaled, largest
-    tail = np.empty(joint[2].shape)
-    log_sum = marginal_kernels.backward(joint, readings, steps, scores, tail)
-    return Product(packed, readings, steps, joint, scores, tail, float(log_sum))
+    shape = packed.joint, readings, groups, possible
+    joint = product.Product(*product.expand(packed, *shape, lattice.pool, budget))
+    if joint.passed < len(node):
+        raise TooManyStates(_refusal(problem, packed, joint, budget))
+    scores = marginals.Nats(node, pool, np.empty_like(pool), np.empty(pool.shape[:2]))
+    marginals.scale(pool, scores.scaled, scores.largest)
+    tail = np.empty(joint.alive.shape)
+    log_sum = marginals.backward(joint, readings, groups, scores, tail)
+    owners = _owners(problem), len(problem.rules)
+    return Product(packed, owners, readings, groups, joint, scores, tail, float(log_sum))
+
+
+def _owners(problem: Problem) -> NDArray[np.int64]:
+    """The rule of each machine (M,)."""
+    return np.array([r for r, rule in enumerate(problem.rules) for _ in rule.machines], np.int64)
 
 
 def _unforced(rule: GroundRule) -> GroundRule:
@@ -103,14 +112,14 @@ def _nats(units: NDArray[np.int64]) -> Floats:
     return np.where(is_forbidden(units), -np.inf, np.maximum(units, FORBIDDEN) / UNITS_PER_NAT)
 
 
-def _read(lattice: Lattice, packed: Packed) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Readings and steps, as `product_kernels.expand` takes them."""
+def _read(lattice: Lattice, packed: Packed) -> tuple[Readings, Groups]:
     T, K = lattice.shape
     kinds, kind = _distinct(packed.table, T)
-    number, symbols, begin = reading_kernels.number_readings(packed, kinds, K)
+    number, symbols, begin = number_readings(packed._replace(table=kinds), K)
+    readings = Readings(number, symbols, begin, kind)
     pairs, pair = _distinct(np.stack([lattice.step, kind[1:]]), T - 1)
-    alike, possible = reading_kernels.group_rows(number, lattice.pool, pairs)
-    return (number, symbols, begin, kind), (alike, possible, pair, lattice.step.astype(np.int64))
+    alike, possible = group_rows(readings.number, lattice.pool, pairs)
+    return readings, Groups(alike, possible, pair, lattice.step.astype(np.int64))
 
 
 def _distinct(columns: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -121,14 +130,18 @@ def _distinct(columns: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64]
     return np.ascontiguousarray(distinct), which.reshape(-1).astype(np.int64)
 
 
-def _refusal(problem: Problem, states: NDArray[np.int32], token: int, budget: int) -> str:
+def _refusal(problem: Problem, packed: Packed, joint: product.Product, budget: int) -> str:
     """Which rules make the product large."""
     T, _ = problem.shape
-    owner = np.array([r for r, rule in enumerate(problem.rules) for _ in rule.machines])
-    sizes = {rule.name: len(np.unique(states[:, owner == r], axis=0)) for r, rule in enumerate(problem.rules)}
+    owner, sizes = _owners(problem), dict[str, int]()
+    for r, rule in enumerate(problem.rules):
+        columns = np.flatnonzero(owner == r)
+        marks = np.unique(packed.mark[columns])
+        states = joint.states[:, np.append(columns, marks[marks >= 0])]
+        sizes[rule.name] = len(np.unique(states, axis=0))
     largest = sorted(sizes, key=lambda name: -sizes[name])[:_NAMED]
     named = ", ".join(f"{name!r} with {sizes[name]}" for name in largest) or "none, only labels"
     return (
-        f"labels and rules take more than {budget} joint states within {token + 1} of {T} tokens; rules with "
+        f"labels and rules take more than {budget} joint states within {joint.passed + 1} of {T} tokens; rules with "
         f"the most states so far: {named}. Leave out rules, or give a larger budget"
     )

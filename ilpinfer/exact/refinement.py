@@ -129,7 +129,7 @@ class Refinement:
         left = small.multiplied(
             group, self.by_key, progress.deadline, self.room, floor=floor, most=MOST_STEPS
         )
-        return MOST_STEPS if left is None else len(left.target)
+        return MOST_STEPS if left is None else len(left.graph.target)
 
     def prove(self, diagram: Diagram, floor: int, stages: list[Stage]) -> None:
         """Take the diagram's bound, or the floor's that all others miss.

@@ -5,7 +5,8 @@ from numpy.typing import NDArray
 
 from formulations.compiled.lattice import Lattice
 from formulations.grid import is_forbidden
-from ilpinfer.exact import viterbi_kernels as kernels
+from ilpinfer.kernels import viterbi as kernels
+from ilpinfer.kernels.packed import chain_of
 
 Path = NDArray[np.int64]
 
@@ -13,12 +14,17 @@ Path = NDArray[np.int64]
 def completions(lattice: Lattice) -> NDArray[np.int64]:
     """(T, S) best score, in grid units, of what follows state s at token t, its own score excluded."""
     completion = np.empty(lattice.node.shape, np.int64)
-    scores = lattice.node, lattice.pool, lattice.step
-    if lattice.order == 2:
-        kernels.best_pair_completions(*scores, lattice.base, completion)
-    else:
-        kernels.best_completions(*scores, completion)
+    kernels.complete(chain_of(lattice), completion)
     return completion
+
+
+def best_completed(lattice: Lattice) -> tuple[int, Path, NDArray[np.int64]]:
+    """As `viterbi`, with the completions (T, S)."""
+    chain = chain_of(lattice)
+    completion, states = np.empty(lattice.node.shape, np.int64), np.empty(len(lattice.node), np.int64)
+    kernels.complete(chain, completion)
+    score = kernels.best_path(chain, completion, states)
+    return int(score), lattice.labels_of(states), completion
 
 
 def viterbi(lattice: Lattice) -> tuple[int, Path]:
@@ -27,10 +33,7 @@ def viterbi(lattice: Lattice) -> tuple[int, Path]:
     The recursion of Stokman 2011, section 3.1.2, over int64 and from the last token to the first. Where no
     labelling is possible the score is forbidden.
     """
-    states = np.empty(len(lattice.node), np.int64)
-    scores = lattice.node, lattice.pool, lattice.step, lattice.base
-    score = kernels.best_path(*scores, completions(lattice), states)
-    return int(score), lattice.labels_of(states)
+    return best_completed(lattice)[:2]
 
 
 def best_paths(lattice: Lattice, top: int) -> list[tuple[int, Path]]:
@@ -39,8 +42,7 @@ def best_paths(lattice: Lattice, top: int) -> list[tuple[int, Path]]:
         total, path = viterbi(lattice)
         return [] if is_forbidden(total) else [(total, path)]
     T = len(lattice.node)
-    scores = lattice.node, lattice.pool, lattice.step, lattice.base
-    score, after, rank = kernels.best_completion_lists(*scores, top)
+    score, after, rank = kernels.best_lists(chain_of(lattice), top)
     first = lattice.node[0][:, None] + score[0]
     starts = np.argsort(-first.reshape(-1), kind="stable")[:top]
     found = []

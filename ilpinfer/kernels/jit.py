@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+from numba import njit, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from ilpinfer import compilation
@@ -17,9 +17,17 @@ SEAL = b"ilpinfer sha256 "
 """Stands between a file's content and the content's digest."""
 
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile for plain arrays: cached on disk where that can be written, and free of the interpreter lock while it runs."""
-    compiled: Any = njit(nogil=True)(function)
+def kernel(function: Callable[..., Any], *, inline: bool = False) -> Callable[..., Any]:
+    """Compile for plain arrays: cached on disk where that can be written, and free of the interpreter lock while it runs.
+
+    inline : whether it becomes part of the kernels that call it
+    """
+    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "forceinline": inline}
+    compiled: Any = njit(**options)(function)
+    specialise = compiled.get_call_template
+    compiled.get_call_template = lambda kinds, named: specialise(
+        tuple(_plain(kind) for kind in kinds), {name: _plain(kind) for name, kind in named.items()}
+    )
     try:
         compiled._cache = KernelCache(function)
     except (RuntimeError, OSError):  # nowhere to write
@@ -27,13 +35,23 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return compiled
 
 
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As `kernel`, for what is called in loops: it becomes part of the kernels that call it."""
+    return kernel(function, inline=True)
+
+
+def _plain(kind: Any) -> Any:
+    """What a kernel that another one calls is compiled for; numba would compile it for each constant and type of integers."""
+    kind = types.unliteral(kind)
+    return types.int64 if kind in types.signed_domain else kind
+
+
 def place() -> str | None:
     """The folder where compiled kernels are kept; None where there is none that can be written."""
-    from ilpinfer.exact.guide_kernels import complete
-
-    cache: Any = complete
-    path: str | None = cache._cache.cache_path
-    return path
+    try:
+        return str(KernelCache(place).cache_path)
+    except (RuntimeError, OSError):
+        return None
 
 
 class NoCache:
@@ -57,6 +75,10 @@ class KernelCache(FunctionCache):
         self.stamp = _stamp(function)
         self._files = SealedFiles(self._cache_path, self._impl.filename_base, self.stamp)
         self._cache_file = self._files
+
+    def _index_key(self, signature: Any, codegen: Any) -> Any:
+        """Numba's key, and the fields of the tuples, by whose names kernels read them."""
+        return super()._index_key(signature, codegen), _fields(signature)
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """The compiled kernel, or None where it is about to be compiled."""
@@ -117,6 +139,10 @@ def _stamp(function: Callable[..., Any]) -> str:
     stamps = sorted(cache.stamp for cache in called.values())
     text = Path(inspect.getfile(function)).read_bytes()
     return hashlib.sha256(repr((text, constants, stamps)).encode()).hexdigest()
+
+
+def _fields(kinds: Any) -> Any:
+    return tuple((kind.fields, _fields(kind.types)) for kind in kinds if isinstance(kind, types.NamedTuple))
 
 
 def _reason(error: Exception) -> str:

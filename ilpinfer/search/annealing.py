@@ -8,7 +8,8 @@ from formulations.compiled.problem import Problem
 from formulations.grid import UNITS_PER_NAT
 from ilpinfer.deadline import STRETCH
 from ilpinfer.found import Found, Task
-from ilpinfer.search import annealing_kernels as kernels
+from ilpinfer.kernels import annealing as kernels
+from ilpinfer.kernels.evolution import VALUED
 from ilpinfer.search.parameters import Annealing, Evolution
 from ilpinfer.search.population import Population, populated
 from ilpinfer.search.starting import better_first
@@ -38,7 +39,7 @@ def cool(population: Population, parameters: Annealing) -> int:
     weight, moves = round(p.hard_weight * UNITS_PER_NAT), (p.shift_rate, p.run_rate)
     done, speed, begun = 0, 10_000.0, deadline.elapsed
     while not deadline.passed and (not p.iterations or done < p.iterations):
-        began, before = deadline.elapsed, int(population.counts[kernels.VALUED])
+        began, before = deadline.elapsed, int(population.counts[VALUED])
         if p.iterations:
             work = min(_STEPS, p.iterations - done)
             share, after = done / p.iterations, (done + work) / p.iterations

@@ -9,8 +9,8 @@ from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.viterbi import completions
-from ilpinfer.search import beam_kernels as kernels
-from ilpinfer.search.packed import pack
+from ilpinfer.kernels import beam as kernels
+from ilpinfer.kernels.packed import chain_of, integers, pack, small
 
 Path = NDArray[np.int64]
 
@@ -58,24 +58,22 @@ def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> 
     if is_forbidden(best):
         return Beam([], [], FORBIDDEN, FORBIDDEN)
     T, K = folded.shape
-    M, R = len(packed.rule), len(folded.rules)
-    state = (
-        np.zeros(width, np.int64),
-        np.zeros((width, M), np.int32),
-        np.zeros((width, R), bool),
-        np.zeros((T, width), np.int32),
-        np.zeros((T, width), np.int32),
+    state = kernels.Beam(
+        integers(width),
+        small(width, packed.joint + 1),
+        small(T, width),
+        small(T, width),
         np.ones(1, np.int64),
         np.full(1, FORBIDDEN),
     )
-    scores = lattice.node, lattice.pool, lattice.step, lattice.base, completion
-    stretch = max(1, _WORK_PER_CALL // (width * K * (M + 1)))
+    stretch = max(1, _WORK_PER_CALL // (width * K * (len(packed.mark) + 1)))
     for first in range(0, T, stretch):
         if deadline.passed:
             return Beam([], [], best, best)
-        kernels.advance(*scores, packed, state, copies, first, min(first + stretch, T))
+        ends = first, min(first + stretch, T)
+        kernels.advance(chain_of(lattice), completion, packed, state, copies, *ends)
     kernels.finish(packed, state)
-    score, _, _, nodes, parents, size, left = state
+    score, _, nodes, parents, size, left = state
     order = [h for h in np.argsort(-score[: size[0]], kind="stable") if not is_forbidden(score[h])]
     left_out = int(left[0])
     bound = max([left_out, *(int(score[h]) for h in order[:1])])

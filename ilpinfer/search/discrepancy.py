@@ -13,13 +13,14 @@ from formulations.limits import OutOfTime
 from formulations.programs.formulation import best_score
 from ilpinfer.certificate import VITERBI_BOUND
 from ilpinfer.deadline import STRETCH, Deadline
-from ilpinfer.exact.follow import grown_memo, memo_of
-from ilpinfer.exact.follow_kernels import enter
 from ilpinfer.exact.guide import joint_symbols
 from ilpinfer.exact.parts import Priced, pack_parts, priced
 from ilpinfer.exact.viterbi import completions
 from ilpinfer.found import Found, Task
-from ilpinfer.search import discrepancy_kernels as kernels
+from ilpinfer.kernels import discrepancy as kernels
+from ilpinfer.kernels.hashing import enter
+from ilpinfer.kernels.machines import joint_of
+from ilpinfer.kernels.packed import chain_of, integers, small
 from ilpinfer.search.exhaustion import whole_search
 from ilpinfer.search.incumbents import Incumbents
 from ilpinfer.search.parameters import Discrepancy
@@ -101,14 +102,9 @@ class Search:
         early, late = _parts(
             self.folded, self.task.deadline, all_early=self.parameters.variant != "published"
         )
-        self.packed, self.flags = pack_parts(early, lattice)
-        self.symbols = joint_symbols(lattice, early)
-        width = len(early) + 1 + int(self.flags.max(initial=-1))
-        self.memo = memo_of(64, width, self.symbols[2].shape[1])
-        packed, flags = pack_parts(late, lattice)
-        room = len(late) + 1 + int(flags.max(initial=-1))
-        self.late = packed, flags, np.zeros(room, np.int32), np.zeros(room, np.int32)
-        self.met = 1
+        self.joint = joint_of(pack_parts(early, lattice), joint_symbols(lattice, early))
+        packed = pack_parts(late, lattice)
+        self.late = kernels.Late(packed, small(packed.joint), small(packed.joint))
         self.shift = (
             self._shift() if self.parameters.zero == "best" else np.zeros(len(lattice.node), np.int64)
         )
@@ -172,42 +168,39 @@ class Search:
         """Whether anything was cut; None where time has run out, or where the first labelling is enough."""
         lattice, incumbents = self.folded.lattice, self.incumbents
         T, width = len(lattice.node), int(limits[2])
-        stack = (
-            np.empty((T, width), np.int32),
-            np.empty((T, width), np.int32),
-            *(np.empty((T, width), np.int64) for _ in range(2)),
-            np.zeros(T, np.int64),
+        stack = kernels.Stack(
+            small(T, width),
+            small(T, width),
+            integers(T, width),
+            integers(T, width),
+            integers(T),
             np.full(T, -1),
-            np.zeros(T, np.int64),
+            integers(T),
         )
-        records = (
-            np.empty(_LABELLINGS, np.int64),
-            np.empty(_LABELLINGS, np.int64),
-            np.empty((_LABELLINGS, T), np.int64),
-        )
-        counts = np.array([0, 0, 0, self.met, 0, incumbents.value, 0])
-        scores = lattice.node, lattice.pool, lattice.step, lattice.base, self.completion, self.shift
+        records = kernels.Records(integers(_LABELLINGS), integers(_LABELLINGS), integers(_LABELLINGS, T))
+        counts = np.array([0, 0, 0, 0, incumbents.value, 0])
+        chain, ahead = chain_of(lattice), kernels.Ahead(self.completion, self.shift)
+        rule = discrepancies, monotone
         code = kernels.WORKED
         while code != kernels.DONE:
             if self.task.deadline.passed or counts[kernels.NODES] >= self.most:
                 self.nodes += int(counts[kernels.NODES])
                 return None
-            machines = self.packed, self.flags, self.symbols, self.memo
             began, before = self.task.deadline.elapsed, int(counts[kernels.NODES])
             worked = int(counts[kernels.WORK])
             work = min(max(1, int(STRETCH * self.speed)), self.most - before)
             code = kernels.dive(
-                scores, machines, self.late, stack, limits, counts, records, discrepancies, monotone, work
+                chain, ahead, self.joint, self.late, stack, limits, counts, records, rule, work
             )
             ended, after = self.task.deadline.elapsed, int(counts[kernels.NODES])
             done = int(counts[kernels.WORK]) - worked
             if done > 100:
                 self.speed = done / max(1e-6, ended - began)
             for n in range(counts[kernels.COMPLETE]):
-                share = (int(records[1][n]) - before) / max(1, after - before)
+                share = (int(records.when[n]) - before) / max(1, after - before)
                 incumbents.offer(
-                    lattice.labels_of(records[2][n]),
-                    int(records[0][n]),
+                    lattice.labels_of(records.paths[n]),
+                    int(records.values[n]),
                     began + share * (ended - began),
                     self.best,
                 )
@@ -216,29 +209,26 @@ class Search:
                 return None
             if incumbents.blind:
                 counts[kernels.BEST] = incumbents.value
-            if code == kernels.FULL and counts[kernels.STATES] == len(self.memo[0]):
+            if code == kernels.FULL and self.joint.memo.met[0] == len(self.joint.memo.vectors):
                 self._make_room(stack, counts)
-        self.met = int(counts[kernels.STATES])
         self.nodes += int(counts[kernels.NODES])
         return bool(counts[kernels.CUT])
 
-    def _make_room(self, stack: tuple, counts: Integers) -> None:
+    def _make_room(self, stack: kernels.Stack, counts: Integers) -> None:
         """More room for joint states; past a limit those are forgotten that are not on the stack."""
-        if self.memo[1].size <= _LARGEST_MEMO:
-            self.memo = grown_memo(self.memo)
+        packed, symbols, memo = self.joint
+        if memo.after.size <= _LARGEST_MEMO:
+            self.joint = self.joint.grown()
             return
-        joint, size = stack[1], stack[4]
-        depth = int(counts[kernels.DEPTH])
-        places = [(t, slice(0, int(size[t]))) for t in range(depth)]
-        used = np.unique(np.concatenate([[0], *(joint[at] for at in places)]))
-        vectors = self.memo[0][used]
-        self.memo = memo_of(max(64, 2 * len(used)), vectors.shape[1], self.memo[1].shape[1])
-        self.memo[0][: len(used)] = vectors
-        self.memo[3][:] = -1
-        enter(self.memo[0], self.memo[3], len(used))
+        places = [(t, slice(0, int(stack.size[t]))) for t in range(int(counts[kernels.DEPTH]))]
+        used = np.unique(np.concatenate([[0], *(stack.joint[at] for at in places)]))
+        n = len(used)
+        self.joint = joint_of(packed, symbols, max(64, 2 * n))
+        vectors, slots, met = self.joint.memo.vectors, self.joint.memo.slots, self.joint.memo.met
+        vectors[:n], met[:] = memo.vectors[used], n
+        enter(slots, vectors, 0, n)
         for at in places:
-            joint[at] = np.searchsorted(used, joint[at])
-        counts[kernels.STATES] = len(used)
+            stack.joint[at] = np.searchsorted(used, stack.joint[at])
 
 
 def _parts(folded: Problem, deadline: Deadline, *, all_early: bool) -> tuple[list[Priced], list[Priced]]:

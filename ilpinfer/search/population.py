@@ -11,12 +11,14 @@ from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
 from formulations.limits import OutOfTime
 from ilpinfer.certificate import VITERBI_BOUND
 from ilpinfer.deadline import STRETCH
-from ilpinfer.exact.follow_kernels import enter
 from ilpinfer.exact.guide import joint_symbols
 from ilpinfer.exact.parts import Priced, pack_parts, priced
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.found import Found, Task
-from ilpinfer.search import evolution_kernels as kernels
+from ilpinfer.kernels import evolution as kernels
+from ilpinfer.kernels.machines import Joint, Memo, memo_of
+from ilpinfer.kernels.packed import chain_of, integers, small
+from ilpinfer.kernels.runs import Runs
 from ilpinfer.search.discrepancy import run_time
 from ilpinfer.search.incumbents import Incumbents
 from ilpinfer.search.parameters import Evolution
@@ -92,29 +94,25 @@ class Population:
         T, mu, lam = len(lattice.node), p.population, p.offspring
         parts = self._parts()
         self.incumbents = Incumbents(self.folded, self.task)
-        self.scores = lattice.node, _last_added(lattice.pool), _last_added(lattice.step), lattice.order
-        self.packed, self.flags = pack_parts(parts, lattice)
-        self.symbols = joint_symbols(lattice, parts)
-        width = len(parts) + 1 + int(self.flags.max(initial=-1))
-        self.memo = self._memo(1024 + 8 * T, width)
-        self.people = (
-            np.zeros((mu + lam, T), np.int32),
-            np.zeros((mu + lam, T), np.int32),
-            np.zeros((mu + lam, T), np.int64),
-            np.zeros((mu + lam, T), np.int64),
-            np.zeros(mu + lam, np.int64),
-            np.zeros(mu + lam, np.int64),
+        chain = chain_of(lattice)
+        self.scores = chain._replace(pool=_last_added(chain.pool), step=_last_added(chain.step))
+        self.packed, self.symbols = pack_parts(parts, lattice), joint_symbols(lattice, parts)
+        self.memo = self._memo(1024 + 8 * T)
+        N = mu + lam
+        self.people = kernels.People(
+            small(N, T), small(N, T), integers(N, T), integers(N, T), integers(N), integers(N)
         )
-        self.places = np.arange(mu), np.arange(mu, mu + lam)
+        self.places = kernels.Places(np.arange(mu), np.arange(mu, N))
         self.seed = np.array([p.seed], np.uint64)
-        self.runs = self.folded.labels.joins, self.folded.labels.run_forms
+        self.runs = Runs(self.folded.labels.joins, self.folded.labels.run_forms)
         ranked, both = p.parents == "ranked", p.shift == "both"
-        self.settings = p.mutation_rate, p.selection_pressure, p.shift_rate, ranked, both
+        self.settings = kernels.Settings(p.mutation_rate, p.selection_pressure, p.shift_rate, ranked, both)
         most = LIMIT // 4
-        self.weights = tuple(min(most, round(x * UNITS_PER_NAT)) for x in (p.start_weight, p.weight_increase))
+        weights = (p.start_weight, p.weight_increase)
+        self.weights = kernels.Weights(*(min(most, round(x * UNITS_PER_NAT)) for x in weights))
         room = 64 + lam
-        self.records = np.empty(room, np.int64), np.empty(room, np.int64), np.empty((room, T), np.int32)
-        self.counts = np.array([0, 0, 0, 1, FORBIDDEN])
+        self.records = kernels.Records(integers(room), integers(room), small(room, T))
+        self.counts = np.array([0, 0, 0, FORBIDDEN])
 
     def _parts(self) -> list[Priced]:
         found: list[Priced] = []
@@ -124,26 +122,14 @@ class Population:
             found += [part for group in priced(rule, r) for part in group]
         return found
 
-    def _memo(self, n: int, width: int) -> tuple:
-        """Room for n joint states: next ones, cost and hard violations of symbols and of the end, and a hash table."""
-        symbols = max(1, self.symbols[2].shape[1])
-        memo = (
-            np.empty((n, width), np.int32),
-            np.empty((n, symbols), np.int32),
-            np.empty((n, symbols), np.int64),
-            np.empty((n, symbols), np.int64),
-            np.empty((n, 2), np.int64),
-            np.full(1 << (2 * n).bit_length(), -1, np.int32),
-        )
-        memo[0][0], memo[1][0] = 0, -1
-        enter(memo[0], memo[5], 1)
-        kernels.settle(self.packed, self.flags, memo, 0)
-        return memo
+    def _memo(self, n: int) -> Memo:
+        """Room for n joint states, with their hard violations."""
+        return memo_of(self.packed, self.symbols, n, counting=True)
 
     @property
-    def machines(self) -> tuple:
+    def machines(self) -> Joint:
         """What the kernels read rules by."""
-        return self.packed, self.flags, self.symbols, self.memo
+        return Joint(self.packed, self.symbols, self.memo)
 
     def run(self) -> None:
         """Generations until the iterations or the time are over."""
@@ -199,21 +185,20 @@ class Population:
 
     def make_room(self) -> None:
         """More room for joint states, which are met anew as the living are valued again."""
-        n, width = self.memo[0].shape
-        larger = 4 * n if 4 * self.memo[1].size <= _LARGEST_MEMO else n
-        while not self._fits(larger, width):
+        n = len(self.memo.vectors)
+        larger = 4 * n if 4 * self.memo.after.size <= _LARGEST_MEMO else n
+        while not self._fits(larger):
             larger *= 2
 
-    def _fits(self, n: int, width: int) -> bool:
+    def _fits(self, n: int) -> bool:
         """Value the living anew with room for n joint states; whether that leaves room for as many as offspring can meet."""
-        self.memo = self._memo(n, width)
-        self.counts[kernels.STATES] = 1
+        self.memo = self._memo(n)
         T, lam = self.people[0].shape[1], len(self.places[1])
         for who in self.places[0].tolist():
             self.people[1][who] = -1
             if not kernels.value(self.scores, self.machines, self.people, who, 0, T, self.counts):
                 return False
-        return int(self.counts[kernels.STATES]) + (lam + kernels.SPARE) * T <= n
+        return int(self.memo.met[0]) + (lam + kernels.SPARE) * T <= n
 
 
 def _last_added(array: NDArray[np.int64]) -> NDArray[np.int64]:

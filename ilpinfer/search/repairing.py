@@ -10,7 +10,7 @@ from ilpinfer.deadline import STRETCH
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round
 from ilpinfer.found import Found, Task
-from ilpinfer.search import repair_kernels as kernels
+from ilpinfer.kernels import repairing as kernels
 from ilpinfer.search import starting
 from ilpinfer.search.parameters import Evolution
 from ilpinfer.search.population import Path, Population, populated

@@ -8,7 +8,8 @@ from formulations.compiled.problem import Problem
 from formulations.grid import UNITS_PER_NAT
 from ilpinfer.deadline import STRETCH
 from ilpinfer.found import Found, Task
-from ilpinfer.search import tabu_kernels as kernels
+from ilpinfer.kernels import tabu as kernels
+from ilpinfer.kernels.evolution import VALUED
 from ilpinfer.search.parameters import Evolution, Tabu
 from ilpinfer.search.population import Population, populated
 from ilpinfer.search.starting import better_first
@@ -30,24 +31,28 @@ def tabu(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     yield population.incumbents.best(population.bound, f"{name}: {steps} steps")
 
 
-def memory_of(population: Population, parameters: Tabu) -> tuple:
-    """Nothing tabu yet; see the kernel's `memory`."""
-    (_, T), K = population.people[0].shape, population.scores[1].shape[2]
-    _, _, _, _, total, breaks = population.people
-    fitness = int(total[0]) - round(parameters.hard_weight * UNITS_PER_NAT) * int(breaks[0])
-    window = np.empty((1 << kernels.WIDEST, K), np.int64), np.zeros((1 << kernels.WIDEST, K), np.int32)
-    return np.zeros((T, K), np.int64), np.array([0, 0, fitness, 0]), window
+def memory_of(population: Population, parameters: Tabu) -> kernels.Memory:
+    """Nothing tabu yet."""
+    people = population.people
+    (_, T), K, window = people.label.shape, population.scores.pool.shape[2], 1 << kernels.WIDEST
+    fitness = int(people.total[0]) - round(parameters.hard_weight * UNITS_PER_NAT) * int(people.breaks[0])
+    return kernels.Memory(
+        np.zeros((T, K), np.int64),
+        np.array([0, 0, fitness, 0]),
+        np.empty((window, K), np.int64),
+        np.zeros((window, K), np.int32),
+    )
 
 
-def move(population: Population, parameters: Tabu, memory: tuple | None = None) -> int:
+def move(population: Population, parameters: Tabu, memory: kernels.Memory | None = None) -> int:
     """Steps to the last one or to the deadline; how many there were."""
     deadline, p = population.task.deadline, parameters
     memory = memory or memory_of(population, parameters)
     weight = round(p.hard_weight * UNITS_PER_NAT)
-    how = (p.candidates, p.tenure, p.patience, p.kicks), (p.refit_rate, p.shift_rate)
+    manner = kernels.Manner(p.candidates, p.tenure, p.patience, p.kicks, p.refit_rate, p.shift_rate)
     done, speed = 0, 10_000.0
     while not deadline.passed and (not p.iterations or done < p.iterations):
-        began, before = deadline.elapsed, int(population.counts[kernels.VALUED])
+        began, before = deadline.elapsed, int(population.counts[VALUED])
         code, steps, tried = kernels.search(
             population.scores,
             population.machines,
@@ -55,7 +60,7 @@ def move(population: Population, parameters: Tabu, memory: tuple | None = None) 
             population.seed,
             population.runs,
             memory,
-            how,
+            manner,
             weight,
             population.records,
             population.counts,

@@ -5,9 +5,20 @@ of its first, an inner, its last and its only token, and of the first and the on
 which IOB1 writes in another way. For plain labels all six are the label itself.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ilpinfer.kernels.jit import kernel
+
+
+class Runs(NamedTuple):
+    """The scheme of the labels, as above."""
+
+    joins: NDArray[np.bool_]
+    forms: NDArray[np.int64]
+
 
 FIRST, INNER, LAST, ONLY, AGAIN, ONLY_AGAIN = 0, 1, 2, 3, 4, 5
 

@@ -1,8 +1,8 @@
 """Repair: changes of one token, one run or one border, taken as soon as they make a labelling better."""
 
+from ilpinfer.kernels.evolution import VALUED, copy, full, record, value
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.search.evolution_kernels import BEST, FOUND, SPARE, STATES, VALUED, value
-from ilpinfer.search.run_kernels import begins, put, shift_back, shift_on
+from ilpinfer.kernels.runs import begins, put, shift_back, shift_on
 
 DONE, WORKED, FULL = 0, 1, 2
 """Why `improve` has stopped: nothing makes it better, the work is done, or there is no room for joint states or labellings."""
@@ -11,29 +11,28 @@ TOKEN, SINCE, MOVE = 0, 1, 2
 
 
 @kernel
-def _better(lattice, machines, people, first, last, weight, counts):  # type: ignore[no-untyped-def]
+def _better(chain, machines, people, first, last, weight, counts):  # type: ignore[no-untyped-def]
     """Value individual 1, changed from `first` to `last`: 1 if it takes the place of individual 0, -1 if there is no room."""
-    label, joint, worth, broken, total, breaks = people
-    if not value(lattice, machines, people, 1, first, last, counts):
+    total, breaks = people.total, people.breaks
+    if not value(chain, machines, people, 1, first, last, counts):
         return -1
     better = total[1] - weight * breaks[1] > total[0] - weight * breaks[0]
-    source, target = (1, 0) if better else (0, 1)
-    label[target], joint[target], worth[target] = label[source], joint[source], worth[source]
-    broken[target] = broken[source]
-    total[target], breaks[target] = total[source], breaks[source]
+    if better:
+        copy(people, 0, 1)
+    else:
+        copy(people, 1, 0)
     return 1 if better else 0
 
 
 @kernel
-def improve(lattice, machines, people, runs, weight, records, counts, position, work):  # type: ignore[no-untyped-def]
+def improve(chain, machines, people, runs, weight, records, counts, position, work):  # type: ignore[no-untyped-def]
     """Change individual 0, for which individual 1 is a copy, while that makes it better; parameters as in `evolve`."""
-    label, _, _, _, total, breaks = people
-    values, when, paths = records
-    T, K, stop = label.shape[1], lattice[1].shape[2], counts[VALUED] + work
+    label = people.label
+    T, K, stop = label.shape[1], chain.pool.shape[2], counts[VALUED] + work
     while position[SINCE] < T:
         if counts[VALUED] >= stop:
             return WORKED
-        if counts[FOUND] == len(values) or counts[STATES] + SPARE * T > len(machines[3][0]):
+        if full(machines, records, 1, counts, T):
             return FULL
         t, improved = position[TOKEN], False
         y = label[0]
@@ -58,17 +57,14 @@ def improve(lattice, machines, people, runs, weight, records, counts, position, 
                 first, last = shift_back(label[1], t, runs)
             else:
                 first, last = shift_on(label[1], t, runs)
-            found = _better(lattice, machines, people, first, last, weight, counts)
+            found = _better(chain, machines, people, first, last, weight, counts)
             if found < 0:
-                label[1], position[MOVE] = label[0], move
+                copy(people, 1, 0)
+                position[MOVE] = move
                 return FULL
             if found:
                 improved = True
-                if breaks[0] == 0 and total[0] > counts[BEST] and counts[FOUND] < len(values):
-                    counts[BEST] = total[0]
-                    values[counts[FOUND]], when[counts[FOUND]] = total[0], counts[VALUED]
-                    paths[counts[FOUND]] = label[0]
-                    counts[FOUND] += 1
+                record(people, 0, records, counts)
                 break
         position[MOVE] = 0
         position[SINCE] = 0 if improved else position[SINCE] + 1

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
+from ilpinfer.kernels.evolution import copy, full, record, value
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.search.evolution_kernels import BEST, FOUND, SPARE, STATES, VALUED, value
-from ilpinfer.search.run_kernels import below, mutate, put, share
+from ilpinfer.kernels.runs import below, mutate, put, share
 
 DONE, FULL = 0, 1
 """Why `anneal` has stopped: the steps are over, or there is no room for joint states or for labellings."""
@@ -23,7 +23,7 @@ def _relabel(y, seed, labels, runs):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def anneal(lattice, machines, people, seed, runs, moves, weight, heat, records, counts, steps):  # type: ignore[no-untyped-def]
+def anneal(chain, machines, people, seed, runs, moves, weight, heat, records, counts, steps):  # type: ignore[no-untyped-def]
     """Change individual 0 so many times, through individual 1; it may get worse by what the temperature allows.
 
     moves : how often a border shifts, and how often a run or a border changes rather than any stretch
@@ -31,31 +31,25 @@ def anneal(lattice, machines, people, seed, runs, moves, weight, heat, records, 
     heat : temperature of the first and of the last step, grid units; it falls by the same share each step
     The other parameters are as in `evolve`. How many steps were done is returned beside the reason.
     """
-    label, joint, worth, broken, total, breaks = people
-    values, when, paths = records
-    T, K = label.shape[1], lattice[1].shape[2]
+    label, _, _, _, total, breaks = people
+    T, K = label.shape[1], chain.pool.shape[2]
     borders = np.empty(T, np.int64)
     fall = (heat[1] / heat[0]) ** (1.0 / max(1, steps))
     temperature = heat[0]
     for step in range(steps):
-        if counts[FOUND] == len(values) or counts[STATES] + SPARE * T > len(machines[3][0]):
+        if full(machines, records, 1, counts, T):
             return FULL, step
         temperature *= fall
-        label[1], joint[1], worth[1], broken[1] = label[0], joint[0], worth[0], broken[0]
+        copy(people, 1, 0)
         if share(seed) < moves[1]:
             first, last = mutate(label[1], seed, borders, K, moves[0], True, runs)
         else:
             first, last = _relabel(label[1], seed, K, runs)
-        if not value(lattice, machines, people, 1, first, last, counts):
+        if not value(chain, machines, people, 1, first, last, counts):
             return FULL, step
         gain = float(total[1] - total[0]) - float(weight) * (breaks[1] - breaks[0])
         if gain < 0 and share(seed) >= math.exp(gain / temperature):
             continue
-        label[0], joint[0], worth[0], broken[0] = label[1], joint[1], worth[1], broken[1]
-        total[0], breaks[0] = total[1], breaks[1]
-        if breaks[0] == 0 and total[0] > counts[BEST]:
-            counts[BEST] = total[0]
-            values[counts[FOUND]], when[counts[FOUND]] = total[0], counts[VALUED]
-            paths[counts[FOUND]] = label[0]
-            counts[FOUND] += 1
+        copy(people, 0, 1)
+        record(people, 0, records, counts)
     return DONE, steps

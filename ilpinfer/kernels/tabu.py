@@ -1,18 +1,14 @@
 """Tabu search over runs: the best of a few changes that undo nothing recent, be it worse than before or not."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from formulations.grid import FORBIDDEN
+from ilpinfer.kernels.evolution import copy, full, record, value
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.search.evolution_kernels import (
-    BEST,
-    FOUND,
-    SPARE,
-    STATES,
-    VALUED,
-    value,
-)
-from ilpinfer.search.run_kernels import below, mutate, share
+from ilpinfer.kernels.packed import Integers, Small
+from ilpinfer.kernels.runs import below, mutate, share
 
 DONE, FULL = 0, 1
 """Why `search` has stopped: the steps or the work are over, or there is no room for joint states or for labellings."""
@@ -24,30 +20,43 @@ WIDEST = 5
 """Windows reach up to 2^4 tokens to each side."""
 
 
-@kernel
-def _copy(people, target, source):  # type: ignore[no-untyped-def]
-    label, joint, worth, broken, total, breaks = people
-    label[target], joint[target], worth[target] = label[source], joint[source], worth[source]
-    broken[target], total[target], breaks[target] = broken[source], total[source], breaks[source]
+class Memory(NamedTuple):
+    """Until which step a token may not have a label (T, K); clock; and room for a window: scores, origins (W, K)."""
+
+    until: Integers
+    clock: Integers
+    score: Integers
+    back: Small
+
+
+class Manner(NamedTuple):
+    """Candidates of a step, tenure, patience and kicks; and how often a window is refitted, and a border shifts."""
+
+    candidates: int
+    tenure: int
+    patience: int
+    kicks: int
+    refits: float
+    shifts: float
 
 
 @kernel
-def _best_label(lattice, row, last, following, k):  # type: ignore[no-untyped-def]
+def _best_label(chain, row, last, following, k):  # type: ignore[no-untyped-def]
     """Score of a window's labels up to `last`, the last one k, with the step to the label that follows."""
-    node, pool, step, _ = lattice
+    node, pool, step, _ = chain
     if last + 1 == len(node):
         return row[k]
     return max(row[k] + pool[step[last], k, following] + node[last + 1, following], FORBIDDEN)
 
 
 @kernel
-def _refit(lattice, y, seed, until, now, room):  # type: ignore[no-untyped-def]
+def _refit(chain, y, seed, memory, now):  # type: ignore[no-untyped-def]
     """Forbid a token its label, and let Viterbi choose those of a window around it, none of them tabu.
 
     The first and the last token of the window; the last before the first where it has no other labels.
     """
-    node, pool, step, _ = lattice
-    score, back = room
+    node, pool, step, _ = chain
+    until, _, score, back = memory
     T, K = len(y), pool.shape[2]
     at = below(seed, T)
     reach = np.int64(1) << below(seed, WIDEST)
@@ -74,7 +83,7 @@ def _refit(lattice, y, seed, until, now, room):  # type: ignore[no-untyped-def]
     following = y[last + 1] if last + 1 < T else 0
     end, chosen = FORBIDDEN // 2, -1
     for k in range(K):
-        total = _best_label(lattice, score[last - first], last, following, k)
+        total = _best_label(chain, score[last - first], last, following, k)
         if total > end:
             end, chosen = total, k
     if chosen < 0:
@@ -97,44 +106,41 @@ def _changed(label, who, first, last, until, now):  # type: ignore[no-untyped-de
 
 
 @kernel
-def search(lattice, machines, people, seed, runs, memory, rule, weight, records, counts, steps, work):  # type: ignore[no-untyped-def]
+def search(chain, machines, people, seed, runs, memory, manner, weight, records, counts, steps, work):  # type: ignore[no-untyped-def]
     """So many steps from the labelling at hand, or until so many candidates were tried.
 
     Where room for joint states ends within a step, it chooses among the candidates so far.
 
-    memory : until which step a token may not have a label (T, K); clock; room for a window: scores, origins (W, K)
-    rule : candidates of a step, tenure, patience and kicks; how often a window is refitted, and a border shifts
     weight : of a hard violation, grid units
     The other parameters are as in `evolve`. How many steps were done, and candidates tried, is returned beside the reason.
     """
     label, _, _, _, total, breaks = people
-    values, when, paths = records
-    until, clock, room = memory
-    (candidates, tenure, patience, kicks), (refits, shifts) = rule
+    until, clock, _, _ = memory
+    candidates, tenure, patience, kicks, refits, shifts = manner
     T, K = until.shape
     borders = np.empty(T, np.int64)
     tried = 0
     for step in range(steps):
         if tried >= work:
             return DONE, step, tried
-        if counts[FOUND] == len(values) or counts[STATES] + SPARE * T > len(machines[3][0]):
+        if full(machines, records, 1, counts, T):
             return FULL, step, tried
         if clock[SINCE] > patience:
-            _copy(people, CURRENT, TOP)
+            copy(people, CURRENT, TOP)
             clock[SINCE], clock[KICKS] = 0, kicks
         now, at_hand = clock[NOW], total[CURRENT] - weight * breaks[CURRENT]
         trial, kept, best = ONE, -1, 0
         for _ in range(candidates if clock[KICKS] == 0 else 1):
             tried += 1
-            _copy(people, trial, CURRENT)
-            if share(seed) < refits and lattice[3] == 1:
-                first, last = _refit(lattice, label[trial], seed, until, now, room)
+            copy(people, trial, CURRENT)
+            if share(seed) < refits and chain.base[0] == 0:
+                first, last = _refit(chain, label[trial], seed, memory, now)
             else:
                 first, last = mutate(label[trial], seed, borders, K, shifts, True, runs)
             other, forbidden = _changed(label, trial, first, last, until, now)
             if not other:
                 continue
-            if not value(lattice, machines, people, trial, first, last, counts):
+            if not value(chain, machines, people, trial, first, last, counts):
                 break
             fitness = total[trial] - weight * breaks[trial]
             if (kept < 0 or fitness > best) and (not forbidden or fitness > clock[EVER]):
@@ -149,13 +155,9 @@ def search(lattice, machines, people, seed, runs, memory, rule, weight, records,
         for t in range(T):
             if label[kept, t] != label[CURRENT, t]:
                 until[t, label[CURRENT, t]] = now + tenure + below(seed, tenure)
-        _copy(people, CURRENT, kept)
+        copy(people, CURRENT, kept)
         if best > clock[EVER]:
-            _copy(people, TOP, kept)
+            copy(people, TOP, kept)
             clock[EVER], clock[SINCE] = best, 0
-        if breaks[kept] == 0 and total[kept] > counts[BEST]:
-            counts[BEST] = total[kept]
-            values[counts[FOUND]], when[counts[FOUND]] = total[kept], counts[VALUED]
-            paths[counts[FOUND]] = label[kept]
-            counts[FOUND] += 1
+        record(people, kept, records, counts)
     return DONE, steps, tried

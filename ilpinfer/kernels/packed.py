@@ -1,4 +1,4 @@
-"""Machines laid out as flat arrays, for kernels."""
+"""Machines and scores laid out as flat arrays, for kernels."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,17 +11,49 @@ from formulations.compiled.machine import Machine
 from formulations.compiled.problem import Problem
 
 Integers = NDArray[np.int64]
+Small = NDArray[np.int32]
 
 HARD = -1
+SHIFT, LOW = 32, 2**32 - 1
+"""Two numbers are kept as one, of which the second takes the lower bits."""
+
+
+def integers(*shape: int) -> Integers:
+    """Zeros."""
+    return np.zeros(shape, np.int64)
+
+
+def small(*shape: int) -> Small:
+    """Zeros."""
+    return np.zeros(shape, np.int32)
+
+
+class Chain(NamedTuple):
+    """Scores of T tokens with S states, B of which can follow each, grid units.
+
+    node (T, S); pool (P, S, B), the edge scores; which of those a step has (T-1,); and base (S,), the state that the
+    first edge of a state leads to.
+    """
+
+    node: Integers
+    pool: Integers
+    step: Integers
+    base: Integers
+
+
+def chain_of(lattice: Lattice) -> Chain:
+    """The scores of a lattice."""
+    return Chain(lattice.node, lattice.pool, lattice.step, lattice.base)
 
 
 class Packed(NamedTuple):
-    """The machines of a problem's rules, reading states of its lattice; M machines, R rules.
+    """The machines of a problem's rules, reading states of its lattice; M machines.
 
     symbol of machine m at token t: symbols[table[m, t] + (previous + 1)·stride[m] + state], previous = -1 for START
     arc of machine m: arc[m] + state·width[m] + symbol, an index into next_state and emits
     violations at the end: final[state_at[m] + state]
-    rule (M,), penalty (R,) grid units or HARD, binary (R,)
+    penalty (M,) of a violation, grid units or HARD
+    mark (M,) where a joint state says that the machine's rule is paid, -1 for rules that count singly
     """
 
     symbols: NDArray[np.int16]
@@ -29,36 +61,40 @@ class Packed(NamedTuple):
     stride: Integers
     arc: Integers
     width: Integers
-    next_state: NDArray[np.int32]
+    next_state: Small
     emits: Integers
     state_at: Integers
     final: Integers
-    rule: Integers
     penalty: Integers
-    binary: NDArray[np.bool_]
+    mark: Integers
+
+    @property
+    def joint(self) -> int:
+        """Numbers of a joint state: the state of each machine, then the marks."""
+        return max(len(self.mark), 1 + int(self.mark.max(initial=-1)))
 
 
 def pack(problem: Problem) -> Packed:
     """Flat arrays of every machine that the problem's lattice does not hold."""
-    machines = [m if rule.forced else m.early for rule in problem.rules for m in rule.machines]
-    rule = [r for r, ground in enumerate(problem.rules) for _ in ground.machines]
-    rules = problem.rules
-    return pack_machines(
-        machines, rule, [r.penalty for r in rules], [r.binary for r in rules], problem.lattice
-    )
+    owners = [(r, rule, m) for r, rule in enumerate(problem.rules) for m in rule.machines]
+    once = [r if rule.binary and rule.penalty is not None else None for r, rule, _ in owners]
+    machines = [m if rule.forced else m.early for _, rule, m in owners]
+    return pack_machines(machines, [rule.penalty for _, rule, _ in owners], once, problem.lattice)
 
 
 def pack_machines(
     machines: Sequence[Machine],
-    rule: Sequence[int],
     penalties: Sequence[int | None],
-    binary: Sequence[bool],
+    once: Sequence[int | None],
     lattice: Lattice,
 ) -> Packed:
-    """Flat arrays of machines, the rule that each belongs to, and each rule's penalty and way of counting."""
+    """Flat arrays of machines, the penalty of each, and the rule that counts once with all of its machines, if one does."""
     T, K = lattice.shape
     tables = [lattice.on_states(m.steps).values for m in machines]
     symbol_at = _starts([t.size for t in tables])
+    rules = {
+        rule: len(machines) + n for n, rule in enumerate(dict.fromkeys(r for r in once if r is not None))
+    }
     return Packed(
         symbols=_flat(tables, np.int16),
         table=np.array(
@@ -72,9 +108,8 @@ def pack_machines(
         emits=_flat([m.emits for m in machines], np.int64),
         state_at=_starts([m.states for m in machines]),
         final=_flat([m.final for m in machines], np.int64),
-        rule=np.array(rule, np.int64),
         penalty=np.array([HARD if p is None else p for p in penalties], np.int64),
-        binary=np.array(binary, bool),
+        mark=np.array([-1 if rule is None else rules[rule] for rule in once], np.int64),
     )
 
 

@@ -4,19 +4,32 @@ Sums run over labels in plain numbers, each scaled by the largest, and once more
 is so small that terms may have been lost.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from formulations.grid import UNITS_PER_NAT
 from ilpinfer.kernels.jit import kernel
 
 _TINY = 1e-200
+Floats = NDArray[np.float64]
+
+
+class Nats(NamedTuple):
+    """Scores: node (T, K), pool (P, K, K), exp(pool - largest) (P, K, K), and largest (P, K)."""
+
+    node: Floats
+    pool: Floats
+    scaled: Floats
+    largest: Floats
 
 
 @kernel
 def _row(product, number, tail, u, i, out):  # type: ignore[no-untyped-def]
     """Fill out (K,) with what follows vector u (-1: START) and label i at each next label; the largest is returned."""
-    _, _, _, arc_at, leads, price, _, _ = product
-    arcs = arc_at[u + 1]
+    leads, price = product.leads, product.price
+    arcs = product.arc_at[u + 1]
     most = -np.inf
     for j in range(len(out)):
         arc = arcs + number[i + 1, j]
@@ -75,15 +88,14 @@ def scale(pool, scaled, largest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def backward(product, readings, steps, scores, tail):  # type: ignore[no-untyped-def]
+def backward(product, readings, groups, scores, tail):  # type: ignore[no-untyped-def]
     """Fill tail (V, K): log sum of all that a vector and label lead to, their own scores included.
 
     Each token is shifted by a number on the grid. The logarithm of the whole sum is returned, -inf for none.
-    `scores` holds node (T, K), pool, scaled (P, K, K) and largest (P, K).
     """
-    first, _, alive, _, _, _, end, _ = product
-    number, _, _, kind = readings
-    group, _, pair, step = steps
+    first, alive, end = product.first, product.alive, product.end
+    number, kind = readings.number, readings.kind
+    group, pair, step = groups.alike, groups.pair, groups.step
     node, pool, scaled, largest = scores
     T, K = node.shape
     row, weight = np.empty(K), np.empty(K)
@@ -122,11 +134,11 @@ def backward(product, readings, steps, scores, tail):  # type: ignore[no-untyped
 
 
 @kernel
-def forward(product, readings, steps, scores, tail, labels, edges, mass, ended):  # type: ignore[no-untyped-def]
+def forward(product, readings, groups, scores, tail, labels, edges, mass, ended):  # type: ignore[no-untyped-def]
     """Probabilities: labels (T, K), mass (A,) of arcs, ended (V,) of last vectors, edges (T-1, K, K) unless empty."""
-    first, _, _, arc_at, leads, _, _, _ = product
-    number, _, _, kind = readings
-    group, _, pair, step = steps
+    first, arc_at, leads = product.first, product.arc_at, product.leads
+    number, kind = readings.number, readings.kind
+    group, pair, step = groups.alike, groups.pair, groups.step
     _, pool, scaled, _ = scores
     T, K = labels.shape
     row, weight, flow = np.empty(K), np.empty(K), np.empty(K)
@@ -195,9 +207,8 @@ def _spread(share, scaled, pool, weight, row, flow, edges):  # type: ignore[no-u
 @kernel
 def draw(product, readings, scores, step, tail, uniform, ids):  # type: ignore[no-untyped-def]
     """Fill ids (n, T) with labellings drawn token by token, from numbers uniform (n, T) in [0, 1)."""
-    _, _, _, arc_at, leads, _, _, _ = product
-    number, _, _, kind = readings
-    pool = scores[1]
+    arc_at, leads = product.arc_at, product.leads
+    number, kind, pool = readings.number, readings.kind, scores.pool
     n, T = ids.shape
     K = tail.shape[1]
     row = np.empty(K)

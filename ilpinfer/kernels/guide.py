@@ -1,20 +1,87 @@
 """Viterbi over the product of a lattice with a few machines, from the last token to the first."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.packed import Integers, Small
 
 _DEAD = FORBIDDEN // 2
 
 
-@kernel
-def survivors(node, pool, step, base, states, begins, completion, floor, kept, kept_begins):  # type: ignore[no-untyped-def]
-    """Fill kept and kept_begins with the states of each token that a labelling of at least `floor` can pass through.
+class Alive(NamedTuple):
+    """The states that each token can have: those of token t are states[begins[t] : begins[t + 1]], ascending.
 
-    `states` holds those of token t from begins[t] to begins[t + 1]; `completion` (T, S) bounds what follows one. The
-    best that leads to a state and the best that follows it add up to its max-marginal.
+    `labels` follow a state at most.
     """
+
+    states: Small
+    begins: Integers
+    labels: int
+
+    @property
+    def steps(self) -> int:
+        """Steps between neighbouring tokens, at most."""
+        count = np.diff(self.begins)
+        return int((count[:-1] * np.minimum(count[1:], self.labels)).sum()) + 1
+
+
+class Product(NamedTuple):
+    """Machines that a chain is multiplied with; Q states of all together, J joint symbols, C tables of them.
+
+    symbol (C, S+1, B) of each step, the first row from START; the usual one of those that lead to a state (C, S); which
+    table a token uses (T,); the next states (J, Q) and the cost (J, Q) of a symbol; and the cost (Q,) at the end.
+    """
+
+    symbol: Small
+    usual: Small
+    table: Integers
+    following: Small
+    cost: Integers
+    final: Integers
+
+
+class Futures(NamedTuple):
+    """The most that the futures of machines can give back of what is charged for their sums, grid units.
+
+    Tables (T, states) in a row, where those of a machine begin (M,), -1 for none, and how many states it has (M,).
+    """
+
+    table: Integers
+    begin: Integers
+    states: Integers
+
+
+@kernel
+def bare(futures):  # type: ignore[no-untyped-def]
+    """Whether no machine can give anything back."""
+    last = -1
+    for begin in futures.begin:
+        last = max(last, begin)
+    return last < 0
+
+
+@kernel
+def promised(futures, vectors, t, joint):  # type: ignore[no-untyped-def]
+    """What the futures of all machines can give back after token t, from a joint state."""
+    extra = 0
+    for m in range(len(futures.begin)):
+        if futures.begin[m] >= 0 and extra > _DEAD:
+            extra += futures.table[futures.begin[m] + t * futures.states[m] + vectors[joint, m]]
+    return max(extra, FORBIDDEN)
+
+
+@kernel
+def survivors(chain, alive, completion, floor, kept):  # type: ignore[no-untyped-def]
+    """Fill `kept` with the states of each token that a labelling of at least `floor` can pass through.
+
+    `completion` (T, S) bounds what follows one. The best that leads to a state and the best that follows it add up to
+    its max-marginal.
+    """
+    node, pool, step, base = chain
+    states, begins, kept_states, kept_begins = alive.states, alive.begins, kept.states, kept.begins
     T, S = node.shape
     B = pool.shape[2]
     ahead, now = np.empty(S, np.int64), np.empty(S, np.int64)
@@ -25,24 +92,26 @@ def survivors(node, pool, step, base, states, begins, completion, floor, kept, k
             best = 0 if t == 0 else FORBIDDEN
             if t:
                 for source in range(kept_begins[t - 1], kept_begins[t]):
-                    b = j - base[kept[source]]
+                    i = kept_states[source]
+                    b = j - base[i]
                     if 0 <= b < B:
-                        best = max(best, now[kept[source]] + pool[step[t - 1], kept[source], b])
+                        best = max(best, now[i] + pool[step[t - 1], i, b])
             ahead[j] = max(best + node[t, j], FORBIDDEN)
             if ahead[j] > _DEAD and ahead[j] + completion[t, j] >= floor:
-                kept[count] = j
+                kept_states[count] = j
                 count += 1
         kept_begins[t + 1] = count
         now, ahead = ahead, now
 
 
 @kernel
-def complete(node, pool, step, base, states, begins, product, completion, last, first):  # type: ignore[no-untyped-def]
+def complete(chain, alive, product, completion, last, first):  # type: ignore[no-untyped-def]
     """Fill completion (T, S, Q) for tokens last, last - 1 … first: the best of what follows a state and machine states.
 
-    `product` holds symbol (C, S+1, B) of each step, the usual one of those that lead to a state (C, S), which of the C tables a token uses (T,), the next machine states
-    (J, Q) and the cost (J, Q) of a symbol, and the cost (Q,) at the end. Only the states named for a token are filled.
+    Only the states named for a token are filled.
     """
+    node, pool, step, base = chain
+    states, begins = alive.states, alive.begins
     symbol, usual, table, following, cost, final = product
     T, S, Q = completion.shape
     B = pool.shape[2]
@@ -62,7 +131,8 @@ def complete(node, pool, step, base, states, begins, product, completion, last, 
                 tail[j, q] = max(scores[j] - cost[s, q] + ahead[j, following[s, q]], FORBIDDEN)
         for source in range(begins[t], begins[t + 1]):
             i = states[source]
-            best[:] = FORBIDDEN
+            for q in range(Q):
+                best[q] = FORBIDDEN
             for at in range(begins[t + 1], begins[t + 2]):
                 j = states[at]
                 b = j - base[i]
@@ -78,40 +148,36 @@ def complete(node, pool, step, base, states, begins, product, completion, last, 
                     score += scores[j]
                     for q in range(Q):
                         best[q] = max(best[q], score - cost[s, q] + ahead[j, following[s, q]])
-            completion[t, i] = best
+            for q in range(Q):
+                completion[t, i, q] = best[q]
 
 
 @kernel
-def trace(node, pool, step, base, states, begins, product, completion, path):  # type: ignore[no-untyped-def]
+def trace(chain, product, completion, path):  # type: ignore[no-untyped-def]
     """Fill path (T,) with the best states, the first ones by ids; the score is returned, `FORBIDDEN` for none."""
+    node, pool, step, base = chain
     symbol, _, table, following, cost, _ = product
     T, B = len(node), pool.shape[2]
     total, q = FORBIDDEN, 0
     path[0] = 0
-    for at in range(begins[0], begins[1]):
-        j = states[at]
+    for j in range(B):
         s = symbol[table[0], 0, j]
         score = node[0, j] - cost[s, 0] + completion[0, j, following[s, 0]]
         if score > total:
             total, q = score, following[s, 0]
             path[0] = j
-    if total < _DEAD:
-        return FORBIDDEN
     for t in range(1, T):
         i, before = path[t - 1], q
         best = 4 * FORBIDDEN
-        for at in range(begins[t], begins[t + 1]):
-            j = states[at]
-            b = j - base[i]
-            if b < 0 or b >= B:
-                continue
+        for b in range(B):
+            j = base[i] + b
             s = symbol[table[t], i + 1, b]
             score = max(pool[step[t - 1], i, b] + node[t, j], FORBIDDEN) - cost[s, before]
             score += completion[t, j, following[s, before]]
             if score > best:
                 best, q = score, following[s, before]
                 path[t] = j
-    return total
+    return total if total >= _DEAD else FORBIDDEN
 
 
 @kernel
@@ -122,7 +188,8 @@ def potentials(symbols, table, worth, following, final, potential):  # type: ign
     symbol, following (Q, X), final (Q,) worth at the end.
     """
     T, Q = potential.shape
-    potential[T - 1] = final
+    for q in range(Q):
+        potential[T - 1, q] = final[q]
     for t in range(T - 2, -1, -1):
         possible = symbols[table[t + 1]]
         for q in range(Q):

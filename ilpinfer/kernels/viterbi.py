@@ -7,47 +7,35 @@ from ilpinfer.kernels.jit import kernel
 
 
 @kernel
-def best_completions(node, pool, step, completion):  # type: ignore[no-untyped-def]
-    """Fill completion (T, K): the best score of what follows label k at token t, its own score excluded."""
-    T, K = node.shape
-    tail = np.empty(K, np.int64)
-    completion[T - 1, :] = 0
-    for t in range(T - 2, -1, -1):
-        for j in range(K):
-            tail[j] = max(node[t + 1, j] + completion[t + 1, j], FORBIDDEN)
-        edges = pool[step[t]]
-        for i in range(K):
-            best = FORBIDDEN
-            for j in range(K):
-                best = max(best, edges[i, j] + tail[j])
-            completion[t, i] = best
+def complete(chain, completion):  # type: ignore[no-untyped-def]
+    """Fill completion (T, S): the best score of what follows a state at token t, its own score excluded.
 
-
-@kernel
-def best_pair_completions(node, pool, step, base, completion):  # type: ignore[no-untyped-def]
-    """As `best_completions`, for the states (T, S) of a second-order lattice, label by label: those share what follows."""
-    T, S = node.shape
-    K = pool.shape[2]
+    States of a second-order lattice that end in the same label share what follows; those of first order all do.
+    """
+    node, pool, step, base = chain
+    (T, S), K = node.shape, pool.shape[2]
+    kinds = K if base[0] else 1
     tail = np.empty(K, np.int64)
-    completion[T - 1, :] = 0
+    for s in range(S):
+        completion[T - 1, s] = 0
     for t in range(T - 2, -1, -1):
         edges = pool[step[t]]
-        for i in range(K):
+        for i in range(kinds):
+            here, ahead = node[t + 1, base[i] : base[i] + K], completion[t + 1, base[i] : base[i] + K]
             for j in range(K):
-                after = base[i] + j
-                tail[j] = max(node[t + 1, after] + completion[t + 1, after], FORBIDDEN)
-            for s in range(i, S, K):
-                best = FORBIDDEN
+                tail[j] = max(here[j] + ahead[j], FORBIDDEN)
+            for n in range(S // kinds):
+                s, best = n * kinds + i, FORBIDDEN
                 for j in range(K):
                     best = max(best, edges[s, j] + tail[j])
                 completion[t, s] = best
 
 
 @kernel
-def best_path(node, pool, step, base, completion, path):  # type: ignore[no-untyped-def]
+def best_path(chain, completion, path):  # type: ignore[no-untyped-def]
     """Fill path (T,) with the states of the best labelling, the first one by label ids; its score is returned."""
-    T, S = node.shape
-    K = pool.shape[2]
+    node, pool, step, base = chain
+    (T, S), K = node.shape, pool.shape[2]
     total = FORBIDDEN
     path[0] = 0
     for s in range(S):
@@ -69,11 +57,12 @@ def best_path(node, pool, step, base, completion, path):  # type: ignore[no-unty
 
 
 @kernel
-def best_completion_lists(node, pool, step, base, top):  # type: ignore[no-untyped-def]
+def best_lists(chain, top):  # type: ignore[no-untyped-def]
     """The `top` best completions of every state: scores, next states, and ranks among that state's own.
 
     Arrays (T, S, top); equal scores are ordered by label ids, and places that do not exist are forbidden.
     """
+    node, pool, step, base = chain
     T, S = node.shape
     K = pool.shape[2]
     score = np.full((T, S, top), FORBIDDEN, np.int64)

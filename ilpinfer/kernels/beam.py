@@ -1,0 +1,101 @@
+"""Beam search over labels and machine states, a stretch of tokens at a time."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from formulations.grid import FORBIDDEN
+from ilpinfer.kernels.hashing import place
+from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.machines import close, read_step
+from ilpinfer.kernels.ordering import descending
+from ilpinfer.kernels.packed import Integers, Small
+
+_DEAD = FORBIDDEN // 2
+
+
+class Beam(NamedTuple):
+    """Prefixes, W of them: score (W,), and the joint state of the machines and then the state of the lattice (W, J+1).
+
+    Further the states and the parents of those of each token (T, W), how many there are (1,), and the best that any
+    prefix left out could still have reached (1,).
+    """
+
+    score: Integers
+    states: Small
+    nodes: Small
+    parents: Small
+    size: Integers
+    left_out: Integers
+
+
+@kernel
+def _read(packed, t, beam, h, now, row):  # type: ignore[no-untyped-def]
+    """Fill a row with prefix h after a step; grid units and hard violations for that."""
+    J = len(row) - 1
+    for k in range(J):
+        row[k] = beam.states[h, k]
+    row[J] = now
+    return read_step(packed, t, beam.states[h, J] if t else -1, now, row)
+
+
+@kernel
+def advance(chain, completion, packed, beam, copies, first, last):  # type: ignore[no-untyped-def]
+    """Extend the beam over tokens first … last - 1, with at most so many copies of the same future.
+
+    The best W prefixes are kept, in the order of their label ids, so that of equal ones the first by label ids stays.
+    """
+    node, pool, step, base = chain
+    score, states, nodes, parents, size, left_out = beam
+    K, (W, width) = pool.shape[2], states.shape
+    value, chosen, alike = np.empty(W * K, np.int64), np.empty(W, np.int64), np.empty(W, np.int64)
+    rows = np.empty((W, width), np.int32)
+    room = 4
+    while room < 4 * W:
+        room *= 2
+    slots = np.empty(room, np.int32)
+    for t in range(first, last):
+        for h in range(size[0]):
+            before = states[h, width - 1]
+            for b in range(K):
+                c, j = h * K + b, base[before] + b if t else b
+                value[c] = FORBIDDEN
+                gain = node[t, j] if t == 0 else max(node[t, j] + pool[step[t - 1], before, b], FORBIDDEN)
+                if gain >= _DEAD and completion[t, j] >= _DEAD:
+                    cost, hard = _read(packed, t, beam, h, j, rows[0])
+                    if not hard:
+                        value[c] = score[h] + gain - cost
+        for slot in range(room):
+            slots[slot] = -1
+        kept = 0
+        for c in descending(value, size[0] * K):
+            if value[c] < _DEAD:
+                break
+            h = c // K
+            j = c % K + (base[states[h, width - 1]] if t else 0)
+            if kept == W:
+                left_out[0] = max(left_out[0], value[c] + completion[t, j])
+                continue
+            _read(packed, t, beam, h, j, rows[kept])
+            slot = place(slots, rows, 0, kept)
+            if slots[slot] < 0:
+                slots[slot], alike[kept] = kept, 0
+            same = slots[slot]
+            if alike[same] < copies:
+                alike[same] += 1
+                chosen[kept] = -c
+                kept += 1
+        size[0], by_ids = kept, descending(chosen, kept)
+        for h in range(kept):
+            source, c = by_ids[h], -chosen[by_ids[h]]
+            nodes[t, h], parents[t, h], score[h] = rows[source, width - 1], c // K, value[c]
+            for k in range(width):
+                states[h, k] = rows[source, k]
+
+
+@kernel
+def finish(packed, beam):  # type: ignore[no-untyped-def]
+    """Charge what machines emit after the last token; prefixes that break a hard rule become forbidden."""
+    for h in range(beam.size[0]):
+        cost, hard = close(packed, beam.states[h])
+        beam.score[h] = FORBIDDEN if hard else beam.score[h] - cost

@@ -1,0 +1,157 @@
+"""Decision diagrams of labellings: layers of nodes, one layer a token, and the steps between them.
+
+The steps of node n are those from first[n] to first[n + 1]; nodes of a layer follow each other, and the root is the
+first. `value` of a node is the best that leads to it, `ahead` the best that follows it.
+"""
+
+from typing import NamedTuple
+
+from formulations.grid import FORBIDDEN
+from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.packed import Integers, Small
+
+_DEAD = FORBIDDEN // 2
+
+
+class Graph(NamedTuple):
+    """Nodes and steps, as above. N nodes, E steps.
+
+    state (N,), -1 for the root; value (N,); where the nodes of each layer begin (T+2,); first (N+1,); target and score
+    (E,); what each node of the last layer is worth more; ahead (N,).
+    """
+
+    state: Small
+    value: Integers
+    layers: Integers
+    first: Integers
+    target: Small
+    score: Integers
+    end: Integers
+    ahead: Integers
+
+
+@kernel
+def unfold(chain, alive, symbols, charge, made):  # type: ignore[no-untyped-def]
+    """Write a lattice out, as far as the states named for its tokens; the number of steps is returned.
+
+    charge : what each joint symbol is charged (J,), grid units
+    """
+    node, pool, step, base = chain
+    states, begins = alive.states, alive.begins
+    state, value, layers, first, target, score, _, _ = made
+    T, B = len(node), pool.shape[2]
+    state[0], value[0], layers[0], layers[1], count = -1, 0, 0, 1, 0
+    for t in range(T):
+        layers[t + 2] = layers[t + 1] + begins[t + 1] - begins[t]
+        for at in range(begins[t], begins[t + 1]):
+            state[1 + at] = states[at]
+            value[1 + at] = FORBIDDEN
+        for n in range(layers[t], layers[t + 1]):
+            first[n] = count
+            i = state[n]
+            for m in range(layers[t + 1], layers[t + 2]):
+                j = state[m]
+                b = j - base[i] if t else j
+                if b < 0 or b >= B:
+                    continue
+                gain = node[t, j] if t == 0 else pool[step[t - 1], i, b] + node[t, j]
+                if gain < _DEAD or value[n] < _DEAD:
+                    continue
+                gain -= charge[symbols.symbol[symbols.table[t], i + 1, b]]
+                target[count], score[count] = m, gain
+                value[m] = max(value[m], value[n] + gain)
+                count += 1
+    for n in range(layers[T], layers[T + 1] + 1):
+        first[n] = count
+    return count
+
+
+@kernel
+def complete(graph, last, stop):  # type: ignore[no-untyped-def]
+    """Fill `ahead` for the layers last, last - 1 … stop."""
+    _, _, layers, first, target, score, end, ahead = graph
+    T = len(layers) - 2
+    for t in range(last, stop - 1, -1):
+        for n in range(layers[t], layers[t + 1]):
+            if t == T:
+                ahead[n] = end[n - layers[T]]
+                continue
+            best = FORBIDDEN
+            for e in range(first[n], first[n + 1]):
+                best = max(best, score[e] + ahead[target[e]])
+            ahead[n] = best if best > _DEAD else FORBIDDEN
+
+
+@kernel
+def marginals(graph, every, found):  # type: ignore[no-untyped-def]
+    """The best through each of every so many steps; how many there are is returned."""
+    _, value, _, first, target, score, _, ahead = graph
+    count, n = 0, 0
+    for e in range(0, first[len(first) - 1], every):
+        while first[n + 1] <= e:
+            n += 1
+        best = value[n] + score[e] + ahead[target[e]]
+        found[count] = best if best > _DEAD else FORBIDDEN
+        count += 1
+    return count
+
+
+@kernel
+def thin(graph, floor, number, made):  # type: ignore[no-untyped-def]
+    """Keep the nodes and steps through which a labelling of at least `floor` passes.
+
+    graph : those steps that are kept move to the front
+    number : room for the new number of each node
+    made : room for the nodes kept
+    Returned are the number of steps and the best through a step that is left out.
+    """
+    state, value, layers, first, target, score, end, ahead = graph
+    new_state, new_value, new_layers, new_first, _, _, new_end, new_ahead = made
+    T = len(layers) - 2
+    count = 0
+    for t in range(T + 1):
+        new_layers[t] = count
+        for n in range(layers[t], layers[t + 1]):
+            number[n] = -1
+            if value[n] > _DEAD and ahead[n] > _DEAD and value[n] + ahead[n] >= floor:
+                number[n] = count
+                new_state[count], new_value[count], new_ahead[count] = state[n], value[n], ahead[n]
+                if t == T:
+                    new_end[count - new_layers[T]] = end[n - layers[T]]
+                count += 1
+    new_layers[T + 1] = count
+    steps, left = 0, FORBIDDEN
+    for n in range(layers[T + 1]):
+        if value[n] <= _DEAD or ahead[n] <= _DEAD:
+            continue
+        if number[n] < 0:
+            left = max(left, value[n] + ahead[n])
+            continue
+        new_first[number[n]] = steps
+        for e in range(first[n], first[n + 1]):
+            m, gain = target[e], score[e]
+            if ahead[m] <= _DEAD:
+                continue
+            best = value[n] + gain + ahead[m]
+            if best < floor:
+                left = max(left, best)
+            elif number[m] >= 0:
+                target[steps], score[steps] = number[m], gain
+                steps += 1
+    new_first[count] = steps
+    return steps, left
+
+
+@kernel
+def trace(graph, path):  # type: ignore[no-untyped-def]
+    """Fill path (T,) with the states of the best labelling, the first one by their ids."""
+    state, _, _, first, target, score, _, ahead = graph
+    n = 0
+    for t in range(len(path)):
+        best = -1
+        for e in range(first[n], first[n + 1]):
+            m = target[e]
+            if score[e] + ahead[m] == ahead[n] and (best < 0 or state[m] < state[best]):
+                best = m
+        n = best
+        path[t] = state[n]

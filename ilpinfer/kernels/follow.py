@@ -1,0 +1,194 @@
+"""Label setting: prefixes that could still reach a floor, equal ones merged, token by token."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from formulations.grid import FORBIDDEN
+from ilpinfer.kernels.guide import Futures, bare, promised
+from ilpinfer.kernels.hashing import place
+from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.machines import BROKEN, UNKNOWN, close, read_symbol
+from ilpinfer.kernels.ordering import descending, nth_smallest
+from ilpinfer.kernels.packed import LOW, SHIFT, Integers, Small
+
+_DEAD = FORBIDDEN // 2
+DONE, BACK, FRESH, MEMO = 0, 1, 2, 3
+"""Why `advance` has stopped: the labelling ends or the work is done, or there is no room for more of something."""
+
+
+class Prefixes(NamedTuple):
+    """Prefixes: value and bound (N,), grid units; and key (N, 2): last state and joint state as one, and what is spent."""
+
+    value: Integers
+    bound: Integers
+    key: Integers
+
+
+class Extensions(NamedTuple):
+    """Prefixes with their parents (N,), the first of those that agree (N,), and a hash table."""
+
+    value: Integers
+    bound: Integers
+    key: Integers
+    parent: Small
+    first: Small
+    slots: Small
+
+
+class Back(NamedTuple):
+    """State and parent of every prefix kept so far, and where each token's begin (T+1,)."""
+
+    state: Small
+    parent: Small
+    begins: Integers
+
+
+class Bounds(NamedTuple):
+    """What can follow a prefix: the most for its state (T, S), and for states of the machines inside too (T, S, Q).
+
+    radix (M,) of each machine in the states of those inside, 0 for the others; and what the others can give back.
+    """
+
+    ceiling: Integers
+    completion: Integers
+    radix: Integers
+    futures: Futures
+
+
+class Limits(NamedTuple):
+    """What `advance` keeps to.
+
+    floor, grid units; purse, the most that violations may cost, grid units, where prefixes that have spent differently
+    are kept apart, -1 for no account of it; how many prefixes a token may have; copies with the same future; work.
+    """
+
+    floor: int
+    purse: int
+    width: int
+    copies: int
+    work: int
+
+
+@kernel
+def _thin(fresh, made, copies):  # type: ignore[no-untyped-def]
+    """Of prefixes that agree, which name the same first one, leave the best `copies`; of equal ones the first stay."""
+    count = np.zeros(made, np.int64)
+    for c in descending(fresh.value, made):
+        first = fresh.first[c]
+        count[first] += 1
+        if count[first] > copies:
+            fresh.bound[c] = FORBIDDEN
+
+
+@kernel
+def _keep(front, fresh, back, counts, made, width):  # type: ignore[no-untyped-def]
+    """Move the best `width` of the new prefixes to the front, in the order of their label ids."""
+    value, bound, key = front
+    new_value, new_bound, new_key, parent, _, _ = fresh
+    states, parents, begins = back
+    t, alive, above = counts[0], 0, 0
+    for c in range(made):
+        alive += new_bound[c] > _DEAD
+    threshold = _DEAD
+    if alive > width:
+        threshold = nth_smallest(new_bound, 0, made, made - width)
+        for c in range(made):
+            above += new_bound[c] > threshold
+    equal, kept, start = width - above, 0, begins[t]
+    for c in range(made):
+        best = new_bound[c]
+        if best <= _DEAD:
+            continue
+        if best < threshold or (best == threshold and alive > width and equal == 0):
+            counts[2] = max(counts[2], best)
+            continue
+        if best == threshold:
+            equal -= 1
+        value[kept], bound[kept] = new_value[c], best
+        key[kept, 0], key[kept, 1] = new_key[c, 0], new_key[c, 1]
+        states[start + kept], parents[start + kept] = new_key[c, 0] >> SHIFT, parent[c]
+        kept += 1
+    begins[t + 1] = start + kept
+    counts[0], counts[1] = t + 1, kept
+
+
+@kernel
+def advance(chain, alive, bounds, joint, front, fresh, back, counts, limits):  # type: ignore[no-untyped-def]
+    """Extend prefixes until the labelling ends, the work is done, or there is no room.
+
+    counts : token, prefixes at hand, and the best bound that was left out
+    """
+    node, pool, step, base = chain
+    states_of, begins, _ = alive
+    ceiling, completion, radix, futures = bounds
+    packed, symbols, memo = joint
+    (symbol, table, read), (vectors, after, cost, _, _, _, _) = symbols, memo
+    value, _, key = front
+    new_value, new_bound, new_key, parent, first, slots = fresh
+    floor, purse, width, copies, work = limits
+    T, B, M = len(node), pool.shape[2], len(read)
+    done, plain, extra = 0, bare(futures), 0
+    while counts[0] < T and done < work:
+        t, size = counts[0], counts[1]
+        if back.begins[t] + width > len(back.state):
+            return BACK
+        for slot in range(len(slots)):
+            slots[slot] = -1
+        made = 0
+        for h in range(size):
+            before, from_joint, spent = key[h, 0] >> SHIFT if t else -1, key[h, 0] & LOW, key[h, 1]
+            here = value[h]
+            for at in range(begins[t], begins[t + 1]):
+                j = states_of[at]
+                b = j - base[before] if t else j
+                if b < 0 or b >= B:
+                    continue
+                score = node[t, j] if t == 0 else pool[step[t - 1], before, b] + node[t, j]
+                if score < _DEAD or here + score + ceiling[t, j] < floor:
+                    continue
+                if made == len(new_value):
+                    return FRESH
+                s = symbol[table[t], before + 1, b]
+                if after[from_joint, s] == UNKNOWN:
+                    done += 8 * M
+                    if not read_symbol(packed, symbols, memo, from_joint, s):
+                        return MEMO
+                state = after[from_joint, s]
+                if state == BROKEN or (purse >= 0 and spent + cost[from_joint, s] > purse):
+                    continue
+                total, q = here + score - cost[from_joint, s], 0
+                for m in range(M):
+                    q += radix[m] * vectors[state, m]
+                if not plain:
+                    extra = promised(futures, vectors, t, state)
+                reach = total + completion[t, j, q] + extra if extra > _DEAD else FORBIDDEN
+                if reach < floor or reach <= _DEAD:
+                    continue
+                new_value[made], new_bound[made], parent[made] = total, reach, h
+                new_key[made, 0] = (np.int64(j) << SHIFT) | np.int64(state)
+                new_key[made, 1] = spent + cost[from_joint, s] if purse >= 0 else 0
+                slot = place(slots, new_key, 0, made)
+                other = slots[slot]
+                if copies == 1 and other >= 0:
+                    if total <= new_value[other]:
+                        continue
+                    new_bound[other] = FORBIDDEN
+                if copies == 1 or other < 0:
+                    slots[slot] = made
+                first[made] = slots[slot]
+                made += 1
+        done += size * (begins[t + 1] - begins[t]) + len(slots) // 8
+        if copies > 1:
+            _thin(fresh, made, copies)
+        _keep(front, fresh, back, counts, made, width)
+    return DONE
+
+
+@kernel
+def finish(joint, front, purse, size):  # type: ignore[no-untyped-def]
+    """Charge what machines emit after the last token; prefixes that break a hard rule become forbidden."""
+    for h in range(size):
+        cost, hard = close(joint.packed, joint.memo.vectors[front.key[h, 0] & LOW].copy())
+        front.value[h] = FORBIDDEN if hard else front.value[h] - cost
+        front.key[h, 1] += cost if purse >= 0 else 0

@@ -1,0 +1,36 @@
+"""Hash tables of rows of numbers: slots hold the number of a row, -1 for none, and there are a power of two of them."""
+
+import numpy as np
+
+from ilpinfer.kernels.jit import inlined, kernel
+
+
+@inlined
+def place(slots, rows, first, row):  # type: ignore[no-untyped-def]
+    """Where a row (W,) equal to rows[n] is, or belongs; slots number the rows from `first`."""
+    hashed = np.uint64(14695981039346656037)
+    for k in range(rows.shape[1]):
+        hashed = (hashed ^ np.uint64(rows[row, k])) * np.uint64(0x9E3779B97F4A7C15)
+        hashed ^= hashed >> np.uint64(32)
+    slot = np.int64(hashed & np.uint64(len(slots) - 1))
+    while slots[slot] >= 0 and not same(rows, first + slots[slot], row):
+        slot = (slot + 1) & (len(slots) - 1)
+    return slot
+
+
+@inlined
+def same(rows, one, other):  # type: ignore[no-untyped-def]
+    """Whether two rows are equal."""
+    k = 0
+    while k < rows.shape[1] and rows[one, k] == rows[other, k]:
+        k += 1
+    return k == rows.shape[1]
+
+
+@kernel
+def enter(slots, rows, first, count):  # type: ignore[no-untyped-def]
+    """Empty a hash table, and put `count` rows into it."""
+    for slot in range(len(slots)):
+        slots[slot] = -1
+    for row in range(first, first + count):
+        slots[place(slots, rows, first, row)] = row - first

@@ -1,0 +1,180 @@
+"""What machines read at a step, what that does to their states, and what violations cost.
+
+A joint state is a vector: the state of each machine, then whether each rule that counts once over its machines is paid.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ilpinfer.kernels.hashing import enter, place
+from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.packed import HARD, Integers, Packed, Small
+
+UNKNOWN, BROKEN = -1, -2
+
+
+@kernel
+def symbol_of(packed, m, t, before, now):  # type: ignore[no-untyped-def]
+    """What machine m reads on a step from a state, -1 for START, into a state at token t."""
+    return packed.symbols[packed.table[m, t] + (before + 1) * packed.stride[m] + now]
+
+
+@kernel
+def counted(packed, m, violations, vector):  # type: ignore[no-untyped-def]
+    """How many violations count, of those that machine m emits; a rule that counts once is marked as paid."""
+    mark = packed.mark[m]
+    if violations == 0 or mark < 0:
+        return violations
+    if vector[mark]:
+        return 0
+    vector[mark] = 1
+    return 1
+
+
+@kernel
+def read(packed, m, symbol, vector):  # type: ignore[no-untyped-def]
+    """Let machine m read a symbol; how many violations count."""
+    arc = packed.arc[m] + vector[m] * packed.width[m] + symbol
+    vector[m] = packed.next_state[arc]
+    return counted(packed, m, packed.emits[arc], vector)
+
+
+@kernel
+def ended(packed, m, vector):  # type: ignore[no-untyped-def]
+    """How many violations of machine m count after the last token."""
+    return counted(packed, m, packed.final[packed.state_at[m] + vector[m]], vector)
+
+
+@kernel
+def price(packed, m, violations):  # type: ignore[no-untyped-def]
+    """Grid units and hard violations for the violations of machine m that count."""
+    penalty = packed.penalty[m]
+    return (0, violations) if penalty == HARD else (penalty * violations, 0)
+
+
+@kernel
+def read_step(packed, t, before, now, vector):  # type: ignore[no-untyped-def]
+    """Let every machine read a step, up to the first hard violation; grid units and hard violations for it."""
+    cost = 0
+    for m in range(len(packed.mark)):
+        more, hard = price(packed, m, read(packed, m, symbol_of(packed, m, t, before, now), vector))
+        if hard:
+            return cost, hard
+        cost += more
+    return cost, 0
+
+
+@kernel
+def close(packed, vector):  # type: ignore[no-untyped-def]
+    """Grid units and hard violations for what machines emit after the last token."""
+    cost, broken = 0, 0
+    for m in range(len(packed.mark)):
+        more, hard = price(packed, m, ended(packed, m, vector))
+        cost, broken = cost + more, broken + hard
+    return cost, broken
+
+
+class Symbols(NamedTuple):
+    """Joint symbols, each of which stands for what all machines read at a step; J of them.
+
+    symbol (C, S+1, B) of the step from a state, the first row from START; which of the C tables a token uses (T,); and
+    the symbol that each machine reads in each (M, J).
+    """
+
+    symbol: Small
+    table: Integers
+    read: Small
+
+
+class Memo(NamedTuple):
+    """The joint states met so far, and what a joint symbol does to them (a product automaton made as far as needed).
+
+    vectors (N, W); after (N, J), the next one, `UNKNOWN`, or `BROKEN` where a hard rule is; cost (N, J), grid units; how
+    many there are (1,); and a hash table. Where hard violations are counted, `hard` (N, J) has those, and `end` (N, 2)
+    cost and hard violations after the last token; else they have no rows.
+    """
+
+    vectors: Small
+    after: Small
+    cost: Integers
+    met: Integers
+    slots: Small
+    hard: Integers
+    end: Integers
+
+
+class Joint(NamedTuple):
+    """Machines that are followed together: what they are, what they read, and the joint states met so far."""
+
+    packed: Packed
+    symbols: Symbols
+    memo: Memo
+
+    def grown(self) -> "Joint":
+        """With four times the room."""
+        old, n = self.memo, len(self.memo.vectors)
+        memo = memo_of(self.packed, self.symbols, 4 * n)
+        memo.vectors[:n], memo.after[:n], memo.cost[:n] = old.vectors, old.after, old.cost
+        memo.met[:] = old.met
+        enter(memo.slots, memo.vectors, 0, n)
+        return self._replace(memo=memo)
+
+
+def joint_of(packed: Packed, symbols: Symbols, n: int = 64) -> Joint:
+    """Room for n joint states, all of them to be met."""
+    return Joint(packed, symbols, memo_of(packed, symbols, n))
+
+
+def memo_of(packed: Packed, symbols: Symbols, n: int, *, counting: bool = False) -> Memo:
+    """Room for n joint states, of which the first is that of all machines at their start."""
+    J, counted = max(1, symbols.read.shape[1]), n if counting else 0
+    memo = Memo(
+        np.zeros((n, packed.joint), np.int32),
+        np.full((n, J), UNKNOWN, np.int32),
+        np.empty((n, J), np.int64),
+        np.ones(1, np.int64),
+        np.empty(1 << (2 * n).bit_length(), np.int32),
+        np.empty((counted, J), np.int64),
+        np.empty((counted, 2), np.int64),
+    )
+    enter(memo.slots, memo.vectors, 0, 1)
+    if counting:
+        settle(packed, memo, 0)
+    return memo
+
+
+@kernel
+def settle(packed, memo, row):  # type: ignore[no-untyped-def]
+    """Work out what a joint state costs at the end."""
+    memo.end[row, 0], memo.end[row, 1] = close(packed, memo.vectors[row].copy())
+
+
+@kernel
+def read_symbol(packed, symbols, memo, joint, symbol):  # type: ignore[no-untyped-def]
+    """Work out what a symbol does to a joint state; False where there is no room for a new one."""
+    fresh, counting = memo.met[0], len(memo.hard) > 0
+    if fresh == len(memo.vectors):
+        return False
+    vector = memo.vectors[fresh]
+    for k in range(len(vector)):
+        vector[k] = memo.vectors[joint, k]
+    cost, broken = 0, 0
+    for m in range(len(symbols.read)):
+        more, hard = price(packed, m, read(packed, m, symbols.read[m, symbol], vector))
+        if hard and not counting:
+            memo.after[joint, symbol] = BROKEN
+            return True
+        cost, broken = cost + more, broken + hard
+    slot = place(memo.slots, memo.vectors, 0, fresh)
+    if memo.slots[slot] < 0:
+        memo.slots[slot] = fresh
+        for s in range(memo.after.shape[1]):
+            memo.after[fresh, s] = UNKNOWN
+        if counting:
+            settle(packed, memo, fresh)
+        memo.met[0] += 1
+    memo.after[joint, symbol], memo.cost[joint, symbol] = memo.slots[slot], cost
+    if counting:
+        memo.hard[joint, symbol] = broken
+    return True

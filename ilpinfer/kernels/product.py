@@ -1,0 +1,185 @@
+"""Building the product of a lattice with its rules' machines, token by token."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.grid import FORBIDDEN, UNITS_PER_NAT
+from ilpinfer.kernels.hashing import place
+from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.machines import close, ended, price, read
+from ilpinfer.kernels.packed import Integers, Small
+from ilpinfer.kernels.readings import doubled, longer
+
+DEAD, UNREAD = -1, -2
+"""Where an arc leads that breaks a hard rule, and one that was not needed."""
+ARCS_PER_STATE = 8
+"""How many arcs the budget allows for each joint state."""
+_FORBIDDEN = FORBIDDEN // 2
+
+
+class Product(NamedTuple):
+    """Every vector of machine states that is reached, and its arcs; V vectors, A arcs.
+
+    first (T+1,) vectors of token t are first[t] … first[t+1] - 1
+    states (V, J); those of rules that count once, and are paid, are 0
+    alive (V, K): with which labels a vector is reached
+    arc_at (V+1,) arcs of vector v on reading n begin there, entry 0 being that of START
+    leads (A,) the vector that an arc leads to, or `DEAD` or `UNREAD`; price (A,) nats
+    end (V,) nats charged after the last token, 0 for vectors of other tokens
+    passed : token at which the budget was passed, or T
+    """
+
+    first: Integers
+    states: Small
+    alive: NDArray[np.bool_]
+    arc_at: Integers
+    leads: Small
+    price: NDArray[np.float64]
+    end: NDArray[np.float64]
+    passed: int
+
+
+@kernel
+def _forget(packed, vector):  # type: ignore[no-untyped-def]
+    """Machines of a rule that counts once, and is paid, are all alike."""
+    for m in range(len(packed.mark)):
+        if packed.mark[m] >= 0 and vector[packed.mark[m]]:
+            vector[m] = 0
+
+
+@kernel
+def _read(packed, symbols, vector):  # type: ignore[no-untyped-def]
+    """Let machines read their symbols; the price in nats, inf if a hard rule breaks."""
+    cost = 0
+    for m in range(len(symbols)):
+        more, hard = price(packed, m, read(packed, m, symbols[m], vector))
+        if hard:
+            return np.inf
+        cost += more
+    _forget(packed, vector)
+    return cost / UNITS_PER_NAT
+
+
+@kernel
+def expand(packed, size, readings, groups, possible, pool, budget):  # type: ignore[no-untyped-def]
+    """The product, in its order; joint states have `size` numbers.
+
+    `possible` (T, K) says whether any path leads on from a label, rules apart; the budget is of joint states.
+    """
+    begin, kind = readings.begin, readings.kind
+    T, K = possible.shape
+    first = np.zeros(T + 1, np.int64)
+    states, alive = np.zeros((64, size), np.int32), np.zeros((64, K), np.bool_)
+    arc_at = np.zeros(65, np.int64)
+    leads, price = np.empty(256, np.int32), np.empty(256)
+    vectors = arcs = 0
+    passed = T
+    for t in range(T):
+        found = first[t] = vectors
+        slots = np.full(16, -1, np.int32)
+        width = begin[kind[t] + 1] - begin[kind[t]]
+        for u in range(first[t - 1] if t else -1, found):
+            arc_at[u + 1] = arcs
+            while arcs + width > len(leads):
+                leads, price = np.concatenate((leads, leads)), np.concatenate((price, price))
+            while vectors + width >= len(states):
+                states, alive = longer(states, 2 * len(states)), longer(alive, 2 * len(alive))
+                arc_at = np.concatenate((arc_at, arc_at))
+            while 2 * (vectors - found + width) > len(slots):
+                slots = doubled(slots, states, found, vectors - found)
+            leads_now, price_now = leads[arcs : arcs + width], price[arcs : arcs + width]
+            made = states, alive, leads_now, price_now, slots
+            vectors = _follow(packed, readings, groups, possible, pool, t, u, found, vectors, made)
+            arcs += width
+            if vectors * K > budget or arcs > ARCS_PER_STATE * budget:
+                passed = t
+                break
+        if passed < T:
+            break
+    first[T] = vectors
+    end = np.zeros(vectors)
+    if passed == T:
+        arc_at[first[T - 1] + 1 : vectors + 1] = arcs
+        for v in range(first[T - 1], vectors):
+            cost, hard = close(packed, states[v].copy())
+            end[v] = np.inf if hard else cost / UNITS_PER_NAT
+    return (
+        first,
+        states[:vectors],
+        alive[:vectors],
+        arc_at[: vectors + 1],
+        leads[:arcs],
+        price[:arcs],
+        end,
+        passed,
+    )
+
+
+@kernel
+def _follow(packed, readings, groups, possible, pool, t, u, found, vectors, made):  # type: ignore[no-untyped-def]
+    """Read token t after vector u, -1 for START, and add new vectors; how many there are then."""
+    number, symbols, begin, kind = readings
+    _, group, pair, step = groups
+    states, alive, leads, costs, slots = made
+    K = possible.shape[1]
+    needed, none = np.ones(K, np.bool_), np.zeros(K, np.int64)
+    leads[:] = UNREAD
+    for i in range(-1 if u < 0 else 0, 0 if u < 0 else K):
+        if i >= 0:
+            if not alive[u, i] or not needed[group[pair[t - 1], i]]:
+                continue
+            needed[group[pair[t - 1], i]] = False
+        numbers = number[kind[t], i + 1]
+        edges = pool[step[t - 1], i] if i >= 0 else none
+        for j in range(K):
+            if not possible[t, j] or edges[j] < _FORBIDDEN:
+                continue
+            n = numbers[j]
+            if leads[n] == UNREAD:
+                for k in range(states.shape[1]):
+                    states[vectors, k] = states[u, k] if u >= 0 else 0
+                costs[n] = _read(packed, symbols[begin[kind[t]] + n], states[vectors])
+                leads[n] = DEAD
+                if costs[n] < np.inf:
+                    slot = place(slots, states, found, vectors)
+                    if slots[slot] < 0:
+                        slots[slot] = vectors - found
+                        alive[vectors] = False
+                        vectors += 1
+                    leads[n] = found + slots[slot]
+            if leads[n] >= 0:
+                alive[leads[n], j] = True
+    return vectors
+
+
+@kernel
+def expected_counts(packed, rule, readings, product, mass, last, expected):  # type: ignore[no-untyped-def]
+    """Add to expected (R,) what rules count on arcs, with probability mass (A,), and at the end, last (V,).
+
+    rule : of each machine (M,)
+    """
+    _, symbols, begin, kind = readings
+    first, states, arc_at = product.first, product.states, product.arc_at
+    T, M = len(first) - 1, len(rule)
+    counts, vector = np.empty(len(expected), np.int64), np.empty(states.shape[1], np.int32)
+    for t in range(T):
+        width = begin[kind[t] + 1] - begin[kind[t]]
+        for u in range(first[t - 1] if t else -1, first[t] if t else 0):
+            for n in range(width):
+                share = mass[arc_at[u + 1] + n]
+                if share > 0.0:
+                    counts[:] = 0
+                    for k in range(len(vector)):
+                        vector[k] = states[u, k] if t else 0
+                    for m in range(M):
+                        counts[rule[m]] += read(packed, m, symbols[begin[kind[t]] + n, m], vector)
+                    expected += share * counts
+    for v in range(first[T - 1], first[T]):
+        counts[:] = 0
+        for k in range(len(vector)):
+            vector[k] = states[v, k]
+        for m in range(M):
+            counts[rule[m]] += ended(packed, m, vector)
+        expected += last[v] * counts

@@ -1,0 +1,121 @@
+"""How machines read steps: what they read alike is numbered once."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from formulations.grid import FORBIDDEN
+from ilpinfer.kernels.hashing import enter, place
+from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.machines import symbol_of
+from ilpinfer.kernels.packed import Integers, Small
+
+
+class Readings(NamedTuple):
+    """What machines read; R readings, N kinds of tokens.
+
+    The number of each step (N, K+1, K), the machines' symbols of all numbers (R, M), where those of each kind begin
+    (N+1,), and the kind of each token (T,).
+    """
+
+    number: Small
+    symbols: Small
+    begin: Integers
+    kind: Integers
+
+
+class Groups(NamedTuple):
+    """Labels before a step that lead to the same readings get one group (N, K); N kinds of steps.
+
+    A second array (N, K) also tells labels apart by the edges that are possible. Then follow the kind of each step
+    (T-1,), and which edge scores it has (T-1,).
+    """
+
+    alike: Small
+    possible: Small
+    pair: Integers
+    step: Integers
+
+
+@kernel
+def longer(array, rows):  # type: ignore[no-untyped-def]
+    larger = np.empty((rows, array.shape[1]), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@kernel
+def doubled(slots, rows, first, count):  # type: ignore[no-untyped-def]
+    """A hash table of twice the size."""
+    larger = np.empty(2 * len(slots), np.int32)
+    enter(larger, rows, first, count)
+    return larger
+
+
+@kernel
+def number_readings(packed, K):  # type: ignore[no-untyped-def]
+    """Steps that all machines read alike get one number; tables are those of each kind of token (M, N)."""
+    M, N = packed.table.shape
+    number = np.empty((N, K + 1, K), np.int32)
+    begin = np.zeros(N + 1, np.int64)
+    symbols = np.empty((64, M), np.int32)
+    for kind in range(N):
+        first, count = begin[kind], 0
+        slots = np.full(16, -1, np.int32)
+        for i in range(K + 1):
+            for j in range(K):
+                if first + count == len(symbols):
+                    symbols = longer(symbols, 2 * len(symbols))
+                for m in range(M):
+                    symbols[first + count, m] = symbol_of(packed, m, kind, i - 1, j)
+                slot = place(slots, symbols, first, first + count)
+                if slots[slot] < 0:
+                    slots[slot] = count
+                    count += 1
+                number[kind, i, j] = slots[slot]
+                if 2 * count > len(slots):
+                    slots = doubled(slots, symbols, first, count)
+        begin[kind + 1] = first + count
+    return number, symbols[: begin[N]], begin
+
+
+@kernel
+def group_rows(number, pool, pairs):  # type: ignore[no-untyped-def]
+    """Labels before a step that lead to the same readings get one group, (N, K).
+
+    A second array also tells labels apart by the edges that are possible. `pairs` (2, N) holds edge scores and
+    kind of a step.
+    """
+    N, K = pairs.shape[1], number.shape[2]
+    alike, possible = np.empty((N, K), np.int32), np.empty((N, K), np.int32)
+    for n in range(N):
+        read = number[pairs[1, n], 1:]
+        _group(read, alike[n])
+        closed = np.empty((K, 2 * K), np.int32)
+        closed[:, :K] = read
+        closed[:, K:] = pool[pairs[0, n]] < FORBIDDEN // 2
+        _group(closed, possible[n])
+    return alike, possible
+
+
+@kernel
+def _group(rows, group):  # type: ignore[no-untyped-def]
+    """Fill group (K,): equal rows get one number."""
+    member = np.empty(len(rows), np.int64)
+    count = 0
+    for i in range(len(rows)):
+        g = 0
+        while g < count and not _equal(rows[member[g]], rows[i]):
+            g += 1
+        if g == count:
+            member[count] = i
+            count += 1
+        group[i] = g
+
+
+@kernel
+def _equal(a, b):  # type: ignore[no-untyped-def]
+    j = 0
+    while j < len(a) and a[j] == b[j]:
+        j += 1
+    return j == len(a)
