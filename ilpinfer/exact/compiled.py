@@ -1,6 +1,7 @@
 """Decoding by compiled rules in kernels: one sequence, or many in one call, without the interpreter's lock."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,7 +68,7 @@ class Tables:
     """
 
     def __init__(self, rules: CompiledRules) -> None:
-        self.rules, self.folding = rules, Folding(rules)
+        self.rules, self.folding, self._lock = rules, Folding(rules), Lock()
         self._begin()
 
     def _begin(self) -> None:
@@ -118,25 +119,26 @@ class Tables:
     def _batch(self, group: Group) -> list[Outcome]:
         trellises, lattices = group.trellises, [trellis.lattice for trellis in group.trellises]
         N, begins = len(trellises), np.cumsum([0, *map(len, trellises)])
-        total = int(begins[-1])
-        tokens = np.zeros(total, np.int64)
-        if self.folding.reads:
-            tokens = self._rows([token for trellis in trellises for token in trellis.tokens])
+        total, words = int(begins[-1]), [token for trellis in trellises for token in trellis.tokens]
         emission = lattices[0].node if N == 1 else np.concatenate([lattice.node for lattice in lattices])
         steps = NO_STEPS
         if len(group.pool) > 1:
             steps = np.zeros(total, np.int64)
             for begin, lattice in zip(begins.tolist(), lattices, strict=False):
                 steps[begin + 1 : begin + 1 + len(lattice.step)] = lattice.step
-        inputs = emission, begins, tokens, np.arange(total), steps, NO_CLASSES
-        limits = PASSES * emission.shape[1] ** 2, DIRECT
+        limits, unknown = (PASSES * emission.shape[1] ** 2, DIRECT), set[int]()
         while True:
-            handle, keys = self._handle(group, tokens)
+            with self._lock:
+                tokens = self._rows(words)
+                self._enter([tokens[begins[n] : begins[n + 1]] for n in unknown])
+                handle, keys = self._handle(group, tokens)
+            inputs = emission, begins, tokens, np.arange(total), steps, NO_CLASSES
             paths, results = np.empty(total, np.int64), np.zeros((N, 5), np.int64)
             masks = np.zeros((N, len(keys)), np.uint8)
             decode_batch(handle, *inputs, limits, paths, results, masks, NO_COMPLETIONS)
-            unknown = np.flatnonzero(results[:, CODE] == UNKNOWN_CLASS).tolist()
-            if not unknown:
+            more = np.flatnonzero(results[:, CODE] == UNKNOWN_CLASS).tolist()
+            unknown.update(more)
+            if not more:
                 return [
                     Outcome(
                         code == PROVED, paths[begin:end], value, tuple(keys[m] for m in np.flatnonzero(mask))
@@ -145,15 +147,20 @@ class Tables:
                         results.tolist(), masks, begins[:-1].tolist(), begins[1:].tolist(), strict=True
                     )
                 ]
-            for n in unknown:
-                for purpose in range(3):
-                    self.vocabulary.class_of(purpose, tokens[begins[n] : begins[n + 1]])
 
-    def _rows(self, tokens: Sequence[str]) -> Integers:
+    def _rows(self, words: Sequence[str]) -> Integers:
         """The row of each token in the vocabulary, which is begun anew where it is full."""
+        if not self.folding.reads:
+            return np.zeros(len(words), np.int64)
         if self.vocabulary.full:
             self._begin()
-        return self.vocabulary.rows(tokens)
+        return self.vocabulary.rows(words)
+
+    def _enter(self, sequences: Iterable[Integers]) -> None:
+        """Enter the classes of tokens."""
+        for tokens in sequences:
+            for purpose in range(3):
+                self.vocabulary.class_of(purpose, tokens)
 
     def _handle(self, group: Group, tokens: Integers) -> tuple[Any, list[Part]]:
         """The tables as one object, and the machine of each place in them."""
@@ -163,7 +170,8 @@ class Tables:
         if known is not None and known[1] == changes:
             return known[2], known[3]
         machines, keys = self._packed(group.length)
-        own = len(pool) > 1 and np.array_equal(lattice.step, np.arange(len(pool)))
+        alone = len(group.trellises) == 1 and len(pool) > 1
+        own = alone and np.array_equal(lattice.step, np.arange(len(pool)))
         scores = self._steps_of(pool, tokens) if own else pack_scores(self.folding, vocabulary, pool)
         handle = together(pack_windows(vocabulary), scores, machines)
         if not own:
