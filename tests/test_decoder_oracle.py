@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -47,29 +48,34 @@ def undirected(monkeypatch, trellises, rules):
         return [(s.score, s.ids.tolist()) for s in (ilpinfer.decode(t, rules) for t in trellises)]
 
 
+def in_threads(function, arguments):
+    """Call a function with each argument, at the same time, in threads that often give way to each other."""
+    threads = [threading.Thread(target=function, args=(argument,)) for argument in arguments]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+
+
 @pytest.mark.parametrize("most", [20, 1 << 16])
 def test_threads_share_tables_that_grow_and_begin_anew(monkeypatch, most):
     monkeypatch.setattr(vocabulary, "MOST_TOKENS", most)
     given = trellises(120)
     expected, found = undirected(monkeypatch, given, READING), {}
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        for repetition in range(8):
-            decoder = Decoder(READING, LABELS)
+    for repetition in range(8):
+        decoder = Decoder(READING, LABELS)
 
-            def run(part, decoder=decoder, repetition=repetition):
-                for n in part:
-                    solution = decoder.decode(given[n])
-                    found[repetition, n] = solution.score, solution.ids.tolist()
+        def run(part, decoder=decoder, repetition=repetition):
+            for n in part:
+                solution = decoder.decode(given[n])
+                found[repetition, n] = solution.score, solution.ids.tolist()
 
-            threads = [threading.Thread(target=run, args=(range(k, 120, 4),)) for k in range(4)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-    finally:
-        sys.setswitchinterval(interval)
+        in_threads(run, [range(k, 120, 4) for k in range(4)])
     assert found == {(r, n): expected[n] for r in range(8) for n in range(120)}
 
 
@@ -80,3 +86,16 @@ def test_a_batch_may_hold_a_trellis_twice(monkeypatch):
     assert all(outcome.proved for outcome in outcomes)
     found = [(outcome.value / 2**20, outcome.path.tolist()) for outcome in outcomes]
     assert found == undirected(monkeypatch, given, READING)
+
+
+def test_threads_leave_the_filters_of_warnings_alone():
+    rules = [C.at_most_runs("a", 1, penalty=1.1, distance="hamming"), C.at_most_runs("b", 1)]
+    decoder, given = Decoder(rules, LABELS), trellises(100, seed=2)
+
+    def run(_):
+        for trellis in given:
+            assert decoder.decode(trellis).violations.keys() == {rule.title for rule in rules}
+
+    before = list(warnings.filters)
+    in_threads(run, range(4))
+    assert before == list(warnings.filters)
