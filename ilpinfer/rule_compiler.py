@@ -1,12 +1,11 @@
 """Rules, compiled once for each label set that they meet, and found again by what they were given as."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from operator import is_
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from formulations import Feature, Rule, RuleSet, Trellis
-from formulations.compiled.problem import Problem, RuleNotice
+from formulations.compiled.problem import Problem
 from formulations.compiled.rules import CompiledRules, compile_rules, unique_names
 from formulations.labels import LabelSet
 
@@ -104,8 +103,7 @@ class RuleCompiler:
 
     def quietly(self, trellis: Trellis) -> Problem:
         """The problem of a sequence once more, without the notices that were given the first time."""
-        with warnings.catch_warnings(action="ignore", category=RuleNotice):
-            return self.problem(trellis)
+        return self.compiled(trellis.labels).problem(trellis, quiet=True)
 
     def without(self, name: str) -> "RuleCompiler":
         """The rules but for that of a name."""
