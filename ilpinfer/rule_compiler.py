@@ -8,9 +8,11 @@ from formulations import Feature, Rule, RuleSet, Trellis
 from formulations.compiled.problem import Problem
 from formulations.compiled.rules import CompiledRules, compile_rules, unique_names
 from formulations.labels import LabelSet
+from formulations.token_scores import TokenScores
 
 if TYPE_CHECKING:
     from ilpinfer.exact.compiled import Tables
+    from ilpinfer.exact.token_tables import TokenTables
 
 Rules = Iterable[Rule | Feature]
 Kept = TypeVar("Kept")
@@ -51,6 +53,7 @@ class RuleCompiler:
         self.rules, self.labels = rules, labels
         self._compiled = Recent[CompiledRules](MOST_LABEL_SETS)
         self._tables = Recent["Tables"](MOST_LABEL_SETS)
+        self._token_tables = Recent["TokenTables"](MOST_LABEL_SETS)
         self._without = Recent[tuple[str, RuleCompiler]](MOST_LEFT_OUT)
 
     def __reduce__(self) -> Any:
@@ -84,6 +87,15 @@ class RuleCompiler:
         compiled = self.compiled(labels)
         return self._tables.find(
             lambda one: one.rules is compiled and not one.vocabulary.full, lambda: Tables(compiled)
+        )
+
+    def token_tables(self, scores: TokenScores) -> "TokenTables":
+        """The rules for a model's labels together with its scores, as kernels read them."""
+        from ilpinfer.exact.token_tables import TokenTables
+
+        return self._token_tables.find(
+            lambda one: one.scores is scores and not one.vocabulary.full,
+            lambda: TokenTables(self.compiled(scores.labels), scores),
         )
 
     def only(self, labels: LabelSet) -> "RuleCompiler":

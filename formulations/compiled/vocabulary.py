@@ -77,10 +77,17 @@ class Vocabulary:
         except KeyError:
             return np.array([self._enter(token) for token in tokens], np.int64)
 
+    @property
+    def tokens(self) -> list[str]:
+        """The distinct tokens by row."""
+        return list(self._row)
+
     def _enter(self, token: str) -> int:
         row = self._row.get(token)
         if row is not None:
             return row
+        if not isinstance(token, str):
+            raise TypeError(f"token {token!r} is no text")
         row = len(self._row)
         if row == len(self.bits):
             self.bits = np.concatenate([self.bits, np.zeros_like(self.bits)])

@@ -115,9 +115,12 @@ class Tables:
         (T, S), K = lattice.node.shape, lattice.pool.shape[2]
         if S != K or T * folding.weight > MOST_WEIGHT or not folding.apart:
             return False
-        if time_limit is not None and time_limit * STEPS_PER_SECOND < T * K * K * PASSES:
-            return False
-        return folding.silent or any(trellis.tokens)
+        return self.in_time(T, time_limit) and (folding.silent or any(trellis.tokens))
+
+    def in_time(self, length: int, time_limit: float | None) -> bool:
+        """Whether a sequence takes less than a time limit for certain."""
+        steps = length * len(self.rules.labels) ** 2 * PASSES
+        return time_limit is None or steps < time_limit * STEPS_PER_SECOND
 
     def decode(self, trellises: Sequence[Trellis], time_limit: float | None = None) -> list[Outcome | None]:
         """The best labellings by the rules of the tables; None for a sequence that they cannot hold."""
