@@ -1,6 +1,6 @@
 """Rules on single tokens and steps as scores for classes of tokens, and the machines of the others, for all sequences."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -155,9 +155,9 @@ class Folding:
         K = len(self.rules.labels)
         return self._sum(self._edges, dict(zip(self.conditions[EDGES], truth, strict=True)), (K,))
 
-    def _sum(self, tables: Iterable[Table], holds: dict[Condition, bool], shape: tuple[int, ...]) -> Grid:
+    def _sum(self, tables: Sequence[Table], holds: dict[Condition, bool], shape: tuple[int, ...]) -> Grid:
         total: Grid = np.zeros((*shape, len(self.rules.labels)), np.int64)
-        overruled = self._overruled(holds)
+        overruled = self._overruled(holds) if tables else ()
         for table in tables:
             if table.rule not in overruled and (holds[(FIRST,)] if table.first else True):
                 total = add(total, table.values[int(holds[table.condition]) if len(table.values) > 1 else 0])
