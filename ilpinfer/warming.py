@@ -69,6 +69,17 @@ def _engine() -> None:
         follow(guide, prices, relaxed, [*inside, *charged], Deadline(), width=64)
 
 
+def _agreement() -> None:
+    from formulations.compiled.problem import compile_problem
+    from ilpinfer.deadline import Deadline
+    from ilpinfer.exact.agreements import Decomposition, lists_of
+    from ilpinfer.exact.progress import Progress
+
+    trellis = Trellis([1.0, 0.0], [[[0.0, 0.0], [0.0, 2.0]]], labels=["a", "b"], tokens=["x", "x"])
+    progress = Progress.of(compile_problem(trellis, [C.consistent()]), Deadline())
+    Decomposition(progress, lists_of(progress)).run()
+
+
 def _relaxation() -> None:
     from formulations.compiled.problem import compile_problem
     from ilpinfer.deadline import Deadline
@@ -182,6 +193,7 @@ def _example() -> Trellis:
 STAGES = {
     "viterbi": "the best labellings of a trellis",
     "engine": "prices and label setting",
+    "agreement": "tokens that agree",
     "relaxation": "the linear relaxation of sums",
     "refinement": "decision diagrams",
     "beam": "beam search",
@@ -196,6 +208,7 @@ STAGES = {
 _RUNS = {
     "viterbi": _viterbi,
     "engine": _engine,
+    "agreement": _agreement,
     "relaxation": _relaxation,
     "refinement": _refinement,
     "beam": _beam,

@@ -20,6 +20,7 @@ from formulations.programs.formulation import TooLarge, best_score
 from ilpinfer.certificate import FOLDED_BOUND, Rest, proof
 from ilpinfer.exact import branch, refinement
 from ilpinfer.exact import rounds as limits
+from ilpinfer.exact.agreements import agree
 from ilpinfer.exact.branch import Branching
 from ilpinfer.exact.contradiction import FEW_CASES, MOST_CASES, chosen, contradiction
 from ilpinfer.exact.counting import Counting
@@ -56,8 +57,15 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
 def _best(problem: Problem, progress: Progress) -> Ended:
     """The best labelling, where rounds and cases come to an end.
 
-    While no labelling is known, cases have nothing to measure bounds by: a solver has its turn before they do.
+    While no labelling is known, cases have nothing to measure bounds by: a solver has its turn before they do. What
+    decomposition leaves open of tokens that agree goes to it soon.
     """
+    agreed = agree(progress)
+    if agreed is not None:
+        if agreed.settled or progress.deadline.passed:
+            return agreed
+        ended = rounds(progress, most=min(refinement.FEW, limits.MOST_STEPS))
+        return replace(ended, why=f"{agreed.why}; {ended.why}")
     counted = any(isinstance(part, Sum) for rule in progress.folded.rules for part in rule.parts)
     if counted:
         ended = _counted(problem, progress)

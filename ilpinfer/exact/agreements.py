@@ -1,0 +1,315 @@
+"""Rules that tie tokens far apart, by decomposition: the lattice, and for each list of tokens that agree a chain of its own.
+
+The bound is the sum of their optima, at scores of kinds that both share (Lagrangian decomposition: Guignard and Kim 1987,
+Komodakis, Paragios and Tziritas 2007). Where the labelling of the lattice is the best one of each list too, it is the optimum.
+Otherwise states with which nothing is as good as the best labelling so far are dropped, and cases are told apart by the
+kind of one token.
+"""
+
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.agreement import Agreement
+from formulations.compiled.lattice import Lattice
+from formulations.grid import FORBIDDEN, is_forbidden
+from ilpinfer.certificate import Leaf, Part
+from ilpinfer.exact import agreement_kernels as kernels
+from ilpinfer.exact.progress import Progress
+from ilpinfer.exact.rounds import Ended
+from ilpinfer.exact.rows import Row
+from ilpinfer.exact.splits import tree_of
+from ilpinfer.exact.viterbi import viterbi
+from ilpinfer.exact.viterbi_kernels import best_path
+from ilpinfer.found import Path
+from ilpinfer.warming import warm
+
+Integers = NDArray[np.int64]
+
+MOST_CASES, DEEPEST = 400, 100
+"""Beyond which others have their turn; `verify` takes trees that are twice as deep."""
+SWEEPS, STAGES = 40, 4
+"""Of a case between two times that states are dropped, and how often they are."""
+STALLED = 0.02
+"""Share of the gap that a sweep has to close for another one."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A list of tokens that agree: the rule and the part by its place before folding, and the penalty, None if hard."""
+
+    key: Part
+    part: Agreement
+    penalty: int | None
+
+
+def lists_of(progress: Progress) -> list[Listed]:
+    """The lists of one sort of kinds whose violations count singly, or must not be."""
+    found = [
+        Listed((progress.numbers[r], p), part, rule.penalty)
+        for r, rule in enumerate(progress.folded.rules)
+        for p, part in enumerate(rule.parts)
+        if isinstance(part, Agreement) and (rule.penalty is None or not rule.binary)
+    ]
+    return [each for each in found if np.array_equal(each.part.kind, found[0].part.kind)]
+
+
+@dataclass
+class Case:
+    """A part of all labellings.
+
+    Parameters
+    ----------
+    node : (T, S) scores, with what the lists have given; forbidden where nothing is as good as the best labelling
+    own : (N, F) scores of the lists
+    stages : `own` whenever states were dropped
+    bound : grid units
+    depth : how many splits are above
+    row, most, cases : where it was taken apart itself, and into what
+    path : the best labelling of the lattice
+    """
+
+    node: Integers
+    own: Integers
+    keys: "Lists" = field(repr=False)
+    stages: tuple[Integers, ...] = ()
+    bound: float = float("inf")
+    depth: int = 0
+    row: Row | None = None
+    most: int = 0
+    cases: tuple["Case", ...] = ()
+    path: Path | None = None
+
+    @property
+    def leaf(self) -> Leaf:
+        """The proof of the bound."""
+        forbidden = is_forbidden(self.bound)
+        if not (forbidden or self.stages or self.own.any()):
+            return Leaf()
+        last = 0 * self.own if forbidden else self.own
+        return Leaf(shares=tuple(self.keys.shares(own) for own in (*self.stages, last)))
+
+
+class Lists:
+    """All lists of a problem, by places, which are in the order of their tokens."""
+
+    def __init__(self, lists: list[Listed], lattice: Lattice) -> None:
+        T, S = lattice.node.shape
+        self.lists, self.kind = lists, lists[0].part.kind[np.arange(S) % lattice.shape[1]]
+        tokens = np.concatenate([each.part.tokens for each in lists])
+        which = np.repeat(np.arange(len(lists)), [len(each.part.tokens) for each in lists])
+        order = np.argsort(tokens, kind="stable")
+        self.place = np.argsort(order)
+        self.token = tokens[order]
+        self.begin = np.searchsorted(self.token, np.arange(T + 1)).astype(np.int64)
+        same = which[1:] == which[:-1]
+        before = np.append(-1, np.where(same, self.place[:-1], -1))
+        after = np.append(np.where(same, self.place[1:], -1), -1)
+        penalty = np.array([-1 if each.penalty is None else each.penalty for each in lists], np.int64)[which]
+        self.before, self.after, self.penalty = before[order], after[order], penalty[order]
+        self.ends = np.cumsum([len(each.part.tokens) for each in lists])
+        self.empty = np.zeros((len(tokens), lists[0].part.kinds), np.int64)
+
+    def shares(self, own: Integers) -> dict[Part, tuple[tuple[int, ...], ...]]:
+        """What each list gives to the lattice, by token and kind."""
+        given = -np.where(is_forbidden(own), 0, own)[self.place]
+        pieces = np.split(given, self.ends[:-1])
+        return {
+            each.key: tuple(map(tuple, piece.tolist()))
+            for each, piece in zip(self.lists, pieces, strict=True)
+        }
+
+    def packed(self, own: Integers) -> kernels.Lists:
+        """For kernels."""
+        past, future = np.empty_like(own), np.empty_like(own)
+        return kernels.Lists(self.kind, self.begin, self.before, self.after, self.penalty, own, past, future)
+
+    def best(self, packed: kernels.Lists) -> Integers:
+        """(N,) the kinds of the best of each list, after a backward sweep."""
+        found = np.empty(len(packed.own), np.int64)
+        for n in np.argsort(self.before >= 0, kind="stable").tolist():
+            value = packed.own[n] + packed.future[n]
+            if self.before[n] >= 0:
+                last = found[self.before[n]]
+                differs = np.arange(len(value)) != last
+                value = np.where(
+                    differs, FORBIDDEN if self.penalty[n] < 0 else value - self.penalty[n], value
+                )
+                found[n] = last if value[last] == value.max() else value.argmax()
+            else:
+                found[n] = value.argmax()
+        return found
+
+    def majority(self, kinds: Integers) -> Integers:
+        """(N,) the most frequent kind of each list."""
+        found = np.empty(len(kinds), np.int64)
+        for places in np.split(self.place, self.ends[:-1]):
+            found[places] = np.bincount(kinds[places]).argmax()
+        return found
+
+
+class Decomposition:
+    """A search over cases, the first of which is the whole.
+
+    Parameters
+    ----------
+    progress : the whole; its labelling and its bound follow
+    lists : one at least
+    """
+
+    def __init__(self, progress: Progress, lists: list[Listed]) -> None:
+        self.progress, self.lattice = progress, progress.folded.lattice
+        self.lists = Lists(lists, self.lattice)
+        self.best: Path | None = None
+        self.closed = float(FORBIDDEN)
+
+    def run(self) -> Ended:
+        """Tell cases apart, the one with the highest bound first, until none can be better than the best labelling."""
+        progress = self.progress
+        cases = [Case(self.lattice.node.copy(), self.lists.empty.copy(), self.lists)]
+        waiting = [] if self.settled(cases[0]) else [(-cases[0].bound, 0, cases[0])]
+        while waiting and -waiting[0][0] >= progress.value and not progress.deadline.passed:
+            case = waiting[0][2]
+            if len(cases) > MOST_CASES or case.depth == DEEPEST:
+                break
+            split = self.split(case)
+            if split is None:
+                break
+            heappop(waiting)
+            for child in self.take_apart(case, split):
+                cases.append(child)
+                if not self.settled(child):
+                    heappush(waiting, (-child.bound, len(cases), child))
+            self.prove(cases, waiting)
+        self.prove(cases, waiting)
+        done = not waiting or -waiting[0][0] < progress.value
+        paths = [self.best] if done and self.best is not None else []
+        how = f"decomposition by {len(self.lists.lists)} lists of equal tokens"
+        why = how if len(cases) == 1 else f"{how}, {len(cases)} cases told apart"
+        return Ended(paths, why, done, progress.tree if done else None)
+
+    def prove(self, cases: list[Case], waiting: list[tuple[float, int, Case]]) -> None:
+        """Take the bound of all cases together."""
+        bound = max(self.closed, -waiting[0][0] if waiting else FORBIDDEN, self.progress.value)
+        if bound < self.progress.bound:
+            self.progress.prove(bound, tree_of(cases))
+
+    def settled(self, case: Case) -> bool:
+        """Whether the best labelling of a case is known, or that it has none that is better."""
+        progress = self.progress
+        self.tighten(case)
+        if case.bound >= progress.value and not is_forbidden(case.bound):
+            if case.path is None or progress.judge(case.path).value != case.bound:
+                return False
+            known = self.best
+            if (
+                known is None
+                or progress.judge(known).value < case.bound
+                or case.path.tolist() < known.tolist()
+            ):
+                self.best = case.path
+        self.closed = max(self.closed, case.bound)
+        return True
+
+    def tighten(self, case: Case) -> None:
+        """Lower the bound of a case while sweeps do, and drop states."""
+        progress = self.progress
+        scores, lists = self.packed(case)
+        kernels.backward(scores, lists, False)
+        for _ in range(STAGES):
+            self.sweep(case, scores, lists)
+            if case.bound < progress.value or self.attained(case) or progress.deadline.passed:
+                return
+            kernels.forward(scores, lists, False)
+            own = case.own.copy()
+            if not kernels.narrow(scores, lists, case.bound, progress.value):
+                return
+            case.stages = *case.stages, own
+            kernels.backward(scores, lists, False)
+
+    def sweep(self, case: Case, scores: kernels.Scores, lists: kernels.Lists) -> None:
+        """Sweep while that pays."""
+        progress = self.progress
+        for _ in range(SWEEPS):
+            before, case.bound = case.bound, min(case.bound, int(kernels.bound(scores, lists)))
+            if is_forbidden(case.bound):
+                return
+            self.look(case, scores, lists)
+            gap = case.bound - progress.value
+            if (
+                gap < 0
+                or self.attained(case)
+                or before - case.bound < STALLED * gap
+                or progress.deadline.passed
+            ):
+                return
+            kernels.forward(scores, lists, True)
+            kernels.backward(scores, lists, True)
+
+    def look(self, case: Case, scores: kernels.Scores, lists: kernels.Lists) -> None:
+        """Judge the labelling of the lattice, and those with the kinds that the lists, or most of their tokens, have."""
+        states = np.empty(len(case.node), np.int64)
+        best_path(*scores[:4], scores.ahead, states)
+        case.path = self.lattice.labels_of(states)
+        if self.progress.judge(case.path).value == case.bound:
+            return
+        kinds = self.lists.kind[states[self.lists.token]]
+        wanted = self.lists.best(lists), self.lists.majority(kinds)
+        for each in wanted[: 1 if np.array_equal(*wanted) else 2]:
+            node = self.lattice.node.copy()
+            node[self.lists.token] = np.where(
+                self.lists.kind == each[:, None], node[self.lists.token], FORBIDDEN
+            )
+            score, path = viterbi(Lattice(node, self.lattice.pool, self.lattice.step))
+            if not is_forbidden(score):
+                self.progress.judge(path)
+
+    def attained(self, case: Case) -> bool:
+        """Whether the lattice's labelling is worth the bound."""
+        return case.path is not None and self.progress.judge(case.path).value == case.bound
+
+    def packed(self, case: Case) -> tuple[kernels.Scores, kernels.Lists]:
+        """For kernels."""
+        lattice = self.lattice
+        reach, ahead = np.empty_like(case.node), np.empty_like(case.node)
+        scores = kernels.Scores(case.node, lattice.pool, lattice.step, lattice.base, reach, ahead)
+        return scores, self.lists.packed(case.own)
+
+    def split(self, case: Case) -> Row | None:
+        """A token whose kind differs between the lattice and a list, and the labels of its kind in the list."""
+        scores, lists = self.packed(case)
+        kernels.backward(scores, lists, False)
+        kernels.forward(scores, lists, False)
+        assert case.path is not None
+        best, states = self.lists.best(lists), self.lattice.states_of(case.path)
+        places = np.flatnonzero(best != self.lists.kind[states[self.lists.token]])
+        if not len(places):
+            return None
+        through = lists.past[places] + lists.future[places]
+        second = np.sort(through, axis=1)[:, -2]
+        place = int(places[(through.max(axis=1) - second).argmax()])
+        labels = np.flatnonzero(self.lists.lists[0].part.kind == best[place])
+        return (int(self.lists.token[place]),), tuple(labels.tolist())
+
+    def take_apart(self, case: Case, row: Row) -> tuple[Case, ...]:
+        """Into the case without the labels at the token, and that without the others."""
+        (token,), labels = row
+        there = np.isin(np.arange(len(self.lists.kind)) % self.lattice.shape[1], labels)
+        children = []
+        for forbidden in (there, ~there):
+            node = case.node.copy()
+            node[token, forbidden] = FORBIDDEN
+            children.append(Case(node, case.own.copy(), self.lists, case.stages, case.bound, case.depth + 1))
+        case.row, case.cases = row, tuple(children)
+        return case.cases
+
+
+def agree(progress: Progress) -> Ended | None:
+    """The best labelling by decomposition, as far as that gets; None where no tokens have to agree."""
+    lists = lists_of(progress)
+    if not lists:
+        return None
+    progress.deadline.excuse(warm("agreement"))
+    return Decomposition(progress, lists).run()
