@@ -30,8 +30,8 @@ Integers = NDArray[np.int64]
 
 MOST_CASES, DEEPEST = 400, 100
 """Beyond which others have their turn; `verify` takes trees that are twice as deep."""
-SWEEPS, STAGES = 40, 4
-"""Of a case between two times that states are dropped, and how often they are."""
+SWEEPS, FEWEST, STAGES = 40, 3, 4
+"""Of a case between two times that states are dropped, at most and at least; and how often they are."""
 STALLED = 0.02
 """Share of the gap that a sweep has to close for another one."""
 
@@ -227,23 +227,20 @@ class Decomposition:
             if not kernels.narrow(scores, lists, case.bound, progress.value):
                 return
             case.stages = *case.stages, own
+            self.forbid(case)
             kernels.backward(scores, lists, False)
 
     def sweep(self, case: Case, scores: kernels.Scores, lists: kernels.Lists) -> None:
         """Sweep while that pays."""
         progress = self.progress
-        for _ in range(SWEEPS):
+        for number in range(SWEEPS):
             before, case.bound = case.bound, min(case.bound, int(kernels.bound(scores, lists)))
             if is_forbidden(case.bound):
                 return
             self.look(case, scores, lists)
             gap = case.bound - progress.value
-            if (
-                gap < 0
-                or self.attained(case)
-                or before - case.bound < STALLED * gap
-                or progress.deadline.passed
-            ):
+            stalled = number >= FEWEST and before - case.bound < STALLED * gap
+            if gap < 0 or stalled or self.attained(case) or progress.deadline.passed:
                 return
             kernels.forward(scores, lists, True)
             kernels.backward(scores, lists, True)
@@ -270,9 +267,16 @@ class Decomposition:
         """Whether the lattice's labelling is worth the bound."""
         return case.path is not None and self.progress.judge(case.path).value == case.bound
 
+    def forbid(self, case: Case) -> None:
+        """Forbid the kinds that a token has no state for any more."""
+        states = ~is_forbidden(case.node[self.lists.token])
+        for kind in range(case.own.shape[1]):
+            case.own[~states[:, self.lists.kind == kind].any(axis=1), kind] = FORBIDDEN
+
     def packed(self, case: Case) -> tuple[kernels.Scores, kernels.Lists]:
         """For kernels."""
         lattice = self.lattice
+        self.forbid(case)
         reach, ahead = np.empty_like(case.node), np.empty_like(case.node)
         scores = kernels.Scores(case.node, lattice.pool, lattice.step, lattice.base, reach, ahead)
         return scores, self.lists.packed(case.own)
