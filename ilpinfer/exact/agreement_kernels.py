@@ -153,6 +153,21 @@ def bound(scores, lists):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def best_kinds(lists, kinds):  # type: ignore[no-untyped-def]
+    """Fill kinds (N,) with those of the best of each list, after a backward sweep; one that goes on, of equal ones."""
+    for n in range(len(kinds)):
+        value = lists.own[n] + lists.future[n]
+        if lists.before[n] >= 0:
+            last = kinds[lists.before[n]]
+            for f in range(len(value)):
+                if f != last:
+                    value[f] = FORBIDDEN if lists.penalty[n] < 0 else value[f] - lists.penalty[n]
+            kinds[n] = last if value[last] == value.max() else value.argmax()
+        else:
+            kinds[n] = value.argmax()
+
+
+@kernel
 def narrow(scores, lists, total, floor):  # type: ignore[no-untyped-def]
     """Forbid the states with which nothing is worth `floor`, after both sweeps without moving; how many there are.
 

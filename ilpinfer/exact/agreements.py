@@ -7,6 +7,7 @@ kind of one token.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from heapq import heappop, heappush
 
 import numpy as np
@@ -27,6 +28,7 @@ from ilpinfer.found import Path
 from ilpinfer.warming import warm
 
 Integers = NDArray[np.int64]
+Shares = dict[Part, list[list[int]]]
 
 MOST_CASES, DEEPEST = 400, 100
 """Beyond which others have their turn; `verify` takes trees that are twice as deep."""
@@ -64,7 +66,7 @@ class Case:
     ----------
     node : (T, S) scores, with what the lists have given; forbidden where nothing is as good as the best labelling
     own : (N, F) scores of the lists
-    stages : `own` whenever states were dropped
+    stages : what the lists gave whenever states were dropped
     bound : grid units
     depth : how many splits are above
     row, most, cases : where it was taken apart itself, and into what
@@ -74,7 +76,7 @@ class Case:
     node: Integers
     own: Integers
     keys: "Lists" = field(repr=False)
-    stages: tuple[Integers, ...] = ()
+    stages: tuple[Shares, ...] = ()
     bound: float = float("inf")
     depth: int = 0
     row: Row | None = None
@@ -82,14 +84,13 @@ class Case:
     cases: tuple["Case", ...] = ()
     path: Path | None = None
 
-    @property
+    @cached_property
     def leaf(self) -> Leaf:
-        """The proof of the bound."""
+        """The proof of the bound, once that is as low as it gets."""
         forbidden = is_forbidden(self.bound)
         if not (forbidden or self.stages or self.own.any()):
             return Leaf()
-        last = 0 * self.own if forbidden else self.own
-        return Leaf(shares=tuple(self.keys.shares(own) for own in (*self.stages, last)))
+        return Leaf(shares=(*self.stages, self.keys.shares(0 * self.own if forbidden else self.own)))
 
 
 class Lists:
@@ -109,17 +110,14 @@ class Lists:
         after = np.append(np.where(same, self.place[1:], -1), -1)
         penalty = np.array([-1 if each.penalty is None else each.penalty for each in lists], np.int64)[which]
         self.before, self.after, self.penalty = before[order], after[order], penalty[order]
-        self.ends = np.cumsum([len(each.part.tokens) for each in lists])
+        self.ends = np.cumsum([len(each.part.tokens) for each in lists]).tolist()
         self.empty = np.zeros((len(tokens), lists[0].part.kinds), np.int64)
 
-    def shares(self, own: Integers) -> dict[Part, tuple[tuple[int, ...], ...]]:
+    def shares(self, own: Integers) -> Shares:
         """What each list gives to the lattice, by token and kind."""
-        given = -np.where(is_forbidden(own), 0, own)[self.place]
-        pieces = np.split(given, self.ends[:-1])
-        return {
-            each.key: tuple(map(tuple, piece.tolist()))
-            for each, piece in zip(self.lists, pieces, strict=True)
-        }
+        given = (-np.where(is_forbidden(own), 0, own)[self.place]).tolist()
+        ends = zip(self.lists, [0, *self.ends], self.ends, strict=False)
+        return {each.key: given[first:end] for each, first, end in ends}
 
     def packed(self, own: Integers) -> kernels.Lists:
         """For kernels."""
@@ -129,23 +127,14 @@ class Lists:
     def best(self, packed: kernels.Lists) -> Integers:
         """(N,) the kinds of the best of each list, after a backward sweep."""
         found = np.empty(len(packed.own), np.int64)
-        for n in np.argsort(self.before >= 0, kind="stable").tolist():
-            value = packed.own[n] + packed.future[n]
-            if self.before[n] >= 0:
-                last = found[self.before[n]]
-                differs = np.arange(len(value)) != last
-                value = np.where(
-                    differs, FORBIDDEN if self.penalty[n] < 0 else value - self.penalty[n], value
-                )
-                found[n] = last if value[last] == value.max() else value.argmax()
-            else:
-                found[n] = value.argmax()
+        kernels.best_kinds(packed, found)
         return found
 
     def majority(self, kinds: Integers) -> Integers:
         """(N,) the most frequent kind of each list."""
         found = np.empty(len(kinds), np.int64)
-        for places in np.split(self.place, self.ends[:-1]):
+        for first, end in zip([0, *self.ends], self.ends, strict=False):
+            places = self.place[first:end]
             found[places] = np.bincount(kinds[places]).argmax()
         return found
 
@@ -223,10 +212,10 @@ class Decomposition:
             if case.bound < progress.value or self.attained(case) or progress.deadline.passed:
                 return
             kernels.forward(scores, lists, False)
-            own = case.own.copy()
+            shares = self.lists.shares(case.own)
             if not kernels.narrow(scores, lists, case.bound, progress.value):
                 return
-            case.stages = *case.stages, own
+            case.stages = *case.stages, shares
             self.forbid(case)
             kernels.backward(scores, lists, False)
 
