@@ -130,6 +130,8 @@ def dropped(lattice: Lattice, shares: Sequence[Share], limit: int, meter: Meter)
             lists += most
             less = np.where(is_forbidden(chain), FORBIDDEN, chain - most)[:, share.kind(S)]
             worth[share.part.tokens] = add(worth[share.part.tokens], less)
+        if best + lists <= limit:
+            return Lattice(np.full_like(node, FORBIDDEN), lattice.pool, lattice.step), 0
         lost = (add(worth, np.array(lists)) <= limit) & ~is_forbidden(node)
         if not lost.any():
             break

@@ -34,6 +34,8 @@ MOST_CASES, DEEPEST = 400, 100
 """Beyond which others have their turn; `verify` takes trees that are twice as deep."""
 SWEEPS, FEWEST, STAGES = 40, 3, 4
 """Of a case between two times that states are dropped, at most and at least; and how often they are."""
+FEW_STATES = 50
+"""Of so many, one at least is dropped, as a proof repeats it."""
 STALLED = 0.02
 """Share of the gap that a sweep has to close for another one."""
 
@@ -212,10 +214,12 @@ class Decomposition:
             if case.bound < progress.value or self.attained(case) or progress.deadline.passed:
                 return
             kernels.forward(scores, lists, False)
-            shares = self.lists.shares(case.own)
-            if not kernels.narrow(scores, lists, case.bound, progress.value):
+            node = case.node.copy()
+            count = kernels.narrow(scores, lists, case.bound, progress.value)
+            if count * FEW_STATES < np.count_nonzero(~is_forbidden(node)):
+                case.node[:] = node
                 return
-            case.stages = *case.stages, shares
+            case.stages = *case.stages, self.lists.shares(case.own)
             self.forbid(case)
             kernels.backward(scores, lists, False)
 
