@@ -30,7 +30,7 @@ from ilpinfer.warming import warm
 Integers = NDArray[np.int64]
 Shares = dict[Part, list[list[int]]]
 
-MOST_CASES, DEEPEST = 400, 100
+MOST_CASES, DEEPEST = 1000, 100
 """Beyond which others have their turn; `verify` takes trees that are twice as deep."""
 SWEEPS, FEWEST, STAGES = 40, 3, 4
 """Of a case between two times that states are dropped, at most and at least; and how often they are."""
@@ -202,6 +202,8 @@ class Decomposition:
             ):
                 self.best = case.path
         self.closed = max(self.closed, case.bound)
+        assert case.leaf.passes
+        case.node = case.own = self.lists.empty[:0]
         return True
 
     def tighten(self, case: Case) -> None:
@@ -275,19 +277,28 @@ class Decomposition:
         return scores, self.lists.packed(case.own)
 
     def split(self, case: Case) -> Row | None:
-        """A token whose kind differs between the lattice and a list, and the labels of its kind in the list."""
+        """A token whose kind differs between the lattice and a list, and the labels of its kind in the list.
+
+        The one where both lose most by the kind of the other.
+        """
+        assert case.path is not None
         scores, lists = self.packed(case)
         kernels.backward(scores, lists, False)
         kernels.forward(scores, lists, False)
-        assert case.path is not None
-        best, states = self.lists.best(lists), self.lattice.states_of(case.path)
-        places = np.flatnonzero(best != self.lists.kind[states[self.lists.token]])
+        there = self.lists.kind[self.lattice.states_of(case.path)[self.lists.token]]
+        here = self.lists.best(lists)
+        places = np.flatnonzero(here != there)
         if not len(places):
             return None
-        through = lists.past[places] + lists.future[places]
-        second = np.sort(through, axis=1)[:, -2]
-        place = int(places[(through.max(axis=1) - second).argmax()])
-        labels = np.flatnonzero(self.lists.lists[0].part.kind == best[place])
+        listed, through = (
+            lists.past[places] + lists.future[places],
+            (scores.reach + scores.ahead)[self.lists.token[places]],
+        )
+        of_kind = self.lists.kind == here[places, None]
+        loss = through.max(axis=1) - np.where(of_kind, through, FORBIDDEN).max(axis=1)
+        loss += listed.max(axis=1) - listed[np.arange(len(places)), there[places]]
+        place = int(places[loss.argmax()])
+        labels = np.flatnonzero(self.lists.lists[0].part.kind == here[place])
         return (int(self.lists.token[place]),), tuple(labels.tolist())
 
     def take_apart(self, case: Case, row: Row) -> tuple[Case, ...]:
@@ -300,6 +311,7 @@ class Decomposition:
             node[token, forbidden] = FORBIDDEN
             children.append(Case(node, case.own.copy(), self.lists, case.stages, case.bound, case.depth + 1))
         case.row, case.cases = row, tuple(children)
+        case.node = case.own = self.lists.empty[:0]
         return case.cases
 
 

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+from formulations.compiled.agreement import Agreement
 from formulations.compiled.problem import Problem
 from formulations.compiled.sums import Sum
 from formulations.grid import FORBIDDEN, is_forbidden, nats
@@ -62,7 +63,8 @@ def _best(problem: Problem, progress: Progress) -> Ended:
     """
     agreed = agree(progress)
     if agreed is not None:
-        if agreed.settled or progress.deadline.passed:
+        only = all(isinstance(part, Agreement) for rule in progress.folded.rules for part in rule.parts)
+        if agreed.settled or only or progress.deadline.passed:
             return agreed
         ended = rounds(progress, most=min(refinement.FEW, limits.MOST_STEPS))
         return replace(ended, why=f"{agreed.why}; {ended.why}")
