@@ -161,6 +161,9 @@ class Decomposition:
         progress = self.progress
         cases = [Case(self.lattice.node.copy(), self.lists.empty.copy(), self.lists)]
         waiting = [] if self.settled(cases[0]) else [(-cases[0].bound, 0, cases[0])]
+        if waiting:
+            relaxed = Lattice(cases[0].node.copy(), self.lattice.pool, self.lattice.step)
+            progress.charged = relaxed, int(cases[0].bound)
         while waiting and -waiting[0][0] >= progress.value and not progress.deadline.passed:
             case = waiting[0][2]
             if len(cases) > MOST_CASES or case.depth == DEEPEST:

@@ -142,7 +142,8 @@ def _finished(progress: Progress, ended: Ended, task: Task) -> Found:
     """The folded program on a solver; a better labelling from there may let the rounds close after all."""
     why = "auto: " + ended.why.rstrip("; ")
     try:
-        answer = reduced_program(progress.folded, task.deadline, task.threads, progress.path, progress.value)
+        known = progress.path, progress.value, progress.charged
+        answer = reduced_program(progress.folded, task.deadline, task.threads, *known)
     except TooLarge:
         answer, why = None, why + "; too large for a solver"
     if answer is not None:
