@@ -60,6 +60,12 @@ def lists_of(progress: Progress) -> list[Listed]:
     return [each for each in found if np.array_equal(each.part.kind, found[0].part.kind)]
 
 
+def only_agree(progress: Progress) -> bool:
+    """Whether all that does not fold is lists of tokens that agree, and there are any."""
+    parts = [part for rule in progress.folded.rules for part in rule.parts]
+    return bool(parts) and all(isinstance(part, Agreement) for part in parts)
+
+
 @dataclass
 class Case:
     """A part of all labellings.

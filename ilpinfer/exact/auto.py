@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from formulations.compiled.agreement import Agreement
 from formulations.compiled.problem import Problem
 from formulations.compiled.sums import Sum
 from formulations.grid import FORBIDDEN, is_forbidden, nats
@@ -21,7 +20,7 @@ from formulations.programs.formulation import TooLarge, best_score
 from ilpinfer.certificate import FOLDED_BOUND, Rest, proof
 from ilpinfer.exact import branch, refinement
 from ilpinfer.exact import rounds as limits
-from ilpinfer.exact.agreements import agree
+from ilpinfer.exact.agreements import agree, only_agree
 from ilpinfer.exact.branch import Branching
 from ilpinfer.exact.contradiction import FEW_CASES, MOST_CASES, chosen, contradiction
 from ilpinfer.exact.counting import Counting
@@ -63,8 +62,7 @@ def _best(problem: Problem, progress: Progress) -> Ended:
     """
     agreed = agree(progress)
     if agreed is not None:
-        only = all(isinstance(part, Agreement) for rule in progress.folded.rules for part in rule.parts)
-        if agreed.settled or only or progress.deadline.passed:
+        if agreed.settled or only_agree(progress) or progress.deadline.passed:
             return agreed
         ended = rounds(progress, most=min(refinement.FEW, limits.MOST_STEPS))
         return replace(ended, why=f"{agreed.why}; {ended.why}")
@@ -152,7 +150,8 @@ def _finished(progress: Progress, ended: Ended, task: Task) -> Found:
             return replace(answer, method=why)
         if answer.path is not None:
             progress.judge(answer.path)
-        if progress.value >= answer.bound and not ended.unseen and not task.deadline.passed:
+        hopeless = ended.unseen or only_agree(progress) or task.deadline.passed
+        if progress.value >= answer.bound and not hopeless:
             again = rounds(progress)
             if again.settled and again.paths:
                 why = f"{why}; proved by {again.why}"
