@@ -77,6 +77,8 @@ class Leaf:
 class Split:
     """Two cases that leave nothing out: the row Σ_t [t in tokens and label t in labels] is <= most, or above.
 
+    Above 0 for a single token means none of its other labels, which folds as the first case does.
+
     Parameters
     ----------
     tokens, labels : the row's ones

@@ -72,7 +72,8 @@ def _engine() -> None:
 def _agreement() -> None:
     from formulations.compiled.problem import compile_problem
     from ilpinfer.deadline import Deadline
-    from ilpinfer.exact.agreements import Decomposition, lists_of
+    from ilpinfer.exact.agreement_lists import lists_of
+    from ilpinfer.exact.agreements import Decomposition
     from ilpinfer.exact.progress import Progress
 
     trellis = Trellis([1.0, 0.0], [[[0.0, 0.0], [0.0, 2.0]]], labels=["a", "b"], tokens=["x", "x"])

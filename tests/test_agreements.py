@@ -21,7 +21,8 @@ from formulations.grid import is_forbidden
 from ilpinfer.certificate import Leaf, Split
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact import agreements
-from ilpinfer.exact.agreements import Decomposition, lists_of
+from ilpinfer.exact.agreement_lists import lists_of
+from ilpinfer.exact.agreements import Decomposition
 from ilpinfer.exact.progress import Progress
 from ilpinfer.meter import Rejected
 from ilpinfer.proofs import check_tree

@@ -6,18 +6,18 @@ Otherwise states with which nothing is as good as the best labelling so far are 
 kind of one token.
 """
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.agreement import Agreement
 from formulations.compiled.lattice import Lattice
 from formulations.grid import FORBIDDEN, is_forbidden
-from ilpinfer.certificate import Leaf, Part
+from ilpinfer.certificate import Leaf
 from ilpinfer.exact import agreement_kernels as kernels
+from ilpinfer.exact.agreement_lists import Listed, Lists, Shares, lists_of
+from ilpinfer.exact.branch import first
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Ended
 from ilpinfer.exact.rows import Row
@@ -28,7 +28,6 @@ from ilpinfer.found import Path
 from ilpinfer.warming import warm
 
 Integers = NDArray[np.int64]
-Shares = dict[Part, list[list[int]]]
 
 MOST_CASES, DEEPEST = 1000, 100
 """Beyond which others have their turn; `verify` takes trees that are twice as deep."""
@@ -38,32 +37,6 @@ FEW_STATES = 50
 """Of so many, one at least is dropped, as a proof repeats it."""
 STALLED = 0.02
 """Share of the gap that a sweep has to close for another one."""
-
-
-@dataclass(frozen=True)
-class Listed:
-    """A list of tokens that agree: the rule and the part by its place before folding, and the penalty, None if hard."""
-
-    key: Part
-    part: Agreement
-    penalty: int | None
-
-
-def lists_of(progress: Progress) -> list[Listed]:
-    """The lists of one sort of kinds whose violations count singly, or must not be."""
-    found = [
-        Listed((progress.numbers[r], p), part, rule.penalty)
-        for r, rule in enumerate(progress.folded.rules)
-        for p, part in enumerate(rule.parts)
-        if isinstance(part, Agreement) and (rule.penalty is None or not rule.binary)
-    ]
-    return [each for each in found if np.array_equal(each.part.kind, found[0].part.kind)]
-
-
-def only_agree(progress: Progress) -> bool:
-    """Whether all that does not fold is lists of tokens that agree, and there are any."""
-    parts = [part for rule in progress.folded.rules for part in rule.parts]
-    return bool(parts) and all(isinstance(part, Agreement) for part in parts)
 
 
 @dataclass
@@ -79,11 +52,11 @@ class Case:
     depth : how many splits are above
     row, most, cases : where it was taken apart itself, and into what
     path : the best labelling of the lattice
+    leaf : the proof of the bound
     """
 
     node: Integers
     own: Integers
-    keys: "Lists" = field(repr=False)
     stages: tuple[Shares, ...] = ()
     bound: float = float("inf")
     depth: int = 0
@@ -91,60 +64,7 @@ class Case:
     most: int = 0
     cases: tuple["Case", ...] = ()
     path: Path | None = None
-
-    @cached_property
-    def leaf(self) -> Leaf:
-        """The proof of the bound, once that is as low as it gets."""
-        forbidden = is_forbidden(self.bound)
-        if not (forbidden or self.stages or self.own.any()):
-            return Leaf()
-        return Leaf(shares=(*self.stages, self.keys.shares(0 * self.own if forbidden else self.own)))
-
-
-class Lists:
-    """All lists of a problem, by places, which are in the order of their tokens."""
-
-    def __init__(self, lists: list[Listed], lattice: Lattice) -> None:
-        T, S = lattice.node.shape
-        self.lists, self.kind = lists, lists[0].part.kind[np.arange(S) % lattice.shape[1]]
-        tokens = np.concatenate([each.part.tokens for each in lists])
-        which = np.repeat(np.arange(len(lists)), [len(each.part.tokens) for each in lists])
-        order = np.argsort(tokens, kind="stable")
-        self.place = np.argsort(order)
-        self.token = tokens[order]
-        self.begin = np.searchsorted(self.token, np.arange(T + 1)).astype(np.int64)
-        same = which[1:] == which[:-1]
-        before = np.append(-1, np.where(same, self.place[:-1], -1))
-        after = np.append(np.where(same, self.place[1:], -1), -1)
-        penalty = np.array([-1 if each.penalty is None else each.penalty for each in lists], np.int64)[which]
-        self.before, self.after, self.penalty = before[order], after[order], penalty[order]
-        self.ends = np.cumsum([len(each.part.tokens) for each in lists]).tolist()
-        self.empty = np.zeros((len(tokens), lists[0].part.kinds), np.int64)
-
-    def shares(self, own: Integers) -> Shares:
-        """What each list gives to the lattice, by token and kind."""
-        given = (-np.where(is_forbidden(own), 0, own)[self.place]).tolist()
-        ends = zip(self.lists, [0, *self.ends], self.ends, strict=False)
-        return {each.key: given[first:end] for each, first, end in ends}
-
-    def packed(self, own: Integers) -> kernels.Lists:
-        """For kernels."""
-        past, future = np.empty_like(own), np.empty_like(own)
-        return kernels.Lists(self.kind, self.begin, self.before, self.after, self.penalty, own, past, future)
-
-    def best(self, packed: kernels.Lists) -> Integers:
-        """(N,) the kinds of the best of each list, after a backward sweep."""
-        found = np.empty(len(packed.own), np.int64)
-        kernels.best_kinds(packed, found)
-        return found
-
-    def majority(self, kinds: Integers) -> Integers:
-        """(N,) the most frequent kind of each list."""
-        found = np.empty(len(kinds), np.int64)
-        for first, end in zip([0, *self.ends], self.ends, strict=False):
-            places = self.place[first:end]
-            found[places] = np.bincount(kinds[places]).argmax()
-        return found
+    leaf: Leaf | None = None
 
 
 class Decomposition:
@@ -165,7 +85,7 @@ class Decomposition:
     def run(self) -> Ended:
         """Tell cases apart, the one with the highest bound first, until none can be better than the best labelling."""
         progress = self.progress
-        cases = [Case(self.lattice.node.copy(), self.lists.empty.copy(), self.lists)]
+        cases = [Case(self.lattice.node.copy(), self.lists.empty.copy())]
         waiting = [] if self.settled(cases[0]) else [(-cases[0].bound, 0, cases[0])]
         if waiting:
             relaxed = Lattice(cases[0].node.copy(), self.lattice.pool, self.lattice.step)
@@ -200,20 +120,21 @@ class Decomposition:
         """Whether the best labelling of a case is known, or that it has none that is better."""
         progress = self.progress
         self.tighten(case)
+        case.leaf = self.leaf(case)
         if case.bound >= progress.value and not is_forbidden(case.bound):
             if case.path is None or progress.judge(case.path).value != case.bound:
                 return False
-            known = self.best
-            if (
-                known is None
-                or progress.judge(known).value < case.bound
-                or case.path.tolist() < known.tolist()
-            ):
-                self.best = case.path
+            self.best = first(self.best, case.path, progress)
         self.closed = max(self.closed, case.bound)
-        assert case.leaf.passes
         case.node = case.own = self.lists.empty[:0]
         return True
+
+    def leaf(self, case: Case) -> Leaf:
+        """The proof of a case's bound."""
+        forbidden = is_forbidden(case.bound)
+        if not (forbidden or case.stages or case.own.any()):
+            return Leaf()
+        return Leaf(shares=(*case.stages, self.lists.shares(0 * case.own if forbidden else case.own)))
 
     def tighten(self, case: Case) -> None:
         """Lower the bound of a case while sweeps do, and drop states."""
@@ -299,10 +220,8 @@ class Decomposition:
         places = np.flatnonzero(here != there)
         if not len(places):
             return None
-        listed, through = (
-            lists.past[places] + lists.future[places],
-            (scores.reach + scores.ahead)[self.lists.token[places]],
-        )
+        listed = lists.past[places] + lists.future[places]
+        through = (scores.reach + scores.ahead)[self.lists.token[places]]
         of_kind = self.lists.kind == here[places, None]
         loss = through.max(axis=1) - np.where(of_kind, through, FORBIDDEN).max(axis=1)
         loss += listed.max(axis=1) - listed[np.arange(len(places)), there[places]]
@@ -318,7 +237,7 @@ class Decomposition:
         for forbidden in (there, ~there):
             node = case.node.copy()
             node[token, forbidden] = FORBIDDEN
-            children.append(Case(node, case.own.copy(), self.lists, case.stages, case.bound, case.depth + 1))
+            children.append(Case(node, case.own.copy(), case.stages, case.bound, case.depth + 1))
         case.row, case.cases = row, tuple(children)
         case.node = case.own = self.lists.empty[:0]
         return case.cases

@@ -20,7 +20,8 @@ from formulations.programs.formulation import TooLarge, best_score
 from ilpinfer.certificate import FOLDED_BOUND, Rest, proof
 from ilpinfer.exact import branch, refinement
 from ilpinfer.exact import rounds as limits
-from ilpinfer.exact.agreements import agree, only_agree
+from ilpinfer.exact.agreement_lists import only_agree
+from ilpinfer.exact.agreements import agree
 from ilpinfer.exact.branch import Branching
 from ilpinfer.exact.contradiction import FEW_CASES, MOST_CASES, chosen, contradiction
 from ilpinfer.exact.counting import Counting
