@@ -1,7 +1,7 @@
 """Equal names of one field over whole documents: seconds to proof of the engine beside those of a solver.
 
-`python -m benchmarks.consistency [DOCUMENTS]` : generated documents of 50 to 400 tokens, in which names come 2 to 20 times,
-with confident and noisy scores, hard and soft; a limit of 20 seconds each.
+`python -m benchmarks.consistency [DOCUMENTS]` : generated documents of 50 to 400 tokens, in which names come up to 20
+times, with confident and noisy scores, hard and soft; a limit of 20 seconds each.
 """
 
 import statistics
@@ -32,7 +32,7 @@ RULES: dict[str, Rule] = {
 
 
 def document(T: int, seed: int, noise: float) -> Trellis:
-    """About two names in five tokens; a name is one or two words, which come 2 to 20 times each, in one field mostly."""
+    """About two names in five tokens; a name is one or two words, which come up to 20 times, in one field mostly."""
     rng = np.random.default_rng([T, seed])
     words, labels = list[str](), list[str]()
     for word, label in _text(T, rng):

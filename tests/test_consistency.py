@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from strategies import FORBIDDING, LABEL_SETS, NEAR_TIES, UNIT, Case, Instance, cost_units
 
 import ilpinfer
+from benchmarks.consistency import document, measure
 from formulations import LabelSet, Trellis, dump_rules, join, parse_rules
 from formulations import constraints as C
 from formulations.compiled.problem import compile_problem
@@ -197,6 +198,13 @@ def test_the_score_of_a_document_is_the_sum_of_its_sequences(seed, order, apart)
             for word, label in zip(sentence.tokens, each, strict=True):
                 fields.setdefault(word, set()).add(label[-1])
         assert all(len(found) == 1 for found in fields.values())
+
+
+def test_the_study_measures_generated_documents():
+    assert document(50, 1, 1.0).tokens == document(50, 1, 1.0).tokens != document(50, 2, 1.0).tokens
+    row = measure(20, "noisy", "hard", 2).split()
+    assert row[:3] == ["20", "noisy", "hard"]
+    assert row[5:7] == row[9:11] == ["2", "0"]
 
 
 def test_documents_of_sequences_that_do_not_fit_are_refused():
