@@ -62,15 +62,15 @@ class Leaf:
         return 2 + len(self.inside) + sum(1 + len(stage) for stage in self.followed) + 2 * len(self.shares)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """As plain values; shares where there are any."""
+        shares = [
+            [[*part, [list(row) for row in rows]] for part, rows in stage.items()] for stage in self.shares
+        ]
         return {
             "multipliers": [[*part, value] for part, value in self.multipliers.items()],
             "inside": [list(part) for part in self.inside],
             "followed": [[list(part) for part in stage] for stage in self.followed],
-            "shares": [
-                [[*part, [list(kinds) for kinds in rows]] for part, rows in stage.items()]
-                for stage in self.shares
-            ],
+            **({"shares": shares} if shares else {}),
         }
 
 
