@@ -1,5 +1,6 @@
 """Optima that compiled rules prove in one call of a kernel; all else about them is made when it is asked for."""
 
+import math
 import time
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
@@ -8,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations import Trellis
+from formulations import Trellis, limits
+from formulations.compiled.problem import Problem
+from formulations.compiled.rules import CompiledRules
 from formulations.grid import UNITS_PER_NAT
 from formulations.token_scores import TokenScores
 from ilpinfer.certificate import Leaf, proof
 from ilpinfer.explanation import Context
 from ilpinfer.found import Found
-from ilpinfer.options import Request
-from ilpinfer.reporting import valued
+from ilpinfer.options import Request, deadline_for
+from ilpinfer.reporting import reported, valued
 from ilpinfer.rule_compiler import RuleCompiler
 from ilpinfer.solution import Solution
 from ilpinfer.warming import warm
@@ -43,17 +46,41 @@ class Direct:
     def __init__(self, rules: RuleCompiler, request: Request, again: Callable[..., Any]) -> None:
         self.rules, self.request, self.again = rules, request, again
         self._limit = request.time_limit
+        self._noticed: CompiledRules | None = None
 
     def trellis(self, trellis: Trellis) -> Answer:
         """One trellis."""
+        return self._tried(self._trellis, trellis, (_same, trellis))
+
+    def text(self, words: Sequence[str], scores: TokenScores) -> Answer:
+        """One text, by a model's scores of single tokens."""
+        return self._tried(partial(self._text, scores=scores), words, (scores.trellis, words))
+
+    def _tried(self, answer: Callable[[Any], Answer], given: Any, source: Source) -> Answer:
+        """An answer within the time limit; none where something is wrong, which other methods then say."""
+        try:
+            if self._limit is None:
+                return answer(given)
+            deadline = deadline_for(self._limit)
+            with limits.until(lambda: deadline.passed, lambda: deadline.remaining):
+                return answer(given)
+        except limits.OutOfTime:
+            nothing = Found(None, math.inf, "auto: no time left")
+            return reported(nothing, self._context(source[0](source[1])), deadline)
+        except (ValueError, TypeError):
+            return None
+
+    def _context(self, trellis: Trellis, problem: Problem | None = None) -> Context:
+        return Context(self.rules, trellis, partial(self.again, trellis, time_limit=self._limit), problem)
+
+    def _trellis(self, trellis: Trellis) -> Answer:
         warm_up, began = warm("compiled"), time.perf_counter()
         tables = self.rules.tables(trellis.labels)
         outcome = tables.decode_one(trellis, self._limit)
         seconds = time.perf_counter() - began
         return self._answer(outcome, (_same, trellis), tables, seconds, warm_up)
 
-    def text(self, words: Sequence[str], scores: TokenScores) -> Answer:
-        """One text, by a model's scores of single tokens."""
+    def _text(self, words: Sequence[str], scores: TokenScores) -> Answer:
         warm_up, began = warm("compiled"), time.perf_counter()
         tables = self.rules.token_tables(scores)
         outcome = tables.decode_text(words, self._limit)
@@ -61,10 +88,10 @@ class Direct:
         return self._answer(outcome, (scores.trellis, words), tables, seconds, warm_up)
 
     def trellises(self, trellises: Sequence[Trellis]) -> list[Answer]:
-        """Trellises; no answer to any of them where their labels differ."""
+        """Trellises, in one call where they have the same labels and no time limit."""
         labels = trellises[0].labels
-        if not all(t.labels is labels or t.labels == labels for t in trellises):
-            return [None] * len(trellises)
+        if self._limit is not None or not all(t.labels is labels or t.labels == labels for t in trellises):
+            return [self.trellis(trellis) for trellis in trellises]
         warm_up, began = warm("compiled"), time.perf_counter()
         tables = self.rules.tables(labels)
         outcomes = tables.decode(trellises, self._limit)
@@ -75,7 +102,9 @@ class Direct:
         ]
 
     def texts(self, texts: Sequence[Sequence[str]], scores: TokenScores) -> list[Answer]:
-        """Texts, by a model's scores of single tokens."""
+        """Texts, by a model's scores of single tokens, in one call where there is no time limit."""
+        if self._limit is not None:
+            return [self.text(words, scores) for words in texts]
         warm_up, began = warm("compiled"), time.perf_counter()
         tables = self.rules.token_tables(scores)
         outcomes = tables.decode_texts(texts, self._limit)
@@ -94,8 +123,9 @@ class Direct:
         left = tables.folding.left
         if not proved or (left and self._broken(source, left, path)):
             return outcome.incumbent
-        if tables.notices:
-            tables.warn()
+        if tables.rules.notices and self._noticed is not tables.rules:
+            self._noticed = tables.rules
+            tables.rules.warn()
         score = value / UNITS_PER_NAT
         known = {
             "status": "optimal",
@@ -124,8 +154,7 @@ class Direct:
         how = f"label setting over {len(outcome.taken)} machines" if outcome.taken else "viterbi"
         certificate = proof(how, Leaf(followed=(stage,) if stage else ()))
         found = Found(outcome.path, outcome.value, how, certificate, value=outcome.value)
-        again = partial(self.again, trellis, time_limit=self._limit)
-        return valued(found, Context(self.rules, trellis, again, problem))
+        return valued(found, self._context(trellis, problem))
 
 
 def _same(trellis: Trellis) -> Trellis:

@@ -105,16 +105,10 @@ class Tables:
         self.rules, self.folding, self._lock = rules, Folding(rules, first, last), Lock()
         self.vocabulary: Vocabulary = self.folding.vocabulary()
         self.vocabulary.rows([""])
-        self.notices = rules.notices
         self._pools: tuple[Grid, ...] = ()
         self._begins: dict[int, Integers] = {}
         self._entries: dict[tuple[int, int], Entry] = {}
         self._machines: dict[tuple[int, ...], tuple[Any, list[Part]]] = {}
-
-    def warn(self) -> None:
-        """Say what is odd about the rules with these labels, once."""
-        self.notices = ()
-        self.rules.warn()
 
     def holds(self, trellis: Trellis, time_limit: float | None = None) -> bool:
         """Whether kernels can decode a sequence in time, as far as the rules go that look at neighbours only."""
