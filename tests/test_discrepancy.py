@@ -52,7 +52,10 @@ def published(compiled, alpha, m, b, db, zero):
     whole = {y: compiled.value(np.array(y)) for y in itertools.product(range(K), repeat=T)}
     in_p = [
         rule.folds
-        or all(p.partial == "exact" or (rule.penalty is None and bool(p.partial)) for p in rule.machines)
+        or all(
+            p.automaton.partial == "exact" or (rule.penalty is None and bool(p.automaton.partial))
+            for p in rule.machines
+        )
         for rule in compiled.rules
     ]
     best_step = np.cumsum(

@@ -205,7 +205,7 @@ def _sampled(part: UnboundPart, length: int = 8) -> Part:
 def _most(part: UnboundPart) -> int:
     """Violations at a token, at most."""
     machines = _sampled(part).machines or ()
-    return max((int(max(m.emits.max(initial=0), m.final.max(initial=0))) for m in machines), default=0)
+    return sum(int(m.emits.max(initial=0) + m.final.max(initial=0)) for m in machines)
 
 
 def _distinct(conditions: Iterable[Condition]) -> list[Condition]:

@@ -11,7 +11,7 @@ from formulations.compiled.hamming import Relabelled
 from formulations.compiled.lattice import Lattice, StepTable
 from formulations.compiled.machine import Machine
 from formulations.constraints.template import Part
-from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, Grid, check_total, is_forbidden
+from formulations.grid import FORBIDDEN, LIMIT, SPARE, UNITS_PER_NAT, Grid, check_total, is_forbidden
 from formulations.labels import LabelSet
 
 Path = NDArray[np.int64]
@@ -180,4 +180,4 @@ def check_totals(model: Lattice, tables: list[StepTable], rules: list[GroundRule
         ("node", node, np.ones(T, np.int64)),
         ("edge", model.pool, uses),
     ]
-    check_total(parts, weights + penalties)
+    check_total(parts, max(0, weights + penalties - SPARE))

@@ -11,7 +11,7 @@ from formulations.compiled.folding import EDGES, MACHINES, Folding
 from formulations.compiled.machine import TooManyStates, longest
 from formulations.compiled.rules import CompiledRules
 from formulations.compiled.vocabulary import TooManyClasses, Vocabulary
-from formulations.grid import Grid, add, is_forbidden
+from formulations.grid import SPARE, Grid, add, is_forbidden
 from ilpinfer.certificate import Part
 from ilpinfer.kernels.decoding import CODE, DIRECT, PROVED, UNKNOWN_CLASS, VALUE, WORK, decode_batch
 from ilpinfer.kernels.handle import together
@@ -24,8 +24,6 @@ STEPS_PER_SECOND = 2e8
 """Of label setting and Viterbi, on a slow machine; what might pass a time limit is left to methods that look at the clock."""
 MOST_POOLS = 8
 """Edge scores of models that tables are kept for."""
-MOST_WEIGHT = 1 << 40
-"""Grid units that weights and penalties may come to in all where their total need not be looked at closely."""
 NO_STEPS, NO_CLASSES = np.zeros(0, np.int64), np.empty((3, 0), np.int64)
 NO_COMPLETIONS = np.empty((0, 0), np.int64)
 
@@ -114,7 +112,7 @@ class Tables:
         """Whether kernels can decode a sequence in time, as far as the rules go that look at neighbours only."""
         lattice, folding = trellis.lattice, self.folding
         (T, S), K = lattice.node.shape, lattice.pool.shape[2]
-        if S != K or T * folding.weight > MOST_WEIGHT or not folding.apart:
+        if S != K or T * folding.weight > SPARE or not folding.apart:
             return False
         return self.in_time(T, time_limit) and (folding.silent or any(trellis.tokens))
 

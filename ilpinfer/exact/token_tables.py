@@ -6,9 +6,9 @@ import numpy as np
 
 from formulations.compiled.machine import longest
 from formulations.compiled.rules import CompiledRules
-from formulations.grid import Grid, is_forbidden, snap
+from formulations.grid import SPARE, Grid, is_forbidden, snap
 from formulations.token_scores import TokenScores
-from ilpinfer.exact.compiled import MOST_WEIGHT, Input, Outcome, Tables
+from ilpinfer.exact.compiled import Input, Outcome, Tables
 from ilpinfer.kernels.tables import Integers
 
 
@@ -65,7 +65,7 @@ class TokenTables(Tables):
 
     def _fits(self, words: Sequence[str], time_limit: float | None) -> bool:
         T, folding = len(words), self.folding
-        if not T or T * (folding.weight + self._largest) > MOST_WEIGHT or not folding.apart:
+        if not T or T * (folding.weight + self._largest) > SPARE or not folding.apart:
             return False
         return self.in_time(T, time_limit) and (folding.silent or any(words))
 
