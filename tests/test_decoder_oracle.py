@@ -6,6 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
+from effort import STRICT
+from stress import decoder as stress
 
 import ilpinfer
 from formulations import Trellis
@@ -13,13 +15,14 @@ from formulations import constraints as C
 from formulations.compiled import vocabulary
 from formulations.compiled.rules import compile_rules
 from ilpinfer import Decoder
+from ilpinfer.exact import compiled
 from ilpinfer.exact.compiled import Tables
 from ilpinfer.options import Request
 
 LABELS = ["a", "b", "O"]
-WORDS = [f"w{i}" for i in range(60)]
+WORDS = [f"w{i}" for i in range(200)]
 READING = [
-    C.tag_at("a", words=WORDS[:30:3], penalty=0.7),
+    C.tag_at("a", words=WORDS[:99:3], penalty=0.7),
     C.tag_at("b", words=WORDS[::5], previous=C.tokens(WORDS[::2]), penalty=0.9),
     C.at_most_runs("a", 1, penalty=1.1),
     C.changes_only_after(words=WORDS[::7], penalty=0.3),
@@ -28,15 +31,25 @@ READING = [
 ]
 
 
-def trellises(number: int, seed: int = 0) -> list[Trellis]:
-    """With a shared pool of edge scores, and with edge scores of their own."""
+LOCAL = [
+    *READING[:2],
+    *READING[3:5],
+    C.min_run_length("a", 2, penalty=0.5),
+    C.max_gap("a", "b", 3, penalty=0.8),
+    C.requires_before("b", "O", penalty=2.0),
+]
+"""Of which few prefixes have to be told apart."""
+
+
+def trellises(number: int, seed: int = 0, pools: int = 1, longest: int = 8) -> list[Trellis]:
+    """With shared pools of edge scores, and with edge scores of their own."""
     rng = np.random.default_rng(seed)
-    transitions, made = rng.normal(size=(3, 3)), []
+    transitions, made = rng.normal(size=(pools, 3, 3)), []
     for n in range(number):
-        T = int(rng.integers(1, 9))
-        given = {"labels": LABELS, "tokens": [f"w{i}" for i in rng.integers(0, 60, T)]}
+        T = int(rng.integers(1, longest + 1))
+        given = {"labels": LABELS, "tokens": [f"w{i}" for i in rng.integers(0, len(WORDS), T)]}
         emissions, edges = rng.normal(size=(T, 3)), rng.normal(size=(T - 1, 3, 3))
-        shared = Trellis.from_emissions(emissions, transitions, **given)
+        shared = Trellis.from_emissions(emissions, transitions[rng.integers(0, pools)], **given)
         made.append(shared if n % 3 else Trellis(emissions[0], edges, **given))
     return made
 
@@ -60,6 +73,12 @@ def in_threads(function, arguments):
             thread.join()
     finally:
         sys.setswitchinterval(interval)
+
+
+def test_random_problems_against_brute_force():
+    tally = stress.run(4000 if STRICT else 120, 1)
+    assert not tally.findings
+    assert tally.cases["all"] >= 120 and tally.cases["label setting"] and tally.cases["infeasible"]
 
 
 @pytest.mark.parametrize("most", [20, 1 << 16])
@@ -107,3 +126,40 @@ def test_priorities_need_no_rules_on_steps():
     assert solution.labels == ["a", "b", "a"]
     assert solution.method == "auto: viterbi"
     assert ilpinfer.verify(given, solution.context.rules, solution).proved
+
+
+@pytest.mark.parametrize("T", [300, 2000])
+def test_long_sequences_are_decoded_as_the_engine_does(monkeypatch, T):
+    monkeypatch.setattr(compiled, "PASSES", 100_000)
+    rng, decoder = np.random.default_rng(T), Decoder(LOCAL, LABELS)
+    given = []
+    for transitions in (rng.normal(size=(3, 3)), None):
+        emissions, edges = 8 * rng.normal(size=(T, 3)), 8 * rng.normal(size=(T - 1, 3, 3))
+        named = {"labels": LABELS, "tokens": [f"w{i}" for i in rng.integers(0, len(WORDS), T)]}
+        own = Trellis(emissions[0], edges, **named)
+        given.append(own if transitions is None else Trellis.from_emissions(emissions, transitions, **named))
+    solutions = [decoder.decode(trellis) for trellis in given]
+    assert all(solution.method.startswith("auto: label setting") for solution in solutions)
+    assert all(decoder.verify(*pair).proved for pair in zip(given, solutions))
+    assert [(s.score, s.ids.tolist()) for s in solutions] == undirected(monkeypatch, given, LOCAL)
+
+
+@pytest.mark.parametrize("most", [1, 3, compiled.MOST_POOLS])
+def test_tables_of_many_pools_come_and_go(monkeypatch, most):
+    monkeypatch.setattr(compiled, "MOST_POOLS", most)
+    given = trellises(150, seed=3, pools=compiled.MOST_POOLS + 4, longest=40)
+    decoder = Decoder(READING, LABELS)
+    solutions = [decoder.decode(trellis) for trellis in [*given, *given[::-1]]]
+    assert sum(solution.method.startswith("auto: label setting") for solution in solutions) > 100
+    expected = undirected(monkeypatch, given, READING)
+    assert [(s.score, s.ids.tolist()) for s in solutions] == [*expected, *expected[::-1]]
+    tables = decoder._rules.tables(given[0].labels)
+    assert len(tables._pools) <= most and {key[0] for key in tables._handles} <= set(map(id, tables._pools))
+
+
+@pytest.mark.parametrize("most", [8, 100, 1000])
+def test_too_many_classes_are_left_to_the_engine(monkeypatch, most):
+    monkeypatch.setattr(vocabulary, "MOST_CLASSES", most)
+    given, decoder = trellises(60, seed=4), Decoder(READING, LABELS)
+    solutions = [decoder.decode(trellis) for trellis in given]
+    assert [(s.score, s.ids.tolist()) for s in solutions] == undirected(monkeypatch, given, READING)
