@@ -1,5 +1,6 @@
 """Decoders under strain: shared by threads, with small vocabularies, on trellises that share what they have."""
 
+import random
 import sys
 import threading
 import warnings
@@ -163,3 +164,33 @@ def test_too_many_classes_are_left_to_the_engine(monkeypatch, most):
     given, decoder = trellises(60, seed=4), Decoder(READING, LABELS)
     solutions = [decoder.decode(trellis) for trellis in given]
     assert [(s.score, s.ids.tolist()) for s in solutions] == undirected(monkeypatch, given, READING)
+
+
+def interrupted(frame, event, _):
+    """Trace the lines of what grows, and be interrupted at some of them."""
+    growing = frame.f_code.co_filename.endswith(("compiled/vocabulary.py", "exact/compiled.py"))
+    if not growing or frame.f_code.co_name == "_batch":  # which holds the lock
+        return None
+    if event == "line" and interrupted.chance.random() < 0.003:
+        raise KeyboardInterrupt
+    return interrupted
+
+
+def test_an_interrupt_does_no_harm(monkeypatch):
+    monkeypatch.setattr(vocabulary, "MOST_TOKENS", 70)
+    given, interrupts, before = trellises(300, seed=5), 0, sys.gettrace()
+    expected = undirected(monkeypatch, given, READING)
+    interrupted.chance = random.Random(0)
+    for _ in range(4):
+        decoder = Decoder(READING, LABELS)
+        for trellis, optimum in zip(given, expected, strict=True):
+            sys.settrace(interrupted)
+            try:
+                solution = decoder.decode(trellis)
+            except KeyboardInterrupt:
+                interrupts += 1
+                continue
+            finally:
+                sys.settrace(before)
+            assert (solution.score, solution.ids.tolist()) == optimum
+    assert interrupts > 50

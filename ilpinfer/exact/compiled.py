@@ -73,11 +73,12 @@ class Tables:
 
     def _begin(self) -> None:
         """Forget all tokens."""
-        self.vocabulary: Vocabulary = self.folding.vocabulary()
-        self.vocabulary.rows([""])
         self._pools: tuple[Grid, ...] = ()
         self._handles: dict[tuple[int, int], tuple[Grid, int, Any, list[Part]]] = {}
         self._machines: dict[tuple[int, ...], tuple[Any, list[Part]]] = {}
+        vocabulary = self.folding.vocabulary()
+        vocabulary.rows([""])
+        self.vocabulary: Vocabulary = vocabulary
 
     def holds(self, trellis: Trellis) -> bool:
         """Whether kernels can decode a sequence as far as the rules go that look at neighbours only."""
