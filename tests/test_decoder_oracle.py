@@ -14,6 +14,7 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.compiled import vocabulary
+from formulations.compiled.lattice import Lattice
 from formulations.compiled.rules import compile_rules
 from ilpinfer import Decoder
 from ilpinfer.exact import compiled
@@ -119,6 +120,41 @@ def test_threads_leave_the_filters_of_warnings_alone():
     before = list(warnings.filters)
     in_threads(run, range(4))
     assert before == list(warnings.filters)
+
+
+@pytest.mark.parametrize("entries", [1, 2, 3])
+def test_trellises_share_a_pool_of_several_entries(monkeypatch, entries):
+    rng, decoder, given = np.random.default_rng(entries), Decoder(READING, LABELS), []
+    pool = rng.integers(-(2**21), 2**21, (entries, 3, 3))
+    for n in range(60):
+        T = int(rng.integers(1, 7)) if n % 4 else entries + 1
+        steps = rng.integers(0, entries, T - 1) if n % 4 else np.arange(entries)
+        lattice = Lattice(rng.integers(-(2**21), 2**21, (T, 3)), pool, steps)
+        tokens = [f"w{i}" for i in rng.integers(0, len(WORDS), T)]
+        given.append(Trellis._from(lattice, LABELS, tokens, ""))
+    solutions = [decoder.decode(trellis) for trellis in given]
+    expected = undirected(monkeypatch, given, READING)
+    assert [(s.score, s.ids.tolist()) for s in solutions] == expected
+    outcomes = Tables(compile_rules(READING, given[0].labels)).decode(given)
+    assert [(o.value / 2**20, o.path.tolist()) for o in outcomes if o.proved] == expected
+
+
+def test_threads_and_more_label_sets_than_are_kept(monkeypatch):
+    rng, decoder, found, given = np.random.default_rng(6), Decoder(READING), {}, []
+    sets = ("abO", "ab", "baO", "abc", "abcO", "Oab", "cba")
+    for n in range(70):
+        labels, T = list(sets[n % len(sets)]), int(rng.integers(1, 7))
+        K, tokens = len(labels), [f"w{i}" for i in rng.integers(0, len(WORDS), T)]
+        given.append(Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), labels, tokens))
+
+    def run(k):
+        for n in np.random.default_rng(k).permutation(70).tolist():
+            solution = decoder.decode(given[n])
+            found[k, n] = solution.score, solution.ids.tolist()
+
+    in_threads(run, range(4))
+    expected = undirected(monkeypatch, given, READING)
+    assert found == {(k, n): expected[n] for k in range(4) for n in range(70)}
 
 
 def test_priorities_need_no_rules_on_steps():

@@ -449,7 +449,7 @@ def run_round(number: int, start: int, tally: Tally) -> None:
     rules = RuleSet(tuple(s.item for s in statements), (*labels.fields, ABSENT) if absent else ())
     K, make = len(names), scores(rng)
     shared = [(make(K, K), make(K, K, K)) for _ in range(rng.randint(1, 3))]
-    tokens = [*words, *others[: len(words)]]
+    tokens = [*words, *others[: len(words)], *([""] if rng.random() < 0.3 else [])]
     sequences = [draw_sequence(rng, make, shared, labels, tokens) for _ in range(ROUND)]
     trellises = [sequence.trellis for sequence in sequences]
     decoder = ilpinfer.Decoder(rules, labels if rng.random() < 0.5 else None)
