@@ -214,6 +214,10 @@ def cases(draw: st.DrawFn, labels: LabelSet, penalties: st.SearchStrategy[float]
             lambda y, x: more.consistent(y, x, matches, scheme, lower=True),
         ),
         lambda: Case(C.tag_implies_tag(A, B, **how), lambda y, x: more.tag_implies_tag(y, x, A, B, scheme)),
+        lambda: Case(
+            C.sequence_implies_sequence(A, B, **how),
+            lambda y, x: more.sequence_implies_sequence(y, x, A, B, scheme),
+        ),
         lambda: Case(C.never_together(A, B, **how), lambda y, x: more.never_together(y, x, A, B, scheme)),
         lambda: Case(C.precedence(A, B, **how), lambda y, x: more.precedence(y, x, A, B, scheme)),
         lambda: Case(

@@ -20,6 +20,8 @@ class TooManyClasses(ValueError):
 class Vocabulary:
     """What conditions tell of tokens, for several purposes; it grows, in one thread at a time.
 
+    What others may hold copies of changes after `changes` does, so that an interrupt at any place does no harm.
+
     The class of a token for a purpose says which of the purpose's conditions hold there. It is looked up by three numbers: of
     what is read of the token before, the token itself, and the token after it; 0 stands for no token.
 
@@ -53,7 +55,6 @@ class Vocabulary:
         self._row: dict[str, int] = {}
         self.changes = 0
         """How often arrays that others may hold copies of have changed."""
-        self.bits = np.zeros((64, len(self.patterns)), bool)
         self.numbers = np.zeros((64, len(self.purposes), 3), np.int32)
         self._kinds: list[list[dict[bytes, int]]] = [[{}, {}, {}] for _ in self.purposes]
         self._bits: list[list[list[bytes]]] = [[[], [], []] for _ in self.purposes]
@@ -96,17 +97,16 @@ class Vocabulary:
         if not isinstance(token, str):
             raise TypeError(f"token {token!r} is no text")
         row = len(self._row)
-        if row == len(self.bits):
-            self.bits = np.concatenate([self.bits, np.zeros_like(self.bits)])
-            self.numbers = np.concatenate([self.numbers, np.zeros_like(self.numbers)])
+        if row == len(self.numbers):
             self.changes += 1
-        self.bits[row] = held = np.array([pattern.matches(token) for pattern in self.patterns], bool)
+            self.numbers = np.concatenate([self.numbers, np.zeros_like(self.numbers)])
+        held = np.array([pattern.matches(token) for pattern in self.patterns], bool)
         for purpose, read in enumerate(self._read):
             for place, patterns in enumerate(read):
                 kinds, bits = self._kinds[purpose][place], held[patterns].tobytes()
                 if bits not in kinds:
                     self._bits[purpose][place].append(bits)
-                    kinds[bits] = len(kinds) + 1
+                    kinds[bits] = len(self._bits[purpose][place])
                 self.numbers[row, purpose, place] = kinds[bits]
         self._row[token] = row
         return row
@@ -128,9 +128,9 @@ class Vocabulary:
             known = self._known[purpose]
             if truth not in known:
                 self.truths[purpose].append(truth)
-                known[truth] = len(known)
-            table[key] = known[truth]
+                known[truth] = len(self.truths[purpose]) - 1
             self.changes += 1
+            table[key] = known[truth]
         return int(table[key])
 
     def class_of(self, purpose: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:

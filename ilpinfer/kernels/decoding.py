@@ -196,8 +196,9 @@ def decode_batch(  # type: ignore[no-untyped-def]
         elif classify(handle.windows, tokens[b:e], work) >= 0:
             results[n, CODE] = UNKNOWN_CLASS
             continue
-        for t in range(b, e):
-            work[3, t - b] = scores.which[pool[t] if len(pool) and t > b else 0, work[EDGES, t - b]]
+        work[3, 0] = 0
+        for t in range(b + 1, e):
+            work[3, t - b] = scores.which[pool[t] if len(pool) else 0, work[EDGES, t - b]]
         recursion = completions[b:e] if len(completions) else space[0], space[1]
         limit = limits[0] * (e - b), limits[1]
         decode(handle, emission, rows[b:e], work, recursion, limit, paths[b:e], results[n], masks[n], room)
