@@ -122,6 +122,18 @@ def test_threads_leave_the_filters_of_warnings_alone():
     assert before == list(warnings.filters)
 
 
+def test_machines_count_as_far_as_the_sequence_is_long(monkeypatch):
+    rules = [
+        C.exactly_tokens("a", 13, penalty=1.5),
+        C.between_runs("b", 2, 9, penalty=0.9),
+        C.linear("tokens(a) - 2*tokens(b) <= 1", penalty=0.2),
+    ]
+    given, decoder = sorted(trellises(60, seed=7, longest=40), key=len), Decoder(rules, LABELS)
+    solutions = [decoder.decode(trellis) for trellis in given]
+    assert sum(solution.method.startswith("auto: label setting") for solution in solutions) > 15
+    assert [(s.score, s.ids.tolist()) for s in solutions] == undirected(monkeypatch, given, rules)
+
+
 @pytest.mark.parametrize("entries", [1, 2, 3])
 def test_trellises_share_a_pool_of_several_entries(monkeypatch, entries):
     rng, decoder, given = np.random.default_rng(entries), Decoder(READING, LABELS), []
