@@ -1,0 +1,24 @@
+"""Work timed in turns, so that a busy machine disturbs all of it alike."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Work = Callable[[], object]
+Seconds = NDArray[np.float64]
+
+
+def interleaved(works: Mapping[str, Sequence[Work]], repeats: int) -> dict[str, Seconds]:
+    """Seconds (N,) of N pieces of work of each name, the median of several calls after one that is not timed."""
+    spent = {name: np.empty((repeats + 1, len(pieces))) for name, pieces in works.items()}
+    for r in range(repeats + 1):
+        for n in range(max(map(len, works.values()))):
+            for name, pieces in works.items():
+                if n < len(pieces):
+                    work = pieces[n]
+                    began = time.perf_counter()
+                    work()
+                    spent[name][r, n] = time.perf_counter() - began
+    return {name: np.median(seconds[1:], axis=0) for name, seconds in spent.items()}
