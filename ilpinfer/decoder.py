@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 from formulations import RuleSet, Trellis
 from formulations.labels import LabelSet
 from ilpinfer.batch import decoded_many
-from ilpinfer.decoding import Callback, decoded
+from ilpinfer.decoding import Callback, decoded, decoded_tokens
 from ilpinfer.options import Request
 from ilpinfer.rule_compiler import RuleCompiler, Rules, compiler_of, shown
 from ilpinfer.solution import Solution
@@ -119,6 +119,10 @@ class Decoder:
 
         The time limit begins once they are scored.
         """
+        if top is None and callback is None:
+            solution = decoded_tokens(tokens, self.model, self._rules, self._request)
+            if solution is not None:
+                return solution
         found: Solution | list[Solution] = decoded(
             self._scored(tokens), self._rules, self._request, top, callback
         )

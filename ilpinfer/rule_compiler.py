@@ -1,17 +1,18 @@
 """Rules, compiled once for each label set that they meet, and found again by what they were given as."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from operator import is_
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from formulations import Feature, Rule, RuleSet, Trellis
-from formulations.compiled.problem import Problem, RuleNotice
+from formulations.compiled.problem import Problem
 from formulations.compiled.rules import CompiledRules, compile_rules, unique_names
 from formulations.labels import LabelSet
+from formulations.token_scores import TokenScores
 
 if TYPE_CHECKING:
     from ilpinfer.exact.compiled import Tables
+    from ilpinfer.exact.token_tables import TokenTables
 
 Rules = Iterable[Rule | Feature]
 Kept = TypeVar("Kept")
@@ -52,6 +53,7 @@ class RuleCompiler:
         self.rules, self.labels = rules, labels
         self._compiled = Recent[CompiledRules](MOST_LABEL_SETS)
         self._tables = Recent["Tables"](MOST_LABEL_SETS)
+        self._token_tables = Recent["TokenTables"](MOST_LABEL_SETS)
         self._without = Recent[tuple[str, RuleCompiler]](MOST_LEFT_OUT)
 
     def __reduce__(self) -> Any:
@@ -87,6 +89,15 @@ class RuleCompiler:
             lambda one: one.rules is compiled and not one.vocabulary.full, lambda: Tables(compiled)
         )
 
+    def token_tables(self, scores: TokenScores) -> "TokenTables":
+        """The rules for a model's labels together with its scores, as kernels read them."""
+        from ilpinfer.exact.token_tables import TokenTables
+
+        return self._token_tables.find(
+            lambda one: one.scores is scores and not one.vocabulary.full,
+            lambda: TokenTables(self.compiled(scores.labels), scores),
+        )
+
     def only(self, labels: LabelSet) -> "RuleCompiler":
         """The same rules, compiled, for these labels alone."""
         alone = RuleCompiler(self.rules, labels)
@@ -104,8 +115,7 @@ class RuleCompiler:
 
     def quietly(self, trellis: Trellis) -> Problem:
         """The problem of a sequence once more, without the notices that were given the first time."""
-        with warnings.catch_warnings(action="ignore", category=RuleNotice):
-            return self.problem(trellis)
+        return self.compiled(trellis.labels).problem(trellis, quiet=True)
 
     def without(self, name: str) -> "RuleCompiler":
         """The rules but for that of a name."""

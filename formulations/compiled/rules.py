@@ -164,8 +164,8 @@ class CompiledRules:
                 "compile them for its labels"
             )
 
-    def problem(self, trellis: Trellis) -> Problem:
-        """Scores and ground rules of one sequence.
+    def problem(self, trellis: Trellis, *, quiet: bool = False) -> Problem:
+        """Scores and ground rules of one sequence; quietly where notices were given before.
 
         Raises
         ------
@@ -193,10 +193,11 @@ class CompiledRules:
                         )
             except ValueError as error:
                 raise ValueError(f"{item.name}: {error}") from None
-        if blind:
-            warnings.warn(_blindness(blind), WordNotice, stacklevel=stack_level())
         check_totals(trellis.lattice, tables, ground)
-        self.warn()
+        if blind and not quiet:
+            warnings.warn(_blindness(blind), WordNotice, stacklevel=stack_level())
+        if not quiet:
+            self.warn()
         return Problem(trellis.lattice, trellis.lattice.plus(tables), tuple(ground), trellis.labels)
 
     def warn(self) -> None:

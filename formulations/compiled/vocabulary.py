@@ -1,7 +1,6 @@
 """Distinct tokens, each looked at once, and the classes of tokens that they make with their neighbours."""
 
 from collections.abc import Sequence
-from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ class TooManyClasses(ValueError):
 
 
 class Vocabulary:
-    """What conditions tell of tokens, for several purposes; it grows, and may be shared by threads.
+    """What conditions tell of tokens, for several purposes; it grows, in one thread at a time.
 
     The class of a token for a purpose says which of the purpose's conditions hold there. It is looked up by three numbers: of
     what is read of the token before, the token itself, and the token after it; 0 stands for no token.
@@ -50,7 +49,7 @@ class Vocabulary:
             ]
             for conditions in self.purposes
         ]
-        self._place, self._lock = place, Lock()
+        self._place = place
         self._row: dict[str, int] = {}
         self.changes = 0
         """How often arrays that others may hold copies of have changed."""
@@ -76,13 +75,19 @@ class Vocabulary:
         try:
             return np.array([self._row[token] for token in tokens], np.int64)
         except KeyError:
-            with self._lock:
-                return np.array([self._enter(token) for token in tokens], np.int64)
+            return np.array([self._enter(token) for token in tokens], np.int64)
+
+    @property
+    def tokens(self) -> list[str]:
+        """The distinct tokens by row."""
+        return list(self._row)
 
     def _enter(self, token: str) -> int:
         row = self._row.get(token)
         if row is not None:
             return row
+        if not isinstance(token, str):
+            raise TypeError(f"token {token!r} is no text")
         row = len(self._row)
         if row == len(self.bits):
             self.bits = np.concatenate([self.bits, np.zeros_like(self.bits)])
@@ -107,20 +112,19 @@ class Vocabulary:
         TooManyClasses
             where the table would pass `MOST_CLASSES`.
         """
-        with self._lock:
-            table = self.classes[purpose]
-            key = before, own, after
-            if any(number >= size for number, size in zip(key, table.shape, strict=True)):
-                table = self.classes[purpose] = _larger(table, key)
-            if table[key] < 0:
-                truth = self._truth(purpose, key)
-                known = self._known[purpose]
-                if truth not in known:
-                    self.truths[purpose].append(truth)
-                    known[truth] = len(known)
-                table[key] = known[truth]
-                self.changes += 1
-            return int(table[key])
+        table = self.classes[purpose]
+        key = before, own, after
+        if any(number >= size for number, size in zip(key, table.shape, strict=True)):
+            table = self.classes[purpose] = _larger(table, key)
+        if table[key] < 0:
+            truth = self._truth(purpose, key)
+            known = self._known[purpose]
+            if truth not in known:
+                self.truths[purpose].append(truth)
+                known[truth] = len(known)
+            table[key] = known[truth]
+            self.changes += 1
+        return int(table[key])
 
     def class_of(self, purpose: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """(T,) the classes of a sequence's tokens for a purpose."""

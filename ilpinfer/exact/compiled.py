@@ -1,13 +1,13 @@
 """Decoding by compiled rules in kernels: one sequence, or many in one call, without the interpreter's lock."""
 
 from collections.abc import Sequence
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from formulations import Trellis
 from formulations.compiled.folding import EDGES, MACHINES, Folding
-from formulations.compiled.lattice import Lattice
 from formulations.compiled.machine import TooManyStates, longest
 from formulations.compiled.rules import CompiledRules
 from formulations.compiled.vocabulary import TooManyClasses, Vocabulary
@@ -77,17 +77,19 @@ class Input(NamedTuple):
     Parameters
     ----------
     lengths : of N sequences
-    emission : (V, K) grid scores of labels
-    rows : (total,) of `emission`, for each token
-    tokens : (total,) rows of the vocabulary
+    words : (total,) texts
+    emission : (total, K) grid scores of labels; None where the texts tell them
+    pool : (P, K, K) edge scores
     steps : (total,) the pool's entry of the step into each token; (0,) where it has one only
+    own : whether the pool has one entry for each step of a single sequence
     """
 
     lengths: list[int]
-    emission: Grid
-    rows: Integers
-    tokens: Integers
-    steps: Integers
+    words: Sequence[str]
+    emission: Grid | None
+    pool: Grid
+    steps: Integers = NO_STEPS
+    own: bool = False
 
 
 class Tables:
@@ -100,7 +102,7 @@ class Tables:
     """
 
     def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
-        self.rules, self.folding = rules, Folding(rules, first, last)
+        self.rules, self.folding, self._lock = rules, Folding(rules, first, last), Lock()
         self.vocabulary: Vocabulary = self.folding.vocabulary()
         self.vocabulary.rows([""])
         self._pools: tuple[Grid, ...] = ()
@@ -113,9 +115,12 @@ class Tables:
         (T, S), K = lattice.node.shape, lattice.pool.shape[2]
         if S != K or T * folding.weight > MOST_WEIGHT or not folding.apart:
             return False
-        if time_limit is not None and time_limit * STEPS_PER_SECOND < T * K * K * PASSES:
-            return False
-        return folding.silent or any(trellis.tokens)
+        return self.in_time(T, time_limit) and (folding.silent or any(trellis.tokens))
+
+    def in_time(self, length: int, time_limit: float | None) -> bool:
+        """Whether a sequence takes less than a time limit for certain."""
+        steps = length * len(self.rules.labels) ** 2 * PASSES
+        return time_limit is None or steps < time_limit * STEPS_PER_SECOND
 
     def decode(self, trellises: Sequence[Trellis], time_limit: float | None = None) -> list[Outcome | None]:
         """The best labellings by the rules of the tables; None for a sequence that they cannot hold."""
@@ -148,69 +153,76 @@ class Tables:
         """Sequences with one pool."""
         lattices = [trellis.lattice for trellis in trellises]
         lengths = [len(trellis.tokens) for trellis in trellises]
-        total = sum(lengths)
-        if self.folding.reads:
-            tokens = self.vocabulary.rows([token for trellis in trellises for token in trellis.tokens])
-        else:
-            tokens = np.zeros(total, np.int64)
-        emission = (
-            lattices[0].node if len(lattices) == 1 else np.concatenate([lattice.node for lattice in lattices])
-        )
-        steps = NO_STEPS
+        emission, words, own, steps = lattices[0].node, trellises[0].tokens, False, NO_STEPS
+        if len(lattices) > 1:
+            emission = np.concatenate([lattice.node for lattice in lattices])
+            words = tuple(token for trellis in trellises for token in trellis.tokens)
         if len(pool) > 1:
             steps = np.concatenate([part for lattice in lattices for part in ([0], lattice.step)])
-        return self.run(Input(lengths, emission, np.arange(total), tokens, steps), pool, lattices[0])
+            own = len(lattices) == 1 and np.array_equal(lattices[0].step, np.arange(len(pool)))
+        return self.run(Input(lengths, words, emission, pool, steps, own))
 
-    def run(self, given: Input, pool: Grid, lattice: Lattice | None) -> list[Outcome | None]:
-        """Sequences with one pool, whose own entries belong to the steps of `lattice`, where it is given."""
-        N, total = len(given.lengths), len(given.tokens)
+    def run(self, given: Input) -> list[Outcome | None]:
+        """The best labellings by the rules of the tables."""
+        N, total = len(given.lengths), len(given.words)
         begins = np.array([0, total]) if N == 1 else np.cumsum([0, *given.lengths])
-        length = longest(max(given.lengths))
-        inputs = given.emission, begins, given.tokens, given.rows, given.steps, NO_CLASSES
+        length, unknown = longest(max(given.lengths)), set[int]()
         while True:
-            try:
-                entry = self._entry(pool, length, given.tokens, lattice)
-            except (TooManyStates, TooManyClasses):
-                return [None] * N
+            with self._lock:
+                tokens = self._rows(given.words)
+                try:
+                    for n in unknown:
+                        for purpose in range(3):
+                            self.vocabulary.class_of(purpose, tokens[begins[n] : begins[n + 1]])
+                    entry = self._entry(given, length, tokens)
+                except (TooManyStates, TooManyClasses):
+                    return [None] * N
+                emission, rows = self._emission(given, tokens)
             paths, results = np.empty(total, np.int64), np.zeros((N, 5), np.int64)
             masks = np.zeros((N, len(entry.keys)), np.uint8)
+            inputs = emission, begins, tokens, rows, given.steps, NO_CLASSES
             decode_batch(entry.handle, *inputs, entry.limits, paths, results, masks, NO_COMPLETIONS)
-            rows = results.tolist()
-            unknown = [n for n, row in enumerate(rows) if row[CODE] == UNKNOWN_CLASS]
-            if not unknown:
+            found = results.tolist()
+            more = [n for n, result in enumerate(found) if result[CODE] == UNKNOWN_CLASS]
+            if not more:
                 break
-            for n in unknown:
-                for purpose in range(3):
-                    self.vocabulary.class_of(purpose, given.tokens[begins[n] : begins[n + 1]])
+            unknown.update(more)
         ends, keys = begins.tolist(), entry.keys
         return [
             Outcome(
-                row[CODE] == PROVED,
+                result[CODE] == PROVED,
                 paths[ends[n] : ends[n + 1]],
-                row[VALUE],
-                tuple(keys[m] for m in masks[n].nonzero()[0].tolist()) if row[WORK] else (),
+                result[VALUE],
+                tuple(keys[m] for m in masks[n].nonzero()[0].tolist()) if result[WORK] else (),
             )
-            for n, row in enumerate(rows)
+            for n, result in enumerate(found)
         ]
 
-    def _entry(self, pool: Grid, length: int, tokens: Integers, lattice: Lattice | None) -> Entry:
-        vocabulary = self.vocabulary
+    def _rows(self, words: Sequence[str]) -> Integers:
+        """The row of each token in the vocabulary; all one where texts do not matter."""
+        return self.vocabulary.rows(words) if self.folding.reads else np.zeros(len(words), np.int64)
+
+    def _emission(self, given: Input, tokens: Integers) -> tuple[Grid, Integers]:
+        """Scores of labels, and the row of them for each token."""
+        assert given.emission is not None
+        return given.emission, np.arange(len(tokens))
+
+    def _entry(self, given: Input, length: int, tokens: Integers) -> Entry:
+        pool, vocabulary = given.pool, self.vocabulary
         known = self._entries.get((id(pool), length))
         if known is not None and known.changes == vocabulary.changes:
             return known
-        changes = vocabulary.changes
         machines, keys = self._packed(length)
-        own = lattice is not None and len(pool) > 1 and np.array_equal(lattice.step, np.arange(len(pool)))
-        scores = self._steps_of(pool, tokens) if own else pack_scores(self.folding, vocabulary, pool)
+        scores = self._steps_of(pool, tokens) if given.own else pack_scores(self.folding, vocabulary, pool)
         handle = together(pack_windows(vocabulary), scores, machines)
         K, padded_K = scores.edge.shape[1:]
-        entry = Entry(pool, changes, handle, keys, (PASSES * K * padded_K, DIRECT))
-        if not own:
+        entry = Entry(pool, vocabulary.changes, handle, keys, (PASSES * K * padded_K, DIRECT))
+        if not given.own:
             if not any(kept is pool for kept in self._pools):
                 self._pools = (pool, *self._pools)[:MOST_POOLS]
             kept = set(map(id, self._pools))
-            entries = {key: value for key, value in self._entries.items() if key[0] in kept}
-            self._entries = {**entries, (id(pool), length): entry}
+            self._entries = {key: value for key, value in self._entries.items() if key[0] in kept}
+            self._entries[id(pool), length] = entry
         return entry
 
     def _steps_of(self, pool: Grid, tokens: Integers) -> Scores:

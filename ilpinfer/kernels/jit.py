@@ -17,12 +17,9 @@ SEAL = b"ilpinfer sha256 "
 """Stands between a file's content and the content's digest."""
 
 
-def kernel(function: Callable[..., Any], *, inline: bool = False) -> Callable[..., Any]:
-    """Compile for plain arrays: cached on disk where that can be written, and free of the interpreter lock while it runs.
-
-    inline : whether it becomes part of the kernels that call it
-    """
-    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "forceinline": inline}
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile for plain arrays: cached on disk where that can be written, and free of the interpreter lock while it runs."""
+    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
     compiled: Any = njit(**options)(function)
     specialise = compiled.get_call_template
     compiled.get_call_template = lambda kinds, named: specialise(
@@ -33,11 +30,6 @@ def kernel(function: Callable[..., Any], *, inline: bool = False) -> Callable[..
     except (RuntimeError, OSError):  # nowhere to write
         compiled._cache = NoCache()
     return compiled
-
-
-def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As `kernel`, for what is called in loops: it becomes part of the kernels that call it."""
-    return kernel(function, inline=True)
 
 
 def _plain(kind: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
+from formulations.token_scores import TokenScores
 from ilpinfer.models import plain
 from ilpinfer.models.counting import encode
 from ilpinfer.models.emissions import Emissions
@@ -127,9 +128,13 @@ class HMM:
         """Joint log probabilities of tokens and labels, in nats; ValueError where there is no token."""
         if not tokens:
             raise ValueError("an empty sequence has no labelling: expected at least one token")
+        return self.token_scores.trellis(tokens)
+
+    @cached_property
+    def token_scores(self) -> TokenScores:
+        """The same for single tokens."""
         p = self.parameters
-        scores = self.emissions.scores(tokens)
-        return Trellis.from_emissions(scores, p.transitions, p.start, p.end, self.labels, tokens)
+        return TokenScores(self.labels, self.emissions.scores, p.transitions, p.start, p.end)
 
     @property
     def size(self) -> str:

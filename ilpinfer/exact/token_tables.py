@@ -1,0 +1,76 @@
+"""Compiled rules together with a model whose scores belong to single tokens: each distinct token is looked at once."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from formulations.compiled.rules import CompiledRules
+from formulations.grid import Grid, is_forbidden, snap
+from formulations.token_scores import TokenScores
+from ilpinfer.exact.compiled import MOST_WEIGHT, Input, Outcome, Tables
+from ilpinfer.kernels.tables import Integers
+
+
+class TokenTables(Tables):
+    """Tables that tokens suffice for.
+
+    Parameters
+    ----------
+    rules : for the model's labels
+    scores : of the model
+    """
+
+    def __init__(self, rules: CompiledRules, scores: TokenScores) -> None:
+        super().__init__(rules, *scores.ends)
+        self.scores = scores
+        self._emissions: Grid = np.empty((64, len(rules.labels)), np.int64)
+        self._entered, self._largest = 0, _largest(scores.pool)
+        self._enter([""])
+
+    def decode_tokens(
+        self, texts: Sequence[Sequence[str]], time_limit: float | None = None
+    ) -> list[Outcome | None]:
+        """The best labellings of texts by the rules of the tables; None for what they cannot hold."""
+        found: list[Outcome | None] = [None] * len(texts)
+        places = [place for place, words in enumerate(texts) if self._fits(words, time_limit)]
+        if not places:
+            return found
+        chosen = [texts[place] for place in places]
+        words = chosen[0] if len(chosen) == 1 else [word for text in chosen for word in text]
+        lengths = [len(text) for text in chosen]
+        try:
+            outcomes = self.run(Input(lengths, words, None, self.scores.pool))
+        except TypeError:
+            return found
+        for place, outcome in zip(places, outcomes, strict=True):
+            found[place] = outcome
+        return found
+
+    def _fits(self, words: Sequence[str], time_limit: float | None) -> bool:
+        T, folding = len(words), self.folding
+        if not T or T * (folding.weight + self._largest) > MOST_WEIGHT or not folding.apart:
+            return False
+        return self.in_time(T, time_limit) and (folding.silent or any(words))
+
+    def _rows(self, words: Sequence[str]) -> Integers:
+        rows = self.vocabulary.rows(words)
+        if len(self.vocabulary) > self._entered:
+            self._enter(self.vocabulary.tokens[self._entered :])
+        return rows
+
+    def _enter(self, words: Sequence[str]) -> None:
+        """Look up the scores of new tokens."""
+        scores = snap(self.scores.emissions(words), "emissions")
+        while self._entered + len(words) > len(self._emissions):
+            self._emissions = np.concatenate([self._emissions, np.empty_like(self._emissions)])
+        self._emissions[self._entered : self._entered + len(words)] = scores
+        self._entered += len(words)
+        self._largest = max(self._largest, _largest(scores))
+
+    def _emission(self, given: Input, tokens: Integers) -> tuple[Grid, Integers]:
+        return self._emissions, tokens
+
+
+def _largest(scores: Grid) -> int:
+    """The largest finite absolute value."""
+    return int(np.abs(scores).max(where=~is_forbidden(scores), initial=0))
