@@ -71,9 +71,9 @@ def cora(sequences: Sequences, most: float, scale: Scale) -> Iterator[object]:
     starts = {
         "tokens to Solution": (of_tokens, TOKENS),
         "Trellis to Solution": (of_trellises, {"median": 4.0}),
-        "tokens to Solution, every field read": (singles.read_whole, {}),
     }
     yield from single(sequences, starts, scale(31, 5))
+    yield from single(sequences, {"tokens to Solution, every field read": (singles.read_whole, {})}, 5)
     yield from singles.batch(sequences, scale(1000, 100), most, scale(15, 3))
 
 

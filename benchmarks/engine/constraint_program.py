@@ -21,7 +21,7 @@ from ilpinfer.solvers.cp_sat import PARAMETERS
 
 def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
     """Build and solve."""
-    # CPMpy imports highspy where it is installed, which fails in a process that has loaded OR-tools.
+    # CPMpy and PuLP import highspy where it is installed, which cannot share a process with OR-tools.
     sys.modules.setdefault("highspy", None)  # type: ignore[arg-type]
     import cpmpy
 
