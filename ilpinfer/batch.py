@@ -3,7 +3,7 @@
 import pickle
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -12,8 +12,11 @@ from typing import Any
 
 from formulations import Trellis
 from formulations.callers import stack_level
+from formulations.token_scores import TokenScores
 from ilpinfer.attempts import ON_ERROR, attempted
-from ilpinfer.decoding import Callback, context_of, decoded
+from ilpinfer.chunks import answered
+from ilpinfer.decoding import Callback, context_of, decode, decoded, searched
+from ilpinfer.direct import Answer, Direct
 from ilpinfer.explanation import Context
 from ilpinfer.options import Request, natural
 from ilpinfer.reporting import stamped
@@ -41,14 +44,15 @@ def decode_many(
 
     Parameters
     ----------
-    trellises : taken one at a time, or with more than one process a few ahead
+    trellises : taken a few ahead: those of a chunk, which grows from 1 to 128, or some for each process
     rules : for all of them
+    options : as in `decode`; for the method auto, `threads` that decode chunks at the same time
     n_jobs : processes; they are started when the first solution is asked for, and end with the iterator
     on_error : what becomes of an error in decoding one trellis: "raise" ends the iterator with it, "row" hands back a
         Solution of status "unknown" in its place, with the error's words as `reason` and its type as `error`, and goes
         on; so too where a process dies
-    method, time_limit, top, callback, options : as in `decode`; a time limit is for each trellis, and a callback is for
-        one process only
+    method, time_limit, top, callback : as in `decode`; a time limit is for each trellis, and a callback is for one process
+        only
 
     Returns
     -------
@@ -61,8 +65,11 @@ def decode_many(
     Exception
         whatever else decoding a trellis raises, when that trellis is reached.
     """
+    threads = options.pop("threads", 1) if method == "auto" else 1
     compiler, request = compiler_of(rules), Request.of(method, time_limit, options)
-    return decoded_many(trellises, compiler, request, top, callback, n_jobs=n_jobs, on_error=on_error)
+    return decoded_many(
+        trellises, compiler, request, top, callback, n_jobs=n_jobs, threads=threads, on_error=on_error
+    )
 
 
 def decoded_many(
@@ -73,15 +80,22 @@ def decoded_many(
     callback: Callback | None = None,
     *,
     n_jobs: int = 1,
+    threads: int = 1,
     on_error: str = "raise",
 ) -> Iterator[Any]:
     """Each of many trellises decoded; see `decode_many`."""
     if top is not None:
         natural(top, "top")
     natural(n_jobs, "n_jobs")
+    natural(threads, "threads")
     if on_error not in ON_ERROR:
         raise ValueError(f"on_error is {on_error!r}; expected {' or '.join(map(repr, ON_ERROR))}")
     attempt = partial(attempted, on_error=on_error, method=request.method.name, several=top is not None)
+    direct = top is None and callback is None and request.direct
+    if threads > 1 and (n_jobs > 1 or not direct):
+        raise ValueError("threads are for one process, the method auto and one solution each: leave them out")
+    if n_jobs == 1 and direct:
+        return _in_chunks(trellises, rules, request, threads, attempt)
     if n_jobs == 1:
         return (attempt(partial(decoded, trellis, rules, request, top, callback)) for trellis in trellises)
     if callback is not None:
@@ -91,6 +105,44 @@ def decoded_many(
     except Exception as error:
         raise ValueError(f"rules cannot be sent to processes ({error}): leave n_jobs out") from None
     return _in_processes(iter(trellises), rules, request, top, n_jobs, attempt)
+
+
+def _in_chunks(
+    trellises: Iterable[Trellis],
+    rules: RuleCompiler,
+    request: Request,
+    threads: int,
+    attempt: Callable[..., Any],
+) -> Iterator[Any]:
+    direct = Direct(rules, request, decode)
+
+    def finish(trellis: Trellis, answer: Answer) -> Any:
+        if isinstance(answer, Solution):
+            return answer
+        return attempt(partial(searched, trellis, rules, request, incumbent=answer))
+
+    return answered(trellises, direct.trellises, finish, threads)
+
+
+def texts_decoded(
+    texts: Iterable[Sequence[str]],
+    scores: TokenScores,
+    rules: RuleCompiler,
+    request: Request,
+    threads: int,
+    on_error: str,
+) -> Iterator[Any]:
+    """Each of many texts decoded, by a model's scores of single tokens."""
+    natural(threads, "threads")
+    direct = Direct(rules, request, decode)
+    attempt = partial(attempted, on_error=on_error, method=request.method.name)
+
+    def finish(words: Sequence[str], answer: Answer) -> Any:
+        if isinstance(answer, Solution):
+            return answer
+        return attempt(lambda: searched(scores.trellis(words), rules, request, incumbent=answer))
+
+    return answered(texts, partial(direct.texts, scores=scores), finish, threads)
 
 
 def _in_processes(

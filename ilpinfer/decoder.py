@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from formulations import RuleSet, Trellis
 from formulations.labels import LabelSet
-from ilpinfer.batch import decoded_many
-from ilpinfer.decoding import Callback, decoded, decoded_tokens
+from formulations.token_scores import TokenScores
+from ilpinfer.batch import decoded_many, texts_decoded
+from ilpinfer.decoding import Callback, decode, decoded, searched
+from ilpinfer.direct import Direct
 from ilpinfer.options import Request
 from ilpinfer.rule_compiler import RuleCompiler, Rules, compiler_of, shown
 from ilpinfer.solution import Solution
@@ -57,6 +59,8 @@ class Decoder:
     model: Scorer | None
     _rules: RuleCompiler
     _request: Request
+    _direct: Direct
+    _scores: TokenScores | None
 
     def __init__(
         self,
@@ -72,7 +76,14 @@ class Decoder:
         known = _known(labels, model)
         if known is not None:
             compiler = compiler.only(known)
-        for name, value in (("model", model), ("_rules", compiler), ("_request", request)):
+        scores = getattr(model, "token_scores", None) if request.direct else None
+        for name, value in (
+            ("model", model),
+            ("_rules", compiler),
+            ("_request", request),
+            ("_direct", Direct(compiler, request, decode)),
+            ("_scores", scores),
+        ):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
@@ -99,7 +110,14 @@ class Decoder:
         self, trellis: Trellis, *, top: int | None = None, callback: Callback | None = None
     ) -> Solution | list[Solution]:
         """The best labelling of a trellis, or a list of the best few; see `ilpinfer.decode`."""
-        found: Solution | list[Solution] = decoded(trellis, self._rules, self._request, top, callback)
+        answer: Any = None
+        if top is None and callback is None and self._request.direct and isinstance(trellis, Trellis):
+            answer = self._direct.trellis(trellis)
+            if isinstance(answer, Solution):
+                return answer
+        found: Solution | list[Solution] = searched(
+            trellis, self._rules, self._request, top, callback, answer
+        )
         return found
 
     @overload
@@ -119,14 +137,15 @@ class Decoder:
 
         The time limit begins once they are scored.
         """
-        if top is None and callback is None:
-            solution = decoded_tokens(tokens, self.model, self._rules, self._request)
-            if solution is not None:
-                return solution
-        found: Solution | list[Solution] = decoded(
-            self._scored(tokens), self._rules, self._request, top, callback
-        )
-        return found
+        if self._scores is None or top is not None or callback is not None or isinstance(tokens, str):
+            found: Solution | list[Solution] = decoded(
+                self._scored(tokens), self._rules, self._request, top, callback
+            )
+            return found
+        answer = self._direct.text(tokens, self._scores)
+        if isinstance(answer, Solution):
+            return answer
+        return searched(self._scored(tokens), self._rules, self._request, incumbent=answer)
 
     def decode_many(
         self,
@@ -135,12 +154,29 @@ class Decoder:
         top: int | None = None,
         callback: Callback | None = None,
         n_jobs: int = 1,
+        threads: int = 1,
         on_error: str = "raise",
     ) -> Iterator[Any]:
         """`decode` for each of many trellises, in their order, as they are asked for; see `ilpinfer.decode_many`."""
         return decoded_many(
-            trellises, self._rules, self._request, top, callback, n_jobs=n_jobs, on_error=on_error
+            trellises,
+            self._rules,
+            self._request,
+            top,
+            callback,
+            n_jobs=n_jobs,
+            threads=threads,
+            on_error=on_error,
         )
+
+    def decode_texts(
+        self, texts: Iterable[Sequence[str]], *, threads: int = 1, on_error: str = "raise"
+    ) -> Iterator[Any]:
+        """`decode_tokens` for each of many texts, in their order, as they are asked for; as `decode_many`."""
+        if self._scores is None:
+            trellises = (self._scored(tokens) for tokens in texts)
+            return self.decode_many(trellises, threads=threads, on_error=on_error)
+        return texts_decoded(texts, self._scores, self._rules, self._request, threads, on_error)
 
     def two_phase(
         self,

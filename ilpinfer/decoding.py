@@ -1,7 +1,7 @@
 """Decoding: a trellis and rules in, a labelling and what is proved about it out."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, overload
@@ -13,7 +13,7 @@ from formulations import Trellis, limits
 from formulations.compiled.problem import Problem
 from formulations.grid import nats
 from ilpinfer.deadline import Deadline
-from ilpinfer.direct import Answer, direct, direct_tokens
+from ilpinfer.direct import Direct
 from ilpinfer.explanation import Context
 from ilpinfer.found import Found, Task
 from ilpinfer.infeasibility import explain_infeasibility
@@ -99,43 +99,25 @@ def decoded(
     callback: Callback | None = None,
 ) -> Any:
     """A solution, or a list of them where `top` is a number; see `decode`."""
+    incumbent = None
     if top is None and callback is None and request.direct and isinstance(trellis, Trellis):
         rules.prepare()
-        (answer,) = direct(
-            [trellis], rules, partial(context_of, rules=rules, request=request), request.time_limit
-        )
-        return followed_up(answer, trellis, rules, request)
-    return _decoded(trellis, rules, request, top, callback)
+        answer = Direct(rules, request, decode).trellis(trellis)
+        if isinstance(answer, Solution):
+            return answer
+        incumbent = answer
+    return searched(trellis, rules, request, top, callback, incumbent)
 
 
-def decoded_tokens(
-    tokens: Sequence[str], model: Any, rules: RuleCompiler, request: Request
-) -> Solution | None:
-    """A solution for texts, where the model's scores belong to single tokens and the rules' proof is direct; else None."""
-    scores = getattr(model, "token_scores", None)
-    if scores is None or not request.direct:
-        return None
-    context = partial(context_of, rules=rules, request=request)
-    (answer,) = direct_tokens([tokens], scores, rules, context, request.time_limit)
-    return answer if isinstance(answer, Solution) else None
-
-
-def followed_up(answer: Answer, trellis: Trellis, rules: RuleCompiler, request: Request) -> Solution:
-    """The solution that compiled rules prove, or what the method makes of the labelling that they have come to."""
-    if isinstance(answer, Solution):
-        return answer
-    found: Solution = _decoded(trellis, rules, request, None, None, answer)
-    return found
-
-
-def _decoded(
+def searched(
     trellis: Trellis,
     rules: RuleCompiler,
     request: Request,
-    top: int | None,
-    callback: Callback | None,
+    top: int | None = None,
+    callback: Callback | None = None,
     incumbent: NDArray[np.int64] | None = None,
 ) -> Any:
+    """As `decoded`, by the method itself, which may begin with a labelling (T,) that is known."""
     rules.prepare()
     task = request.task(top, None if callback is None else _in_nats(callback))
     if not isinstance(trellis, Trellis):

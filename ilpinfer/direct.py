@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import Trellis
-from formulations.grid import nats
+from formulations.grid import UNITS_PER_NAT
 from formulations.token_scores import TokenScores
 from ilpinfer.certificate import Leaf, proof
 from ilpinfer.explanation import Context
 from ilpinfer.found import Found
+from ilpinfer.options import Request
 from ilpinfer.reporting import valued
 from ilpinfer.rule_compiler import RuleCompiler
 from ilpinfer.solution import Solution
@@ -22,104 +23,110 @@ from ilpinfer.warming import warm
 if TYPE_CHECKING:
     from ilpinfer.exact.compiled import Outcome, Tables
 
-ContextMaker = Callable[..., Context]
-"""Makes the context of solutions from a trellis and its problem."""
 Answer = Solution | NDArray[np.int64] | None
 """A proved optimum; or else label ids (T,) of a labelling that other methods can begin with, or nothing."""
 
-
-def direct(
-    trellises: Sequence[Trellis],
-    rules: RuleCompiler,
-    context_of: ContextMaker,
-    time_limit: float | None = None,
-) -> list[Answer]:
-    """What compiled rules prove about trellises with the same labels."""
-    warm_up = warm("compiled")
-    began = time.perf_counter()
-    tables = rules.tables(trellises[0].labels)
-    outcomes = tables.decode(trellises, time_limit)
-    seconds = (time.perf_counter() - began) / len(trellises), warm_up
-    return [
-        _answer(outcome, partial(_same, trellis), tables, rules, context_of, seconds)
-        for trellis, outcome in zip(trellises, outcomes, strict=True)
-    ]
+Source = tuple[Callable[[Any], Trellis], Any]
+"""What makes a trellis, and of what."""
 
 
-def direct_tokens(
-    texts: Sequence[Sequence[str]],
-    scores: TokenScores,
-    rules: RuleCompiler,
-    context_of: ContextMaker,
-    time_limit: float | None = None,
-) -> list[Answer]:
-    """What compiled rules prove about texts, by a model's scores of single tokens."""
-    warm_up = warm("compiled")
-    began = time.perf_counter()
-    tables = rules.token_tables(scores)
-    outcomes = tables.decode_tokens(texts, time_limit)
-    seconds = (time.perf_counter() - began) / len(texts), warm_up
-    return [
-        _answer(outcome, partial(scores.trellis, words), tables, rules, context_of, seconds)
-        for words, outcome in zip(texts, outcomes, strict=True)
-    ]
+class Direct:
+    """What compiled rules prove by themselves, for one request.
+
+    Parameters
+    ----------
+    rules : compiled when they meet labels
+    request : a method and what it is told
+    again : decodes a trellis under other rules
+    """
+
+    def __init__(self, rules: RuleCompiler, request: Request, again: Callable[..., Any]) -> None:
+        self.rules, self.request, self.again = rules, request, again
+        self._limit = request.time_limit
+
+    def trellis(self, trellis: Trellis) -> Answer:
+        """One trellis."""
+        warm_up, began = warm("compiled"), time.perf_counter()
+        tables = self.rules.tables(trellis.labels)
+        outcome = tables.decode_one(trellis, self._limit)
+        seconds = time.perf_counter() - began
+        return self._answer(outcome, (_same, trellis), tables, seconds, warm_up)
+
+    def text(self, words: Sequence[str], scores: TokenScores) -> Answer:
+        """One text, by a model's scores of single tokens."""
+        warm_up, began = warm("compiled"), time.perf_counter()
+        tables = self.rules.token_tables(scores)
+        outcome = tables.decode_text(words, self._limit)
+        seconds = time.perf_counter() - began
+        return self._answer(outcome, (scores.trellis, words), tables, seconds, warm_up)
+
+    def trellises(self, trellises: Sequence[Trellis]) -> list[Answer]:
+        """Trellises; no answer to any of them where their labels differ."""
+        labels = trellises[0].labels
+        if not all(t.labels is labels or t.labels == labels for t in trellises):
+            return [None] * len(trellises)
+        warm_up, began = warm("compiled"), time.perf_counter()
+        tables = self.rules.tables(labels)
+        outcomes = tables.decode(trellises, self._limit)
+        seconds = (time.perf_counter() - began) / len(trellises)
+        return [
+            self._answer(outcome, (_same, trellis), tables, seconds, warm_up)
+            for trellis, outcome in zip(trellises, outcomes, strict=True)
+        ]
+
+    def texts(self, texts: Sequence[Sequence[str]], scores: TokenScores) -> list[Answer]:
+        """Texts, by a model's scores of single tokens."""
+        warm_up, began = warm("compiled"), time.perf_counter()
+        tables = self.rules.token_tables(scores)
+        outcomes = tables.decode_texts(texts, self._limit)
+        seconds = (time.perf_counter() - began) / len(texts)
+        return [
+            self._answer(outcome, (scores.trellis, words), tables, seconds, warm_up)
+            for words, outcome in zip(texts, outcomes, strict=True)
+        ]
+
+    def _answer(
+        self, outcome: "Outcome | None", source: Source, tables: "Tables", seconds: float, warm_up: float
+    ) -> Answer:
+        if outcome is None:
+            return None
+        proved, path, value, taken = outcome
+        left = tables.folding.left
+        if not proved or (left and self._broken(source, left, path)):
+            return outcome.incumbent
+        if tables.notices:
+            tables.warn()
+        score = value / UNITS_PER_NAT
+        known = {
+            "status": "optimal",
+            "score": score,
+            "bound": score,
+            "path": path,
+            "method": f"auto: label setting over {len(taken)} machines" if taken else "auto: viterbi",
+            "seconds": seconds,
+            "warm_up_seconds": warm_up,
+        }
+        return Solution.lazy(known, partial(self._rest, source, outcome))
+
+    def _broken(self, source: Source, left: Sequence[int], path: NDArray[np.int64]) -> bool:
+        """Whether a labelling breaks a rule that the tables leave out."""
+        make, given = source
+        ground = self.rules.quietly(make(given)).rules
+        return any(ground[place].violations(path) for place in left)
+
+    def _rest(self, source: Source, outcome: "Outcome") -> dict[str, Any]:
+        """What a solution lacks; a leaf that follows the machines taken up, but for those of rules that fold here, is the proof."""
+        make, given = source
+        trellis = make(given)
+        problem = self.rules.quietly(trellis)
+        kept = set(map(id, problem.fold().rules))
+        stage = tuple(part for part in outcome.taken if id(problem.rules[part[0]]) in kept)
+        how = f"label setting over {len(outcome.taken)} machines" if outcome.taken else "viterbi"
+        certificate = proof(how, Leaf(followed=(stage,) if stage else ()))
+        found = Found(outcome.path, outcome.value, how, certificate, value=outcome.value)
+        again = partial(self.again, trellis, time_limit=self._limit)
+        return valued(found, Context(self.rules, trellis, again, problem))
 
 
 def _same(trellis: Trellis) -> Trellis:
     return trellis
-
-
-def _answer(
-    outcome: "Outcome | None",
-    trellis: Callable[[], Trellis],
-    tables: "Tables",
-    rules: RuleCompiler,
-    context_of: ContextMaker,
-    seconds: tuple[float, float],
-) -> Answer:
-    if outcome is None:
-        return None
-    left = tables.folding.left
-    if not outcome.proved or (left and _broken(trellis(), rules, left, outcome.path)):
-        return outcome.incumbent
-    if tables.rules.notices:
-        tables.rules.warn()
-    return Solution.lazy(_known(outcome, *seconds), partial(_rest, trellis, rules, context_of, outcome))
-
-
-def _broken(trellis: Trellis, rules: RuleCompiler, left: Sequence[int], path: NDArray[np.int64]) -> bool:
-    """Whether a labelling breaks a rule that the tables leave out."""
-    ground = rules.quietly(trellis).rules
-    return any(ground[place].violations(path) for place in left)
-
-
-def _method(outcome: "Outcome") -> str:
-    return f"auto: label setting over {len(outcome.taken)} machines" if outcome.taken else "auto: viterbi"
-
-
-def _known(outcome: "Outcome", seconds: float, warm_up: float) -> dict[str, Any]:
-    """What need not be asked for."""
-    score = nats(outcome.value)
-    return {
-        "status": "optimal",
-        "score": score,
-        "bound": score,
-        "path": outcome.path,
-        "method": _method(outcome),
-        "seconds": seconds,
-        "warm_up_seconds": warm_up,
-    }
-
-
-def _rest(
-    made: Callable[[], Trellis], rules: RuleCompiler, context_of: ContextMaker, outcome: "Outcome"
-) -> dict[str, Any]:
-    """The other fields; a leaf that follows the machines taken up, but for those of rules that fold here, is the proof."""
-    trellis = made()
-    problem = rules.quietly(trellis)
-    kept = set(map(id, problem.fold().rules))
-    stage = tuple(part for part in outcome.taken if id(problem.rules[part[0]]) in kept)
-    how = _method(outcome)
-    certificate = proof(how.removeprefix("auto: "), Leaf(followed=(stage,) if stage else ()))
-    found = Found(outcome.path, outcome.value, how, certificate, value=outcome.value)
-    return valued(found, context_of(trellis, problem=problem))

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
@@ -53,7 +54,7 @@ class Request:
         deadline_for(time_limit)
         return cls(chosen, time_limit, {"parameters": parameters, **_checked(options)})
 
-    @property
+    @cached_property
     def direct(self) -> bool:
         """Whether compiled rules may answer before the method is asked."""
         return self.method.name == "auto" and self.settings.get("within") is None

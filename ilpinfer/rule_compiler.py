@@ -27,6 +27,11 @@ class Recent(Generic[Kept]):
     def __init__(self, most: int) -> None:
         self.most, self._kept = most, tuple[Kept, ...]()
 
+    @property
+    def kept(self) -> tuple[Kept, ...]:
+        """The latest first."""
+        return self._kept
+
     def find(self, fits: Callable[[Kept], bool], make: Callable[[], Kept]) -> Kept:
         """The one that fits, made where there is none."""
         kept = self._kept
@@ -84,6 +89,9 @@ class RuleCompiler:
         """The rules for a label set, as kernels read them."""
         from ilpinfer.exact.compiled import Tables
 
+        for tables in self._tables.kept:
+            if tables.rules.labels is labels and not tables.vocabulary.full:
+                return tables
         compiled = self.compiled(labels)
         return self._tables.find(
             lambda one: one.rules is compiled and not one.vocabulary.full, lambda: Tables(compiled)
@@ -93,6 +101,9 @@ class RuleCompiler:
         """The rules for a model's labels together with its scores, as kernels read them."""
         from ilpinfer.exact.token_tables import TokenTables
 
+        for tables in self._token_tables.kept:
+            if tables.scores is scores and not tables.vocabulary.full:
+                return tables
         return self._token_tables.find(
             lambda one: one.scores is scores and not one.vocabulary.full,
             lambda: TokenTables(self.compiled(scores.labels), scores),

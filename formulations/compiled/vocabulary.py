@@ -70,6 +70,13 @@ class Vocabulary:
         """Whether it holds as many tokens as it may."""
         return len(self._row) >= MOST_TOKENS
 
+    def known_rows(self, tokens: Sequence[str]) -> NDArray[np.int64] | None:
+        """(T,) the row of each token; None where one is new."""
+        try:
+            return np.fromiter(map(self._row.__getitem__, tokens), np.int64, len(tokens))
+        except KeyError:
+            return None
+
     def rows(self, tokens: Sequence[str]) -> NDArray[np.int64]:
         """(T,) the row of each token."""
         try:

@@ -105,9 +105,16 @@ class Tables:
         self.rules, self.folding, self._lock = rules, Folding(rules, first, last), Lock()
         self.vocabulary: Vocabulary = self.folding.vocabulary()
         self.vocabulary.rows([""])
+        self.notices = rules.notices
         self._pools: tuple[Grid, ...] = ()
+        self._begins: dict[int, Integers] = {}
         self._entries: dict[tuple[int, int], Entry] = {}
         self._machines: dict[tuple[int, ...], tuple[Any, list[Part]]] = {}
+
+    def warn(self) -> None:
+        """Say what is odd about the rules with these labels, once."""
+        self.notices = ()
+        self.rules.warn()
 
     def holds(self, trellis: Trellis, time_limit: float | None = None) -> bool:
         """Whether kernels can decode a sequence in time, as far as the rules go that look at neighbours only."""
@@ -121,6 +128,45 @@ class Tables:
         """Whether a sequence takes less than a time limit for certain."""
         steps = length * len(self.rules.labels) ** 2 * PASSES
         return time_limit is None or steps < time_limit * STEPS_PER_SECOND
+
+    def decode_one(self, trellis: Trellis, time_limit: float | None = None) -> Outcome | None:
+        """As `decode`, for a single sequence."""
+        if not self.holds(trellis, time_limit):
+            return None
+        lattice, words = trellis.lattice, trellis.tokens
+        pool, T = self._known(lattice.pool), len(words)
+        if len(pool) == 1:
+            with self._lock:
+                entry, tokens = self._entries.get((id(pool), longest(T))), None
+                if entry is not None and entry.changes == self.vocabulary.changes:
+                    tokens = self._known_rows(words)
+            if entry is not None and tokens is not None:
+                outcome = self._single(entry, lattice.node, tokens, np.arange(T))
+                if outcome is not None:
+                    return outcome
+        return self._several([trellis], pool)[0]
+
+    def _known_rows(self, words: Sequence[str]) -> Integers | None:
+        """The rows of tokens where all were met before."""
+        if not self.folding.reads:
+            return np.zeros(len(words), np.int64)
+        return self.vocabulary.known_rows(words)
+
+    def _single(self, entry: Entry, emission: Grid, tokens: Integers, rows: Integers) -> Outcome | None:
+        """One sequence whose steps have one entry of the pool; None where a class is new."""
+        T = len(tokens)
+        begins = self._begins.get(T)
+        if begins is None:
+            begins = self._begins[T] = np.array([0, T])
+        path, results = np.empty(T, np.int64), np.empty((1, 5), np.int64)
+        mask = np.zeros((1, len(entry.keys)), np.uint8)
+        inputs = emission, begins, tokens, rows, NO_STEPS, NO_CLASSES
+        decode_batch(entry.handle, *inputs, entry.limits, path, results, mask, NO_COMPLETIONS)
+        code, value, _, _, work = results[0].tolist()
+        if code == UNKNOWN_CLASS:
+            return None
+        taken = tuple(entry.keys[m] for m in mask[0].nonzero()[0].tolist()) if work else ()
+        return Outcome(code == PROVED, path, value, taken)
 
     def decode(self, trellises: Sequence[Trellis], time_limit: float | None = None) -> list[Outcome | None]:
         """The best labellings by the rules of the tables; None for a sequence that they cannot hold."""

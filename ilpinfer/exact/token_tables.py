@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from formulations.compiled.machine import longest
 from formulations.compiled.rules import CompiledRules
 from formulations.grid import Grid, is_forbidden, snap
 from formulations.token_scores import TokenScores
@@ -27,7 +28,23 @@ class TokenTables(Tables):
         self._entered, self._largest = 0, _largest(scores.pool)
         self._enter([""])
 
-    def decode_tokens(
+    def decode_text(self, words: Sequence[str], time_limit: float | None = None) -> Outcome | None:
+        """As `decode_texts`, for a single sequence."""
+        if self._fits(words, time_limit):
+            with self._lock:
+                entry = self._entries.get((id(self.scores.pool), longest(len(words))))
+                if entry is not None and entry.changes == self.vocabulary.changes:
+                    tokens = self.vocabulary.known_rows(words)
+                    emissions = self._emissions
+                else:
+                    tokens = None
+            if entry is not None and tokens is not None:
+                outcome = self._single(entry, emissions, tokens, tokens)
+                if outcome is not None:
+                    return outcome
+        return self.decode_texts([words], time_limit)[0]
+
+    def decode_texts(
         self, texts: Sequence[Sequence[str]], time_limit: float | None = None
     ) -> list[Outcome | None]:
         """The best labellings of texts by the rules of the tables; None for what they cannot hold."""
