@@ -32,7 +32,7 @@ def test_it_runs_without_corpora(capsys: pytest.CaptureFixture[str]) -> None:
     assert os.sched_getaffinity(0) == cores
     text = capsys.readouterr().out
     assert len(re.findall(r"Trellis to Solution .* median at most \d+: ", text)) == 2
-    assert "proved 100%" in text and "citations" not in text
+    assert "proved 100%" in text and "two threads" in text and "citations" not in text
 
 
 def test_ways_take_turns() -> None:

@@ -5,13 +5,11 @@ is said to run on two, and each table's ways take turns. A multiple is that of a
 """
 
 import argparse
-import inspect
 import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-import ilpinfer
 from benchmarks.compiled import singles
 from benchmarks.compiled.lines import HEAD, Line
 from benchmarks.compiled.rivals import rivals
@@ -56,7 +54,7 @@ def tables(data: Path | None, scale: Scale, parts: list[str], cores: set[int]) -
     if "long" in parts:
         for noise, most in ((singles.QUIET, 2.0), (singles.NOISY, 60.0)):
             yield from long(singles.long(noise, scale), most, scale)
-    if "threads" in parts and "threads" in inspect.signature(ilpinfer.Decoder.decode_many).parameters:
+    if "threads" in parts:
         many = singles.cora(data, RIVALS_SIZE, scale) if data else singles.long(singles.QUIET, scale)
         yield from threads(many, scale, cores)
     if data and "rivals" in parts:

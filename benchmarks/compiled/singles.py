@@ -151,8 +151,8 @@ def batch(sequences: Sequences, number: int, most: float, repeats: int) -> Itera
         "bare": [lambda: [unit() for unit in units]],
         "batch of trellises": [lambda: list(decoder.decode_many(trellises))],
     }
-    if decoder.model is not None and hasattr(decoder, "decode_tokens_many"):
-        works["batch of tokens"] = [lambda: list(decoder.decode_tokens_many(texts))]
+    if decoder.model is not None:
+        works["batch of tokens"] = [lambda: list(decoder.decode_texts(texts))]
     spent = {name: seconds / number for name, seconds in interleaved(works, repeats).items()}
     for name in list(works)[1:]:
         yield Line(name, spent["bare"], spent[name], {"mean": most}, number)
