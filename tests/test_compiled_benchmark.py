@@ -39,7 +39,7 @@ def test_ways_take_turns() -> None:
     calls: list[str] = []
     works = {name: [lambda n=name: calls.append(n)] * 2 for name in "ab"}
     assert {name: len(seconds) for name, seconds in interleaved(works, 2).items()} == {"a": 2, "b": 2}
-    assert calls == ["a", "b"] * 6
+    assert calls == ["a", "a", "b", "b"] * 3
 
 
 def test_multiples_are_those_of_each_sequence_but_for_the_mean() -> None:
@@ -55,4 +55,4 @@ def test_shares_tell_what_settled_a_sequence() -> None:
         "auto: viterbi breaks 1",
         "auto: viterbi",
     ]
-    assert shares(methods) == "nothing broken 50%, label setting 25%, engine 25%"
+    assert shares(methods) == "nothing broken 50%, label setting 25%, the engine 25%"

@@ -1,4 +1,4 @@
-"""Work timed in turns, so that a busy machine disturbs all of it alike."""
+"""Work timed in rounds, so that a busy machine disturbs all of it alike."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -11,14 +11,16 @@ Seconds = NDArray[np.float64]
 
 
 def interleaved(works: Mapping[str, Sequence[Work]], repeats: int) -> dict[str, Seconds]:
-    """Seconds (N,) of N pieces of work of each name, the median of several calls after one that is not timed."""
+    """Seconds (N,) of N pieces of work of each name, the median of several rounds after one that is not timed.
+
+    In a round each name's pieces run one after the other, so that its code and tables are at hand as in a program that does
+    nothing else.
+    """
     spent = {name: np.empty((repeats + 1, len(pieces))) for name, pieces in works.items()}
     for r in range(repeats + 1):
-        for n in range(max(map(len, works.values()))):
-            for name, pieces in works.items():
-                if n < len(pieces):
-                    work = pieces[n]
-                    began = time.perf_counter()
-                    work()
-                    spent[name][r, n] = time.perf_counter() - began
+        for name, pieces in works.items():
+            for n, work in enumerate(pieces):
+                began = time.perf_counter()
+                work()
+                spent[name][r, n] = time.perf_counter() - began
     return {name: np.median(seconds[1:], axis=0) for name, seconds in spent.items()}
