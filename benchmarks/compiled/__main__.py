@@ -79,7 +79,7 @@ def umass(sequences: Sequences, scale: Scale) -> Iterator[object]:
     """Single calls, and a beam of 10 on the same references."""
     yield f"\n{sequences}\n{HEAD}"
     starts = {"tokens to Solution": (of_tokens, {"median": 6.0}), "beam of 10": (singles.beam_of_10, {})}
-    lines: list[Line] = list(single(sequences, starts, scale(5, 3)))
+    lines: list[Line] = list(single(sequences, starts, 3))
     yield from lines
     ours, beam = (1e3 * line.decoded.sum() for line in lines)
     verdict = "met" if ours < beam else "NOT met"

@@ -34,7 +34,7 @@ HEAD = f"{'':20} {'sequences':>9} {'mean, ms':>9} {'ours, µs':>9}  | × {'media
 
 def rivals(sequences: Sequences, scale: Scale) -> Iterator[str]:
     """A line for each method, and multiples of the time that certified decoding from tokens takes."""
-    number = min(scale(20, 2), len(sequences.trellises))
+    number = min(scale(10, 2), len(sequences.trellises))
     chosen = [sequences.trellises[i * len(sequences.trellises) // number] for i in range(number)]
     few = Sequences(sequences.name, sequences.rules, sequences.decoder, chosen)
     yield f"\nRivals on {number} references, {few.name}\n{HEAD}"

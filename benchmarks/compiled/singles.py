@@ -1,5 +1,6 @@
 """Single calls and batches on one core."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -71,7 +72,7 @@ def umass(folder: Path, scale: Scale) -> Sequences:
     train, dev = (corpora.read_labelled(folder / "umass_cfe" / f"{name}.tsv") for name in ("train", "dev"))
     hmm = HMM.train(train)
     rules = RuleSet(tuple(found.rule for found in mine(train, hmm.labels)[: corpora.UMASS_RULES]))
-    return Sequences.of("UMass, mined rules", rules, hmm, dev[: scale(200, 20)])
+    return Sequences.of("UMass, mined rules", rules, hmm, dev[: scale(100, 20)])
 
 
 def long(noise: float, scale: Scale) -> Sequences:
@@ -153,6 +154,8 @@ def batch(sequences: Sequences, number: int, most: float, repeats: int) -> Itera
     }
     if decoder.model is not None:
         works["batch of tokens"] = [lambda: list(decoder.decode_texts(texts))]
-    spent = {name: seconds / number for name, seconds in interleaved(works, repeats).items()}
+    spent = {
+        name: seconds / number for name, seconds in interleaved(works, repeats, time.process_time).items()
+    }
     for name in list(works)[1:]:
         yield Line(name, spent["bare"], spent[name], {"mean": most}, number)
