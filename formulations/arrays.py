@@ -1,10 +1,12 @@
 """From arrays of nats to lattices on the grid: here their shapes and totals are checked."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from formulations.compiled.lattice import Lattice, pair_lattice
-from formulations.grid import Grid, add, check_total, snap
+from formulations.grid import FORBIDDEN, Grid, add, check_total, snap
 
 
 def dense(start: ArrayLike, edges: ArrayLike) -> Lattice:
@@ -84,6 +86,38 @@ def factored(
     if order == 1:
         return Lattice(node, pool[None], np.zeros(T - 1, np.int64))
     return pair_lattice(node, extra.get("first", _none(K, K)), pool[None], np.zeros(max(T - 2, 0), np.int64))
+
+
+def joined(lattices: Sequence[Lattice]) -> Lattice:
+    """Lattices of the same labels and order, one after the other: a score is the sum of theirs."""
+    node, pool, step = [lattices[0].node], [np.zeros_like(lattices[0].pool[:1])], list[Grid]()
+    for number, lattice in enumerate(lattices):
+        own, edges, later = lattice.node, lattice.pool, lattice.step
+        if number and lattice.order == 2:
+            own, edges, later = _after_others(lattice)
+        if number:
+            node.append(own)
+            step.append(np.zeros(1, np.int64))
+        step.append(later + sum(map(len, pool)))
+        pool.append(edges)
+    found = Lattice(np.concatenate(node), np.concatenate(pool), np.concatenate(step))
+    T, K = found.shape
+    uses = np.bincount(found.step, minlength=len(found.pool)).astype(np.int64)
+    highest = found.node.reshape(T, -1, K).max(axis=1)
+    check_total([("node", highest, np.ones(T, np.int64)), ("edge", found.pool, uses)])
+    return found
+
+
+def _after_others(lattice: Lattice) -> tuple[Grid, Grid, Grid]:
+    """Nodes, pool and steps of a second-order lattice whose first token has a label before it, which scores nothing."""
+    _, K = lattice.shape
+    node, pool, step = lattice.node.copy(), lattice.pool, lattice.step.copy()
+    node[0] = np.tile(node[0, :K], K + 1)
+    node[0, :K] = FORBIDDEN
+    if len(step):
+        pool = np.concatenate([pool, np.tile(pool[step[0], :K], (K + 1, 1))[None]])
+        step[0] = len(pool) - 1
+    return node, pool, step
 
 
 def _start(scores: ArrayLike) -> Grid:

@@ -112,6 +112,24 @@ class Trellis:
         return cls._from(lattice, labels, tokens, scheme)
 
     @classmethod
+    def joined(cls, trellises: Sequence["Trellis"]) -> "Trellis":
+        """Trellises of the same labels and order, one after the other: the score is the sum of theirs.
+
+        Raises
+        ------
+        ValueError
+            for none, for some that differ in labels or order, and for totals beyond 2^31 nats.
+        """
+        if not trellises:
+            raise ValueError("no trellis to join")
+        first = trellises[0]
+        for number, each in enumerate(trellises):
+            if (each.labels, each.order) != (first.labels, first.order):
+                raise ValueError(f"trellis {number} differs from the first one in its labels or its order")
+        lattice = arrays.joined([each.lattice for each in trellises])
+        return cls._from(lattice, first.labels, [word for each in trellises for word in each.tokens], "")
+
+    @classmethod
     def _from(
         cls,
         lattice: Lattice,

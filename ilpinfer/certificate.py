@@ -1,7 +1,7 @@
 """What stands behind a bound."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -46,29 +46,39 @@ class Leaf:
     followed : (rule, machine) of further machines, in stages: those of a stage follow what the one before has left, by a
         forward pass which drops a prefix as soon as it cannot pass the bound, and a backward pass, which drops the
         steps that cannot; empty where the first backward pass alone proves it, while no stage is empty itself
+    shares : (rule, part) of an `Agreement` whose violations count singly, and what each of its tokens gives to the lattice
+        for each kind, (n, F) grid units, so that its own scores are less by it; in stages, each of which drops the states
+        that then cannot pass the bound, and the last of which stays in charge
     """
 
     multipliers: Mapping[Part, int] = field(default_factory=dict)
     inside: tuple[Part, ...] = ()
     followed: tuple[tuple[Part, ...], ...] = ()
+    shares: tuple[Mapping[Part, Sequence[Sequence[int]]], ...] = ()
 
     @property
     def passes(self) -> int:
         """Over the lattice, by which it is checked."""
-        return 2 + len(self.inside) + sum(1 + len(stage) for stage in self.followed)
+        return 2 + len(self.inside) + sum(1 + len(stage) for stage in self.followed) + 2 * len(self.shares)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """As plain values; shares where there are any."""
+        shares = [
+            [[*part, [list(row) for row in rows]] for part, rows in stage.items()] for stage in self.shares
+        ]
         return {
             "multipliers": [[*part, value] for part, value in self.multipliers.items()],
             "inside": [list(part) for part in self.inside],
             "followed": [[list(part) for part in stage] for stage in self.followed],
+            **({"shares": shares} if shares else {}),
         }
 
 
 @dataclass(frozen=True)
 class Split:
     """Two cases that leave nothing out: the row Σ_t [t in tokens and label t in labels] is <= most, or above.
+
+    Above 0 for a single token means none of its other labels, which folds as the first case does.
 
     Parameters
     ----------

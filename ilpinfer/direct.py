@@ -1,7 +1,7 @@
 """Optima that compiled rules prove in one call of a kernel; all else about them is made when it is asked for."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -108,7 +108,7 @@ class Direct:
         }
         return Solution.lazy(known, partial(self._rest, source, outcome))
 
-    def _broken(self, source: Source, left: Sequence[int], path: NDArray[np.int64]) -> bool:
+    def _broken(self, source: Source, left: Collection[int], path: NDArray[np.int64]) -> bool:
         """Whether a labelling breaks a rule that the tables leave out."""
         make, given = source
         ground = self.rules.quietly(make(given)).rules

@@ -8,6 +8,7 @@ stage: a forward pass drops every prefix that cannot pass the claim, and a backw
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from numbers import Integral
 from typing import Any
 
@@ -33,6 +34,7 @@ from ilpinfer.passes import (
     reader,
     trie,
 )
+from ilpinfer.shares import Share, dropped, read_share
 
 FINE = 2**10
 """Units of multipliers in a grid unit."""
@@ -116,15 +118,19 @@ def _leaves(tree: Leaf | Split, T: int, K: int) -> Iterator[tuple[tuple[GroundRu
             continue
         steps = _ones(node, T, K)
         (most,) = whole_numbers([node.most], T + 1, "side of a split")
-        for side, child in (((most + 1, None), node.above), ((None, most), node.below)):
-            row = GroundRule(f"split {len(rows)}", None, False, (bounded(steps, *side),))
+        below, above = bounded(steps, None, most), bounded(steps, most + 1, None)
+        if len(node.tokens) == 1 and not most:
+            above = bounded(_ones(node, T, K, others=True), None, 0)
+        for part, child in ((above, node.above), (below, node.below)):
+            row = GroundRule(f"split {len(rows)}", None, False, (part,))
             waiting.append((child, (*rows, row)))
 
 
-def _ones(split: Split, T: int, K: int) -> StepTable:
-    """1 for each step to one of the labels at one of the tokens."""
+def _ones(split: Split, T: int, K: int, *, others: bool = False) -> StepTable:
+    """1 for each step to one of the labels, or to one of the others, at one of the tokens."""
     values, index = np.zeros((2, 1, K), np.int64), np.zeros(T, np.int64)
-    values[1, 0, list(whole_numbers(split.labels, K, "label id"))] = 1
+    values[1] = others
+    values[1, 0, list(whole_numbers(split.labels, K, "label id"))] = not others
     index[list(whole_numbers(split.tokens, T, "token"))] = 1
     return StepTable(values, index)
 
@@ -181,7 +187,14 @@ def _check_leaf(
     limit = (claim + 1) * scale - 1
     lattice = Lattice(_scaled(lattice.node, scale), _scaled(lattice.pool, scale), lattice.step)
     lattice = narrowed(lattice, limit, meter)
-    charged = lattice.plus(_charges(prices, scale))
+    given, lists = list[StepTable](), 0
+    for stage in leaf.shares:
+        shares = _shares(rules, stage, {*inside, *chain(*stages)}, scale, account)
+        _check_sum(lattice, shares)
+        lattice, lists = dropped(lattice, shares, limit, meter)
+        given = [share.table for share in shares]
+    limit -= lists
+    charged = lattice.plus([*_charges(prices, scale), *given])
     product, final = layers([reader(rules, key, scale) for key in inside], lattice, meter)
     left: Product | Graph = Product(charged, product, completions(charged, product, final, meter))
     nothing, tree = trie((), problem.shape[1], meter), trie(excluded, problem.shape[1], meter)
@@ -216,8 +229,38 @@ def _check_leaf(
     bound = _bound(left, prices, scale)
     if bound > limit and not is_forbidden(bound):
         raise Rejected(
-            f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats(bound // scale)!r} are not ruled out"
+            f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats((bound + lists) // scale)!r} are not ruled out"
         )
+
+
+def _shares(
+    rules: Sequence[GroundRule], stage: Any, machines: set[Part], scale: int, account: Account | None
+) -> list[Share]:
+    """What lists of tokens give to the lattice, where their machines are not followed as well."""
+    found = []
+    for key, rows in dict(stage).items():
+        rule, place = _named(rules, key, "parts")
+        if (rule, _first_machine(rules[rule], place)) in machines:
+            raise Rejected(f"leaf: {rules[rule].name!r} has shares, and its machine is named too")
+        if account is not None:
+            raise Rejected(f"leaf: {rules[rule].name!r} has shares, where account is kept")
+        found.append(read_share(rules[rule], rules[rule].parts[place], rows, scale))
+    return found
+
+
+def _check_sum(lattice: Lattice, shares: Sequence[Share]) -> None:
+    """Refuse shares that 64 bits might not hold, beside the scores."""
+    total = len(lattice.node) * sum(_largest(x) for x in (lattice.node, lattice.pool))
+    total += sum(share.largest for share in shares)
+    if total > LARGEST:
+        raise Rejected(
+            f"leaf: its shares may add up to {total}, more than the {LARGEST} that are checked without overflow"
+        )
+
+
+def _first_machine(rule: GroundRule, part: int) -> int:
+    """The place of a part's first machine among the rule's."""
+    return sum(len(before.machines or ()) for before in rule.parts[:part])
 
 
 def _check_accounted(rules: Sequence[GroundRule], prices: list[Price]) -> None:
@@ -289,7 +332,7 @@ def _price(rules: Sequence[GroundRule], key: Any, each: Any) -> Price:
         )
     if ground.penalty is not None and abs(each) > FINE * ground.penalty:
         raise Rejected(f"leaf: the multiplier of {ground.name!r} is {each}, more than the penalty")
-    machine = rule, sum(len(before.machines or ()) for before in ground.parts[:place])
+    machine = rule, _first_machine(ground, place)
     return Price(
         rule, part, machine if part.machines else None, each, _given_back(part, each, ground.penalty)
     )

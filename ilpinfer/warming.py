@@ -77,6 +77,18 @@ def _engine() -> None:
         follow(guide, prices, relaxed, [*inside, *charged], Deadline(), width=64)
 
 
+def _agreement() -> None:
+    from formulations.compiled.rules import compile_problem
+    from ilpinfer.deadline import Deadline
+    from ilpinfer.exact.agreement_lists import lists_of
+    from ilpinfer.exact.agreements import Decomposition
+    from ilpinfer.exact.progress import Progress
+
+    trellis = Trellis([1.0, 0.0], [[[0.0, 0.0], [0.0, 2.0]]], labels=["a", "b"], tokens=["x", "x"])
+    progress = Progress.of(compile_problem(trellis, [C.consistent()]), Deadline())
+    Decomposition(progress, lists_of(progress)).run()
+
+
 def _relaxation() -> None:
     from formulations.compiled.rules import compile_problem
     from ilpinfer.deadline import Deadline
@@ -191,6 +203,7 @@ STAGES = {
     "compiled": "decoding by compiled rules",
     "viterbi": "the best labellings of a trellis",
     "engine": "prices and label setting",
+    "agreement": "tokens that agree",
     "relaxation": "the linear relaxation of sums",
     "refinement": "decision diagrams",
     "beam": "beam search",
@@ -206,6 +219,7 @@ _RUNS = {
     "compiled": _compiled,
     "viterbi": _viterbi,
     "engine": _engine,
+    "agreement": _agreement,
     "relaxation": _relaxation,
     "refinement": _refinement,
     "beam": _beam,

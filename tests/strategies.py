@@ -206,6 +206,13 @@ def cases(draw: st.DrawFn, labels: LabelSet, penalties: st.SearchStrategy[float]
             C.all_different(C.EACH_FIELD, words=[word], **how),
             lambda y, x: more.all_different(y, x, every, matches, scheme),
         ),
+        lambda: Case(
+            C.consistent(**how), lambda y, x: more.consistent(y, x, lambda token: token != ".", scheme)
+        ),
+        lambda: Case(
+            C.consistent(words=[word], same="lower", **how),
+            lambda y, x: more.consistent(y, x, matches, scheme, lower=True),
+        ),
         lambda: Case(C.tag_implies_tag(A, B, **how), lambda y, x: more.tag_implies_tag(y, x, A, B, scheme)),
         lambda: Case(C.never_together(A, B, **how), lambda y, x: more.never_together(y, x, A, B, scheme)),
         lambda: Case(C.precedence(A, B, **how), lambda y, x: more.precedence(y, x, A, B, scheme)),

@@ -267,6 +267,17 @@ def all_different(y: Names, x: Sequence, field: Group, matches: Matches, scheme:
     return sum(max(0, number - 1) for number in numbers)
 
 
+def consistent(y: Names, x: Sequence, matches: Matches, scheme: str, lower: bool = False) -> int:
+    """Matching tokens whose innermost field is not that of the nearest equal one before them."""
+    fields = [fields_of(label, scheme)[-1][0] for label in y]
+    words = [(x[t].lower() if lower else x[t]) if matches(x[t]) else None for t in range(len(x))]
+    count = 0
+    for t in range(len(x)):
+        equal = [s for s in range(t) if words[t] is not None and words[s] == words[t]]
+        count += bool(equal) and fields[equal[-1]] != fields[t]
+    return count
+
+
 # Which go together, and in what order
 
 

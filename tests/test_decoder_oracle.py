@@ -99,3 +99,11 @@ def test_threads_leave_the_filters_of_warnings_alone():
     before = list(warnings.filters)
     in_threads(run, range(4))
     assert before == list(warnings.filters)
+
+
+def test_priorities_need_no_rules_on_steps():
+    given = Trellis([0, 0, 1], np.zeros((2, 3, 3)), labels=LABELS, tokens=["x", "y", "x"])
+    solution = ilpinfer.decode(given, [C.tag_at("a", words=["x"]), C.tag_at("b", words=["x", "y"])])
+    assert solution.labels == ["a", "b", "a"]
+    assert solution.method == "auto: viterbi"
+    assert ilpinfer.verify(given, solution.context.rules, solution).proved

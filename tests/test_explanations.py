@@ -40,6 +40,7 @@ def analysis(rule, length=20):
         (C.requires_before("jt", "d"), "regular", "exact"),
         (C.precedence("jt", "d"), "regular", ""),
         (C.presence_precedence("jt", "d"), "regular", "exact"),
+        (C.consistent(), "regular", "exact"),
         (C.min_run_length("d", 3), "regular", ""),
         (C.matches("jt+ d*"), "regular", ""),
         (C.matches("jt* d*"), "regular", "exact"),

@@ -137,8 +137,12 @@ def split_rules(tokens, labels, most, shape):
     values, index = np.zeros((2, 1, K), np.int64), np.zeros(T, np.int64)
     values[1, 0, labels], index[tokens] = 1, 1
     steps = StepTable(values, index)
-    sides = ((None, most), (most + 1, None))
-    return [GroundRule("split", None, False, (bounded(steps, *side),)) for side in sides]
+    parts = [bounded(steps, None, most), bounded(steps, most + 1, None)]
+    if len(tokens) == 1 and not most:
+        others = np.zeros_like(values)
+        others[1, 0] = 1 - values[1, 0]
+        parts[1] = bounded(StepTable(others, index), None, 0)
+    return [GroundRule("split", None, False, (part,)) for part in parts]
 
 
 def compiled(instance, cases):

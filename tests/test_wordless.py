@@ -35,6 +35,7 @@ READING = [
     lambda **p: C.logic("forall s, t: token(s) = token(t) and s != t -> not a(t)", **p),
     lambda **p: C.numbers_continue("a", **p),
     lambda **p: C.all_different(words=["Ada"], **p),
+    lambda **p: C.consistent(**p),
     lambda **p: C.state_change("a", "O", token_class="punctuation", **p),
 ]
 BLIND = [

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from formulations.compiled.circuit import Circuit
+from formulations.compiled.folding import Folding
 from formulations.compiled.hamming import Relabelled, label_classes
 from formulations.compiled.machine import MOST_STATES, Machine
 from formulations.compiled.problem import GroundRule
-from formulations.compiled.rules import compile_problem
+from formulations.compiled.rules import compile_rules
 from formulations.compiled.sums import Sum
 from formulations.constraints.rule import Rule
 from formulations.labels import LabelSet
@@ -39,6 +40,7 @@ class Analysis:
     bound : what a prefix shows of the violations to come
     rows, columns : what it adds to an integer program of this size, σ included
     warning : what to know before using it
+    apart : why it is stated anew for each sequence; empty where it is compiled once for all
     """
 
     rule: str
@@ -51,6 +53,7 @@ class Analysis:
     rows: int
     columns: int
     warning: str = ""
+    apart: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -67,13 +70,15 @@ def analyse(rules: RuleSet, labels: LabelSet, tokens: Sequence[str]) -> list[Ana
     """
     K = len(labels)
     trellis = Trellis(np.zeros(K), np.zeros((len(tokens) - 1, K, K)), labels=labels, tokens=tokens)
-    problem = compile_problem(trellis, rules)
+    compiled = compile_rules(rules, labels)
+    problem, left = compiled.problem(trellis), Folding(compiled).left
     empty = formulate(replace(problem, rules=())).program
     found = []
-    for rule, ground in zip(rules.rules, problem.rules, strict=True):
+    for place, (rule, ground) in enumerate(zip(rules.rules, problem.rules, strict=True)):
         program = formulate(replace(problem, rules=(ground,))).program
         size = program.n_rows - empty.n_rows, program.n_columns - empty.n_columns
-        found.append(_analysis(rule, ground, labels, tokens, *size))
+        row = _analysis(rule, ground, labels, tokens, *size)
+        found.append(replace(row, apart=left.get(place, "")))
     return found
 
 

@@ -1,6 +1,6 @@
 """Rules on single tokens and steps as scores for classes of tokens, and the machines of the others, for all sequences."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,7 +68,7 @@ class Folding:
 
     Attributes
     ----------
-    left : places of the rules that the tables leave out: they depend on the sequence, or count once over several machines
+    left : places of the rules that the tables leave out, and why
     apart : whether what is left has priority over no rule of the tables, nor one of these over it
     reads : whether any rule or feature of the tables looks at texts
     silent : whether none at all does
@@ -77,7 +77,7 @@ class Folding:
 
     def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
         self.rules = rules
-        self.left: list[int] = []
+        self.left: dict[int, str] = {}
         self._nodes: list[Table] = []
         self._edges: list[Table] = []
         self._following: list[tuple[int, CompiledRule, tuple[UnboundPart, ...]]] = []
@@ -122,17 +122,19 @@ class Folding:
     def _enter(self, rule: CompiledRule, place: int) -> None:
         parts = rule.parts
         if parts is None or rule.demands_by_sequence:
-            self.left.append(place)
+            self.left[place] = "it looks at the whole sequence"
             return
         ground = GroundRule(rule.name, rule.rule.units, rule.binary, tuple(map(_sampled, parts)))
         once = rule.binary and not rule.rule.hard
-        if ground.unseen or (once and len(ground.machines) > 1):
-            self.left.append(place)
+        if ground.unseen:
+            self.left[place] = "its machine depends on the length"
+        elif once and len(ground.machines) > 1:
+            self.left[place] = "it counts once over several machines"
         elif all(part.is_local for part in ground.parts) and not once:
             for part, scores in zip(parts, ground.as_scores(), strict=True):
                 self._add(StepChoice(scores.values, part.steps.condition), place)
         elif rule.demands:
-            self.left.append(place)
+            self.left[place] = "others may have priority over its machines"
         else:
             self._following.append((place, rule, parts))
 
@@ -155,9 +157,9 @@ class Folding:
         K = len(self.rules.labels)
         return self._sum(self._edges, dict(zip(self.conditions[EDGES], truth, strict=True)), (K,))
 
-    def _sum(self, tables: Iterable[Table], holds: dict[Condition, bool], shape: tuple[int, ...]) -> Grid:
+    def _sum(self, tables: Sequence[Table], holds: dict[Condition, bool], shape: tuple[int, ...]) -> Grid:
         total: Grid = np.zeros((*shape, len(self.rules.labels)), np.int64)
-        overruled = self._overruled(holds)
+        overruled = self._overruled(holds) if tables else ()
         for table in tables:
             if table.rule not in overruled and (holds[(FIRST,)] if table.first else True):
                 total = add(total, table.values[int(holds[table.condition]) if len(table.values) > 1 else 0])

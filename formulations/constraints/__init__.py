@@ -5,6 +5,7 @@ rules `C.maker("name")` makes, or formulas with parameters, from `C.define`.
 """
 
 from formulations.constraints import (  # noqa: F401 - registers the templates
+    consistency,
     counting,
     formulas,
     lengths,
@@ -36,6 +37,7 @@ between_runs = maker("between_runs")
 between_tokens = maker("between_tokens")
 changes_never_after = maker("changes_never_after")
 changes_only_after = maker("changes_only_after")
+consistent = maker("consistent")
 contains_only = maker("contains_only")
 directly_after = maker("directly_after")
 ends_with = maker("ends_with")
@@ -92,6 +94,7 @@ __all__ = [
     "between_tokens",
     "changes_never_after",
     "changes_only_after",
+    "consistent",
     "contains_only",
     "define",
     "directly_after",

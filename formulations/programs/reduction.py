@@ -31,7 +31,9 @@ class Reduced:
         return whole
 
 
-def reduce(program: IntegerProgram, lattice: Lattice, path: Integers | None, value: int) -> Reduced:
+def reduce(
+    program: IntegerProgram, lattice: Lattice, path: Integers | None, value: int, bound: int | None = None
+) -> Reduced:
     """Leave out the steps with which no labelling is worth `value`, and ask for that much.
 
     A step whose loss against the best completion of its own start passes best - value cannot be part of such a
@@ -39,9 +41,12 @@ def reduce(program: IntegerProgram, lattice: Lattice, path: Integers | None, val
 
     Parameters
     ----------
+    lattice : the scores, or others at which no labelling that keeps to them is worth more than `bound` less its losses
     path, value : a labelling, label ids (T,), to start from, and what it is worth in grid units; None for none
+    bound : the best score of the lattice where not given
     """
     best, loss = losses(lattice)
+    best = best if bound is None else bound
     upper = program.upper.copy()
     if path is not None:
         upper[: len(loss)] *= loss <= best - value

@@ -1,13 +1,14 @@
 """Rows and σ columns of a compiled rule.
 
-A sum is one row; a local machine one row, or one a token where the rule counts at most once; any other
-machine a unit flow through its states, linked to the path by the symbols that the path's edges carry; a circuit a
+A sum is one row; a local machine one row, or one a token where the rule counts at most once; tokens that agree a column
+for each pair; any other machine a unit flow through its states, linked to the path by the symbols that the path's edges carry; a circuit a
 column for each gate.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.compiled.agreement import Agreement
 from formulations.compiled.circuit import Circuit
 from formulations.compiled.hamming import Relabelled
 from formulations.compiled.machine import Machine
@@ -39,6 +40,9 @@ def add_rule(rule: GroundRule, program: Shared) -> None:
 def _add_part(part: Part, slack: int | None, once: bool, program: Shared) -> None:
     if isinstance(part, Sum):
         _sum(part, slack, once, program)
+        return
+    if isinstance(part, Agreement):
+        _emit(*_agreement(part, program), slack, once, program)
         return
     if isinstance(part, Relabelled):
         if part.hard:
@@ -112,6 +116,23 @@ def _local(machine: Machine, program: Shared) -> tuple[Integers, Integers, Integ
     emits = machine.emits[0, on_edges(machine.steps, program.shape, program.states)]
     at = np.flatnonzero(emits)
     return tokens_of_edges(program.shape, program.states)[at], at, emits[at]
+
+
+def _agreement(part: Agreement, program: Shared) -> tuple[Integers, Integers, Integers]:
+    """Add d, 1 where a token and the one before it differ: for each kind, d >= [it has the kind] - [the other has it].
+
+    Returns token, column and violations of each d.
+    """
+    rows, kinds = program.rows, np.arange(part.kinds)
+    has = np.array(
+        [[program.indicator(t, (part.kind == f)[None, :]) for f in kinds] for t in part.tokens.tolist()]
+    )
+    differ = program.columns.add(np.ones(part.most, np.int64))
+    row = rows.add(part.most * len(kinds), lower=0).reshape(part.most, -1)
+    rows.put(row, differ[:, None])
+    rows.put(row, has[1:], -1)
+    rows.put(row, has[:-1])
+    return part.tokens[1:], differ, np.ones(part.most, np.int64)
 
 
 def _flow(

@@ -69,5 +69,8 @@ def _show(found: list[Analysis], labels: LabelSet, length: int) -> None:
     screen.print(shown)
     screen.print(f"rows and columns beside the path's, for {length} tokens and {len(labels)} labels")
     for row in found:
+        if row.apart:
+            text = f"{row.rule}: stated anew for each sequence, as {row.apart}"
+            screen.print(text, highlight=False, soft_wrap=True)
         if row.warning:
             screen.print(f"{row.rule}: {row.warning}", highlight=False, soft_wrap=True)

@@ -20,6 +20,8 @@ from formulations.programs.formulation import TooLarge, best_score
 from ilpinfer.certificate import FOLDED_BOUND, Rest, proof
 from ilpinfer.exact import branch, refinement
 from ilpinfer.exact import rounds as limits
+from ilpinfer.exact.agreement_lists import only_agree
+from ilpinfer.exact.agreements import agree
 from ilpinfer.exact.branch import Branching
 from ilpinfer.exact.contradiction import FEW_CASES, MOST_CASES, chosen, contradiction
 from ilpinfer.exact.counting import Counting
@@ -56,8 +58,15 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
 def _best(problem: Problem, progress: Progress) -> Ended:
     """The best labelling, where rounds and cases come to an end.
 
-    While no labelling is known, cases have nothing to measure bounds by: a solver has its turn before they do.
+    While no labelling is known, cases have nothing to measure bounds by: a solver has its turn before they do. What
+    decomposition leaves open of tokens that agree goes to it soon.
     """
+    agreed = agree(progress)
+    if agreed is not None:
+        if agreed.settled or only_agree(progress) or progress.deadline.passed:
+            return agreed
+        ended = rounds(progress, most=min(refinement.FEW, limits.MOST_STEPS))
+        return replace(ended, why=f"{agreed.why}; {ended.why}")
     counted = any(isinstance(part, Sum) for rule in progress.folded.rules for part in rule.parts)
     if counted:
         ended = _counted(problem, progress)
@@ -133,7 +142,8 @@ def _finished(progress: Progress, ended: Ended, task: Task) -> Found:
     """The folded program on a solver; a better labelling from there may let the rounds close after all."""
     why = "auto: " + ended.why.rstrip("; ")
     try:
-        answer = reduced_program(progress.folded, task.deadline, task.threads, progress.path, progress.value)
+        known = progress.path, progress.value, progress.charged
+        answer = reduced_program(progress.folded, task.deadline, task.threads, *known)
     except TooLarge:
         answer, why = None, why + "; too large for a solver"
     if answer is not None:
@@ -142,7 +152,8 @@ def _finished(progress: Progress, ended: Ended, task: Task) -> Found:
             return replace(answer, method=why)
         if answer.path is not None:
             progress.judge(answer.path)
-        if progress.value >= answer.bound and not ended.unseen and not task.deadline.passed:
+        hopeless = ended.unseen or only_agree(progress) or task.deadline.passed
+        if progress.value >= answer.bound and not hopeless:
             again = rounds(progress)
             if again.settled and again.paths:
                 why = f"{why}; proved by {again.why}"

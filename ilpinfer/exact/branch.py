@@ -136,14 +136,14 @@ class Branching:
         if own.path is not None:
             progress.judge(own.path)
         for path in answer.paths if answer else ():
-            self.best = _first(self.best, path, progress)
+            self.best = first(self.best, path, progress)
         done = answer is None or answer.settled
         if done:
             self.closed_below = max(self.closed_below, own.bound)
         return done
 
 
-def _first(best: Path | None, path: Path, progress: Progress) -> Path:
+def first(best: Path | None, path: Path, progress: Progress) -> Path:
     """The better labelling, of equal ones the first by label ids."""
     if best is None:
         return path

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.compiled.lattice import Lattice
 from formulations.compiled.problem import Problem
 from formulations.programs.formulation import best_score, formulate, without
 from formulations.programs.record import IntegerProgram
@@ -71,17 +72,24 @@ def best_of_program(problem: Problem, task: Task, solver: str) -> Iterator[Found
 
 
 def reduced_program(
-    folded: Problem, deadline: Deadline, threads: int, known: Path | None, value: int
+    folded: Problem,
+    deadline: Deadline,
+    threads: int,
+    known: Path | None,
+    value: int,
+    relaxed: tuple[Lattice, int] | None = None,
 ) -> Found | None:
     """The best labelling by the solver measured fastest, on the steps that a known one leaves; None where time is short.
 
-    It ends early enough for its process to be stopped before the deadline.
+    It ends early enough for its process to be stopped before the deadline. `relaxed` are scores of a relaxation, and its
+    bound, by which steps are left out.
     """
     left, columns = deadline.remaining, math.prod(folded.lattice.pool.shape[1:]) * len(folded.lattice.node)
     if left is not None and left < 2 * GRACE + columns * _SECONDS_A_COLUMN:
         return None
     program = formulate(folded).soft()
-    reduced = reduce(program, folded.lattice, known, value)
+    lattice, most = relaxed or (folded.lattice, None)
+    reduced = reduce(program, lattice, known, value, most)
     left = deadline.remaining
     if left is not None and left < 2 * GRACE:
         return None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.compiled.lattice import Lattice
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, Grid, is_forbidden
 from ilpinfer.anytime import Improvement
@@ -47,6 +48,7 @@ class Progress:
     floor : grid units that each of several labellings has to reach
     completion : (T, S) the best that follows a state, rules apart
     alive : the states that are left
+    charged : scores of a relaxation of all labellings as good as the best one, and its bound
     prices : multipliers so far, grid units
     relaxed : the labelling of the last relaxation
     rung : how many widths of label setting have been too narrow before
@@ -67,6 +69,7 @@ class Progress:
     floor: int = FORBIDDEN
     completion: Grid | None = None
     alive: Alive | None = None
+    charged: tuple[Lattice, int] | None = None
     prices: dict[Part, int] = field(default_factory=dict)
     relaxed: Path | None = None
     rung: int = 0

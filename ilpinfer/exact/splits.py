@@ -13,16 +13,21 @@ from ilpinfer.exact.rows import Row
 
 
 def split_rules(row: Row, most: int, depth: int, shape: tuple[int, int]) -> tuple[GroundRule, GroundRule]:
-    """At most `most` of the row's ones, and more; `depth` splits are above."""
+    """At most `most` of the row's ones, and more; `depth` splits are above.
+
+    More than none of one token is none of its other labels, which folds.
+    """
     tokens, labels = row
     T, K = shape
     values, index = np.zeros((2, 1, K), np.int64), np.zeros(T, np.int64)
     values[1, 0, list(labels)], index[list(tokens)] = 1, 1
     steps = StepTable(values, index)
-    below, above = (
-        GroundRule(f"split {depth}", None, False, (bounded(steps, *side),))
-        for side in ((None, most), (most + 1, None))
-    )
+    parts = bounded(steps, None, most), bounded(steps, most + 1, None)
+    if len(tokens) == 1 and not most:
+        others = values * 0
+        others[1] = 1 - values[1]
+        parts = parts[0], bounded(StepTable(others, index), None, 0)
+    below, above = (GroundRule(f"split {depth}", None, False, (part,)) for part in parts)
     return below, above
 
 

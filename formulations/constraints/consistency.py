@@ -1,0 +1,59 @@
+"""Equal tokens of one field, wherever they stand (Finkel, Grenager, Manning 2005; as edges that skip tokens: Sutton and
+McCallum 2004)."""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from formulations.compiled.agreement import Agreement
+from formulations.constraints.matching import Matching
+from formulations.constraints.reading import Reading
+from formulations.constraints.template import Trial, template
+from formulations.constraints.tokens import TokenPattern
+from formulations.labels import LabelSet, suggestion
+from formulations.schemes import strip
+
+SAME = ("token", "lower")
+
+
+@template("consistent")
+class Consistent(Matching):
+    """Equal tokens have the same field. Each whose field is not that of the equal token before it is a violation.
+
+    Fields are the innermost ones, `O` among them. Where nothing says which tokens match, those with a letter or digit do.
+
+    Parameters
+    ----------
+    same : "token" for tokens that are equal as they stand, "lower" for those that are equal in lower case
+    """
+
+    same: str = "token"
+    _usual = TokenPattern(pattern=r".*[^\W_].*")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.same not in SAME:
+            raise ValueError(f"same is {self.same!r}{suggestion(self.same, SAME)}")
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Agreement]:
+        fields = [strip(name, labels.scheme) for name in labels.names]
+        number = {field: kind for kind, field in enumerate(dict.fromkeys(fields))}
+        kind = np.array([number[field] for field in fields], np.int64)
+        if len(number) == 1:
+            return []
+        return [Agreement(kind, np.array(group, np.int64), len(tokens)) for group in self._groups(tokens)]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        fields = [strip(name, reading.labels.scheme) for name in reading.names]
+        for group in self._groups(reading.tokens):
+            for before, token in pairwise(group):
+                yield Trial((token, before), int(fields[before] != fields[token]))
+
+    def _groups(self, tokens: Sequence[str]) -> list[list[int]]:
+        """Places of equal tokens, where there are two or more."""
+        places: dict[str, list[int]] = {}
+        for place, token in enumerate(tokens):
+            if self.pattern_of_tokens.matches(token):
+                places.setdefault(token.lower() if self.same == "lower" else token, []).append(place)
+        return [group for group in places.values() if len(group) > 1]

@@ -1,0 +1,88 @@
+"""Lists of tokens that agree, packed for kernels: the places of all of them, in the order of their tokens."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.agreement import Agreement
+from formulations.compiled.lattice import Lattice
+from formulations.grid import is_forbidden
+from ilpinfer.certificate import Part
+from ilpinfer.exact.progress import Progress
+from ilpinfer.kernels import agreement as kernels
+
+Integers = NDArray[np.int64]
+Shares = dict[Part, list[list[int]]]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A list of tokens that agree: the rule and the part by its place before folding, and the penalty, None if hard."""
+
+    key: Part
+    part: Agreement
+    penalty: int | None
+
+
+def lists_of(progress: Progress) -> list[Listed]:
+    """The lists of one sort of kinds whose violations count singly, or must not be."""
+    found = [
+        Listed((progress.numbers[r], p), part, rule.penalty)
+        for r, rule in enumerate(progress.folded.rules)
+        for p, part in enumerate(rule.parts)
+        if isinstance(part, Agreement) and (rule.penalty is None or not rule.binary)
+    ]
+    return [each for each in found if np.array_equal(each.part.kind, found[0].part.kind)]
+
+
+def only_agree(progress: Progress) -> bool:
+    """Whether all that does not fold is lists of tokens that agree, and there are any."""
+    parts = [part for rule in progress.folded.rules for part in rule.parts]
+    return bool(parts) and all(isinstance(part, Agreement) for part in parts)
+
+
+class Lists:
+    """All lists of a problem, by places, which are in the order of their tokens."""
+
+    def __init__(self, lists: list[Listed], lattice: Lattice) -> None:
+        T, S = lattice.node.shape
+        self.lists, self.kind = lists, lists[0].part.kind[np.arange(S) % lattice.shape[1]]
+        tokens = np.concatenate([each.part.tokens for each in lists])
+        which = np.repeat(np.arange(len(lists)), [len(each.part.tokens) for each in lists])
+        order = np.argsort(tokens, kind="stable")
+        self.place = np.argsort(order)
+        self.token = tokens[order]
+        self.begin = np.searchsorted(self.token, np.arange(T + 1)).astype(np.int64)
+        same = which[1:] == which[:-1]
+        before = np.append(-1, np.where(same, self.place[:-1], -1))
+        after = np.append(np.where(same, self.place[1:], -1), -1)
+        penalty = np.array([-1 if each.penalty is None else each.penalty for each in lists], np.int64)[which]
+        self.before, self.after, self.penalty = before[order], after[order], penalty[order]
+        self.ends = np.cumsum([len(each.part.tokens) for each in lists]).tolist()
+        self.empty = np.zeros((len(tokens), lists[0].part.kinds), np.int64)
+
+    def shares(self, own: Integers) -> Shares:
+        """What each list gives to the lattice, by token and kind."""
+        given = (-np.where(is_forbidden(own), 0, own)[self.place]).tolist()
+        ends = zip(self.lists, [0, *self.ends], self.ends, strict=False)
+        return {each.key: given[first:end] for each, first, end in ends}
+
+    def packed(self, own: Integers) -> kernels.Lists:
+        """For kernels."""
+        past, future = np.empty_like(own), np.empty_like(own)
+        return kernels.Lists(self.kind, self.begin, self.before, self.after, self.penalty, own, past, future)
+
+    def best(self, packed: kernels.Lists) -> Integers:
+        """(N,) the kinds of the best of each list, after a backward sweep."""
+        found = np.empty(len(packed.own), np.int64)
+        kernels.best_kinds(packed, found)
+        return found
+
+    def majority(self, kinds: Integers) -> Integers:
+        """(N,) the most frequent kind of each list."""
+        found = np.empty(len(kinds), np.int64)
+        for first, end in zip([0, *self.ends], self.ends, strict=False):
+            places = self.place[first:end]
+            found[places] = np.bincount(kinds[places]).argmax()
+        return found

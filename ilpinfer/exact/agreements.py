@@ -1,0 +1,253 @@
+"""Rules that tie tokens far apart, by decomposition: the lattice, and for each list of tokens that agree a chain of its own.
+
+The bound is the sum of their optima, at scores of kinds that both share (Lagrangian decomposition: Guignard and Kim 1987,
+Komodakis, Paragios and Tziritas 2007). Where the labelling of the lattice is the best one of each list too, it is the optimum.
+Otherwise states with which nothing is as good as the best labelling so far are dropped, and cases are told apart by the
+kind of one token.
+"""
+
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.compiled.lattice import Lattice
+from formulations.grid import FORBIDDEN, is_forbidden
+from ilpinfer.certificate import Leaf
+from ilpinfer.exact.agreement_lists import Listed, Lists, Shares, lists_of
+from ilpinfer.exact.branch import first
+from ilpinfer.exact.progress import Progress
+from ilpinfer.exact.rounds import Ended
+from ilpinfer.exact.rows import Row
+from ilpinfer.exact.splits import tree_of
+from ilpinfer.exact.viterbi import viterbi
+from ilpinfer.found import Path
+from ilpinfer.kernels import agreement as kernels
+from ilpinfer.kernels.packed import Chain
+from ilpinfer.kernels.viterbi import best_path
+from ilpinfer.warming import warm
+
+Integers = NDArray[np.int64]
+
+MOST_CASES, DEEPEST = 1000, 100
+"""Beyond which others have their turn; `verify` takes trees that are twice as deep."""
+SWEEPS, FEWEST, STAGES = 40, 3, 4
+"""Of a case between two times that states are dropped, at most and at least; and how often they are."""
+FEW_STATES = 50
+"""Of so many, one at least is dropped, as a proof repeats it."""
+STALLED = 0.02
+"""Share of the gap that a sweep has to close for another one."""
+
+
+@dataclass
+class Case:
+    """A part of all labellings.
+
+    Parameters
+    ----------
+    node : (T, S) scores, with what the lists have given; forbidden where nothing is as good as the best labelling
+    own : (N, F) scores of the lists
+    stages : what the lists gave whenever states were dropped
+    bound : grid units
+    depth : how many splits are above
+    row, most, cases : where it was taken apart itself, and into what
+    path : the best labelling of the lattice
+    leaf : the proof of the bound
+    """
+
+    node: Integers
+    own: Integers
+    stages: tuple[Shares, ...] = ()
+    bound: float = float("inf")
+    depth: int = 0
+    row: Row | None = None
+    most: int = 0
+    cases: tuple["Case", ...] = ()
+    path: Path | None = None
+    leaf: Leaf | None = None
+
+
+class Decomposition:
+    """A search over cases, the first of which is the whole.
+
+    Parameters
+    ----------
+    progress : the whole; its labelling and its bound follow
+    lists : one at least
+    """
+
+    def __init__(self, progress: Progress, lists: list[Listed]) -> None:
+        self.progress, self.lattice = progress, progress.folded.lattice
+        self.lists = Lists(lists, self.lattice)
+        self.best: Path | None = None
+        self.closed = float(FORBIDDEN)
+
+    def run(self) -> Ended:
+        """Tell cases apart, the one with the highest bound first, until none can be better than the best labelling."""
+        progress = self.progress
+        cases = [Case(self.lattice.node.copy(), self.lists.empty.copy())]
+        waiting = [] if self.settled(cases[0]) else [(-cases[0].bound, 0, cases[0])]
+        if waiting:
+            relaxed = Lattice(cases[0].node.copy(), self.lattice.pool, self.lattice.step)
+            progress.charged = relaxed, int(cases[0].bound)
+        while waiting and -waiting[0][0] >= progress.value and not progress.deadline.passed:
+            case = waiting[0][2]
+            if len(cases) > MOST_CASES or case.depth == DEEPEST:
+                break
+            split = self.split(case)
+            if split is None:
+                break
+            heappop(waiting)
+            for child in self.take_apart(case, split):
+                cases.append(child)
+                if not self.settled(child):
+                    heappush(waiting, (-child.bound, len(cases), child))
+            self.prove(cases, waiting)
+        self.prove(cases, waiting)
+        done = not waiting or -waiting[0][0] < progress.value
+        paths = [self.best] if done and self.best is not None else []
+        how = f"decomposition by {len(self.lists.lists)} lists of equal tokens"
+        why = how if len(cases) == 1 else f"{how}, {len(cases)} cases told apart"
+        return Ended(paths, why, done, progress.tree if done else None)
+
+    def prove(self, cases: list[Case], waiting: list[tuple[float, int, Case]]) -> None:
+        """Take the bound of all cases together."""
+        bound = max(self.closed, -waiting[0][0] if waiting else FORBIDDEN, self.progress.value)
+        if bound < self.progress.bound:
+            self.progress.prove(bound, tree_of(cases))
+
+    def settled(self, case: Case) -> bool:
+        """Whether the best labelling of a case is known, or that it has none that is better."""
+        progress = self.progress
+        self.tighten(case)
+        case.leaf = self.leaf(case)
+        if case.bound >= progress.value and not is_forbidden(case.bound):
+            if case.path is None or progress.judge(case.path).value != case.bound:
+                return False
+            self.best = first(self.best, case.path, progress)
+        self.closed = max(self.closed, case.bound)
+        case.node = case.own = self.lists.empty[:0]
+        return True
+
+    def leaf(self, case: Case) -> Leaf:
+        """The proof of a case's bound."""
+        forbidden = is_forbidden(case.bound)
+        if not (forbidden or case.stages or case.own.any()):
+            return Leaf()
+        return Leaf(shares=(*case.stages, self.lists.shares(0 * case.own if forbidden else case.own)))
+
+    def tighten(self, case: Case) -> None:
+        """Lower the bound of a case while sweeps do, and drop states."""
+        progress = self.progress
+        scores, lists = self.packed(case)
+        kernels.backward(scores, lists, False)
+        for _ in range(STAGES):
+            self.sweep(case, scores, lists)
+            if case.bound < progress.value or self.attained(case) or progress.deadline.passed:
+                return
+            kernels.forward(scores, lists, False)
+            node = case.node.copy()
+            count = kernels.narrow(scores, lists, case.bound, progress.value)
+            if count * FEW_STATES < np.count_nonzero(~is_forbidden(node)):
+                case.node[:] = node
+                return
+            case.stages = *case.stages, self.lists.shares(case.own)
+            self.forbid(case)
+            kernels.backward(scores, lists, False)
+
+    def sweep(self, case: Case, scores: kernels.Scores, lists: kernels.Lists) -> None:
+        """Sweep while that pays."""
+        progress = self.progress
+        for number in range(SWEEPS):
+            before, case.bound = case.bound, min(case.bound, int(kernels.bound(scores, lists)))
+            if is_forbidden(case.bound):
+                return
+            self.look(case, scores, lists)
+            gap = case.bound - progress.value
+            stalled = number >= FEWEST and before - case.bound < STALLED * gap
+            if gap < 0 or stalled or self.attained(case) or progress.deadline.passed:
+                return
+            kernels.forward(scores, lists, True)
+            kernels.backward(scores, lists, True)
+
+    def look(self, case: Case, scores: kernels.Scores, lists: kernels.Lists) -> None:
+        """Judge the labelling of the lattice, and those with the kinds that the lists, or most of their tokens, have."""
+        states = np.empty(len(case.node), np.int64)
+        best_path(Chain(*scores[:4]), scores.ahead, states)
+        case.path = self.lattice.labels_of(states)
+        if self.progress.judge(case.path).value == case.bound:
+            return
+        kinds = self.lists.kind[states[self.lists.token]]
+        wanted = self.lists.best(lists), self.lists.majority(kinds)
+        for each in wanted[: 1 if np.array_equal(*wanted) else 2]:
+            node = self.lattice.node.copy()
+            node[self.lists.token] = np.where(
+                self.lists.kind == each[:, None], node[self.lists.token], FORBIDDEN
+            )
+            score, path = viterbi(Lattice(node, self.lattice.pool, self.lattice.step))
+            if not is_forbidden(score):
+                self.progress.judge(path)
+
+    def attained(self, case: Case) -> bool:
+        """Whether the lattice's labelling is worth the bound."""
+        return case.path is not None and self.progress.judge(case.path).value == case.bound
+
+    def forbid(self, case: Case) -> None:
+        """Forbid the kinds that a token has no state for any more."""
+        states = ~is_forbidden(case.node[self.lists.token])
+        for kind in range(case.own.shape[1]):
+            case.own[~states[:, self.lists.kind == kind].any(axis=1), kind] = FORBIDDEN
+
+    def packed(self, case: Case) -> tuple[kernels.Scores, kernels.Lists]:
+        """For kernels."""
+        lattice = self.lattice
+        self.forbid(case)
+        reach, ahead = np.empty_like(case.node), np.empty_like(case.node)
+        scores = kernels.Scores(case.node, lattice.pool, lattice.step, lattice.base, reach, ahead)
+        return scores, self.lists.packed(case.own)
+
+    def split(self, case: Case) -> Row | None:
+        """A token whose kind differs between the lattice and a list, and the labels of its kind in the list.
+
+        The one where both lose most by the kind of the other.
+        """
+        assert case.path is not None
+        scores, lists = self.packed(case)
+        kernels.backward(scores, lists, False)
+        kernels.forward(scores, lists, False)
+        there = self.lists.kind[self.lattice.states_of(case.path)[self.lists.token]]
+        here = self.lists.best(lists)
+        places = np.flatnonzero(here != there)
+        if not len(places):
+            return None
+        listed = lists.past[places] + lists.future[places]
+        through = (scores.reach + scores.ahead)[self.lists.token[places]]
+        of_kind = self.lists.kind == here[places, None]
+        loss = through.max(axis=1) - np.where(of_kind, through, FORBIDDEN).max(axis=1)
+        loss += listed.max(axis=1) - listed[np.arange(len(places)), there[places]]
+        place = int(places[loss.argmax()])
+        labels = np.flatnonzero(self.lists.lists[0].part.kind == here[place])
+        return (int(self.lists.token[place]),), tuple(labels.tolist())
+
+    def take_apart(self, case: Case, row: Row) -> tuple[Case, ...]:
+        """Into the case without the labels at the token, and that without the others."""
+        (token,), labels = row
+        there = np.isin(np.arange(len(self.lists.kind)) % self.lattice.shape[1], labels)
+        children = []
+        for forbidden in (there, ~there):
+            node = case.node.copy()
+            node[token, forbidden] = FORBIDDEN
+            children.append(Case(node, case.own.copy(), case.stages, case.bound, case.depth + 1))
+        case.row, case.cases = row, tuple(children)
+        case.node = case.own = self.lists.empty[:0]
+        return case.cases
+
+
+def agree(progress: Progress) -> Ended | None:
+    """The best labelling by decomposition, as far as that gets; None where no tokens have to agree."""
+    lists = lists_of(progress)
+    if not lists:
+        return None
+    progress.deadline.excuse(warm("agreement"))
+    return Decomposition(progress, lists).run()

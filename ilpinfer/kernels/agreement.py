@@ -1,0 +1,188 @@
+"""Sweeps over a lattice and over the lists of tokens that agree, which share the scores of these tokens' kinds.
+
+A token that is in a list has its score in two places: in the lattice, and in the list, a chain of its own. A sweep visits
+tokens in order and moves score between the two until the best through each kind falls off equally in both; the sum of both
+optima never rises (tree-reweighted message passing: Kolmogorov 2006).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.grid import FORBIDDEN
+from ilpinfer.kernels.jit import kernel
+
+Integers = NDArray[np.int64]
+
+
+class Scores(NamedTuple):
+    """A lattice of T tokens and S states, K of which follow a state; and what a sweep knows of it.
+
+    node : (T, S) scores, with what the lists have given
+    pool, step, base : as in `Lattice`
+    reach, ahead : (T, S) the best up to a state, itself included, and the best that follows it
+    """
+
+    node: Integers
+    pool: Integers
+    step: Integers
+    base: Integers
+    reach: Integers
+    ahead: Integers
+
+
+class Lists(NamedTuple):
+    """N places in lists, by token, of F kinds each.
+
+    kind : (S,) the kind of a state
+    begin : (T + 1,) the places of token t are those from begin[t] to begin[t + 1]
+    before, after : (N,) the places before and after in the same list, -1 for none
+    penalty : (N,) what it costs to differ from the place before, grid units; -1 for what may not be
+    own : (N, F) scores, less what the lattice has been given
+    past, future : (N, F) the best up to a kind, itself included, and the best that follows it
+    """
+
+    kind: Integers
+    begin: Integers
+    before: Integers
+    after: Integers
+    penalty: Integers
+    own: Integers
+    past: Integers
+    future: Integers
+
+
+@kernel
+def _across(values, penalty, found):  # type: ignore[no-untyped-def]
+    """The best before a place for each of its kinds."""
+    best = values.max() - penalty
+    for f in range(len(values)):
+        found[f] = values[f] if penalty < 0 else max(values[f], best)
+
+
+@kernel
+def _balance(t, n, scores, lists):  # type: ignore[no-untyped-def]
+    """Share out the score of a token's kinds between the lattice and one of its lists."""
+    S, F = len(lists.kind), lists.own.shape[1]
+    through = np.full(F, FORBIDDEN, np.int64)
+    for s in range(S):
+        value = scores.reach[t, s] + scores.ahead[t, s]
+        through[lists.kind[s]] = max(through[lists.kind[s]], value)
+    listed = lists.past[n] + lists.future[n]
+    best, highest = through.max(), listed.max()
+    moved = np.zeros(F, np.int64)
+    for f in range(F):
+        if through[f] < FORBIDDEN // 2 or listed[f] < FORBIDDEN // 2:
+            moved[f] = FORBIDDEN
+            lists.own[n, f] = lists.past[n, f] = FORBIDDEN
+        else:
+            moved[f] = ((listed[f] - highest) - (through[f] - best)) >> 1
+            lists.own[n, f] -= moved[f]
+            lists.past[n, f] -= moved[f]
+    for s in range(S):
+        scores.node[t, s] = max(scores.node[t, s] + moved[lists.kind[s]], FORBIDDEN)
+        scores.reach[t, s] = max(scores.reach[t, s] + moved[lists.kind[s]], FORBIDDEN)
+
+
+@kernel
+def forward(scores, lists, moving):  # type: ignore[no-untyped-def]
+    """Fill reach and past; balance each token where `moving`."""
+    T, S = scores.node.shape
+    K = scores.pool.shape[2]
+    for t in range(T):
+        scores.reach[t] = scores.node[t]
+        if t:
+            best = np.full(S, FORBIDDEN, np.int64)
+            edges, before = scores.pool[scores.step[t - 1]], scores.reach[t - 1]
+            for i in range(S):
+                if before[i] > FORBIDDEN // 2:
+                    first = scores.base[i]
+                    for j in range(K):
+                        best[first + j] = max(best[first + j], before[i] + edges[i, j])
+            for s in range(S):
+                scores.reach[t, s] = max(scores.node[t, s] + best[s], FORBIDDEN)
+        for n in range(lists.begin[t], lists.begin[t + 1]):
+            lists.past[n] = 0
+            if lists.before[n] >= 0:
+                _across(lists.past[lists.before[n]], lists.penalty[n], lists.past[n])
+            for f in range(lists.own.shape[1]):
+                lists.past[n, f] = max(lists.past[n, f] + lists.own[n, f], FORBIDDEN)
+            if moving:
+                _balance(t, n, scores, lists)
+
+
+@kernel
+def backward(scores, lists, moving):  # type: ignore[no-untyped-def]
+    """Fill ahead and future; balance each token where `moving`."""
+    T, S = scores.node.shape
+    K = scores.pool.shape[2]
+    tail, values = np.empty(S, np.int64), np.empty(lists.own.shape[1], np.int64)
+    for t in range(T - 1, -1, -1):
+        scores.ahead[t] = 0
+        if t < T - 1:
+            edges = scores.pool[scores.step[t]]
+            for s in range(S):
+                tail[s] = max(scores.node[t + 1, s] + scores.ahead[t + 1, s], FORBIDDEN)
+            for i in range(S):
+                first, best = scores.base[i], FORBIDDEN
+                for j in range(K):
+                    best = max(best, edges[i, j] + tail[first + j])
+                scores.ahead[t, i] = best
+        for n in range(lists.begin[t], lists.begin[t + 1]):
+            later = lists.after[n]
+            lists.future[n] = 0
+            if later >= 0:
+                for f in range(len(values)):
+                    values[f] = max(lists.own[later, f] + lists.future[later, f], FORBIDDEN)
+                _across(values, lists.penalty[later], lists.future[n])
+            if moving:
+                _balance(t, n, scores, lists)
+
+
+@kernel
+def bound(scores, lists):  # type: ignore[no-untyped-def]
+    """The sum of the optima, after a backward sweep."""
+    total = (scores.node[0] + scores.ahead[0]).max()
+    for n in range(len(lists.own)):
+        if lists.before[n] < 0:
+            total += (lists.own[n] + lists.future[n]).max()
+            if total < FORBIDDEN // 2:
+                return FORBIDDEN
+    return max(total, FORBIDDEN)
+
+
+@kernel
+def best_kinds(lists, kinds):  # type: ignore[no-untyped-def]
+    """Fill kinds (N,) with those of the best of each list, after a backward sweep; one that goes on, of equal ones."""
+    for n in range(len(kinds)):
+        value = lists.own[n] + lists.future[n]
+        if lists.before[n] >= 0:
+            last = kinds[lists.before[n]]
+            for f in range(len(value)):
+                if f != last:
+                    value[f] = FORBIDDEN if lists.penalty[n] < 0 else value[f] - lists.penalty[n]
+            kinds[n] = last if value[last] == value.max() else value.argmax()
+        else:
+            kinds[n] = value.argmax()
+
+
+@kernel
+def narrow(scores, lists, total, floor):  # type: ignore[no-untyped-def]
+    """Forbid the states with which nothing is worth `floor`, after both sweeps without moving; how many there are.
+
+    total : the bound
+    """
+    T, S = scores.node.shape
+    count, best = 0, (scores.node[0] + scores.ahead[0]).max()
+    for t in range(T):
+        for s in range(S):
+            if scores.node[t, s] > FORBIDDEN // 2:
+                value = max(scores.reach[t, s] + scores.ahead[t, s], FORBIDDEN) + total - best
+                for n in range(lists.begin[t], lists.begin[t + 1]):
+                    listed = lists.past[n] + lists.future[n]
+                    value = max(value + listed[lists.kind[s]], FORBIDDEN) - listed.max()
+                if value < floor:
+                    scores.node[t, s] = FORBIDDEN
+                    count += 1
+    return count
