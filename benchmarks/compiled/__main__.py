@@ -68,6 +68,7 @@ def cora(sequences: Sequences, most: float, scale: Scale) -> Iterator[object]:
     yield f"\n{sequences}\n{HEAD}"
     starts = {
         "tokens to Solution": (of_tokens, TOKENS),
+        "tokens to labels": (singles.of_tokens_to_labels, {}),
         "Trellis to Solution": (of_trellises, {"median": 4.0}),
     }
     yield from single(sequences, starts, scale(31, 5))

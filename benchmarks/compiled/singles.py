@@ -21,7 +21,7 @@ from formulations import constraints as C
 from ilpinfer.models.hmm import HMM
 
 LENGTH, SIZE = 2000, 60
-QUIET, NOISY = 1.0, 1.9
+QUIET, NOISY = 0.5, 1.9
 """Standard deviations of emissions, in nats, at which about 0 and 45 of 60 fields have too many runs."""
 
 
@@ -110,6 +110,12 @@ def of_tokens(sequences: Sequences) -> list[Work]:
 def of_trellises(sequences: Sequences) -> list[Work]:
     """From a Trellis to a Solution."""
     return [partial(sequences.decoder.decode, trellis) for trellis in sequences.trellises]
+
+
+def of_tokens_to_labels(sequences: Sequences) -> list[Work]:
+    """From token texts to the names of labels."""
+    decode = sequences.decoder.decode_tokens
+    return [lambda tokens=trellis.tokens: decode(tokens).labels for trellis in sequences.trellises]
 
 
 def read_whole(sequences: Sequences) -> list[Work]:
