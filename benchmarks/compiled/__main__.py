@@ -90,7 +90,7 @@ def umass(sequences: Sequences, scale: Scale) -> Iterator[object]:
 def long(sequences: Sequences, most: float, scale: Scale) -> Iterator[object]:
     """Single calls on long documents."""
     yield f"\n{sequences}\n{HEAD}"
-    yield from single(sequences, {"Trellis to Solution": (of_trellises, {"median": most})}, scale(5, 3))
+    yield from single(sequences, {"Trellis to Solution": (of_trellises, {"median": most})}, scale(5, 2))
 
 
 if __name__ == "__main__":
