@@ -12,7 +12,7 @@ import numpy as np
 import ilpinfer
 from benchmarks import corpora
 from benchmarks.compiled.lines import Line, shares
-from benchmarks.compiled.timing import Work, interleaved
+from benchmarks.compiled.timing import Clock, Work, interleaved
 from benchmarks.compiled.unit import passes
 from benchmarks.data import Scale
 from benchmarks.mining import mine
@@ -138,10 +138,11 @@ def single(
     sequences: Sequences,
     starts: dict[str, tuple[Callable[[Sequences], list[Work]], dict[str, float]]],
     repeats: int,
+    clock: Clock = time.perf_counter,
 ) -> Iterator[Line]:
     """A line for each way to begin."""
     works = {name: make(sequences) for name, (make, _) in starts.items()}
-    spent = interleaved({"bare": passes(sequences.trellises, sequences.rules), **works}, repeats)
+    spent = interleaved({"bare": passes(sequences.trellises, sequences.rules), **works}, repeats, clock)
     for name, (_, targets) in starts.items():
         yield Line(name, spent["bare"], spent[name], targets)
 
