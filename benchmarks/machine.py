@@ -13,6 +13,7 @@ PACKAGES = (
     "ortools",
     "pulp",
     "pytoulbar2",
+    "cpmpy",
     "conin",
     "python-crfsuite",
     "optuna",

@@ -132,6 +132,7 @@ class Direct:
             "score": score,
             "bound": score,
             "path": path,
+            "names": tables.rules.labels.names,
             "method": f"auto: label setting over {len(taken)} machines" if taken else "auto: viterbi",
             "seconds": seconds,
             "warm_up_seconds": warm_up,

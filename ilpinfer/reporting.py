@@ -33,7 +33,7 @@ def reported(found: Found, context: Context, deadline: Deadline) -> Solution:
     known["path"] = found.path
     if found.value is not None and found.bound <= found.value and not is_forbidden(found.value):
         score = nats(found.value)
-        known |= {"status": "optimal", "score": score, "bound": score}
+        known |= {"status": "optimal", "score": score, "bound": score, "names": context.trellis.labels.names}
         return Solution.lazy(known, partial(valued, found, context))
     value = context.problem.value(found.path)
     bound = max(found.bound, value.score)

@@ -87,11 +87,11 @@ class RuleCompiler:
 
     def tables(self, labels: LabelSet) -> "Tables":
         """The rules for a label set, as kernels read them."""
-        from ilpinfer.exact.compiled import Tables
-
         for tables in self._tables.kept:
             if tables.rules.labels is labels and not tables.vocabulary.full:
                 return tables
+        from ilpinfer.exact.compiled import Tables
+
         compiled = self.compiled(labels)
         return self._tables.find(
             lambda one: one.rules is compiled and not one.vocabulary.full, lambda: Tables(compiled)
@@ -99,11 +99,11 @@ class RuleCompiler:
 
     def token_tables(self, scores: TokenScores) -> "TokenTables":
         """The rules for a model's labels together with its scores, as kernels read them."""
-        from ilpinfer.exact.token_tables import TokenTables
-
         for tables in self._token_tables.kept:
             if tables.scores is scores and not tables.vocabulary.full:
                 return tables
+        from ilpinfer.exact.token_tables import TokenTables
+
         return self._token_tables.find(
             lambda one: one.scores is scores and not one.vocabulary.full,
             lambda: TokenTables(self.compiled(scores.labels), scores),

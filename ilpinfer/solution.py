@@ -62,14 +62,17 @@ class Solution:
     error: str = ""
 
     @classmethod
-    def lazy(cls, known: Mapping[str, Any], rest: Callable[[], Mapping[str, Any]]) -> Self:
+    def lazy(cls, known: dict[str, Any], rest: Callable[[], Mapping[str, Any]]) -> Self:
         """A solution of which some fields are known; `rest` is called for all others when the first of them is read.
+
+        It keeps and changes the dictionary.
 
         Only those may be left to it that the class has no default for: `certificate`, `names`, `context`, `overruled`, and
         the parts of the score.
         """
         made = cls.__new__(cls)
-        made.__dict__.update(known, _rest=rest)
+        known["_rest"] = rest
+        object.__setattr__(made, "__dict__", known)
         return made
 
     if not TYPE_CHECKING:

@@ -319,6 +319,7 @@ def test_nothing_is_valued_before_it_is_asked_for(counted):
     for solution in solutions:
         assert (solution.status, solution.gap, len(solution.ids)) == ("optimal", 0.0, 12)
         assert solution.score == solution.bound and solution.method and solution.found
+        assert solution.labels == [solution.names[k] for k in solution.ids]
     assert counted["value"] == 0
     first = solutions[0]
     assert sum(first.violations.values()) == 0 or first.penalty > 0

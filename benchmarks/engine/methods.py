@@ -77,6 +77,10 @@ def worker(method: str) -> Callable[[Trellis, RuleSet, float], Any]:
         from benchmarks.engine import weighted_csp
 
         return weighted_csp.decode
+    if method == "cpmpy":
+        from benchmarks.engine import constraint_program
+
+        return constraint_program.decode
     if method.startswith("conin"):
         from benchmarks.engine import constrained_hmm
 

@@ -80,10 +80,8 @@ class Vocabulary:
 
     def rows(self, tokens: Sequence[str]) -> NDArray[np.int64]:
         """(T,) the row of each token."""
-        try:
-            return np.array([self._row[token] for token in tokens], np.int64)
-        except KeyError:
-            return np.array([self._enter(token) for token in tokens], np.int64)
+        known = self.known_rows(tokens)
+        return known if known is not None else np.array([self._enter(token) for token in tokens], np.int64)
 
     @property
     def tokens(self) -> list[str]:

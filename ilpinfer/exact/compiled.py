@@ -1,6 +1,7 @@
 """Decoding by compiled rules in kernels: one sequence, or many in one call, without the interpreter's lock."""
 
 from collections.abc import Sequence
+from itertools import chain
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -151,7 +152,7 @@ class Tables:
         if begins is None:
             begins = self._begins[T] = np.array([0, T])
         path, results = np.empty(T, np.int64), np.empty((1, 5), np.int64)
-        mask = np.zeros((1, len(entry.keys)), np.uint8)
+        mask = np.empty((1, len(entry.keys)), np.uint8)
         inputs = emission, begins, tokens, rows, NO_STEPS, NO_CLASSES
         decode_batch(entry.handle, *inputs, entry.limits, path, results, mask, NO_COMPLETIONS)
         code, value, _, _, work = results[0].tolist()
@@ -183,7 +184,7 @@ class Tables:
                 return known
         if len(pool) == 1:
             for known in self._pools:
-                if known.shape == pool.shape and np.array_equal(known, pool):
+                if known.shape == pool.shape and (known == pool).all():
                     return known
         return pool
 
@@ -191,10 +192,11 @@ class Tables:
         """Sequences with one pool."""
         lattices = [trellis.lattice for trellis in trellises]
         lengths = [len(trellis.tokens) for trellis in trellises]
-        emission, words, own, steps = lattices[0].node, trellises[0].tokens, False, NO_STEPS
+        emission, own, steps = lattices[0].node, False, NO_STEPS
+        words: Sequence[str] = trellises[0].tokens
         if len(lattices) > 1:
             emission = np.concatenate([lattice.node for lattice in lattices])
-            words = tuple(token for trellis in trellises for token in trellis.tokens)
+            words = list(chain.from_iterable([trellis.tokens for trellis in trellises]))
         if len(pool) > 1:
             steps = np.concatenate([part for lattice in lattices for part in ([0], lattice.step)])
             own = len(lattices) == 1 and np.array_equal(lattices[0].step, np.arange(len(pool)))

@@ -1,6 +1,7 @@
 """Compiled rules together with a model whose scores belong to single tokens: each distinct token is looked at once."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class TokenTables(Tables):
         if not places:
             return found
         chosen = [texts[place] for place in places]
-        words = chosen[0] if len(chosen) == 1 else [word for text in chosen for word in text]
+        words = chosen[0] if len(chosen) == 1 else list(chain.from_iterable(chosen))
         lengths = [len(text) for text in chosen]
         try:
             outcomes = self.run(Input(lengths, words, None, self.scores.pool))
