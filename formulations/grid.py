@@ -16,7 +16,7 @@ UNITS_PER_NAT = 2**20
 LIMIT = 2**31 * UNITS_PER_NAT
 """Largest total that input may reach: 2^31 nats, in units."""
 
-SPARE = 2**20 * UNITS_PER_NAT
+SPARE = 2**24 * UNITS_PER_NAT
 """What weights and penalties of rules may come to, in units, without being counted in that total."""
 
 FORBIDDEN = -(2**60)
