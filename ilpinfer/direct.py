@@ -17,6 +17,7 @@ from formulations.token_scores import TokenScores
 from ilpinfer.certificate import Leaf, proof
 from ilpinfer.explanation import Context
 from ilpinfer.found import Found
+from ilpinfer.kernels.work import Steps
 from ilpinfer.options import Request, deadline_for
 from ilpinfer.reporting import reported, valued
 from ilpinfer.rule_compiler import RuleCompiler
@@ -87,27 +88,27 @@ class Direct:
         seconds = time.perf_counter() - began
         return self._answer(outcome, (scores.trellis, words), tables, seconds, warm_up)
 
-    def trellises(self, trellises: Sequence[Trellis]) -> list[Answer]:
+    def trellises(self, trellises: Sequence[Trellis]) -> Steps[list[Answer]]:
         """Trellises, in one call where they have the same labels and no time limit."""
         labels = trellises[0].labels
         if self._limit is not None or not all(t.labels is labels or t.labels == labels for t in trellises):
             return [self.trellis(trellis) for trellis in trellises]
         warm_up, began = warm("compiled"), time.perf_counter()
         tables = self.rules.tables(labels)
-        outcomes = tables.decode(trellises, self._limit)
+        outcomes = yield from tables.decode(trellises)
         seconds = (time.perf_counter() - began) / len(trellises)
         return [
             self._answer(outcome, (_same, trellis), tables, seconds, warm_up)
             for trellis, outcome in zip(trellises, outcomes, strict=True)
         ]
 
-    def texts(self, texts: Sequence[Sequence[str]], scores: TokenScores) -> list[Answer]:
+    def texts(self, texts: Sequence[Sequence[str]], scores: TokenScores) -> Steps[list[Answer]]:
         """Texts, by a model's scores of single tokens, in one call where there is no time limit."""
         if self._limit is not None:
             return [self.text(words, scores) for words in texts]
         warm_up, began = warm("compiled"), time.perf_counter()
         tables = self.rules.token_tables(scores)
-        outcomes = tables.decode_texts(texts, self._limit)
+        outcomes = yield from tables.decode_texts(texts)
         seconds = (time.perf_counter() - began) / len(texts)
         return [
             self._answer(outcome, (scores.trellis, words), tables, seconds, warm_up)

@@ -42,7 +42,7 @@ def _compiled() -> None:
     from ilpinfer.exact.compiled import Tables
 
     trellis = _example()
-    Tables(compile_rules([C.at_most_runs("0", 1)], trellis.labels)).decode([trellis])
+    Tables(compile_rules([C.at_most_runs("0", 1)], trellis.labels)).decode_one(trellis)
 
 
 def _viterbi() -> None:

@@ -1,6 +1,7 @@
 """Decoding by compiled rules in kernels: one sequence, or many in one call, without the interpreter's lock."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 from threading import Lock
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from ilpinfer.kernels.decoding import CODE, DIRECT, PROVED, UNKNOWN_CLASS, VALUE
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows, padded
 from ilpinfer.kernels.tables import Integers, Scores
+from ilpinfer.kernels.work import Steps, finished
 
 PASSES = 10
 """Label setting that takes as many steps as so many Viterbi passes is left to other methods."""
@@ -137,7 +139,7 @@ class Tables:
                 outcome = self._single(entry, lattice.node, tokens, np.arange(T))
                 if outcome is not None:
                     return outcome
-        return self._several([trellis], pool)[0]
+        return finished(self._several([trellis], pool))[0]
 
     def _known_rows(self, words: Sequence[str]) -> Integers | None:
         """The rows of tokens where all were met before."""
@@ -161,7 +163,9 @@ class Tables:
         taken = tuple(entry.keys[m] for m in mask[0].nonzero()[0].tolist()) if work else ()
         return Outcome(code == PROVED, path, value, taken)
 
-    def decode(self, trellises: Sequence[Trellis], time_limit: float | None = None) -> list[Outcome | None]:
+    def decode(
+        self, trellises: Sequence[Trellis], time_limit: float | None = None
+    ) -> Steps[list[Outcome | None]]:
         """The best labellings by the rules of the tables; None for a sequence that they cannot hold."""
         found: list[Outcome | None] = [None] * len(trellises)
         groups: dict[tuple[int, int], list[int]] = {}
@@ -172,7 +176,7 @@ class Tables:
                 pools[id(pool)] = pool
                 groups.setdefault((id(pool), longest(len(trellis.tokens))), []).append(place)
         for (pool_id, _), places in groups.items():
-            outcomes = self._several([trellises[place] for place in places], pools[pool_id])
+            outcomes = yield from self._several([trellises[place] for place in places], pools[pool_id])
             for place, outcome in zip(places, outcomes, strict=True):
                 found[place] = outcome
         return found
@@ -188,7 +192,7 @@ class Tables:
                     return known
         return pool
 
-    def _several(self, trellises: Sequence[Trellis], pool: Grid) -> list[Outcome | None]:
+    def _several(self, trellises: Sequence[Trellis], pool: Grid) -> Steps[list[Outcome | None]]:
         """Sequences with one pool."""
         lattices = [trellis.lattice for trellis in trellises]
         lengths = [len(trellis.tokens) for trellis in trellises]
@@ -200,9 +204,9 @@ class Tables:
         if len(pool) > 1:
             steps = np.concatenate([part for lattice in lattices for part in ([0], lattice.step)])
             own = len(lattices) == 1 and np.array_equal(lattices[0].step, np.arange(len(pool)))
-        return self.run(Input(lengths, words, emission, pool, steps, own))
+        return (yield from self.run(Input(lengths, words, emission, pool, steps, own)))
 
-    def run(self, given: Input) -> list[Outcome | None]:
+    def run(self, given: Input) -> Steps[list[Outcome | None]]:
         """The best labellings by the rules of the tables."""
         N, total = len(given.lengths), len(given.words)
         begins = np.array([0, total]) if N == 1 else np.cumsum([0, *given.lengths])
@@ -221,7 +225,9 @@ class Tables:
             paths, results = np.empty(total, np.int64), np.zeros((N, 5), np.int64)
             masks = np.zeros((N, len(entry.keys)), np.uint8)
             inputs = emission, begins, tokens, rows, given.steps, NO_CLASSES
-            decode_batch(entry.handle, *inputs, entry.limits, paths, results, masks, NO_COMPLETIONS)
+            yield partial(
+                decode_batch, entry.handle, *inputs, entry.limits, paths, results, masks, NO_COMPLETIONS
+            )
             found = results.tolist()
             more = [n for n, result in enumerate(found) if result[CODE] == UNKNOWN_CLASS]
             if not more:

@@ -11,6 +11,7 @@ from formulations.grid import SPARE, Grid, is_forbidden, snap
 from formulations.token_scores import TokenScores
 from ilpinfer.exact.compiled import Input, Outcome, Tables
 from ilpinfer.kernels.tables import Integers
+from ilpinfer.kernels.work import Steps, finished
 
 
 class TokenTables(Tables):
@@ -43,11 +44,11 @@ class TokenTables(Tables):
                 outcome = self._single(entry, emissions, tokens, tokens)
                 if outcome is not None:
                     return outcome
-        return self.decode_texts([words], time_limit)[0]
+        return finished(self.decode_texts([words], time_limit))[0]
 
     def decode_texts(
         self, texts: Sequence[Sequence[str]], time_limit: float | None = None
-    ) -> list[Outcome | None]:
+    ) -> Steps[list[Outcome | None]]:
         """The best labellings of texts by the rules of the tables; None for what they cannot hold."""
         found: list[Outcome | None] = [None] * len(texts)
         places = [place for place, words in enumerate(texts) if self._fits(words, time_limit)]
@@ -57,7 +58,7 @@ class TokenTables(Tables):
         words = chosen[0] if len(chosen) == 1 else list(chain.from_iterable(chosen))
         lengths = [len(text) for text in chosen]
         try:
-            outcomes = self.run(Input(lengths, words, None, self.scores.pool))
+            outcomes = yield from self.run(Input(lengths, words, None, self.scores.pool))
         except TypeError:
             return found
         for place, outcome in zip(places, outcomes, strict=True):

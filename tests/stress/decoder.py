@@ -195,7 +195,7 @@ def long_faults(
     K = len(labels)
     trellis = Trellis.from_emissions(make(len(tokens), K), make(K, K), labels=labels, tokens=tokens)
     tables = decoder._rules.tables(labels)
-    (found,) = tables.decode([trellis])
+    found = tables.decode_one(trellis)
     if found is not None and found.proved and not tables.folding.left and found.incumbent is not None:
         value = compile_problem(trellis, decoder.rules).value(found.path)
         if value.score != found.value:
