@@ -19,6 +19,7 @@ from formulations.compiled.rules import compile_rules
 from ilpinfer import Decoder
 from ilpinfer.exact import compiled
 from ilpinfer.exact.compiled import Tables
+from ilpinfer.kernels.work import finished
 from ilpinfer.options import Request
 
 LABELS = ["a", "b", "O"]
@@ -103,7 +104,7 @@ def test_threads_share_tables_that_grow_and_begin_anew(monkeypatch, most):
 def test_a_batch_may_hold_a_trellis_twice(monkeypatch):
     given = [t for t in trellises(30, seed=1) for _ in range(2)]
     tables = Tables(compile_rules(READING, given[0].labels))
-    outcomes = tables.decode(given)
+    outcomes = finished(tables.decode(given))
     assert all(outcome.proved for outcome in outcomes)
     found = [(outcome.value / 2**20, outcome.path.tolist()) for outcome in outcomes]
     assert found == undirected(monkeypatch, given, READING)
@@ -147,7 +148,7 @@ def test_trellises_share_a_pool_of_several_entries(monkeypatch, entries):
     solutions = [decoder.decode(trellis) for trellis in given]
     expected = undirected(monkeypatch, given, READING)
     assert [(s.score, s.ids.tolist()) for s in solutions] == expected
-    outcomes = Tables(compile_rules(READING, given[0].labels)).decode(given)
+    outcomes = finished(Tables(compile_rules(READING, given[0].labels)).decode(given))
     assert [(o.value / 2**20, o.path.tolist()) for o in outcomes if o.proved] == expected
 
 
@@ -203,7 +204,7 @@ def test_tables_of_many_pools_come_and_go(monkeypatch, most):
     expected = undirected(monkeypatch, given, READING)
     assert [(s.score, s.ids.tolist()) for s in solutions] == [*expected, *expected[::-1]]
     tables = decoder._rules.tables(given[0].labels)
-    assert len(tables._pools) <= most and {key[0] for key in tables._handles} <= set(map(id, tables._pools))
+    assert len(tables._pools) <= most and {key[0] for key in tables._entries} <= set(map(id, tables._pools))
 
 
 @pytest.mark.parametrize("most", [8, 100, 1000])
@@ -217,7 +218,7 @@ def test_too_many_classes_are_left_to_the_engine(monkeypatch, most):
 def interrupted(frame, event, _):
     """Trace the lines of what grows, and be interrupted at some of them."""
     growing = frame.f_code.co_filename.endswith(("compiled/vocabulary.py", "exact/compiled.py"))
-    if not growing or frame.f_code.co_name == "_batch":  # which holds the lock
+    if not growing or frame.f_code.co_name in ("run", "decode_one"):  # which hold the lock
         return None
     if event == "line" and interrupted.chance.random() < 0.003:
         raise KeyboardInterrupt

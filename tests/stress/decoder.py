@@ -31,6 +31,7 @@ from formulations.compiled import vocabulary
 from formulations.compiled.problem import RuleNotice
 from formulations.compiled.rules import compile_problem
 from ilpinfer.exact import compiled
+from ilpinfer.kernels.work import finished
 from stress.brute_force import Optimum, Scored, optimum
 from stress.drawing import ABSENT, ODD, draw_sequence, draw_statements, drawn, followed, scores
 from stress.statements import Statement, overruled
@@ -180,7 +181,7 @@ def batch_faults(
     tables = compiled.Tables(decoder._rules.compiled(trellises[0].labels))
     if tables.folding.left:
         return
-    for n, (found, best) in enumerate(zip(tables.decode(trellises), expected, strict=True)):
+    for n, (found, best) in enumerate(zip(finished(tables.decode(trellises)), expected, strict=True)):
         if found is not None and found.proved:
             if (found.value, tuple(found.path.tolist())) != (best.units, best.labelling):
                 yield n, f"batch: {found}, expected {best}"
