@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Generic, TypeVar
 
 from ilpinfer.kernels.work import Steps, finished
@@ -32,38 +33,45 @@ def answered(
     source = _Source(items, LARGEST if threads == 1 else LARGEST_OF_THREADS)
     if threads == 1:
         while chunk := source.take():
-            yield from map(finish, chunk, _tried(answer(chunk), chunk))
+            yield from map(finish, chunk, _tried(lambda: finished(answer(chunk)), chunk))
     else:
         with ThreadPoolExecutor(threads) as pool:
-            waiting: deque[tuple[list[Item], Steps[list[Answer | None]], Future[object] | None]] = deque()
+            waiting: deque[tuple[list[Item], Callable[[], list[Answer | None]]]] = deque()
             while True:
                 while len(waiting) < AHEAD * threads and (chunk := source.take()):
-                    steps = answer(chunk)
-                    waiting.append((chunk, steps, _begun(steps, pool)))
+                    waiting.append((chunk, _begun(answer(chunk), pool)))
                 if not waiting:
                     break
-                chunk, steps, future = waiting.popleft()
-                yield from map(finish, chunk, _tried(steps, chunk, future))
+                chunk, rest = waiting.popleft()
+                yield from map(finish, chunk, _tried(rest, chunk))
     if source.error is not None:
         raise source.error
 
 
-def _begun(steps: Steps[list[Answer | None]], pool: ThreadPoolExecutor) -> Future[object] | None:
-    """The first call in a thread; None where it could not be made, which stands for no answer."""
+def _begun(steps: Steps[list[Answer | None]], pool: ThreadPoolExecutor) -> Callable[[], list[Answer | None]]:
+    """What is left of the steps, whose first call runs in a thread."""
     try:
-        return pool.submit(next(steps))
-    except Exception:
-        steps.close()
-        return None
+        future = pool.submit(next(steps))
+    except StopIteration as end:
+        answers: list[Answer | None] = end.value
+        return lambda: answers
+    except Exception as error:
+        return partial(_failed, error)
+    return partial(_rest, steps, future)
 
 
-def _tried(
-    steps: Steps[list[Answer | None]], chunk: list[Item], future: Future[object] | None = None
-) -> list[Answer | None]:
+def _rest(steps: Steps[list[Answer | None]], future: Future[object]) -> list[Answer | None]:
+    future.result()
+    return finished(steps)
+
+
+def _failed(error: Exception) -> list[Answer | None]:
+    raise error
+
+
+def _tried(answers: Callable[[], list[Answer | None]], chunk: list[Item]) -> list[Answer | None]:
     try:
-        if future is not None:
-            future.result()
-        return finished(steps)
+        return answers()
     except Exception:
         return [None] * len(chunk)
 

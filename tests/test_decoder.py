@@ -373,3 +373,14 @@ def test_label_sets_are_taken_as_they_are():
     assert Decoder([C.at_most_runs("a", 1)], labels).decode(given).found
     with pytest.raises(ValueError, match=r"B-a, I-a, O \(bio\), but the trellis has B-a, I-a, O \(iob1\)"):
         Decoder([C.at_most_runs("a", 1)], labels.names).decode(given)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_batches_without_a_call_of_a_kernel(threads):
+    """Second order is left to the engine, and so is a hard rule on tokens that are not there."""
+    pairs = Trellis.second_order([0.0, 1.0], [[0.0, 1.0], [1.0, 0.0]], [], labels=["a", "b"])
+    found = list(Decoder([C.at_most_runs("a", 1)]).decode_many([pairs] * 5, threads=threads))
+    assert [s.labels for s in found] == [Decoder([C.at_most_runs("a", 1)]).decode(pairs).labels] * 5
+    silent = Trellis([0.0, 1.0], [], labels=["a", "b"])
+    rows = Decoder([C.tag_at("a", words=["x"])]).decode_many([silent] * 5, threads=threads, on_error="row")
+    assert [row.error for row in rows] == ["ValueError"] * 5
