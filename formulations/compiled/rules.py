@@ -151,11 +151,6 @@ class CompiledRules:
         """The items without the features."""
         return tuple(item for item in self.items if isinstance(item, CompiledRule))
 
-    @cached_property
-    def whole(self) -> bool:
-        """Whether every rule looks at tokens and their neighbours at most, rather than at the sequence."""
-        return all(rule.parts is not None and not rule.demands_by_sequence for rule in self.rules)
-
     def check(self, labels: LabelSet) -> None:
         """Raise ValueError for other labels than those that the rules were compiled for."""
         if labels != self.labels and (labels.names, labels.scheme) != (self.labels.names, self.labels.scheme):
