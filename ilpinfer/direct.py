@@ -120,7 +120,7 @@ class Direct:
     ) -> Answer:
         if outcome is None:
             return None
-        proved, path, value, taken = outcome
+        proved, path, value, taken, prices = outcome
         left = tables.folding.left
         if not proved or (left and self._broken(source, left, path)):
             return outcome.incumbent
@@ -134,7 +134,7 @@ class Direct:
             "bound": score,
             "path": path,
             "names": tables.rules.labels.names,
-            "method": f"auto: label setting over {len(taken)} machines" if taken else "auto: viterbi",
+            "method": f"auto: {_how(outcome)}" if taken or prices else "auto: viterbi",
             "seconds": seconds,
             "warm_up_seconds": warm_up,
         }
@@ -153,11 +153,18 @@ class Direct:
         problem = self.rules.quietly(trellis)
         kept = set(map(id, problem.fold().rules))
         stage = tuple(part for part in outcome.taken if id(problem.rules[part[0]]) in kept)
-        how = f"label setting over {len(outcome.taken)} machines" if outcome.taken else "viterbi"
-        certificate = proof(how, Leaf(followed=(stage,) if stage else ()))
+        multipliers = {part: price << 10 for part, price in outcome.prices}
+        how = _how(outcome)
+        certificate = proof(how, Leaf(multipliers, followed=(stage,) if stage else ()))
         found = Found(outcome.path, outcome.value, how, certificate, value=outcome.value)
         return valued(found, self._context(trellis, problem))
 
 
 def _same(trellis: Trellis) -> Trellis:
     return trellis
+
+
+def _how(outcome: "Outcome") -> str:
+    prices = f"{len(outcome.prices)} prices" if outcome.prices else ""
+    taken = f"label setting over {len(outcome.taken)} machines" if outcome.taken else ""
+    return ", ".join(filter(None, (prices, taken))) or "viterbi"

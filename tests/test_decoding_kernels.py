@@ -51,14 +51,13 @@ class Case:
 
     def run(self, work=10**6, direct=DIRECT, given=None):
         N, total = len(self.begins) - 1, len(self.tokens)
-        paths, results = np.empty(total, np.int64), np.zeros((N, 5), np.int64)
-        masks = np.zeros((N, self.size[1]), np.uint8)
-        completions = np.zeros((total, self.scores.edge.shape[2]), np.int64)
+        paths, results = np.empty(total, np.int64), np.zeros((N, 6), np.int64)
+        marks = np.zeros((N, 2, self.size[1]), np.int64)
         handle = together(self.windows, self.scores, self.machines)
         given = np.empty((3, 0), np.int64) if given is None else given
         inputs = self.begins, self.tokens, self.rows, self.pool, given, (work, direct)
-        decode_batch(handle, self.emission, *inputs, paths, results, masks, completions)
-        return paths, results, masks, completions
+        decode_batch(handle, self.emission, *inputs, paths, results, marks)
+        return paths, results, marks
 
     def classes(self, here):
         """Classes (3, T) of a sequence."""

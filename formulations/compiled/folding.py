@@ -9,6 +9,7 @@ from formulations.compiled.lattice import StepTable
 from formulations.compiled.machine import Automaton, TooManyStates
 from formulations.compiled.problem import GroundRule
 from formulations.compiled.rules import CompiledFeature, CompiledRule, CompiledRules
+from formulations.compiled.sums import Sum
 from formulations.compiled.vocabulary import Vocabulary
 from formulations.compiled.windows import FIRST, LAST, Condition, StepChoice, UnboundPart
 from formulations.constraints.priority import Priorities
@@ -50,12 +51,16 @@ class Followed:
     steps : symbols (P, K+1 or 1, K), and the condition that chooses
     automaton : emits each violation as early as it is certain
     penalty : grid units a violation; None for a hard rule
+    part : the place of the rule, and of the part among the rule's
+    total : the sum that the machine counts, where its violations count singly
     """
 
     key: tuple[int, int]
     steps: StepChoice
     automaton: Automaton
     penalty: int | None
+    part: tuple[int, int]
+    total: Sum | None
 
 
 class Folding:
@@ -185,14 +190,16 @@ class Folding:
         found = []
         for place, rule, parts in self._following:
             once, count = rule.binary and not rule.rule.hard, 0
-            for part in parts:
-                machines = _sampled(part, length).machines
+            for number, part in enumerate(parts):
+                sampled = _sampled(part, length)
+                machines, total = sampled.machines, sampled if isinstance(sampled, Sum) and not once else None
                 if machines is None:
                     raise TooManyStates(f"{rule.name}: too many states for {length} tokens")
                 for machine in machines:
                     automaton = machine.automaton.once if once else machine.automaton
                     steps = StepChoice(machine.steps.values, part.steps.condition)
-                    found.append(Followed((place, count), steps, automaton.early, rule.rule.units))
+                    key, penalty = (place, count), rule.rule.units
+                    found.append(Followed(key, steps, automaton.early, penalty, (place, number), total))
                     count += 1
         return found
 

@@ -15,20 +15,19 @@ from formulations.compiled.rules import CompiledRules
 from formulations.compiled.vocabulary import TooManyClasses, Vocabulary
 from formulations.grid import SPARE, Grid, add, is_forbidden
 from ilpinfer.certificate import Part
-from ilpinfer.kernels.decoding import CODE, DIRECT, PROVED, UNKNOWN_CLASS, VALUE, WORK, decode_batch
+from ilpinfer.kernels.decoding import DIRECT, decode_batch
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows, padded
-from ilpinfer.kernels.tables import Integers, Scores
+from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, Integers, Scores
 from ilpinfer.kernels.work import Steps, finished
 
-PASSES = 10
+PASSES = 30
 """Label setting that takes as many steps as so many Viterbi passes is left to other methods."""
 STEPS_PER_SECOND = 2e8
 """Of label setting and Viterbi, on a slow machine; what might pass a time limit is left to methods that look at the clock."""
 MOST_POOLS = 8
 """Edge scores of models that tables are kept for."""
 NO_STEPS, NO_CLASSES = np.zeros(0, np.int64), np.empty((3, 0), np.int64)
-NO_COMPLETIONS = np.empty((0, 0), np.int64)
 
 
 class Outcome(NamedTuple):
@@ -40,12 +39,14 @@ class Outcome(NamedTuple):
     path : label ids (T,), -1 where there is none
     value : of the labelling, grid units
     taken : the machines that were taken up
+    prices : of sums, grid units
     """
 
     proved: bool
     path: Integers
     value: int
     taken: tuple[Part, ...]
+    prices: tuple[tuple[Part, int], ...] = ()
 
     @property
     def incumbent(self) -> Integers | None:
@@ -62,6 +63,7 @@ class Entry(NamedTuple):
     changes : of the vocabulary, before they were made
     handle : windows, scores and machines
     keys : which machine has each place in them
+    parts : and which part of a rule it is
     limits : steps of label setting for a token, and slots of a direct index
     """
 
@@ -69,7 +71,17 @@ class Entry(NamedTuple):
     changes: int
     handle: Any
     keys: list[Part]
+    parts: list[Part]
     limits: tuple[int, int]
+
+    def outcome(self, path: Integers, result: list[int], marks: Integers) -> Outcome:
+        """What a sequence's row of results says."""
+        code, value, _, _, work, prices = result
+        taken = tuple([self.keys[m] for m in marks[0].nonzero()[0].tolist()]) if work else ()
+        if not prices:
+            return Outcome(code == PROVED, path, value, taken)
+        charged = tuple((self.parts[m], int(marks[1, m])) for m in marks[1].nonzero()[0].tolist())
+        return Outcome(code == PROVED, path, value, taken, charged)
 
 
 class Input(NamedTuple):
@@ -109,7 +121,7 @@ class Tables:
         self._pools: tuple[Grid, ...] = ()
         self._begins: dict[int, Integers] = {}
         self._entries: dict[tuple[int, int], Entry] = {}
-        self._machines: dict[tuple[int, ...], tuple[Any, list[Part]]] = {}
+        self._machines: dict[tuple[int, ...], tuple[Any, list[Part], list[Part]]] = {}
 
     def holds(self, trellis: Trellis, time_limit: float | None = None) -> bool:
         """Whether kernels can decode a sequence in time, as far as the rules go that look at neighbours only."""
@@ -153,15 +165,12 @@ class Tables:
         begins = self._begins.get(T)
         if begins is None:
             begins = self._begins[T] = np.array([0, T])
-        path, results = np.empty(T, np.int64), np.empty((1, 5), np.int64)
-        mask = np.empty((1, len(entry.keys)), np.uint8)
+        path, results = np.empty(T, np.int64), np.empty((1, 6), np.int64)
+        marks = np.empty((1, 2, len(entry.keys)), np.int64)
         inputs = emission, begins, tokens, rows, NO_STEPS, NO_CLASSES
-        decode_batch(entry.handle, *inputs, entry.limits, path, results, mask, NO_COMPLETIONS)
-        code, value, _, _, work = results[0].tolist()
-        if code == UNKNOWN_CLASS:
-            return None
-        taken = tuple(entry.keys[m] for m in mask[0].nonzero()[0].tolist()) if work else ()
-        return Outcome(code == PROVED, path, value, taken)
+        decode_batch(entry.handle, *inputs, entry.limits, path, results, marks)
+        result = results[0].tolist()
+        return None if result[CODE] == UNKNOWN_CLASS else entry.outcome(path, result, marks[0])
 
     def decode(
         self, trellises: Sequence[Trellis], time_limit: float | None = None
@@ -222,26 +231,18 @@ class Tables:
                 except (TooManyStates, TooManyClasses):
                     return [None] * N
                 emission, rows = self._emission(given, tokens)
-            paths, results = np.empty(total, np.int64), np.zeros((N, 5), np.int64)
-            masks = np.zeros((N, len(entry.keys)), np.uint8)
+            paths, results = np.empty(total, np.int64), np.zeros((N, 6), np.int64)
+            marks = np.zeros((N, 2, len(entry.keys)), np.int64)
             inputs = emission, begins, tokens, rows, given.steps, NO_CLASSES
-            yield partial(
-                decode_batch, entry.handle, *inputs, entry.limits, paths, results, masks, NO_COMPLETIONS
-            )
+            yield partial(decode_batch, entry.handle, *inputs, entry.limits, paths, results, marks)
             found = results.tolist()
             more = [n for n, result in enumerate(found) if result[CODE] == UNKNOWN_CLASS]
             if not more:
                 break
             unknown.update(more)
-        ends, keys = begins.tolist(), entry.keys
+        ends = begins.tolist()
         return [
-            Outcome(
-                result[CODE] == PROVED,
-                paths[ends[n] : ends[n + 1]],
-                result[VALUE],
-                tuple(keys[m] for m in masks[n].nonzero()[0].tolist()) if result[WORK] else (),
-            )
-            for n, result in enumerate(found)
+            entry.outcome(paths[ends[n] : ends[n + 1]], result, marks[n]) for n, result in enumerate(found)
         ]
 
     def _rows(self, words: Sequence[str]) -> Integers:
@@ -258,11 +259,11 @@ class Tables:
         known = self._entries.get((id(pool), length))
         if known is not None and known.changes == vocabulary.changes:
             return known
-        machines, keys = self._packed(length)
+        machines, keys, parts = self._packed(length)
         scores = self._steps_of(pool, tokens) if given.own else pack_scores(self.folding, vocabulary, pool)
         handle = together(pack_windows(vocabulary), scores, machines)
         K, padded_K = scores.edge.shape[1:]
-        entry = Entry(pool, vocabulary.changes, handle, keys, (PASSES * K * padded_K, DIRECT))
+        entry = Entry(pool, vocabulary.changes, handle, keys, parts, (PASSES * K * padded_K, DIRECT))
         if not given.own:
             if not any(kept is pool for kept in self._pools):
                 self._pools = (pool, *self._pools)[:MOST_POOLS]
@@ -280,7 +281,7 @@ class Tables:
         which = np.repeat(np.arange(len(pool))[:, None], len(edges), axis=1)
         return Scores(scores.node, padded(add(pool, edges[classes])), which)
 
-    def _packed(self, length: int) -> tuple[Any, list[Part]]:
+    def _packed(self, length: int) -> tuple[Any, list[Part], list[Part]]:
         """Machines for the classes met so far; those for other lengths, where they are the same."""
         classes = len(self.vocabulary.truths[MACHINES])
         followed = self.folding.machines(length)
@@ -289,6 +290,7 @@ class Tables:
             packed = (
                 pack_machines(followed, self.folding, self.vocabulary),
                 [machine.key for machine in followed],
+                [machine.part for machine in followed],
             )
             self._machines = {k: v for k, v in self._machines.items() if k[0] == classes} | {key: packed}
         return self._machines[key]

@@ -4,16 +4,29 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.judging import judge
 from ilpinfer.kernels.label_setting import DEAD, NONE, follow, no_prefixes, spell
+from ilpinfer.kernels.prices import tighten
 from ilpinfer.kernels.recursion import complete, trace
-from ilpinfer.kernels.tables import EDGES, MACHINES, NODES
+from ilpinfer.kernels.tables import (
+    BOUND,
+    CODE,
+    EDGES,
+    MACHINES,
+    NO_LABELLING,
+    NO_PATH,
+    NODES,
+    PRICES,
+    PROVED,
+    RELAXED,
+    TOO_MUCH_WORK,
+    UNKNOWN_CLASS,
+    VALUE,
+    WORK,
+)
 
-PROVED, TOO_MUCH_WORK, NO_PATH, NO_LABELLING, UNKNOWN_CLASS = range(5)
-"""How a sequence ended: the best labelling; the best one so far, or none; no labelling has a finite score; the hard ones
-of the machines taken up leave none; a token has a class that was not met before, see `classify`, and nothing else is filled."""
-CODE, VALUE, BOUND, RELAXED, WORK = range(5)
-"""Columns of results: how it ended; the labelling's value, FORBIDDEN where there is none; an upper bound on the best value;
-the best value without machines; steps of label setting."""
+BEFORE_PRICES = 3
+"""Label setting may take one part in 1 + so many of its work, for each sum that is broken, before there are prices."""
 DIRECT = 2**17
 """Slots of the largest direct index of label setting; beyond, keys are hashed."""
 
@@ -40,70 +53,11 @@ def classify(windows, tokens, classes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _charge(cost, m, mask, taken, count, total):  # type: ignore[no-untyped-def]
-    """Add what machine m costs, and the machine to those that are taken up; returns their number, and the total cost."""
-    if cost == 0:
-        return count, total
-    if not mask[m]:
-        mask[m] = 2
-        taken[count] = m
-        count += 1
-    return count, min(total + cost, -FORBIDDEN)
-
-
-@kernel
-def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-def]
-    """Charge a labelling for the machines that are not taken up, and take up those that it breaks.
-
-    Parameters
-    ----------
-    classes : (T,) of machines
-    mask : (M,) 1 for machines taken up
-    room : (3, M) the machines taken up, `count` of them; -1; anything
-
-    Returns
-    -------
-    how many are taken up now, and the cost, at most -FORBIDDEN
-    """
-    machines, K = handle.machines, handle.scores.edge.shape[1]
-    begin, event, symbols, final = machines.begin, machines.event, machines.symbols, machines.final
-    taken, state, visited = room[0], room[1], room[2]
-    before, touched, now, total = 0, 0, count, np.int64(0)
-    for t in range(len(path)):
-        c, j = classes[t], path[t]
-        step = (c * (K + 1) + before) * K + j
-        for e in range(begin[step], begin[step + 1]):
-            m = np.int64(event[e])
-            if mask[m] == 1:
-                continue
-            if state[m] < 0:
-                state[m] = 0
-                visited[touched] = m
-                touched += 1
-            symbol = symbols[machines.table[c, m] + before * machines.stride[m] + j]
-            arc = machines.arc[m] + state[m] * machines.width[m] + symbol
-            state[m] = machines.next_state[arc]
-            now, total = _charge(machines.cost[arc], m, mask, taken, now, total)
-        before = j + 1
-    for owing in range(len(machines.owing)):
-        m = np.int64(machines.owing[owing])
-        if state[m] < 0 and mask[m] != 1:
-            now, total = _charge(final[machines.state_at[m]], m, mask, taken, now, total)
-    for v in range(touched):
-        m = visited[v]
-        now, total = _charge(final[machines.state_at[m] + state[m]], m, mask, taken, now, total)
-        state[m] = -1
-    for v in range(count, now):
-        mask[taken[v]] = 1
-    return now, total
-
-
-@kernel
 def _refine(handle, edge_at, classes, recursion, limits, path, trial, result, mask, room, count):  # type: ignore[no-untyped-def]
     """Relaxations of more and more machines, `count` at first, until the best labelling breaks no other."""
-    p = no_prefixes()
+    p, work = no_prefixes(), result[WORK] + limits[0]
     while True:
-        left, taken = (limits[0] - result[WORK], limits[1]), room[0, :count]
+        left, taken = (work - result[WORK], limits[1]), room[0, :count]
         end, bound, steps, p = follow(
             handle, edge_at, classes, taken, recursion, result[BOUND], result[VALUE], left, p
         )
@@ -120,48 +74,88 @@ def _refine(handle, edge_at, classes, recursion, limits, path, trial, result, ma
             for t in range(len(path)):
                 path[t] = trial[t]
         if count == before:
+            result[CODE] = PROVED
             return
 
 
 @kernel
-def decode(handle, emission, rows, tokens, recursion, limits, path, result, mask, room):  # type: ignore[no-untyped-def]
+def _share(machines, room, count, limits):  # type: ignore[no-untyped-def]
+    """The limits of label setting, the lower the more sums are broken, which prices may help with."""
+    parts = 1
+    for v in range(count):
+        m = room[0, v]
+        if machines.box[m, 0] < machines.box[m, 1]:
+            parts += BEFORE_PRICES
+    return limits[0] // parts, limits[1]
+
+
+@kernel
+def _solve(handle, emission, rows, tokens, recursion, limits, path, result, mask, room):  # type: ignore[no-untyped-def]
+    """Viterbi, and relaxations where its path breaks machines; a labelling in `path` stays where it is better."""
+    completion, tail = recursion
+    edge_at, T = tokens[3], len(rows)
+    classes, trial = tokens[MACHINES, :T], tokens[4, :T]
+    total = complete(handle, emission, rows, tokens[NODES], edge_at, completion, tail)
+    result[BOUND] = min(result[BOUND], total)
+    mask[:] = 0
+    if total < DEAD:
+        result[CODE] = NO_PATH
+        return total
+    trace(handle.scores.edge, edge_at, completion, tail, total, trial)
+    count, cost = judge(handle, classes, trial, mask, room, np.int64(0))
+    if count == 0 or total - cost > max(result[VALUE], DEAD):
+        result[VALUE] = total - cost
+        for t in range(T):
+            path[t] = trial[t]
+    result[CODE] = PROVED
+    if count:
+        limits = _share(handle.machines, room, count, limits)
+        _refine(
+            handle,
+            edge_at,
+            classes,
+            (completion, tail, total),
+            limits,
+            path,
+            trial,
+            result,
+            mask,
+            room,
+            count,
+        )
+    return total
+
+
+@kernel
+def decode(handle, emission, rows, tokens, recursion, limits, path, result, marks, room):  # type: ignore[no-untyped-def]
     """Decode one sequence, as `decode_batch` does.
 
     Parameters
     ----------
     rows, path : (T,)
-    tokens : (5, T) at least: classes for each purpose, entries of `scores.edge`, and anything
+    tokens : (5, T) at least: classes for each purpose, entries of `scores.edge`, and anything; the last two are changed
     recursion : completion and tail (T, Kp), filled
     room : as for `judge`
     """
-    completion, tail = recursion
-    edge_at, T = tokens[3], len(rows)
-    total = complete(handle, emission, rows, tokens[NODES], edge_at, completion, tail)
-    result[WORK] = 0
-    for m in range(len(mask)):
-        mask[m] = 0
-    if total < DEAD:
-        result[CODE] = NO_PATH
-        result[VALUE] = result[BOUND] = result[RELAXED] = FORBIDDEN
+    mask, prices, T = marks[0], marks[1], len(rows)
+    result[VALUE], result[BOUND], result[WORK], result[PRICES] = FORBIDDEN, -FORBIDDEN, 0, 0
+    prices[:] = 0
+    result[RELAXED] = _solve(handle, emission, rows, tokens, recursion, limits, path, result, mask, room)
+    if result[CODE] == TOO_MUCH_WORK:
+        ends = recursion[0], recursion[1], result[RELAXED]
+        handle, own = tighten(handle, emission, rows, tokens, ends, path, result, mask, prices, room)
+        if result[CODE] != PROVED:
+            left = limits[0] - result[WORK], limits[1]
+            _solve(handle, own, np.arange(T), tokens, recursion, left, path, result, mask, room)
+    if result[VALUE] < DEAD:
+        result[VALUE] = FORBIDDEN
         for t in range(T):
             path[t] = -1
-        return
-    result[CODE] = PROVED
-    result[VALUE] = result[BOUND] = result[RELAXED] = total
-    trace(handle.scores.edge, edge_at, completion, tail, total, path)
-    count, cost = judge(handle, tokens[MACHINES], path, mask, room, np.int64(0))
-    if count:
-        result[VALUE] = total - cost if total - cost > DEAD else FORBIDDEN
-        classes, trial, ends = tokens[MACHINES, :T], tokens[4, :T], (completion, tail, total)
-        _refine(handle, edge_at, classes, ends, limits, path, trial, result, mask, room, count)
-        if result[VALUE] < DEAD:
-            for t in range(T):
-                path[t] = -1
 
 
 @kernel
 def decode_batch(  # type: ignore[no-untyped-def]
-    handle, emission, begins, tokens, rows, pool, given, limits, paths, results, masks, completions
+    handle, emission, begins, tokens, rows, pool, given, limits, paths, results, marks
 ):
     """Decode N sequences, one after the other, each at least one token long.
 
@@ -176,9 +170,8 @@ def decode_batch(  # type: ignore[no-untyped-def]
     given : (3, total) classes; (3, 0) where tokens are classified
     limits : the most steps of label setting for a token of a sequence, and slots of the largest direct index
     paths : (total,) filled with the best labellings, -1 where there is none
-    results : (N, 5) filled, see `CODE`
-    masks : (N, M) filled with 1 for machines that were taken up
-    completions : (total, Kp) filled with the best values of what follows each label; (0, Kp) where those are not wanted
+    results : (N, 6) filled, see `CODE`
+    marks : (N, 2, M) filled with 1 for machines that were taken up, and with the prices of sums, grid units
     """
     scores = handle.scores
     longest = 0
@@ -186,7 +179,7 @@ def decode_batch(  # type: ignore[no-untyped-def]
         longest = max(longest, begins[n + 1] - begins[n])
     work = np.empty((5, longest), np.int64)
     space = np.empty((2, longest, scores.edge.shape[2]), np.int64)
-    room = np.full((3, masks.shape[1]), -1)
+    room = np.full((3, marks.shape[2]), -1)
     for n in range(len(begins) - 1):
         b, e = begins[n], begins[n + 1]
         if given.shape[1]:
@@ -199,6 +192,6 @@ def decode_batch(  # type: ignore[no-untyped-def]
         work[3, 0] = 0
         for t in range(b + 1, e):
             work[3, t - b] = scores.which[pool[t] if len(pool) else 0, work[EDGES, t - b]]
-        recursion = completions[b:e] if len(completions) else space[0], space[1]
+        recursion = space[0], space[1]
         limit = limits[0] * (e - b), limits[1]
-        decode(handle, emission, rows[b:e], work, recursion, limit, paths[b:e], results[n], masks[n], room)
+        decode(handle, emission, rows[b:e], work, recursion, limit, paths[b:e], results[n], marks[n], room)

@@ -1,7 +1,7 @@
 """Label setting: prefixes of labellings that could still reach a floor, those that agree merged, token by token.
 
-A prefix is known by its last label and the states of the machines at hand: its key, in mixed radix. Its reach is the best
-value of a labelling that begins so, as far as these machines' costs up to here and the scores tell.
+A prefix is known by its last label and the states of the machines at hand: its key, some bits for each. Its reach is the
+best value of a labelling that begins so, as far as these machines' costs up to here and the scores tell.
 """
 
 from typing import NamedTuple
@@ -20,8 +20,8 @@ TOKEN, NEXT, BEGIN, FIRST, MADE, STEPS, CUT = range(7)
 made begin, how many there are in all, the work so far, and the best value that was below the floor."""
 FIRST_STEP = UNITS_PER_NAT * 3 // 2
 """How far below a bound the floor begins, grid units."""
-MOST_KEYS = 2**62
-"""Labels times joint states, beyond which the work is too much."""
+WORDS, BITS = 2, 62
+"""Words of a key, and bits of each; where label and states need more, the work is too much."""
 ROOM = 1024
 """Prefixes and slots that there is room for at first, a power of 2."""
 
@@ -32,7 +32,7 @@ class Prefixes(NamedTuple):
     Parameters
     ----------
     reach : (N,) grid units; FORBIDDEN where a better one with the same key came later
-    key : (N,) label + K · (joint state of the machines)
+    key : (N, WORDS) the label in the lowest bits of the first word, and the state of each machine where `Places` says
     label, parent : (N,) number 0 is the empty prefix
     slots : clock + number of a prefix, a power of 2 of them; those below clock + the first number of a length are empty
     clock : (1,) not less than what earlier calls have left in the slots
@@ -46,11 +46,19 @@ class Prefixes(NamedTuple):
     clock: Integers
 
 
+class Places(NamedTuple):
+    """Where the state of each machine at hand is in a key: in word[a], from bit shift[a], as mask[a] tells."""
+
+    word: Integers
+    shift: Integers
+    mask: Integers
+
+
 @kernel
 def no_prefixes():  # type: ignore[no-untyped-def]
     """Prefixes without room, which costs little where none are needed."""
     none, small = np.empty(0, np.int64), np.empty(0, np.int32)
-    return Prefixes(none, none, small, small, none, np.zeros(1, np.int64))
+    return Prefixes(none, np.empty((0, WORDS), np.int64), small, small, none, np.zeros(1, np.int64))
 
 
 @kernel
@@ -58,10 +66,11 @@ def _more_prefixes(p, more):  # type: ignore[no-untyped-def]
     """The same prefixes with room for at least as many again, and `more`."""
     old = len(p.reach)
     size = 2 * old + more + ROOM
-    reach, key = np.empty(size, np.int64), np.empty(size, np.int64)
+    reach, key = np.empty(size, np.int64), np.empty((size, WORDS), np.int64)
     label, parent = np.empty(size, np.int32), np.empty(size, np.int32)
     for h in range(old):
-        reach[h], key[h], label[h], parent[h] = p.reach[h], p.key[h], p.label[h], p.parent[h]
+        reach[h], label[h], parent[h] = p.reach[h], p.label[h], p.parent[h]
+        key[h, 0], key[h, 1] = p.key[h, 0], p.key[h, 1]
     return Prefixes(reach, key, label, parent, p.slots, p.clock)
 
 
@@ -75,12 +84,15 @@ def _more_slots(p, least):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _hashed(slots, keys, key, first, clock):  # type: ignore[no-untyped-def]
-    """The slot of a key in an open hash table, where the prefixes of this length begin at `first`."""
-    mask = len(slots) - 1
-    spread = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    place = np.int64(spread >> np.uint64(20)) & mask
-    while slots[place] >= clock + first and keys[slots[place] - clock] != key:
+def _hashed(slots, keys, h, first, clock):  # type: ignore[no-untyped-def]
+    """The slot of prefix h's key in an open hash table, where the prefixes of this length begin at `first`."""
+    mask, key, more = len(slots) - 1, keys[h, 0], keys[h, 1]
+    spread = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(more) * np.uint64(0xC2B2AE3D27D4EB4F)
+    place = np.int64((spread ^ spread >> np.uint64(32)) >> np.uint64(2)) & mask
+    while slots[place] >= clock + first:
+        other = slots[place] - clock
+        if keys[other, 0] == key and keys[other, 1] == more:
+            break
         place = (place + 1) & mask
     return place
 
@@ -94,7 +106,7 @@ def _with_room(p, first, made, more, indexed):  # type: ignore[no-untyped-def]
         p = _more_slots(p, 4 * (made - first + more))
         for h in range(first, made):
             if p.reach[h] > DEAD:
-                p.slots[_hashed(p.slots, p.key, p.key[h], first, p.clock[0])] = p.clock[0] + h
+                p.slots[_hashed(p.slots, p.key, h, first, p.clock[0])] = p.clock[0] + h
     return p
 
 
@@ -113,7 +125,7 @@ def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-un
 
 
 @kernel
-def _extend(handle, edge_at, classes, taken, recursion, limits, radix, row, read, values, p, at):  # type: ignore[no-untyped-def]
+def _extend(handle, edge_at, classes, taken, recursion, limits, places, row, read, values, p, at):  # type: ignore[no-untyped-def]
     """Extend prefixes from where `at` says, until all are labellings (`DONE`), or the work (`STOPPED`) or the room (`FULL`) ends."""
     completion, tail, total = recursion
     floor, work, indexed = limits
@@ -122,6 +134,7 @@ def _extend(handle, edge_at, classes, taken, recursion, limits, radix, row, read
     next_state, cost, final = machines.next_state, machines.cost, machines.final
     reach, key, label, parent, slots, clock = p.reach, p.key, p.label, p.parent, p.slots, p.clock[0]
     T, K, A = len(classes), edge.shape[1], len(taken)
+    word, shift, bits, last = places.word, places.shift, places.mask, len(classes) - 1
     h, begin, first, made, done, cut = at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT]
     code = DONE
     for t in range(at[TOKEN], T):
@@ -141,28 +154,26 @@ def _extend(handle, edge_at, classes, taken, recursion, limits, radix, row, read
             cut = max(cut, _look_ahead(edge, edge_at[t], i, tail, t, rest, floor, values))
             for a in range(A):
                 m = taken[a]
-                row[a] = machines.arc[m] + key[h] // radix[a] % machines.states[m] * machines.width[m]
+                row[a] = machines.arc[m] + (key[h, word[a]] >> shift[a] & bits[a]) * machines.width[m]
                 read[a] = table[c, m] + (i + 1) * stride[m]
             done += K
             for j in range(K):
                 value = values[j]
                 if value < floor:
                     continue
-                place, spent = j, 0
+                key[made, 0], key[made, 1], spent = j, 0, 0
                 for a in range(A):
                     arc = row[a] + symbols[read[a] + j]
-                    place += next_state[arc] * radix[a]
+                    key[made, word[a]] |= np.int64(next_state[arc]) << shift[a]
                     spent = min(spent + cost[arc], -FORBIDDEN)
-                    if t == T - 1:
+                    if t == last:
                         spent = min(spent + final[machines.state_at[taken[a]] + next_state[arc]], -FORBIDDEN)
                 done += A + 4
                 value -= spent
                 if value < floor:
                     cut = max(cut, value)
                     continue
-                key[made] = place
-                if not indexed:
-                    place = _hashed(slots, key, place, first, clock)
+                place = key[made, 0] if indexed else _hashed(slots, key, made, first, clock)
                 other = slots[place] - clock
                 if other >= first:
                     if value <= reach[other]:
@@ -178,6 +189,26 @@ def _extend(handle, edge_at, classes, taken, recursion, limits, radix, row, read
         begin, first = first, made
     at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT] = h, begin, first, made, done, cut
     return code
+
+
+@kernel
+def _places(states, taken, K):  # type: ignore[no-untyped-def]
+    """Where the states of the machines in `taken` are in a key, and the bits of the first word; -1 for too many machines."""
+    A, word, used, first = len(taken), 0, 1, 0
+    places = Places(np.empty(A, np.int64), np.empty(A, np.int64), np.empty(A, np.int64))
+    while 1 << used < K:
+        used += 1
+    for a in range(A):
+        need = 0
+        while 1 << need < states[taken[a]]:
+            need += 1
+        if used + need > BITS:
+            word, used, first = word + 1, 0, BITS
+            if word == WORDS:
+                return places, -1
+        places.word[a], places.shift[a], places.mask[a] = word, used, (1 << need) - 1
+        used += need
+    return places, max(first, used)
 
 
 @kernel
@@ -202,14 +233,13 @@ def follow(handle, edge_at, classes, taken, recursion, bound, least, limits, p):
     number of the labelling in `p`, `NONE` where none has a finite value, or `STOPPED`; its value or another bound on the
     best one; steps; p
     """
-    states, K, A = handle.machines.states, handle.scores.edge.shape[1], len(taken)
-    radix, row, read = np.empty(A, np.int64), np.empty(A, np.int64), np.empty(A, np.int64)
-    values, at, size = np.empty(K, np.int64), np.zeros(7, np.int64), K
-    for a in range(A):
-        radix[a] = size
-        if size > MOST_KEYS // states[taken[a]]:
-            return STOPPED, bound, 0, p
-        size *= states[taken[a]]
+    K, A = handle.scores.edge.shape[1], len(taken)
+    places, used = _places(handle.machines.states, taken, K)
+    if used < 0:
+        return STOPPED, bound, 0, p
+    row, read = np.empty(A, np.int64), np.empty(A, np.int64)
+    values, at = np.empty(K, np.int64), np.zeros(7, np.int64)
+    size = 1 << min(used, BITS)
     work, indexed = limits[0], size <= limits[1]
     if len(p.slots) < (size if indexed else ROOM):
         p = _more_slots(p, size if indexed else ROOM)
@@ -219,9 +249,11 @@ def follow(handle, edge_at, classes, taken, recursion, bound, least, limits, p):
         at[TOKEN], at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[CUT] = 0, 0, 0, 1, 1, FORBIDDEN
         while code == FULL:
             p = _with_room(p, at[FIRST], at[MADE], K, indexed)
-            p.reach[0], p.key[0], p.label[0], p.parent[0] = recursion[2], 0, -1, -1
+            p.reach[0], p.key[0, 0], p.key[0, 1], p.label[0], p.parent[0] = recursion[2], 0, 0, -1, -1
             stops = floor, work, indexed
-            code = _extend(handle, edge_at, classes, taken, recursion, stops, radix, row, read, values, p, at)
+            code = _extend(
+                handle, edge_at, classes, taken, recursion, stops, places, row, read, values, p, at
+            )
         p.clock[0] += at[MADE]
         if code == STOPPED:
             return STOPPED, bound, at[STEPS], p

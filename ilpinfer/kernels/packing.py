@@ -13,6 +13,12 @@ from ilpinfer.kernels.tables import Integers, Machines, Scores, Windows
 
 BLOCK = 8
 """Labels are padded to a multiple of it, so that loops over them become vector instructions."""
+MOST_CHARGED = 2**56
+"""What the prices of all sums may come to, grid units."""
+LONG = 2**20
+"""Tokens of a long sequence, for which that holds."""
+OPEN = 2**60
+"""Stands for a side that a sum does not have."""
 
 
 def pack_windows(vocabulary: Vocabulary) -> Windows:
@@ -62,7 +68,8 @@ def pack_machines(followed: Sequence[Followed], folding: Folding, vocabulary: Vo
     rows = np.array([v[0].size for v in values], np.int64)
     costs = [_cost(machine.automaton.emits, machine.penalty) for machine in followed]
     finals = [_cost(machine.automaton.final, machine.penalty) for machine in followed]
-    begin, event = _events(followed, costs, which, K)
+    begin, event, read = _events(followed, costs, which, K)
+    weights = [_weights(machine) for machine in followed]
     return Machines(
         symbols=_flat(values, np.int16),
         table=starts + which * rows,
@@ -76,8 +83,41 @@ def pack_machines(followed: Sequence[Followed], folding: Folding, vocabulary: Vo
         states=np.array([len(final) for final in finals], np.int64),
         begin=begin,
         event=event,
+        read=read,
         owing=np.array([m for m, final in enumerate(finals) if final[0]], np.int32),
+        weight=_flat(weights, np.int64),
+        weight_at=_starts([len(weight) for weight in weights]),
+        side=np.array([_sides(machine) for machine in followed], np.int64).reshape(-1, 2),
+        box=np.array([_box(machine, LONG * len(followed)) for machine in followed], np.int64).reshape(
+            -1, 2
+        ),
     )
+
+
+def _weights(machine: Followed) -> Integers:
+    symbols = machine.automaton.next_state.shape[1]
+    return np.zeros(symbols, np.int64) if machine.total is None else machine.total.weights
+
+
+def _sides(machine: Followed) -> tuple[int, int]:
+    total = machine.total
+    if total is None:
+        return -OPEN, OPEN
+    return -OPEN if total.low is None else total.low, OPEN if total.high is None else total.high
+
+
+def _box(machine: Followed, units: int) -> tuple[int, int]:
+    """The least and the greatest price, where a labelling has so many units of weights 1 or -1; 0 without a sum of one sign."""
+    if machine.total is None or machine.total.weights[0] < 0 < machine.total.weights[-1]:
+        return 0, 0
+    low, high = _sides(machine)
+    heaviest = max(
+        1, int(np.abs(machine.total.weights).max()), *(abs(side) for side in (low, high) if abs(side) < OPEN)
+    )
+    most = MOST_CHARGED // (units * heaviest)
+    if machine.penalty is not None:
+        most = min(most, machine.penalty)
+    return 0 if low == -OPEN else -most, 0 if high == OPEN else most
 
 
 def _chosen(steps: StepChoice, holds: bool) -> int:
@@ -90,19 +130,26 @@ def _cost(violations: NDArray[np.int64], penalty: int | None) -> Grid:
 
 def _events(
     followed: Sequence[Followed], costs: Sequence[Grid], which: Integers, K: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Which machines a step can move or make charge, by class, previous and next label."""
-    begin, event = [0], [np.zeros(0, np.int64)]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int16]]:
+    """Which machines a step can move or make charge, by class, previous and next label, and the symbols that they read."""
+    begin, event, read = [0], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for chosen in which:
         moved = np.empty((len(followed), K + 1, K), bool)
+        symbols = np.empty(moved.shape, np.int16)
         for m, (machine, cost, p) in enumerate(zip(followed, costs, chosen.tolist(), strict=True)):
             automaton = machine.automaton
             stays = automaton.next_state == np.arange(automaton.states)[:, None]
-            moved[m] = (~stays | (cost != 0)).any(axis=0)[machine.steps.values[p]]
-        at = moved.reshape(len(followed), (K + 1) * K).T
+            symbols[m] = machine.steps.values[p]
+            moved[m] = (~stays | (cost != 0)).any(axis=0)[symbols[m]]
+        at, of = (array.reshape(len(followed), (K + 1) * K).T for array in (moved, symbols))
         begin += (begin[-1] + np.cumsum(at.sum(axis=1))).tolist()
         event.append(np.nonzero(at)[1])
-    return np.array(begin, np.int32), np.concatenate(event).astype(np.int32)
+        read.append(of[at])
+    return (
+        np.array(begin, np.int32),
+        np.concatenate(event).astype(np.int32),
+        np.concatenate(read).astype(np.int16),
+    )
 
 
 def _starts(sizes: list[int]) -> Integers:

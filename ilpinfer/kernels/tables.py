@@ -12,6 +12,14 @@ NODES, EDGES, MACHINES = 0, 1, 2
 """What tokens are sorted into classes for: scores of tokens, scores of steps, and what machines read."""
 
 
+PROVED, TOO_MUCH_WORK, NO_PATH, NO_LABELLING, UNKNOWN_CLASS = range(5)
+"""How a sequence ended: the best labelling; the best one so far, or none; no labelling has a finite score; the hard ones
+of the machines leave none; a token has a class that was not met before, and nothing else is filled."""
+CODE, VALUE, BOUND, RELAXED, WORK, PRICES = range(6)
+"""Columns of results: how it ended; the labelling's value, FORBIDDEN where there is none; an upper bound on the best value;
+the best value without machines; steps of label setting; how many sums have prices."""
+
+
 class Windows(NamedTuple):
     """The classes of a token, from what is read of it and of its two neighbours. R distinct tokens.
 
@@ -66,8 +74,13 @@ class Machines(NamedTuple):
     final : grid units at the end by state, as `cost`
     states : (M,)
     begin : (C · (K + 1) · K + 1,) where the events of a step [i, j] into a token of class c begin, at (c · (K + 1) + i + 1) · K + j
-    event : the machines for which the step is an event: there is a state that its symbol leads out of, or charges for
+    event, read : the machines for which the step is an event, and the symbols that they read: there is a state that the
+        symbol leads out of, or charges for
     owing : the machines whose final cost in state 0 is not 0, ascending
+    weight : of each symbol of machine m, from weight_at[m]; 0 where the machine is no sum of weights with sides
+    weight_at : (M,)
+    side : (M, 2) between which a sum costs nothing
+    box : (M, 2) the least and the greatest price of a unit of weight, grid units; 0 where it has none
     """
 
     symbols: NDArray[np.int16]
@@ -82,4 +95,9 @@ class Machines(NamedTuple):
     states: Integers
     begin: Small
     event: Small
+    read: NDArray[np.int16]
     owing: Small
+    weight: Integers
+    weight_at: Integers
+    side: Integers
+    box: Integers

@@ -1,0 +1,64 @@
+"""What machines charge a labelling, by the events on its way."""
+
+import numpy as np
+
+from formulations.grid import FORBIDDEN
+from ilpinfer.kernels.jit import kernel
+
+
+@kernel
+def _charge(cost, m, mask, taken, count, total):  # type: ignore[no-untyped-def]
+    """Add what machine m costs, and the machine to those that are taken up; returns their number, and the total cost."""
+    if cost == 0:
+        return count, total
+    if not mask[m]:
+        mask[m] = 2
+        taken[count] = m
+        count += 1
+    return count, min(total + cost, -FORBIDDEN)
+
+
+@kernel
+def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-def]
+    """Charge a labelling for the machines that are not taken up, and take up those that it breaks.
+
+    Parameters
+    ----------
+    classes : (T,) of machines
+    mask : (M,) 1 for machines taken up
+    room : (3, M) the machines taken up, `count` of them; -1; anything
+
+    Returns
+    -------
+    how many are taken up now, and the cost, at most -FORBIDDEN
+    """
+    machines, K = handle.machines, handle.scores.edge.shape[1]
+    begin, event, read, final = machines.begin, machines.event, machines.read, machines.final
+    taken, state, visited = room[0], room[1], room[2]
+    before, touched, now, total = 0, 0, count, np.int64(0)
+    for t in range(len(path)):
+        c, j = classes[t], path[t]
+        step = (c * (K + 1) + before) * K + j
+        for e in range(begin[step], begin[step + 1]):
+            m = np.int64(event[e])
+            if mask[m] == 1:
+                continue
+            if state[m] < 0:
+                state[m] = 0
+                visited[touched] = m
+                touched += 1
+            arc = machines.arc[m] + state[m] * machines.width[m] + read[e]
+            state[m] = machines.next_state[arc]
+            now, total = _charge(machines.cost[arc], m, mask, taken, now, total)
+        before = j + 1
+    for owing in range(len(machines.owing)):
+        m = np.int64(machines.owing[owing])
+        if state[m] < 0 and mask[m] != 1:
+            now, total = _charge(final[machines.state_at[m]], m, mask, taken, now, total)
+    for v in range(touched):
+        m = visited[v]
+        now, total = _charge(final[machines.state_at[m] + state[m]], m, mask, taken, now, total)
+        state[m] = -1
+    for v in range(count, now):
+        mask[taken[v]] = 1
+    return now, total

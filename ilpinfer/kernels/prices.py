@@ -1,0 +1,245 @@
+"""Lagrangian prices on sums, and scores that the prices are moved into: any labelling is worth the same as before.
+
+A price is taken off for each unit of a sum's weight on a step, and the sum's machine gives back the most that it can: what
+it charges then is what a labelling lacks of that (Rush and Collins 2012, section 3; reparametrizations of Werner 2007).
+"""
+
+import numpy as np
+
+from formulations.grid import FORBIDDEN, UNITS_PER_NAT
+from ilpinfer.kernels.handle import Handle
+from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.judging import judge
+from ilpinfer.kernels.recursion import complete, trace
+from ilpinfer.kernels.tables import BOUND, CODE, MACHINES, NODES, PRICES, PROVED, VALUE, Machines, Scores
+
+DEAD = FORBIDDEN // 2
+ROUNDS, PATIENCE = 30, 4
+"""Viterbi passes, and how many of them may leave the bound where it is before steps get shorter."""
+SHORTEST = 0.1
+"""Of the step of Polyak, below which it ends."""
+GUESS = 4 * UNITS_PER_NAT
+"""How far below the bound to aim while no labelling is known, grid units."""
+MOST_PAIRS = 2**20
+"""Classes of steps and machines together, beyond which there are no prices."""
+
+
+@kernel
+def _pairs(edge_at, classes, C):  # type: ignore[no-untyped-def]
+    """Different pairs (P, 2) of edge scores and a class of C for machines; puts the number of its pair at each token."""
+    number = np.full((edge_at.max() + 1) * C, -1, np.int32)
+    pairs, count = np.empty((len(classes), 2), np.int64), 0
+    for t in range(len(classes)):
+        key = edge_at[t] * C + classes[t]
+        if number[key] < 0:
+            number[key] = count
+            pairs[count, 0], pairs[count, 1] = edge_at[t], classes[t]
+            count += 1
+        edge_at[t] = number[key]
+    return pairs[:count]
+
+
+@kernel
+def _charge(machines, m, price, c, i, row):  # type: ignore[no-untyped-def]
+    """Take the price of sum m off the scores (K,) of the steps from label i, -1 for START, into a token of class c."""
+    at, weight_at = machines.table[c, m] + (i + 1) * machines.stride[m], machines.weight_at[m]
+    for j in range(len(row)):
+        row[j] -= price * machines.weight[weight_at + machines.symbols[at + j]]
+
+
+@kernel
+def _charge_all(handle, pairs, prices, edge, first, own):  # type: ignore[no-untyped-def]
+    """Fill edge (P, K, Kp) and own (K,), from `first` (K,) of the first token, with scores less prices."""
+    machines, K = handle.machines, len(own)
+    for p in range(len(pairs)):
+        edge[p] = handle.scores.edge[pairs[p, 0]]
+    own[:] = first
+    for m in range(len(prices)):
+        if prices[m]:
+            _charge(machines, m, prices[m], pairs[0, 1], -1, own)
+            for p in range(len(pairs)):
+                for i in range(K):
+                    _charge(machines, m, prices[m], pairs[p, 1], i, edge[p, i, :K])
+
+
+@kernel
+def _given_back(machines, prices):  # type: ignore[no-untyped-def]
+    """The most that sums give back."""
+    total = np.int64(0)
+    for m in range(len(prices)):
+        if prices[m]:
+            total += prices[m] * machines.side[m, 1 if prices[m] > 0 else 0]
+    return total
+
+
+@kernel
+def _weigh(machines, classes, path, K, units):  # type: ignore[no-untyped-def]
+    """Fill units (M,) with what each sum comes to on a labelling, 0 for other machines."""
+    units[:] = 0
+    before = 0
+    for t in range(len(path)):
+        step = (classes[t] * (K + 1) + before) * K + path[t]
+        for e in range(machines.begin[step], machines.begin[step + 1]):
+            m = np.int64(machines.event[e])
+            units[m] += machines.weight[machines.weight_at[m] + machines.read[e]]
+        before = path[t] + 1
+
+
+@kernel
+def _slopes(machines, prices, units):  # type: ignore[no-untyped-def]
+    """Turn units into a subgradient of the bound with its sign changed, 0 at the end of a box; returns its squared norm."""
+    norm = np.int64(0)
+    for m in range(len(prices)):
+        low, high = machines.side[m]
+        side = high if prices[m] > 0 else low
+        away = units[m] - (side if prices[m] else min(max(units[m], low), high))
+        if (away > 0 and prices[m] >= machines.box[m, 1]) or (away < 0 and prices[m] <= machines.box[m, 0]):
+            away = 0
+        units[m] = away
+        norm += away * away
+    return norm
+
+
+@kernel
+def _settle(machines, prices):  # type: ignore[no-untyped-def]
+    """What machines charge where each gives back as much as it can at its price, in advance; and what that comes to."""
+    cost, final, total = machines.cost.copy(), machines.final.copy(), np.int64(0)
+    owing, count = np.empty(len(prices), np.int32), 0
+    for m in range(len(prices)):
+        begin, end = machines.state_at[m], machines.state_at[m] + machines.states[m]
+        if prices[m]:
+            total += _give_back(machines, m, prices[m], cost, final[begin:end])
+        if final[begin]:
+            owing[count] = m
+            count += 1
+    return cost, final, owing[:count], total
+
+
+@kernel
+def _give_back(machines, m, price, cost, final):  # type: ignore[no-untyped-def]
+    """Change the costs of one machine, whose arcs lead to no earlier state; returns the most that it can give back."""
+    Q, width, arc = machines.states[m], machines.width[m], machines.arc[m]
+    most = np.empty(Q, np.int64)
+    for q in range(Q - 1, -1, -1):
+        most[q] = max(-final[q], FORBIDDEN)
+        for s in range(width):
+            a = arc + q * width + s
+            if machines.next_state[a] != q:
+                ahead = most[machines.next_state[a]]
+                gain = price * machines.weight[machines.weight_at[m] + s]
+                most[q] = max(most[q], gain + ahead - cost[a], FORBIDDEN)
+    for q in range(Q):
+        for s in range(width):
+            a = arc + q * width + s
+            gain, ahead = price * machines.weight[machines.weight_at[m] + s], most[machines.next_state[a]]
+            dead = cost[a] > -DEAD or ahead < DEAD or most[q] < DEAD
+            cost[a] = -FORBIDDEN if dead else cost[a] - gain - ahead + most[q]
+        final[q] = -FORBIDDEN if final[q] > -DEAD or most[q] < DEAD else final[q] + most[q]
+    return most[0]
+
+
+@kernel
+def tighten(handle, emission, rows, tokens, recursion, path, result, mask, prices, room):  # type: ignore[no-untyped-def]
+    """Lower the bound by prices (M,), which begin at 0, with Polyak's steps towards the best value that is known.
+
+    Parameters as `decoding.decode`; recursion : completion, tail and the best value without prices, all changed. In
+    `result` the bound goes down, better labellings are entered, and it is `PROVED` where one attains the bound.
+
+    Returns
+    -------
+    a handle whose scores and machines have the prices in them, and emission (T, K) by tokens for it; the entries of edge
+    scores in `tokens` belong to it
+    """
+    machines, windows, scores = handle.machines, handle.windows, handle.scores
+    completion, tail, total = recursion
+    T, K = len(rows), emission.shape[1]
+    classes, edge_at, trial = tokens[MACHINES, :T], tokens[3, :T], tokens[4, :T]
+    own, order = np.empty((T, K), np.int64), np.arange(T)
+    for t in range(T):
+        for j in range(K):
+            own[t, j] = emission[rows[t], j]
+    if not machines.box.any() or (edge_at.max() + 1) * len(machines.table) > MOST_PAIRS:
+        return handle, own
+    trace(scores.edge, edge_at, completion, tail, total, trial)
+    pairs = _pairs(edge_at, classes, len(machines.table))
+    edge = np.full((len(pairs), K, scores.edge.shape[2]), FORBIDDEN)
+    charged = Handle(windows, Scores(scores.node, edge, scores.which), machines)
+    at, units, best_path = np.zeros_like(prices), np.zeros_like(prices), trial.copy()
+    bound = best = best_total = total
+    share, stale = 1.0, 0
+    for _ in range(ROUNDS):
+        mask[:] = 0
+        _, cost = judge(handle, classes, trial, mask, room, np.int64(0))
+        _weigh(machines, classes, trial, K, units)
+        value = total - cost
+        for m in range(len(at)):
+            value += at[m] * units[m]
+        if value > max(result[VALUE], DEAD) or value == bound:
+            result[VALUE] = value
+            path[:] = trial
+        if value == bound:
+            result[CODE] = PROVED
+            prices[:] = at
+            break
+        norm = _slopes(machines, at, units)
+        target = result[VALUE] if result[VALUE] > DEAD else best - GUESS
+        if norm == 0 or target >= best:
+            break
+        result[5] += 1
+        step, moved = share * max(1, bound - target) / norm, False
+        for m in range(len(at)):
+            after = min(max(at[m] + np.int64(round(step * units[m])), machines.box[m, 0]), machines.box[m, 1])
+            moved |= after != at[m]
+            at[m] = after
+        if not moved:
+            break
+        _charge_all(handle, pairs, at, edge, emission[rows[0]], own[0])
+        total = complete(charged, own, order, tokens[NODES], edge_at, completion, tail)
+        bound = total + _given_back(machines, at)
+        trace(edge, edge_at, completion, tail, total, trial)
+        if bound < best:
+            best, best_total, stale = bound, total, 0
+            prices[:], best_path[:] = at, trial
+        else:
+            stale += 1
+            if stale == PATIENCE:
+                share, stale = share / 2, 0
+                if share < SHORTEST:
+                    break
+                at[:], trial[:], total, bound = prices, best_path, best_total, best
+    result[BOUND] = min(result[BOUND], bound if result[CODE] == PROVED else best)
+    result[PRICES] += 1000 * np.count_nonzero(prices)
+    mask[:] = 0
+    if result[CODE] == PROVED:
+        return charged, own
+    cost, final, owing, given_back = _settle(machines, prices)
+    _charge_all(handle, pairs, prices, edge, emission[rows[0]], own[0])
+    own[0] += given_back
+    return Handle(
+        windows, Scores(scores.node, edge, scores.which), _charging(machines, cost, final, owing)
+    ), own
+
+
+@kernel
+def _charging(machines, cost, final, owing):  # type: ignore[no-untyped-def]
+    """The machines with other costs."""
+    return Machines(
+        machines.symbols,
+        machines.table,
+        machines.stride,
+        machines.arc,
+        machines.width,
+        machines.next_state,
+        cost,
+        machines.state_at,
+        final,
+        machines.states,
+        machines.begin,
+        machines.event,
+        machines.read,
+        owing,
+        machines.weight,
+        machines.weight_at,
+        machines.side,
+        machines.box,
+    )
