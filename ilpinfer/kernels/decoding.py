@@ -4,6 +4,7 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.joint import complete_jointly, multiplied, no_machines
 from ilpinfer.kernels.judging import judge
 from ilpinfer.kernels.label_setting import DEAD, NONE, follow, no_prefixes, spell
 from ilpinfer.kernels.prices import tighten
@@ -25,6 +26,10 @@ from ilpinfer.kernels.tables import (
     WORK,
 )
 
+INSIDE = 3
+"""Marks machines that were multiplied."""
+BEFORE_PRODUCT, MOST_JOINT = 10, 64
+"""One part in so many of the work is done before machines are multiplied, and joint states that they may have."""
 BEFORE_PRICES = 3
 """Label setting may take one part in 1 + so many of its work, for each sum that is broken, before there are prices."""
 DIRECT = 2**17
@@ -53,19 +58,39 @@ def classify(windows, tokens, classes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _refine(handle, edge_at, classes, recursion, limits, path, trial, result, mask, room, count):  # type: ignore[no-untyped-def]
-    """Relaxations of more and more machines, `count` at first, until the best labelling breaks no other."""
-    p, work = no_prefixes(), result[WORK] + limits[0]
+def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mask, room, count):  # type: ignore[no-untyped-def]
+    """Relaxations of more and more machines, `count` at first, until the best labelling breaks no other.
+
+    Where label setting is too much work, some of the machines are multiplied, for better bounds, and it goes on.
+    """
+    T, K = len(rows), emission.shape[1]
+    edge_at, classes, trial = tokens[3, :T], tokens[MACHINES, :T], tokens[4, :T]
+    p, joint, work, alone = no_prefixes(), no_machines(T, K), result[WORK] + limits[0] // BEFORE_PRODUCT, True
     while True:
         left, taken = (work - result[WORK], limits[1]), room[0, :count]
         end, bound, steps, p = follow(
-            handle, edge_at, classes, taken, recursion, result[BOUND], result[VALUE], left, p
+            handle, edge_at, classes, joint, taken, recursion, result[BOUND], result[VALUE], left, p
         )
         result[BOUND] = bound
         result[WORK] += steps
-        if end < 0:
+        if end == NONE or (end < 0 and not alone):
             result[CODE] = NO_LABELLING if end == NONE else TOO_MUCH_WORK
             return
+        if end < 0:
+            joint, inside = multiplied(handle.machines, classes, K, taken, MOST_JOINT)
+            Q, Kp, alone = len(joint.final), handle.scores.edge.shape[2], False
+            completion, tail = np.empty((Q, T, Kp), np.int64), np.empty((Q, T, Kp), np.int64)
+            total = complete_jointly(handle, emission, rows, tokens[NODES], edge_at, joint, completion, tail)
+            recursion, result[BOUND] = (completion, tail, total), min(result[BOUND], total)
+            work, others = result[WORK] + limits[0], 0
+            for a in range(count):
+                if inside[a]:
+                    mask[taken[a]] = INSIDE
+                else:
+                    room[0, others] = taken[a]
+                    others += 1
+            count = others
+            continue
         spell(p, end, trial)
         before = count
         count, cost = judge(handle, classes, trial, mask, room, count)
@@ -110,19 +135,9 @@ def _solve(handle, emission, rows, tokens, recursion, limits, path, result, mask
     result[CODE] = PROVED
     if count:
         limits = _share(handle.machines, room, count, limits)
-        _refine(
-            handle,
-            edge_at,
-            classes,
-            (completion, tail, total),
-            limits,
-            path,
-            trial,
-            result,
-            mask,
-            room,
-            count,
-        )
+        shape = 1, T, completion.shape[1]
+        ends = completion[:T].reshape(shape), tail[:T].reshape(shape), total
+        _refine(handle, emission, rows, tokens, ends, limits, path, result, mask, room, count)
     return total
 
 
@@ -171,7 +186,7 @@ def decode_batch(  # type: ignore[no-untyped-def]
     limits : the most steps of label setting for a token of a sequence, and slots of the largest direct index
     paths : (total,) filled with the best labellings, -1 where there is none
     results : (N, 6) filled, see `CODE`
-    marks : (N, 2, M) filled with 1 for machines that were taken up, and with the prices of sums, grid units
+    marks : (N, 2, M) filled with 1 for machines that were followed and `INSIDE`, and with the prices of sums, grid units
     """
     scores = handle.scores
     longest = 0

@@ -25,7 +25,7 @@ def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-
     Parameters
     ----------
     classes : (T,) of machines
-    mask : (M,) 1 for machines taken up
+    mask : (M,) odd for machines taken up
     room : (3, M) the machines taken up, `count` of them; -1; anything
 
     Returns
@@ -41,7 +41,7 @@ def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-
         step = (c * (K + 1) + before) * K + j
         for e in range(begin[step], begin[step + 1]):
             m = np.int64(event[e])
-            if mask[m] == 1:
+            if mask[m] & 1:
                 continue
             if state[m] < 0:
                 state[m] = 0
@@ -53,7 +53,7 @@ def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-
         before = j + 1
     for owing in range(len(machines.owing)):
         m = np.int64(machines.owing[owing])
-        if state[m] < 0 and mask[m] != 1:
+        if state[m] < 0 and not mask[m] & 1:
             now, total = _charge(final[machines.state_at[m]], m, mask, taken, now, total)
     for v in range(touched):
         m = visited[v]

@@ -32,7 +32,7 @@ class Prefixes(NamedTuple):
     Parameters
     ----------
     reach : (N,) grid units; FORBIDDEN where a better one with the same key came later
-    key : (N, WORDS) the label in the lowest bits of the first word, and the state of each machine where `Places` says
+    key : (N, WORDS) label, joint state, and the state of each machine, where `Places` says
     label, parent : (N,) number 0 is the empty prefix
     slots : clock + number of a prefix, a power of 2 of them; those below clock + the first number of a length are empty
     clock : (1,) not less than what earlier calls have left in the slots
@@ -47,8 +47,15 @@ class Prefixes(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where the state of each machine at hand is in a key: in word[a], from bit shift[a], as mask[a] tells."""
+    """Where the joint state and the state of each machine are in a key; the label is in the lowest bits of the first word.
 
+    Parameters
+    ----------
+    joint : bit of the first word that the joint state begins at, its mask, and the bits in use
+    word, shift, mask : (A,) where each machine's state begins, and its mask
+    """
+
+    joint: Integers
     word: Integers
     shift: Integers
     mask: Integers
@@ -112,7 +119,7 @@ def _with_room(p, first, made, more, indexed):  # type: ignore[no-untyped-def]
 
 @kernel
 def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-untyped-def]
-    """Fill values (K,) with what each label at token t after label i, -1 for START, could reach without machines.
+    """Fill values (K,) with what each label at token t after label i, -1 for START, could reach without the other machines.
 
     Returns the best of those that are below the floor.
     """
@@ -125,7 +132,7 @@ def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-un
 
 
 @kernel
-def _extend(handle, edge_at, classes, taken, recursion, limits, places, row, read, values, p, at):  # type: ignore[no-untyped-def]
+def _extend(handle, edge_at, classes, joint, taken, recursion, limits, places, row, read, values, p, at):  # type: ignore[no-untyped-def]
     """Extend prefixes from where `at` says, until all are labellings (`DONE`), or the work (`STOPPED`) or the room (`FULL`) ends."""
     completion, tail, total = recursion
     floor, work, indexed = limits
@@ -135,10 +142,11 @@ def _extend(handle, edge_at, classes, taken, recursion, limits, places, row, rea
     reach, key, label, parent, slots, clock = p.reach, p.key, p.label, p.parent, p.slots, p.clock[0]
     T, K, A = len(classes), edge.shape[1], len(taken)
     word, shift, bits, last = places.word, places.shift, places.mask, len(classes) - 1
+    joint_shift, joint_mask = places.joint[0], places.joint[1]
     h, begin, first, made, done, cut = at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT]
     code = DONE
     for t in range(at[TOKEN], T):
-        c = classes[t]
+        c, kind = classes[t], joint.kind[joint.row[t]]
         while h < first:
             if reach[h] < floor:
                 h += 1
@@ -149,9 +157,9 @@ def _extend(handle, edge_at, classes, taken, recursion, limits, places, row, rea
                 code = FULL
             if code != DONE:
                 break
-            i = np.int64(label[h])
-            rest = reach[h] - (completion[t - 1, i] if t else total)
-            cut = max(cut, _look_ahead(edge, edge_at[t], i, tail, t, rest, floor, values))
+            i, q = np.int64(label[h]), key[h, 0] >> joint_shift & joint_mask
+            rest = reach[h] - (completion[q, t - 1, i] if t else total)
+            cut = max(cut, _look_ahead(edge, edge_at[t], i, tail[q], t, rest, floor, values))
             for a in range(A):
                 m = taken[a]
                 row[a] = machines.arc[m] + (key[h, word[a]] >> shift[a] & bits[a]) * machines.width[m]
@@ -161,7 +169,8 @@ def _extend(handle, edge_at, classes, taken, recursion, limits, places, row, rea
                 value = values[j]
                 if value < floor:
                     continue
-                key[made, 0], key[made, 1], spent = j, 0, 0
+                key[made, 0] = j | np.int64(joint.after[q, kind[j]]) << joint_shift
+                key[made, 1] = spent = 0
                 for a in range(A):
                     arc = row[a] + symbols[read[a] + j]
                     key[made, word[a]] |= np.int64(next_state[arc]) << shift[a]
@@ -192,28 +201,37 @@ def _extend(handle, edge_at, classes, taken, recursion, limits, places, row, rea
 
 
 @kernel
-def _places(states, taken, K):  # type: ignore[no-untyped-def]
-    """Where the states of the machines in `taken` are in a key, and the bits of the first word; -1 for too many machines."""
-    A, word, used, first = len(taken), 0, 1, 0
-    places = Places(np.empty(A, np.int64), np.empty(A, np.int64), np.empty(A, np.int64))
-    while 1 << used < K:
-        used += 1
+def _places(states, taken, K, Q):  # type: ignore[no-untyped-def]
+    """Where states are in a key of K labels, Q joint states, and the machines in `taken`; and whether there is room."""
+    A, word, used = len(taken), 0, _bits(K)
+    places = Places(
+        np.empty(3, np.int64), np.empty(A, np.int64), np.empty(A, np.int64), np.empty(A, np.int64)
+    )
+    places.joint[0], places.joint[1] = used, (1 << _bits(Q)) - 1
+    used += _bits(Q)
     for a in range(A):
-        need = 0
-        while 1 << need < states[taken[a]]:
-            need += 1
+        need = _bits(states[taken[a]])
         if used + need > BITS:
-            word, used, first = word + 1, 0, BITS
-            if word == WORDS:
-                return places, -1
-        places.word[a], places.shift[a], places.mask[a] = word, used, (1 << need) - 1
+            word, used = word + 1, 0
+        if word < WORDS:
+            places.word[a], places.shift[a], places.mask[a] = word, used, (1 << need) - 1
         used += need
-    return places, max(first, used)
+    places.joint[2] = BITS if word else used
+    return places, word < WORDS
 
 
 @kernel
-def follow(handle, edge_at, classes, taken, recursion, bound, least, limits, p):  # type: ignore[no-untyped-def]
-    """The first of the best labellings, as the machines in `taken` (A,) charge them.
+def _bits(values):  # type: ignore[no-untyped-def]
+    """How many bits tell so many values apart."""
+    bits = 0
+    while 1 << bits < values:
+        bits += 1
+    return bits
+
+
+@kernel
+def follow(handle, edge_at, classes, joint, taken, recursion, bound, least, limits, p):  # type: ignore[no-untyped-def]
+    """The first of the best labellings, as the joint automaton and the machines in `taken` (A,) charge them.
 
     Prefixes are followed down to a floor, which goes down until a labelling reaches it.
 
@@ -222,7 +240,7 @@ def follow(handle, edge_at, classes, taken, recursion, bound, least, limits, p):
     handle : `Handle`
     edge_at : (T,) which edge scores lead into each token
     classes : (T,) of machines
-    recursion : completion, tail, and the best value without machines, of `recursion.complete`
+    recursion : completion, tail, and the best value without the machines in `taken`, of `joint.complete_jointly`
     bound : no labelling is worth more
     least : labellings worth less do not matter; grid units
     limits : steps, after which it stops, and slots of the largest direct index
@@ -234,12 +252,12 @@ def follow(handle, edge_at, classes, taken, recursion, bound, least, limits, p):
     best one; steps; p
     """
     K, A = handle.scores.edge.shape[1], len(taken)
-    places, used = _places(handle.machines.states, taken, K)
-    if used < 0:
+    places, fits = _places(handle.machines.states, taken, K, len(joint.final))
+    if not fits:
         return STOPPED, bound, 0, p
     row, read = np.empty(A, np.int64), np.empty(A, np.int64)
     values, at = np.empty(K, np.int64), np.zeros(7, np.int64)
-    size = 1 << min(used, BITS)
+    size = 1 << places.joint[2]
     work, indexed = limits[0], size <= limits[1]
     if len(p.slots) < (size if indexed else ROOM):
         p = _more_slots(p, size if indexed else ROOM)
@@ -252,7 +270,7 @@ def follow(handle, edge_at, classes, taken, recursion, bound, least, limits, p):
             p.reach[0], p.key[0, 0], p.key[0, 1], p.label[0], p.parent[0] = recursion[2], 0, 0, -1, -1
             stops = floor, work, indexed
             code = _extend(
-                handle, edge_at, classes, taken, recursion, stops, places, row, read, values, p, at
+                handle, edge_at, classes, joint, taken, recursion, stops, places, row, read, values, p, at
             )
         p.clock[0] += at[MADE]
         if code == STOPPED:

@@ -88,9 +88,7 @@ def pack_machines(followed: Sequence[Followed], folding: Folding, vocabulary: Vo
         weight=_flat(weights, np.int64),
         weight_at=_starts([len(weight) for weight in weights]),
         side=np.array([_sides(machine) for machine in followed], np.int64).reshape(-1, 2),
-        box=np.array([_box(machine, LONG * len(followed)) for machine in followed], np.int64).reshape(
-            -1, 2
-        ),
+        box=np.array([_box(machine, LONG * len(followed)) for machine in followed], np.int64).reshape(-1, 2),
     )
 
 

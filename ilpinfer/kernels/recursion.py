@@ -7,7 +7,7 @@ from ilpinfer.kernels.jit import kernel
 
 
 @kernel
-def _step_back(edge, e, tail, completion, t):  # type: ignore[no-untyped-def]
+def step_back(edge, e, tail, completion, t):  # type: ignore[no-untyped-def]
     """Fill row t of the completions, four labels at a time, which share what they load."""
     _, K, width = edge.shape
     for i in range(0, K - 3, 4):
@@ -39,7 +39,7 @@ def complete(handle, emission, rows, classes, edge_at, completion, tail):  # typ
         for j in range(K, edge.shape[2]):
             completion[t, j] = tail[t, j] = FORBIDDEN
         if t < T - 1:
-            _step_back(edge, edge_at[t + 1], tail, completion, t)
+            step_back(edge, edge_at[t + 1], tail, completion, t)
         else:
             completion[t, :K] = 0
         row, c = rows[t], classes[t]

@@ -1,0 +1,151 @@
+"""Machines multiplied with each other, and Viterbi over labels and their joint states: bounds that know what they will charge.
+
+Only what can be reached by the labels of a sequence is built, and labels that no machine tells apart are of one kind.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from formulations.grid import FORBIDDEN
+from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.recursion import step_back
+from ilpinfer.kernels.tables import Integers, Small
+
+MOST_KINDS = 256
+"""Kinds of labels, beyond which a machine stays outside."""
+
+
+class Joint(NamedTuple):
+    """An automaton of Q joint states that reads labels of T tokens; state 0 is the first.
+
+    Parameters
+    ----------
+    row : (T,) which row of `kind` is for each token
+    kind : (R, K) the kind of each label
+    after : (Q, S) joint state after a state and a kind
+    cost : (Q, S) grid units, at least 0; -FORBIDDEN where a hard rule is broken
+    final : (Q,) grid units at the end, as `cost`
+    """
+
+    row: Integers
+    kind: Small
+    after: Small
+    cost: Integers
+    final: Integers
+
+
+@kernel
+def no_machines(T, K):  # type: ignore[no-untyped-def]
+    """The joint automaton of no machine."""
+    none = np.zeros((1, 1), np.int32)
+    return Joint(
+        np.zeros(T, np.int64),
+        np.zeros((1, K), np.int32),
+        none,
+        np.zeros((1, 1), np.int64),
+        np.zeros(1, np.int64),
+    )
+
+
+@kernel
+def _rows(classes, C):  # type: ignore[no-untyped-def]
+    """Number the different classes (T,) of C, and a token of each."""
+    number, row = np.full(C, -1), np.empty(len(classes), np.int64)
+    first, count = np.empty(len(classes), np.int64), 0
+    for t in range(len(classes)):
+        if number[classes[t]] < 0:
+            number[classes[t]], first[count] = count, classes[t]
+            count += 1
+        row[t] = number[classes[t]]
+    return row, first[:count]
+
+
+@kernel
+def _split(kind, kinds, machines, m, known):  # type: ignore[no-untyped-def]
+    """Kinds that tell apart what machine m tells apart too: kind (R, K), and the old kind and the symbol of each (S, 2)."""
+    width = machines.width[m]
+    number, finer = np.full(kinds * width, np.int32(-1)), np.empty_like(kind)
+    pairs, count = np.empty((min(kind.size, kinds * width), 2), np.int64), 0
+    for r in range(len(kind)):
+        at = machines.table[known[r], m]
+        for j in range(kind.shape[1]):
+            old, symbol = np.int64(kind[r, j]), np.int64(machines.symbols[at + j])
+            key = old * width + symbol
+            if number[key] < 0:
+                number[key] = count
+                pairs[count, 0], pairs[count, 1] = old, symbol
+                count += 1
+            finer[r, j] = number[key]
+    return finer, pairs[:count]
+
+
+@kernel
+def _multiply(joint, kind, pairs, machines, m, most):  # type: ignore[no-untyped-def]
+    """The joint automaton with machine m, as far as its states can be reached; with no state where those are too many."""
+    states, S = machines.states[m], len(pairs)
+    number, order = np.full(len(joint.final) * states, np.int32(-1)), np.zeros(most, np.int64)
+    after, cost = np.empty((most, S), np.int32), np.empty((most, S), np.int64)
+    final, number[0], count, done = np.empty(most, np.int64), 0, 1, 0
+    while done < count:
+        q, state = order[done] // states, order[done] % states
+        final[done] = min(joint.final[q] + machines.final[machines.state_at[m] + state], -FORBIDDEN)
+        for s in range(S):
+            old, arc = pairs[s, 0], machines.arc[m] + state * machines.width[m] + pairs[s, 1]
+            key = joint.after[q, old] * states + machines.next_state[arc]
+            if number[key] < 0:
+                if count == most:
+                    return Joint(joint.row, kind, after[:0], cost[:0], final[:0])
+                number[key], order[count] = count, key
+                count += 1
+            after[done, s] = number[key]
+            cost[done, s] = min(joint.cost[q, old] + machines.cost[arc], -FORBIDDEN)
+        done += 1
+    return Joint(joint.row, kind, after[:count], cost[:count], final[:count])
+
+
+@kernel
+def multiplied(machines, classes, K, taken, most):  # type: ignore[no-untyped-def]
+    """The joint automaton of as many machines in `taken` (A,) as have at most so many joint states, in their order.
+
+    Those that look at the previous label stay outside. Returns which ones are inside (A,), too.
+    """
+    row, known = _rows(classes, len(machines.table))
+    joint = Joint(row, np.zeros((len(known), K), np.int32), *no_machines(1, 1)[2:])
+    inside = np.zeros(len(taken), np.bool_)
+    for a in range(len(taken)):
+        m = taken[a]
+        if machines.stride[m]:
+            continue
+        kind, pairs = _split(joint.kind, joint.after.shape[1], machines, m, known)
+        if len(pairs) > MOST_KINDS:
+            continue
+        more = _multiply(joint, kind, pairs, machines, m, most)
+        if len(more.final):
+            joint, inside[a] = more, True
+    return joint, inside
+
+
+@kernel
+def complete_jointly(handle, emission, rows, classes, edge_at, joint, completion, tail):  # type: ignore[no-untyped-def]
+    """As `recursion.complete`, for joint states: completion (Q, T, Kp) after them, and tail (Q, T, Kp) from them on."""
+    node, edge, T, K = handle.scores.node, handle.scores.edge, len(rows), emission.shape[1]
+    Q = len(joint.final)
+    for t in range(T - 1, -1, -1):
+        kind = joint.kind[joint.row[t]]
+        for q in range(Q):
+            completion[q, t, K:] = FORBIDDEN
+            if t < T - 1:
+                step_back(edge, edge_at[t + 1], tail[q], completion[q], t)
+            else:
+                completion[q, t, :K] = -joint.final[q]
+        row, c = rows[t], classes[t]
+        for q in range(Q):
+            tail[q, t, K:] = FORBIDDEN
+            for j in range(K):
+                ahead = completion[joint.after[q, kind[j]], t, j] - joint.cost[q, kind[j]]
+                tail[q, t, j] = max(emission[row, j] + node[c, j] + ahead, FORBIDDEN)
+    best = FORBIDDEN
+    for j in range(K):
+        best = max(best, tail[0, 0, j])
+    return best
