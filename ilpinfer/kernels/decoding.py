@@ -28,8 +28,8 @@ from ilpinfer.kernels.tables import (
 
 INSIDE = 3
 """Marks machines that were multiplied."""
-BEFORE_PRODUCT, MOST_JOINT = 10, 64
-"""One part in so many of the work is done before machines are multiplied, and joint states that they may have."""
+FEWEST_JOINT, MOST_JOINT = 64, 512
+"""Joint states that machines may have which are multiplied, at first, and later."""
 BEFORE_PRICES = 3
 """Label setting may take one part in 1 + so many of its work, for each sum that is broken, before there are prices."""
 DIRECT = 2**17
@@ -58,6 +58,28 @@ def classify(windows, tokens, classes):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _product(handle, emission, rows, tokens, mask, room, count, most):  # type: ignore[no-untyped-def]
+    """Multiply machines that are taken up, the `count` in `room` after those that were `INSIDE`, up to so many joint states.
+
+    Returns the joint automaton, its recursion as `follow` reads it, and how many of the machines stay outside, in `room`.
+    """
+    T, K = len(rows), emission.shape[1]
+    before = np.flatnonzero(mask == INSIDE)
+    every = np.concatenate((before, room[0, :count]))
+    joint, inside = multiplied(handle.machines, tokens[MACHINES, :T], K, every, most)
+    size = len(joint.final), T, handle.scores.edge.shape[2]
+    completion, tail = np.empty(size, np.int64), np.empty(size, np.int64)
+    total = complete_jointly(handle, emission, rows, tokens[NODES], tokens[3], joint, completion, tail)
+    count = 0
+    for a in range(len(every)):
+        mask[every[a]] = INSIDE if inside[a] else 1
+        if not inside[a]:
+            room[0, count] = every[a]
+            count += 1
+    return joint, (completion, tail, total), count
+
+
+@kernel
 def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mask, room, count):  # type: ignore[no-untyped-def]
     """Relaxations of more and more machines, `count` at first, until the best labelling breaks no other.
 
@@ -65,7 +87,8 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mas
     """
     T, K = len(rows), emission.shape[1]
     edge_at, classes, trial = tokens[3, :T], tokens[MACHINES, :T], tokens[4, :T]
-    p, joint, work, alone = no_prefixes(), no_machines(T, K), result[WORK] + limits[0] // BEFORE_PRODUCT, True
+    p, joint, most = no_prefixes(), no_machines(T, K), FEWEST_JOINT
+    work, last = result[WORK] + limits[0] // FEWEST_JOINT, result[WORK] + limits[0]
     while True:
         left, taken = (work - result[WORK], limits[1]), room[0, :count]
         end, bound, steps, p = follow(
@@ -73,23 +96,13 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mas
         )
         result[BOUND] = bound
         result[WORK] += steps
-        if end == NONE or (end < 0 and not alone):
+        if end == NONE or (end < 0 and work >= last):
             result[CODE] = NO_LABELLING if end == NONE else TOO_MUCH_WORK
             return
         if end < 0:
-            joint, inside = multiplied(handle.machines, classes, K, taken, MOST_JOINT)
-            Q, Kp, alone = len(joint.final), handle.scores.edge.shape[2], False
-            completion, tail = np.empty((Q, T, Kp), np.int64), np.empty((Q, T, Kp), np.int64)
-            total = complete_jointly(handle, emission, rows, tokens[NODES], edge_at, joint, completion, tail)
-            recursion, result[BOUND] = (completion, tail, total), min(result[BOUND], total)
-            work, others = result[WORK] + limits[0], 0
-            for a in range(count):
-                if inside[a]:
-                    mask[taken[a]] = INSIDE
-                else:
-                    room[0, others] = taken[a]
-                    others += 1
-            count = others
+            joint, recursion, count = _product(handle, emission, rows, tokens, mask, room, count, most)
+            result[BOUND] = min(result[BOUND], recursion[2])
+            work, most = (last if most == MOST_JOINT else result[WORK] + limits[0] // 4), MOST_JOINT
             continue
         spell(p, end, trial)
         before = count

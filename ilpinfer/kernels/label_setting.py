@@ -20,8 +20,8 @@ TOKEN, NEXT, BEGIN, FIRST, MADE, STEPS, CUT = range(7)
 made begin, how many there are in all, the work so far, and the best value that was below the floor."""
 FIRST_STEP = UNITS_PER_NAT * 3 // 2
 """How far below a bound the floor begins, grid units."""
-WORDS, BITS = 2, 62
-"""Words of a key, and bits of each; where label and states need more, the work is too much."""
+BITS = 62
+"""In use of each word of a key."""
 ROOM = 1024
 """Prefixes and slots that there is room for at first, a power of 2."""
 
@@ -32,7 +32,7 @@ class Prefixes(NamedTuple):
     Parameters
     ----------
     reach : (N,) grid units; FORBIDDEN where a better one with the same key came later
-    key : (N, WORDS) label, joint state, and the state of each machine, where `Places` says
+    key : (N, W) label, joint state, and the state of each machine, where `Places` says
     label, parent : (N,) number 0 is the empty prefix
     slots : clock + number of a prefix, a power of 2 of them; those below clock + the first number of a length are empty
     clock : (1,) not less than what earlier calls have left in the slots
@@ -51,34 +51,45 @@ class Places(NamedTuple):
 
     Parameters
     ----------
-    joint : bit of the first word that the joint state begins at, its mask, and the bits in use
+    joint : bit of the first word that the joint state begins at, and its mask
     word, shift, mask : (A,) where each machine's state begins, and its mask
+    size : how many words a key has, and bits in the last one
     """
 
     joint: Integers
     word: Integers
     shift: Integers
     mask: Integers
+    size: Integers
 
 
 @kernel
 def no_prefixes():  # type: ignore[no-untyped-def]
     """Prefixes without room, which costs little where none are needed."""
     none, small = np.empty(0, np.int64), np.empty(0, np.int32)
-    return Prefixes(none, np.empty((0, WORDS), np.int64), small, small, none, np.zeros(1, np.int64))
+    return Prefixes(none, np.empty((0, 1), np.int64), small, small, none, np.zeros(1, np.int64))
 
 
 @kernel
 def _more_prefixes(p, more):  # type: ignore[no-untyped-def]
     """The same prefixes with room for at least as many again, and `more`."""
-    old = len(p.reach)
+    old, words = p.key.shape
     size = 2 * old + more + ROOM
-    reach, key = np.empty(size, np.int64), np.empty((size, WORDS), np.int64)
+    reach, key = np.empty(size, np.int64), np.empty((size, words), np.int64)
     label, parent = np.empty(size, np.int32), np.empty(size, np.int32)
     for h in range(old):
         reach[h], label[h], parent[h] = p.reach[h], p.label[h], p.parent[h]
-        key[h, 0], key[h, 1] = p.key[h, 0], p.key[h, 1]
+        for w in range(words):
+            key[h, w] = p.key[h, w]
     return Prefixes(reach, key, label, parent, p.slots, p.clock)
+
+
+@kernel
+def _of_words(p, words):  # type: ignore[no-untyped-def]
+    """Room for prefixes whose keys have so many words."""
+    if p.key.shape[1] == words:
+        return p
+    return Prefixes(p.reach, np.empty((len(p.reach), words), np.int64), p.label, p.parent, p.slots, p.clock)
 
 
 @kernel
@@ -93,12 +104,16 @@ def _more_slots(p, least):  # type: ignore[no-untyped-def]
 @kernel
 def _hashed(slots, keys, h, first, clock):  # type: ignore[no-untyped-def]
     """The slot of prefix h's key in an open hash table, where the prefixes of this length begin at `first`."""
-    mask, key, more = len(slots) - 1, keys[h, 0], keys[h, 1]
-    spread = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(more) * np.uint64(0xC2B2AE3D27D4EB4F)
-    place = np.int64((spread ^ spread >> np.uint64(32)) >> np.uint64(2)) & mask
+    mask, words, spread = len(slots) - 1, keys.shape[1], np.uint64(0)
+    for w in range(words):
+        spread = (spread ^ np.uint64(keys[h, w])) * np.uint64(0x9E3779B97F4A7C15)
+        spread ^= spread >> np.uint64(32)
+    place = np.int64(spread >> np.uint64(2)) & mask
     while slots[place] >= clock + first:
-        other = slots[place] - clock
-        if keys[other, 0] == key and keys[other, 1] == more:
+        other, same = slots[place] - clock, True
+        for w in range(words):
+            same &= keys[other, w] == keys[h, w]
+        if same:
             break
         place = (place + 1) & mask
     return place
@@ -142,7 +157,7 @@ def _extend(handle, edge_at, classes, joint, taken, recursion, limits, places, r
     reach, key, label, parent, slots, clock = p.reach, p.key, p.label, p.parent, p.slots, p.clock[0]
     T, K, A = len(classes), edge.shape[1], len(taken)
     word, shift, bits, last = places.word, places.shift, places.mask, len(classes) - 1
-    joint_shift, joint_mask = places.joint[0], places.joint[1]
+    joint_shift, joint_mask, words = places.joint[0], places.joint[1], places.size[0]
     h, begin, first, made, done, cut = at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT]
     code = DONE
     for t in range(at[TOKEN], T):
@@ -170,7 +185,9 @@ def _extend(handle, edge_at, classes, joint, taken, recursion, limits, places, r
                 if value < floor:
                     continue
                 key[made, 0] = j | np.int64(joint.after[q, kind[j]]) << joint_shift
-                key[made, 1] = spent = 0
+                for w in range(1, words):
+                    key[made, w] = 0
+                spent = 0
                 for a in range(A):
                     arc = row[a] + symbols[read[a] + j]
                     key[made, word[a]] |= np.int64(next_state[arc]) << shift[a]
@@ -202,22 +219,21 @@ def _extend(handle, edge_at, classes, joint, taken, recursion, limits, places, r
 
 @kernel
 def _places(states, taken, K, Q):  # type: ignore[no-untyped-def]
-    """Where states are in a key of K labels, Q joint states, and the machines in `taken`; and whether there is room."""
+    """Where states are in a key of K labels, Q joint states, and the machines in `taken`."""
     A, word, used = len(taken), 0, _bits(K)
+    joint = np.array([used, (1 << _bits(Q)) - 1])
     places = Places(
-        np.empty(3, np.int64), np.empty(A, np.int64), np.empty(A, np.int64), np.empty(A, np.int64)
+        joint, np.empty(A, np.int64), np.empty(A, np.int64), np.empty(A, np.int64), np.empty(2, np.int64)
     )
-    places.joint[0], places.joint[1] = used, (1 << _bits(Q)) - 1
     used += _bits(Q)
     for a in range(A):
         need = _bits(states[taken[a]])
         if used + need > BITS:
             word, used = word + 1, 0
-        if word < WORDS:
-            places.word[a], places.shift[a], places.mask[a] = word, used, (1 << need) - 1
+        places.word[a], places.shift[a], places.mask[a] = word, used, (1 << need) - 1
         used += need
-    places.joint[2] = BITS if word else used
-    return places, word < WORDS
+    places.size[0], places.size[1] = word + 1, used
+    return places
 
 
 @kernel
@@ -252,13 +268,12 @@ def follow(handle, edge_at, classes, joint, taken, recursion, bound, least, limi
     best one; steps; p
     """
     K, A = handle.scores.edge.shape[1], len(taken)
-    places, fits = _places(handle.machines.states, taken, K, len(joint.final))
-    if not fits:
-        return STOPPED, bound, 0, p
+    places = _places(handle.machines.states, taken, K, len(joint.final))
+    p = _of_words(p, places.size[0])
     row, read = np.empty(A, np.int64), np.empty(A, np.int64)
     values, at = np.empty(K, np.int64), np.zeros(7, np.int64)
-    size = 1 << places.joint[2]
-    work, indexed = limits[0], size <= limits[1]
+    size = 1 << places.size[1]
+    work, indexed = limits[0], places.size[0] == 1 and size <= limits[1]
     if len(p.slots) < (size if indexed else ROOM):
         p = _more_slots(p, size if indexed else ROOM)
     step = FIRST_STEP
@@ -267,7 +282,7 @@ def follow(handle, edge_at, classes, joint, taken, recursion, bound, least, limi
         at[TOKEN], at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[CUT] = 0, 0, 0, 1, 1, FORBIDDEN
         while code == FULL:
             p = _with_room(p, at[FIRST], at[MADE], K, indexed)
-            p.reach[0], p.key[0, 0], p.key[0, 1], p.label[0], p.parent[0] = recursion[2], 0, 0, -1, -1
+            p.key[0], p.reach[0], p.label[0], p.parent[0] = 0, recursion[2], -1, -1
             stops = floor, work, indexed
             code = _extend(
                 handle, edge_at, classes, joint, taken, recursion, stops, places, row, read, values, p, at
