@@ -120,7 +120,7 @@ class Direct:
     ) -> Answer:
         if outcome is None:
             return None
-        proved, path, value, taken, prices = outcome
+        proved, path, value, taken, _, prices = outcome
         left = tables.folding.left
         if not proved or (left and self._broken(source, left, path)):
             return outcome.incumbent
@@ -152,10 +152,15 @@ class Direct:
         trellis = make(given)
         problem = self.rules.quietly(trellis)
         kept = set(map(id, problem.fold().rules))
-        stage = tuple(part for part in outcome.taken if id(problem.rules[part[0]]) in kept)
-        multipliers = {part: price << 10 for part, price in outcome.prices}
+        taken = [part for part in outcome.taken if id(problem.rules[part[0]]) in kept]
+        stage = tuple(part for part in taken if part not in outcome.inside)
+        leaf = Leaf(
+            {part: price << 10 for part, price in outcome.prices},
+            tuple(part for part in taken if part in outcome.inside),
+            (stage,) if stage else (),
+        )
         how = _how(outcome)
-        certificate = proof(how, Leaf(multipliers, followed=(stage,) if stage else ()))
+        certificate = proof(how, leaf)
         found = Found(outcome.path, outcome.value, how, certificate, value=outcome.value)
         return valued(found, self._context(trellis, problem))
 

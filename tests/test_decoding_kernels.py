@@ -6,27 +6,31 @@ import numpy as np
 import pytest
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.decoding import (
+from ilpinfer.kernels.decoding import DIRECT, INSIDE, classify, decode_batch
+from ilpinfer.kernels.handle import together
+from ilpinfer.kernels.recursion import bare, complete
+from ilpinfer.kernels.tables import (
     BOUND,
     CODE,
-    DIRECT,
+    EDGES,
+    MACHINES,
     NO_LABELLING,
     NO_PATH,
+    NODES,
+    PRICES,
     PROVED,
     RELAXED,
     TOO_MUCH_WORK,
     UNKNOWN_CLASS,
     VALUE,
-    classify,
-    decode_batch,
+    Machines,
+    Scores,
+    Windows,
 )
-from ilpinfer.kernels.handle import together
-from ilpinfer.kernels.recursion import bare
-from ilpinfer.kernels.tables import EDGES, MACHINES, NODES, Machines, Scores, Windows
 
 CASES = 60
 """Random tables of each seed, each with a few sequences."""
-DEAD = FORBIDDEN // 2
+DEAD, OPEN = FORBIDDEN // 2, 2**60
 
 
 @dataclass
@@ -138,51 +142,106 @@ def random_windows(rng, classes, unknown):
     return Windows(numbers, np.cumsum(sizes) - sizes, shape, table)
 
 
-def random_machines(rng, K, classes, scale):
-    """Up to 4 machines of up to 4 states, mostly silent."""
-    M = int(rng.integers(0, 5))
-    states, width = rng.integers(1, 5, M), rng.integers(1, 4, M)
-    stride = rng.choice([0, K], M)
-    blocks = np.where(stride, K + 1, 1) * K
-    table = np.cumsum([np.zeros_like(blocks), *[blocks] * classes], axis=0)[:classes] + np.cumsum(
-        blocks * classes
-    )
-    table -= blocks * classes
-    symbols = np.zeros(int((blocks * classes).sum()), np.int16)
-    for m in range(M):
-        for c in range(classes):
-            symbols[table[c, m] :][: blocks[m]] = rng.integers(0, width[m], blocks[m])
+@dataclass
+class Parts:
+    """One machine: symbols for each class, tables (Q, S) of its arcs, final costs, and what makes it a sum."""
+
+    symbols: list[np.ndarray]
+    next_state: np.ndarray
+    cost: np.ndarray
+    final: np.ndarray
+    weight: np.ndarray
+    side: tuple[int, int] = (-OPEN, OPEN)
+    box: tuple[int, int] = (0, 0)
+
+
+def random_automaton(rng, scale):
+    """Up to 4 states, mostly silent."""
+    states, width = rng.integers(1, 5), rng.integers(1, 4)
 
     def costs(size):
         hard = rng.random(size) < rng.choice([0, 0.1])
         return np.where(hard, -FORBIDDEN, rng.integers(1, 4, size) * scale) * (rng.random(size) < 0.3)
 
-    sizes = states * width
-    following = [
-        np.where(rng.random(size) < 0.5, np.repeat(np.arange(s), w), rng.integers(0, s, size))
-        for s, w, size in zip(states, width, sizes)
+    following = rng.integers(0, states, (states, width))
+    stays = rng.random((states, width)) < 0.5
+    next_state = np.where(stays, np.arange(states)[:, None], following)
+    final = costs(states) * int(rng.integers(0, 2))
+    return Parts([], next_state, costs((states, width)), final, np.zeros(width, np.int64))
+
+
+def random_sum(rng, scale):
+    """A sum of weights of one sign within sides: what is too much costs at once, what is missing at the end."""
+    sign, each = int(rng.choice([-1, 1])), np.arange(int(rng.integers(2, 4)))
+    high = int(rng.integers(1, 4)) if rng.random() < 0.8 else None
+    low = int(rng.integers(1, high + 1 if high else 3)) if rng.random() < 0.3 or high is None else None
+    hard = rng.random() < 0.3
+    penalty = -FORBIDDEN if hard else int(rng.integers(1, 4)) * scale
+    top = high if high is not None else low
+    totals = np.arange(top + 1)[:, None] + each
+    excess = np.maximum(totals - top, 0) * (high is not None)
+    missing = np.maximum(0, (low or 0) - np.arange(top + 1))
+    cost, final = ((x > 0) * penalty if hard else x * penalty for x in (excess, missing))
+    most = 2**30 if hard else penalty
+    side = (-OPEN if low is None else low), (OPEN if high is None else high)
+    box = (0 if low is None else -most), (0 if high is None else most)
+    if sign < 0:
+        side, box = (-side[1], -side[0]), (-box[1], -box[0])
+    return Parts([], np.minimum(totals, top), cost, final, sign * each, side, box)
+
+
+def random_machines(rng, K, classes, scale):
+    """Up to 4 machines, some of them sums."""
+    parts = [
+        (random_sum if rng.random() < 0.4 else random_automaton)(rng, scale)
+        for _ in range(rng.integers(0, 5))
     ]
-    next_state = np.concatenate([*following, np.zeros(0)]).astype(np.int32)
-    cost, final = costs(int(sizes.sum())), costs(int(states.sum())) * int(rng.integers(0, 2))
-    state_at = np.cumsum(states) - states
+    stride = rng.choice([0, K], len(parts))
+    for part, step in zip(parts, stride):
+        size = (K + 1) * K if step else K
+        part.symbols = [rng.integers(0, len(part.weight), size) for _ in range(classes)]
+    return laid_out(parts, stride, K, classes)
+
+
+def laid_out(parts, stride, K, classes):
+    """Machines as `Machines` documents them."""
+
+    def flat(arrays, kind=np.int64):
+        return np.concatenate([*(np.ravel(array) for array in arrays), np.zeros(0)]).astype(kind)
+
+    def starts(arrays):
+        sizes = np.array([np.size(array) for array in arrays], np.int64)
+        return np.cumsum(sizes) - sizes
+
+    M = len(parts)
+    blocks = [block for part in parts for block in part.symbols]
+    symbols, table = flat(blocks, np.int16), starts(blocks).reshape(M, classes).T.copy()
+    width, states = (np.array([p.cost.shape[i] for p in parts], np.int64) for i in (1, 0))
+    next_state, cost = flat([p.next_state for p in parts], np.int32), flat([p.cost for p in parts])
+    final, state_at = flat([p.final for p in parts]), starts([p.final for p in parts])
+    arc = starts([p.cost for p in parts])
     return Machines(
         symbols,
-        table.reshape(classes, M),
-        stride,
-        np.cumsum(sizes) - sizes,
+        table,
+        np.array(stride, np.int64),
+        arc,
         width,
         next_state,
         cost,
         state_at,
         final,
         states,
-        *events(symbols, table, stride, K, next_state, cost, np.cumsum(sizes) - sizes, width, states),
+        *events(symbols, table, stride, K, next_state, cost, arc, width, states),
         np.flatnonzero(final[state_at] != 0).astype(np.int32) if M else np.zeros(0, np.int32),
+        flat([p.weight for p in parts]),
+        starts([p.weight for p in parts]),
+        np.array([p.side for p in parts], np.int64).reshape(M, 2),
+        np.array([p.box for p in parts], np.int64).reshape(M, 2),
     )
 
 
 def events(symbols, table, stride, K, next_state, cost, arc, width, states):
-    begin, event = [0], []
+    begin, event, read = [0], [], []
     for c in range(len(table)):
         for i in range(K + 1):
             for j in range(K):
@@ -191,8 +250,9 @@ def events(symbols, table, stride, K, next_state, cost, arc, width, states):
                     arcs = arc[m] + np.arange(states[m]) * width[m] + symbol
                     if (next_state[arcs] != np.arange(states[m])).any() or cost[arcs].any():
                         event.append(m)
+                        read.append(symbol)
                 begin.append(len(event))
-    return np.array(begin, np.int32), np.array(event, np.int32)
+    return np.array(begin, np.int32), np.array(event, np.int32), np.array(read, np.int16)
 
 
 def random_case(rng, unknown=0.0):
@@ -229,12 +289,12 @@ def test_the_first_of_the_best_labellings_is_proved():
     for seed in range(10):
         for case in cases(seed):
             everything = range(case.size[1])
-            paths, results, masks, _ = case.run()
-            for here, result, mask in zip(case.sequences(), results, masks):
+            paths, results, marks = case.run()
+            for here, result, (mask, _) in zip(case.sequences(), results, marks):
                 value, path = case.best(here, everything)
                 without, _ = case.best(here, [])
                 codes.add(int(result[CODE]))
-                taken_up = max(taken_up, mask.sum())
+                taken_up = max(taken_up, np.count_nonzero(mask))
                 if value is None:
                     assert result[CODE] == (NO_PATH if without is None else NO_LABELLING)
                     assert result[VALUE] == result[BOUND] == FORBIDDEN
@@ -250,12 +310,12 @@ def test_the_first_of_the_best_labellings_is_proved():
 
 
 def test_bounds_and_incumbents_hold_where_the_work_ends():
-    codes = set()
+    codes, ways = set(), set()
     for seed in range(10, 18):
         for case in cases(seed):
-            for work in (0, 3, 12):
-                paths, results, _, _ = case.run(work)
-                for here, result in zip(case.sequences(), results):
+            for work in (0, 3, 12, 50, 200):
+                paths, results, marks = case.run(work)
+                for here, result, (mask, prices) in zip(case.sequences(), results, marks):
                     value, path = case.best(here, range(case.size[1]))
                     optimum = FORBIDDEN if value is None else value
                     codes.add(
@@ -266,9 +326,12 @@ def test_bounds_and_incumbents_hold_where_the_work_ends():
                         assert (paths[here] == -1).all()
                     else:
                         assert case.value(here, paths[here].tolist()) == result[VALUE]
+                    assert result[PRICES] == np.count_nonzero(prices)
                     if result[CODE] == PROVED:
                         assert result[VALUE] == optimum and paths[here].tolist() == path
+                        ways.add((bool(prices.any()), bool(mask.any()), bool((mask == INSIDE).any())))
     assert {(TOO_MUCH_WORK, dead, lower) for dead in (False, True) for lower in (False, True)} <= codes
+    assert {(True, False, False), (True, True, False), (True, True, True), (False, True, True)} <= ways
 
 
 def test_a_direct_index_and_a_hash_table_agree():
@@ -301,20 +364,22 @@ def test_classes_can_be_given():
 
 def test_completions_and_bare_viterbi():
     for case in cases(32):
-        completions, handle = case.run()[3], together(case.windows, case.scores, case.machines)
-        K = case.size[0]
+        handle, K = together(case.windows, case.scores, case.machines), case.size[0]
         for here in case.sequences():
             classes, rows = case.classes(here), case.rows[here]
             nodes, edges = case.emission[rows] + case.scores.node[classes[NODES]], case.edges(here, classes)
+            pool = case.pool[here] if len(case.pool) else 0
+            edge_at = np.broadcast_to(case.scores.which[pool, classes[EDGES]], len(rows)).copy()
+            completion, tail = np.empty((2, len(rows), case.scores.edge.shape[2]), np.int64)
+            complete(handle, case.emission, rows, classes[NODES], edge_at, completion, tail)
             after = np.zeros(K, np.int64)
             for t in range(len(rows) - 1, -1, -1):
-                own = completions[here][t]
+                own = completion[t]
                 same = (own[:K] == after) | ((own[:K] < DEAD) & (after < DEAD))
                 assert same.all() and (own[K:] == FORBIDDEN).all()
                 after = np.maximum(edges[t] + np.maximum(nodes[t] + after, FORBIDDEN), FORBIDDEN).max(axis=1)
             value, path = case.best(here, [])
-            mine, pool = np.empty(len(rows), np.int64), case.pool[here] if len(case.pool) else 0
-            edge_at = np.broadcast_to(case.scores.which[pool, classes[EDGES]], len(rows)).copy()
+            mine = np.empty(len(rows), np.int64)
             total = bare(handle, case.emission, rows, classes[NODES], edge_at, mine)
             assert total == value if value is not None else total < DEAD
             assert value is None or mine.tolist() == path
@@ -325,18 +390,10 @@ def test_many_prefixes_need_room(direct):
     """Parity machines without gains from merging, and scores that are all equal."""
     K, T, M = 4, 8, 10
     rng = np.random.default_rng(5)
-    block = K
-    symbols = rng.integers(0, 2, M * block).astype(np.int16)
-    table = (np.arange(M) * block)[None]
-    cost, final = np.zeros(4 * M, np.int64), np.tile([0, 1], M)
-    next_state = np.tile([0, 1, 1, 0], M).astype(np.int32)
-    final[::2], final[1::2] = 1, 0
-    arc, width, states, stride = np.arange(M) * 4, np.full(M, 2), np.full(M, 2), np.zeros(M, np.int64)
-    found = events(symbols, table, stride, K, next_state, cost, arc, width, states)
-    owing = np.arange(M, dtype=np.int32)
-    machines = Machines(
-        symbols, table, stride, arc, width, next_state, cost, np.arange(M) * 2, final, states, *found, owing
-    )
+    read = rng.integers(0, 2, (M, K))
+    flip, none = np.array([[0, 1], [1, 0]]), np.zeros((2, 2), np.int64)
+    parts = [Parts([row], flip, none, np.array([1, 0]), np.zeros(2, np.int64)) for row in read]
+    machines = laid_out(parts, np.zeros(M, np.int64), K, 1)
     one = np.ones((3, 3), np.int64)
     windows = Windows(np.ones((1, 3, 3), np.int32), np.arange(3) * 8, one + 1, np.zeros(24, np.int32))
     edge = np.full((1, K, 8), FORBIDDEN)
@@ -344,13 +401,12 @@ def test_many_prefixes_need_room(direct):
     scores = Scores(np.zeros((1, K), np.int64), edge, np.zeros((1, 1), np.int64))
     zeros, emission = np.zeros(T, np.int64), np.zeros((1, K), np.int64)
     case = Case(windows, scores, machines, emission, np.array([0, T]), zeros, zeros, zeros[:0])
-    paths, results, _, _ = case.run(10**9, direct)
+    paths, results, _ = case.run(10**9, direct)
     parities = {}
     for number in range(K**T):
         path = [number // K ** (T - 1 - t) % K for t in range(T)]
         counts = tuple(path.count(k) % 2 for k in range(K))
         parities.setdefault(counts, path)
-    read = symbols.reshape(M, K).astype(int)
     least = {counts: int(((read @ counts) % 2 == 0).sum()) for counts in parities}
     assert results[0, VALUE] == -min(least.values())
     assert paths.tolist() == min(parities[c] for c in parities if least[c] == min(least.values()))

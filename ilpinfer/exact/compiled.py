@@ -15,7 +15,7 @@ from formulations.compiled.rules import CompiledRules
 from formulations.compiled.vocabulary import TooManyClasses, Vocabulary
 from formulations.grid import SPARE, Grid, add, is_forbidden
 from ilpinfer.certificate import Part
-from ilpinfer.kernels.decoding import DIRECT, decode_batch
+from ilpinfer.kernels.decoding import DIRECT, INSIDE, decode_batch
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows, padded
 from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, Integers, Scores
@@ -39,13 +39,15 @@ class Outcome(NamedTuple):
     path : label ids (T,), -1 where there is none
     value : of the labelling, grid units
     taken : the machines that were taken up
+    inside : those of them that were multiplied for bounds
     prices : of sums, grid units
     """
 
     proved: bool
     path: Integers
     value: int
-    taken: tuple[Part, ...]
+    taken: tuple[Part, ...] = ()
+    inside: frozenset[Part] = frozenset()
     prices: tuple[tuple[Part, int], ...] = ()
 
     @property
@@ -77,11 +79,17 @@ class Entry(NamedTuple):
     def outcome(self, path: Integers, result: list[int], marks: Integers) -> Outcome:
         """What a sequence's row of results says."""
         code, value, _, _, work, prices = result
-        taken = tuple([self.keys[m] for m in marks[0].nonzero()[0].tolist()]) if work else ()
-        if not prices:
-            return Outcome(code == PROVED, path, value, taken)
-        charged = tuple((self.parts[m], int(marks[1, m])) for m in marks[1].nonzero()[0].tolist())
-        return Outcome(code == PROVED, path, value, taken, charged)
+        if not work and not prices:
+            return Outcome(code == PROVED, path, value)
+        taken = marks[0].nonzero()[0].tolist()
+        return Outcome(
+            code == PROVED,
+            path,
+            value,
+            tuple([self.keys[m] for m in taken]),
+            frozenset([self.keys[m] for m in taken if marks[0, m] == INSIDE]),
+            tuple([(self.parts[m], int(marks[1, m])) for m in marks[1].nonzero()[0].tolist()]),
+        )
 
 
 class Input(NamedTuple):

@@ -134,11 +134,11 @@ def _solve(handle, emission, rows, tokens, recursion, limits, path, result, mask
     edge_at, T = tokens[3], len(rows)
     classes, trial = tokens[MACHINES, :T], tokens[4, :T]
     total = complete(handle, emission, rows, tokens[NODES], edge_at, completion, tail)
-    result[BOUND] = min(result[BOUND], total)
     mask[:] = 0
     if total < DEAD:
-        result[CODE] = NO_PATH
-        return total
+        result[CODE], result[BOUND] = NO_PATH, FORBIDDEN
+        return FORBIDDEN
+    result[BOUND] = min(result[BOUND], total)
     trace(handle.scores.edge, edge_at, completion, tail, total, trial)
     count, cost = judge(handle, classes, trial, mask, room, np.int64(0))
     if count == 0 or total - cost > max(result[VALUE], DEAD):

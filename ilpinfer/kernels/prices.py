@@ -185,7 +185,6 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, mask, price
         target = result[VALUE] if result[VALUE] > DEAD else best - GUESS
         if norm == 0 or target >= best:
             break
-        result[5] += 1
         step, moved = share * max(1, bound - target) / norm, False
         for m in range(len(at)):
             after = min(max(at[m] + np.int64(round(step * units[m])), machines.box[m, 0]), machines.box[m, 1])
@@ -208,7 +207,7 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, mask, price
                     break
                 at[:], trial[:], total, bound = prices, best_path, best_total, best
     result[BOUND] = min(result[BOUND], bound if result[CODE] == PROVED else best)
-    result[PRICES] += 1000 * np.count_nonzero(prices)
+    result[PRICES] = np.count_nonzero(prices)
     mask[:] = 0
     if result[CODE] == PROVED:
         return charged, own
