@@ -10,9 +10,11 @@ from ilpinfer.kernels.decoding import DIRECT, INSIDE, classify, decode_batch
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.recursion import bare, complete
 from ilpinfer.kernels.tables import (
+    ARC,
     BOUND,
     CODE,
     EDGES,
+    FINAL,
     MACHINES,
     NO_LABELLING,
     NO_PATH,
@@ -20,9 +22,11 @@ from ilpinfer.kernels.tables import (
     PRICES,
     PROVED,
     RELAXED,
+    STRIDE,
     TOO_MUCH_WORK,
     UNKNOWN_CLASS,
     VALUE,
+    WIDTH,
     Machines,
     Scores,
     Windows,
@@ -48,7 +52,7 @@ class Case:
 
     @property
     def size(self):
-        return self.emission.shape[1], len(self.machines.states)
+        return self.emission.shape[1], len(self.machines.layout)
 
     def sequences(self):
         return [slice(*ends) for ends in zip(self.begins[:-1].tolist(), self.begins[1:].tolist())]
@@ -84,8 +88,9 @@ class Case:
     def step(self, m, c, i, j, state):
         """The state of machine m after a step, and what the step costs."""
         machines = self.machines
-        symbol = machines.symbols[machines.table[c, m] + (i + 1) * machines.stride[m] + j]
-        arc = machines.arc[m] + state * machines.width[m] + symbol
+        layout = machines.layout[m]
+        symbol = machines.symbols[machines.table[c, m] + (i + 1) * layout[STRIDE] + j]
+        arc = layout[ARC] + state * layout[WIDTH] + symbol
         return int(machines.next_state[arc]), int(machines.cost[arc])
 
     def best(self, here, chosen):
@@ -98,7 +103,9 @@ class Case:
         def extend(path, states, value):
             t = len(path)
             if t == len(nodes):
-                value -= sum(int(machines.final[machines.state_at[m] + s]) for m, s in zip(chosen, states))
+                value -= sum(
+                    int(machines.final[machines.layout[m, FINAL] + s]) for m, s in zip(chosen, states)
+                )
                 if value > DEAD and (best[0] is None or value > best[0]):
                     best[:] = value, path
                 return
@@ -123,7 +130,7 @@ class Case:
                 states[m], cost = self.step(m, classes[MACHINES, t], path[t - 1] if t else -1, j, state)
                 total -= cost
         return total - sum(
-            int(self.machines.final[self.machines.state_at[m] + s]) for m, s in enumerate(states)
+            int(self.machines.final[self.machines.layout[m, FINAL] + s]) for m, s in enumerate(states)
         )
 
 
@@ -220,28 +227,24 @@ def laid_out(parts, stride, K, classes):
     next_state, cost = flat([p.next_state for p in parts], np.int32), flat([p.cost for p in parts])
     final, state_at = flat([p.final for p in parts]), starts([p.final for p in parts])
     arc = starts([p.cost for p in parts])
+    weights = [p.weight for p in parts]
+    layout = np.array([arc, width, stride, state_at, states, starts(weights)], np.int64).T.copy()
     return Machines(
         symbols,
         table,
-        np.array(stride, np.int64),
-        arc,
-        width,
+        layout,
         next_state,
         cost,
-        state_at,
         final,
-        states,
         *events(symbols, table, stride, K, next_state, cost, arc, width, states),
         np.flatnonzero(final[state_at] != 0).astype(np.int32) if M else np.zeros(0, np.int32),
-        flat([p.weight for p in parts]),
-        starts([p.weight for p in parts]),
-        np.array([p.side for p in parts], np.int64).reshape(M, 2),
-        np.array([p.box for p in parts], np.int64).reshape(M, 2),
+        flat(weights),
+        np.array([(*p.side, *p.box) for p in parts], np.int64).reshape(M, 4),
     )
 
 
 def events(symbols, table, stride, K, next_state, cost, arc, width, states):
-    begin, event, read = [0], [], []
+    begin, event = [0], []
     for c in range(len(table)):
         for i in range(K + 1):
             for j in range(K):
@@ -249,10 +252,9 @@ def events(symbols, table, stride, K, next_state, cost, arc, width, states):
                     symbol = symbols[table[c, m] + i * stride[m] + j]
                     arcs = arc[m] + np.arange(states[m]) * width[m] + symbol
                     if (next_state[arcs] != np.arange(states[m])).any() or cost[arcs].any():
-                        event.append(m)
-                        read.append(symbol)
+                        event.append((m, symbol))
                 begin.append(len(event))
-    return np.array(begin, np.int32), np.array(event, np.int32), np.array(read, np.int16)
+    return np.array(begin, np.int32), np.array(event, np.int32).reshape(-1, 2)
 
 
 def random_case(rng, unknown=0.0):

@@ -1,5 +1,6 @@
 """Lines of the tables: seconds beside those of the unit, and targets."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -52,8 +53,11 @@ def judged(name: str, value: float, most: float) -> str:
 
 
 def shares(methods: Sequence[str]) -> str:
-    """How often nothing was broken, label setting was enough, and the engine behind it was needed."""
-    ways = ["viterbi" if m == "auto: viterbi" else m.removeprefix("auto: ")[:13] for m in methods]
-    known = {"nothing broken": ways.count("viterbi"), "label setting": ways.count("label setting")}
-    known["the engine"] = len(ways) - sum(known.values())
-    return ", ".join(f"{name} {count / len(ways):.0%}" for name, count in known.items())
+    """How often nothing was broken, prices and label setting were enough, and the engine behind them was needed."""
+    kernels = re.compile(r"auto: (\d+ prices)?(, )?(label setting over \d+ machines)?")
+    known = {
+        "nothing broken": sum(method == "auto: viterbi" for method in methods),
+        "prices or label setting": sum(kernels.fullmatch(method) is not None for method in methods),
+    }
+    known["the engine"] = len(methods) - sum(known.values())
+    return ", ".join(f"{name} {count / len(methods):.0%}" for name, count in known.items())

@@ -13,7 +13,9 @@ from ilpinfer.kernels.tables import (
     BOUND,
     CODE,
     EDGES,
+    LEAST,
     MACHINES,
+    MOST,
     NO_LABELLING,
     NO_PATH,
     NODES,
@@ -30,8 +32,10 @@ INSIDE = 3
 """Marks machines that were multiplied."""
 FEWEST_JOINT, MOST_JOINT = 64, 512
 """Joint states that machines may have which are multiplied, at first, and later."""
-BEFORE_PRICES = 3
-"""Label setting may take one part in 1 + so many of its work, for each sum that is broken, before there are prices."""
+MOST_CELLS, VECTOR = 2**22, 8
+"""Values of a recursion over joint states; steps of such a recursion that take as long as one of label setting."""
+FIRST_SHARE = 20
+"""One part in so many of the work is done before prices and products."""
 DIRECT = 2**17
 """Slots of the largest direct index of label setting; beyond, keys are hashed."""
 
@@ -58,16 +62,19 @@ def classify(windows, tokens, classes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _product(handle, emission, rows, tokens, mask, room, count, most):  # type: ignore[no-untyped-def]
+def _product(handle, emission, rows, tokens, marks, room, count, most):  # type: ignore[no-untyped-def]
     """Multiply machines that are taken up, the `count` in `room` after those that were `INSIDE`, up to so many joint states.
 
-    Returns the joint automaton, its recursion as `follow` reads it, and how many of the machines stay outside, in `room`.
+    Sums with prices stay outside, as proofs have it. Returns the joint automaton, its recursion as `follow` reads it, and how many of the machines stay outside, in `room`.
     """
-    T, K = len(rows), emission.shape[1]
+    T, K, mask = len(rows), emission.shape[1], marks[0]
     before = np.flatnonzero(mask == INSIDE)
     every = np.concatenate((before, room[0, :count]))
-    joint, inside = multiplied(handle.machines, tokens[MACHINES, :T], K, every, most)
-    size = len(joint.final), T, handle.scores.edge.shape[2]
+    width = handle.scores.edge.shape[2]
+    joint, inside = multiplied(
+        handle.machines, tokens[MACHINES, :T], K, every, marks[1], min(most, MOST_CELLS // (T * width))
+    )
+    size = len(joint.final), T, width
     completion, tail = np.empty(size, np.int64), np.empty(size, np.int64)
     total = complete_jointly(handle, emission, rows, tokens[NODES], tokens[3], joint, completion, tail)
     count = 0
@@ -80,7 +87,7 @@ def _product(handle, emission, rows, tokens, mask, room, count, most):  # type: 
 
 
 @kernel
-def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mask, room, count):  # type: ignore[no-untyped-def]
+def _refine(handle, emission, rows, tokens, recursion, limits, path, result, marks, room, count):  # type: ignore[no-untyped-def]
     """Relaxations of more and more machines, `count` at first, until the best labelling breaks no other.
 
     Where label setting is too much work, some of the machines are multiplied, for better bounds, and it goes on.
@@ -88,9 +95,9 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mas
     T, K = len(rows), emission.shape[1]
     edge_at, classes, trial = tokens[3, :T], tokens[MACHINES, :T], tokens[4, :T]
     p, joint, most = no_prefixes(), no_machines(T, K), FEWEST_JOINT
-    work, last = result[WORK] + limits[0] // FEWEST_JOINT, result[WORK] + limits[0]
+    work, last, slots = limits
     while True:
-        left, taken = (work - result[WORK], limits[1]), room[0, :count]
+        left, taken = (work - result[WORK], slots), room[0, :count]
         end, bound, steps, p = follow(
             handle, edge_at, classes, joint, taken, recursion, result[BOUND], result[VALUE], left, p
         )
@@ -100,13 +107,14 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mas
             result[CODE] = NO_LABELLING if end == NONE else TOO_MUCH_WORK
             return
         if end < 0:
-            joint, recursion, count = _product(handle, emission, rows, tokens, mask, room, count, most)
+            joint, recursion, count = _product(handle, emission, rows, tokens, marks, room, count, most)
             result[BOUND] = min(result[BOUND], recursion[2])
-            work, most = (last if most == MOST_JOINT else result[WORK] + limits[0] // 4), MOST_JOINT
+            result[WORK] += len(joint.final) * T * K * K // VECTOR
+            work, most = (last if most == MOST_JOINT else result[WORK] + last // 4), MOST_JOINT
             continue
         spell(p, end, trial)
         before = count
-        count, cost = judge(handle, classes, trial, mask, room, count)
+        count, cost = judge(handle, classes, trial, marks[0], room, count)
         if count == before or bound - cost > max(result[VALUE], DEAD):
             result[VALUE] = bound - cost
             for t in range(len(path)):
@@ -117,21 +125,22 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mas
 
 
 @kernel
-def _share(machines, room, count, limits):  # type: ignore[no-untyped-def]
-    """The limits of label setting, the lower the more sums are broken, which prices may help with."""
-    parts = 1
-    for v in range(count):
-        m = room[0, v]
-        if machines.box[m, 0] < machines.box[m, 1]:
-            parts += BEFORE_PRICES
-    return limits[0] // parts, limits[1]
+def _sums(machines, taken):  # type: ignore[no-untyped-def]
+    """How many of the machines are sums that may have prices."""
+    count = 0
+    for m in taken:
+        count += machines.sums[m, LEAST] < machines.sums[m, MOST]
+    return count
 
 
 @kernel
-def _solve(handle, emission, rows, tokens, recursion, limits, path, result, mask, room):  # type: ignore[no-untyped-def]
-    """Viterbi, and relaxations where its path breaks machines; a labelling in `path` stays where it is better."""
+def _solve(handle, emission, rows, tokens, recursion, limits, path, result, marks, room, early):  # type: ignore[no-untyped-def]
+    """Viterbi, and relaxations where its path breaks machines; a labelling in `path` stays where it is better.
+
+    Early, where sums are broken that may have prices, little work is done, and the less the more sums these are.
+    """
     completion, tail = recursion
-    edge_at, T = tokens[3], len(rows)
+    edge_at, T, mask = tokens[3], len(rows), marks[0]
     classes, trial = tokens[MACHINES, :T], tokens[4, :T]
     total = complete(handle, emission, rows, tokens[NODES], edge_at, completion, tail)
     mask[:] = 0
@@ -147,10 +156,13 @@ def _solve(handle, emission, rows, tokens, recursion, limits, path, result, mask
             path[t] = trial[t]
     result[CODE] = PROVED
     if count:
-        limits = _share(handle.machines, room, count, limits)
+        first, last, slots = limits
+        sums = _sums(handle.machines, room[0, :count])
+        if early and sums:
+            first = last = first // sums
         shape = 1, T, completion.shape[1]
         ends = completion[:T].reshape(shape), tail[:T].reshape(shape), total
-        _refine(handle, emission, rows, tokens, ends, limits, path, result, mask, room, count)
+        _refine(handle, emission, rows, tokens, ends, (first, last, slots), path, result, marks, room, count)
     return total
 
 
@@ -165,16 +177,17 @@ def decode(handle, emission, rows, tokens, recursion, limits, path, result, mark
     recursion : completion and tail (T, Kp), filled
     room : as for `judge`
     """
-    mask, prices, T = marks[0], marks[1], len(rows)
+    T = len(rows)
     result[VALUE], result[BOUND], result[WORK], result[PRICES] = FORBIDDEN, -FORBIDDEN, 0, 0
-    prices[:] = 0
-    result[RELAXED] = _solve(handle, emission, rows, tokens, recursion, limits, path, result, mask, room)
-    if result[CODE] == TOO_MUCH_WORK:
+    marks[1] = 0
+    work = limits[0] // FIRST_SHARE, limits[0], limits[1]
+    result[RELAXED] = _solve(handle, emission, rows, tokens, recursion, work, path, result, marks, room, True)
+    if result[CODE] == TOO_MUCH_WORK and result[WORK] < limits[0]:
         ends = recursion[0], recursion[1], result[RELAXED]
-        handle, own = tighten(handle, emission, rows, tokens, ends, path, result, mask, prices, room)
+        handle, own = tighten(handle, emission, rows, tokens, ends, path, result, marks, room)
         if result[CODE] != PROVED:
-            left = limits[0] - result[WORK], limits[1]
-            _solve(handle, own, np.arange(T), tokens, recursion, left, path, result, mask, room)
+            work = result[WORK] + work[0], work[1], work[2]
+            _solve(handle, own, np.arange(T), tokens, recursion, work, path, result, marks, room, False)
     if result[VALUE] < DEAD:
         result[VALUE] = FORBIDDEN
         for t in range(T):

@@ -10,7 +10,7 @@ import numpy as np
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel
 from ilpinfer.kernels.recursion import step_back
-from ilpinfer.kernels.tables import Integers, Small
+from ilpinfer.kernels.tables import ARC, FINAL, STATES, STRIDE, WIDTH, Integers, Small
 
 MOST_KINDS = 256
 """Kinds of labels, beyond which a machine stays outside."""
@@ -64,7 +64,7 @@ def _rows(classes, C):  # type: ignore[no-untyped-def]
 @kernel
 def _split(kind, kinds, machines, m, known):  # type: ignore[no-untyped-def]
     """Kinds that tell apart what machine m tells apart too: kind (R, K), and the old kind and the symbol of each (S, 2)."""
-    width = machines.width[m]
+    width = machines.layout[m, WIDTH]
     number, finer = np.full(kinds * width, np.int32(-1)), np.empty_like(kind)
     pairs, count = np.empty((min(kind.size, kinds * width), 2), np.int64), 0
     for r in range(len(kind)):
@@ -83,15 +83,16 @@ def _split(kind, kinds, machines, m, known):  # type: ignore[no-untyped-def]
 @kernel
 def _multiply(joint, kind, pairs, machines, m, most):  # type: ignore[no-untyped-def]
     """The joint automaton with machine m, as far as its states can be reached; with no state where those are too many."""
-    states, S = machines.states[m], len(pairs)
+    states, S = machines.layout[m, STATES], len(pairs)
+    most = max(most, 1)
     number, order = np.full(len(joint.final) * states, np.int32(-1)), np.zeros(most, np.int64)
     after, cost = np.empty((most, S), np.int32), np.empty((most, S), np.int64)
     final, number[0], count, done = np.empty(most, np.int64), 0, 1, 0
     while done < count:
         q, state = order[done] // states, order[done] % states
-        final[done] = min(joint.final[q] + machines.final[machines.state_at[m] + state], -FORBIDDEN)
+        final[done] = min(joint.final[q] + machines.final[machines.layout[m, FINAL] + state], -FORBIDDEN)
         for s in range(S):
-            old, arc = pairs[s, 0], machines.arc[m] + state * machines.width[m] + pairs[s, 1]
+            old, arc = pairs[s, 0], machines.layout[m, ARC] + state * machines.layout[m, WIDTH] + pairs[s, 1]
             key = joint.after[q, old] * states + machines.next_state[arc]
             if number[key] < 0:
                 if count == most:
@@ -105,17 +106,17 @@ def _multiply(joint, kind, pairs, machines, m, most):  # type: ignore[no-untyped
 
 
 @kernel
-def multiplied(machines, classes, K, taken, most):  # type: ignore[no-untyped-def]
+def multiplied(machines, classes, K, taken, apart, most):  # type: ignore[no-untyped-def]
     """The joint automaton of as many machines in `taken` (A,) as have at most so many joint states, in their order.
 
-    Those that look at the previous label stay outside. Returns which ones are inside (A,), too.
+    Those that look at the previous label stay outside, and those where apart (M,) is not 0. Returns which ones are inside (A,), too.
     """
     row, known = _rows(classes, len(machines.table))
     joint = Joint(row, np.zeros((len(known), K), np.int32), *no_machines(1, 1)[2:])
     inside = np.zeros(len(taken), np.bool_)
     for a in range(len(taken)):
         m = taken[a]
-        if machines.stride[m]:
+        if machines.layout[m, STRIDE] or apart[m]:
             continue
         kind, pairs = _split(joint.kind, joint.after.shape[1], machines, m, known)
         if len(pairs) > MOST_KINDS:

@@ -4,6 +4,7 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.tables import ARC, FINAL, WIDTH
 
 
 @kernel
@@ -33,31 +34,31 @@ def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-
     how many are taken up now, and the cost, at most -FORBIDDEN
     """
     machines, K = handle.machines, handle.scores.edge.shape[1]
-    begin, event, read, final = machines.begin, machines.event, machines.read, machines.final
+    begin, event, layout, final = machines.begin, machines.event, machines.layout, machines.final
     taken, state, visited = room[0], room[1], room[2]
     before, touched, now, total = 0, 0, count, np.int64(0)
     for t in range(len(path)):
         c, j = classes[t], path[t]
         step = (c * (K + 1) + before) * K + j
         for e in range(begin[step], begin[step + 1]):
-            m = np.int64(event[e])
+            m = np.int64(event[e, 0])
             if mask[m] & 1:
                 continue
             if state[m] < 0:
                 state[m] = 0
                 visited[touched] = m
                 touched += 1
-            arc = machines.arc[m] + state[m] * machines.width[m] + read[e]
+            arc = layout[m, ARC] + state[m] * layout[m, WIDTH] + event[e, 1]
             state[m] = machines.next_state[arc]
             now, total = _charge(machines.cost[arc], m, mask, taken, now, total)
         before = j + 1
     for owing in range(len(machines.owing)):
         m = np.int64(machines.owing[owing])
         if state[m] < 0 and not mask[m] & 1:
-            now, total = _charge(final[machines.state_at[m]], m, mask, taken, now, total)
+            now, total = _charge(final[layout[m, FINAL]], m, mask, taken, now, total)
     for v in range(touched):
         m = visited[v]
-        now, total = _charge(final[machines.state_at[m] + state[m]], m, mask, taken, now, total)
+        now, total = _charge(final[layout[m, FINAL] + state[m]], m, mask, taken, now, total)
         state[m] = -1
     for v in range(count, now):
         mask[taken[v]] = 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.kernels.tables import Integers, Small
+from ilpinfer.kernels.tables import ARC, FINAL, STATES, STRIDE, WIDTH, Integers, Small
 
 DEAD = FORBIDDEN // 2
 DONE, NONE, STOPPED, FULL = 0, -1, -2, -3
@@ -22,6 +22,9 @@ FIRST_STEP = UNITS_PER_NAT * 3 // 2
 """How far below a bound the floor begins, grid units."""
 BITS = 62
 """In use of each word of a key."""
+WORD, SHIFT, MASK, ROW, READ = range(5)
+"""Rows of places: which word of a key has a machine's state, from which bit on, and its mask; where the arcs of its state
+begin, and its symbols, for the prefix at hand."""
 ROOM = 1024
 """Prefixes and slots that there is room for at first, a power of 2."""
 
@@ -32,7 +35,7 @@ class Prefixes(NamedTuple):
     Parameters
     ----------
     reach : (N,) grid units; FORBIDDEN where a better one with the same key came later
-    key : (N, W) label, joint state, and the state of each machine, where `Places` says
+    key : (N, W) the label, the joint state, and the state of each machine at hand, where `_places` says
     label, parent : (N,) number 0 is the empty prefix
     slots : clock + number of a prefix, a power of 2 of them; those below clock + the first number of a length are empty
     clock : (1,) not less than what earlier calls have left in the slots
@@ -44,23 +47,6 @@ class Prefixes(NamedTuple):
     parent: Small
     slots: Integers
     clock: Integers
-
-
-class Places(NamedTuple):
-    """Where the joint state and the state of each machine are in a key; the label is in the lowest bits of the first word.
-
-    Parameters
-    ----------
-    joint : bit of the first word that the joint state begins at, and its mask
-    word, shift, mask : (A,) where each machine's state begins, and its mask
-    size : how many words a key has, and bits in the last one
-    """
-
-    joint: Integers
-    word: Integers
-    shift: Integers
-    mask: Integers
-    size: Integers
 
 
 @kernel
@@ -147,17 +133,18 @@ def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-un
 
 
 @kernel
-def _extend(handle, edge_at, classes, joint, taken, recursion, limits, places, row, read, values, p, at):  # type: ignore[no-untyped-def]
+def _extend(handle, edge_at, classes, joint, taken, recursion, limits, places, values, p, at):  # type: ignore[no-untyped-def]
     """Extend prefixes from where `at` says, until all are labellings (`DONE`), or the work (`STOPPED`) or the room (`FULL`) ends."""
     completion, tail, total = recursion
     floor, work, indexed = limits
     edge, machines = handle.scores.edge, handle.machines
-    symbols, table, stride = machines.symbols, machines.table, machines.stride
+    symbols, table, layout = machines.symbols, machines.table, machines.layout
     next_state, cost, final = machines.next_state, machines.cost, machines.final
     reach, key, label, parent, slots, clock = p.reach, p.key, p.label, p.parent, p.slots, p.clock[0]
     T, K, A = len(classes), edge.shape[1], len(taken)
-    word, shift, bits, last = places.word, places.shift, places.mask, len(classes) - 1
-    joint_shift, joint_mask, words = places.joint[0], places.joint[1], places.size[0]
+    where, joint_shift, joint_mask, words = places
+    word, shift, mask, row, read = where
+    last = T - 1
     h, begin, first, made, done, cut = at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT]
     code = DONE
     for t in range(at[TOKEN], T):
@@ -177,8 +164,8 @@ def _extend(handle, edge_at, classes, joint, taken, recursion, limits, places, r
             cut = max(cut, _look_ahead(edge, edge_at[t], i, tail[q], t, rest, floor, values))
             for a in range(A):
                 m = taken[a]
-                row[a] = machines.arc[m] + (key[h, word[a]] >> shift[a] & bits[a]) * machines.width[m]
-                read[a] = table[c, m] + (i + 1) * stride[m]
+                row[a] = layout[m, ARC] + (key[h, word[a]] >> shift[a] & mask[a]) * layout[m, WIDTH]
+                read[a] = table[c, m] + (i + 1) * layout[m, STRIDE]
             done += K
             for j in range(K):
                 value = values[j]
@@ -193,7 +180,7 @@ def _extend(handle, edge_at, classes, joint, taken, recursion, limits, places, r
                     key[made, word[a]] |= np.int64(next_state[arc]) << shift[a]
                     spent = min(spent + cost[arc], -FORBIDDEN)
                     if t == last:
-                        spent = min(spent + final[machines.state_at[taken[a]] + next_state[arc]], -FORBIDDEN)
+                        spent = min(spent + final[layout[taken[a], FINAL] + next_state[arc]], -FORBIDDEN)
                 done += A + 4
                 value -= spent
                 if value < floor:
@@ -218,22 +205,19 @@ def _extend(handle, edge_at, classes, joint, taken, recursion, limits, places, r
 
 
 @kernel
-def _places(states, taken, K, Q):  # type: ignore[no-untyped-def]
-    """Where states are in a key of K labels, Q joint states, and the machines in `taken`."""
-    A, word, used = len(taken), 0, _bits(K)
-    joint = np.array([used, (1 << _bits(Q)) - 1])
-    places = Places(
-        joint, np.empty(A, np.int64), np.empty(A, np.int64), np.empty(A, np.int64), np.empty(2, np.int64)
-    )
-    used += _bits(Q)
-    for a in range(A):
-        need = _bits(states[taken[a]])
+def _places(layout, taken, K, Q):  # type: ignore[no-untyped-def]
+    """Where K labels, Q joint states, and states of the machines in `taken` (A,) are in a key; the label has the lowest bits.
+
+    Returns the rows of `WORD`; bit of the first word that the joint state begins at, and its mask; words; bits of the last.
+    """
+    where, word, used = np.empty((5, len(taken)), np.int64), 0, _bits(K) + _bits(Q)
+    for a in range(len(taken)):
+        need = _bits(layout[taken[a], STATES])
         if used + need > BITS:
             word, used = word + 1, 0
-        places.word[a], places.shift[a], places.mask[a] = word, used, (1 << need) - 1
+        where[WORD, a], where[SHIFT, a], where[MASK, a] = word, used, (1 << need) - 1
         used += need
-    places.size[0], places.size[1] = word + 1, used
-    return places
+    return (where, _bits(K), (1 << _bits(Q)) - 1, word + 1), used
 
 
 @kernel
@@ -267,13 +251,12 @@ def follow(handle, edge_at, classes, joint, taken, recursion, bound, least, limi
     number of the labelling in `p`, `NONE` where none has a finite value, or `STOPPED`; its value or another bound on the
     best one; steps; p
     """
-    K, A = handle.scores.edge.shape[1], len(taken)
-    places = _places(handle.machines.states, taken, K, len(joint.final))
-    p = _of_words(p, places.size[0])
-    row, read = np.empty(A, np.int64), np.empty(A, np.int64)
+    K = handle.scores.edge.shape[1]
+    places, used = _places(handle.machines.layout, taken, K, len(joint.final))
+    p = _of_words(p, places[3])
     values, at = np.empty(K, np.int64), np.zeros(7, np.int64)
-    size = 1 << places.size[1]
-    work, indexed = limits[0], places.size[0] == 1 and size <= limits[1]
+    size = 1 << used
+    work, indexed = limits[0], places[3] == 1 and size <= limits[1]
     if len(p.slots) < (size if indexed else ROOM):
         p = _more_slots(p, size if indexed else ROOM)
     step = FIRST_STEP
@@ -284,9 +267,7 @@ def follow(handle, edge_at, classes, joint, taken, recursion, bound, least, limi
             p = _with_room(p, at[FIRST], at[MADE], K, indexed)
             p.key[0], p.reach[0], p.label[0], p.parent[0] = 0, recursion[2], -1, -1
             stops = floor, work, indexed
-            code = _extend(
-                handle, edge_at, classes, joint, taken, recursion, stops, places, row, read, values, p, at
-            )
+            code = _extend(handle, edge_at, classes, joint, taken, recursion, stops, places, values, p, at)
         p.clock[0] += at[MADE]
         if code == STOPPED:
             return STOPPED, bound, at[STEPS], p

@@ -68,27 +68,28 @@ def pack_machines(followed: Sequence[Followed], folding: Folding, vocabulary: Vo
     rows = np.array([v[0].size for v in values], np.int64)
     costs = [_cost(machine.automaton.emits, machine.penalty) for machine in followed]
     finals = [_cost(machine.automaton.final, machine.penalty) for machine in followed]
-    begin, event, read = _events(followed, costs, which, K)
+    begin, event = _events(followed, costs, which, K)
     weights = [_weights(machine) for machine in followed]
+    layout = [
+        _starts([cost.size for cost in costs]),
+        [cost.shape[1] for cost in costs],
+        [K if v.shape[1] > 1 else 0 for v in values],
+        _starts([len(final) for final in finals]),
+        [len(final) for final in finals],
+        _starts([len(weight) for weight in weights]),
+    ]
     return Machines(
         symbols=_flat(values, np.int16),
         table=starts + which * rows,
-        stride=np.array([K if v.shape[1] > 1 else 0 for v in values], np.int64),
-        arc=_starts([cost.size for cost in costs]),
-        width=np.array([cost.shape[1] for cost in costs], np.int64),
+        layout=np.array(layout, np.int64).T.copy(),
         next_state=_flat([machine.automaton.next_state for machine in followed], np.int32),
         cost=_flat(costs, np.int64),
-        state_at=_starts([len(final) for final in finals]),
         final=_flat(finals, np.int64),
-        states=np.array([len(final) for final in finals], np.int64),
         begin=begin,
         event=event,
-        read=read,
         owing=np.array([m for m, final in enumerate(finals) if final[0]], np.int32),
         weight=_flat(weights, np.int64),
-        weight_at=_starts([len(weight) for weight in weights]),
-        side=np.array([_sides(machine) for machine in followed], np.int64).reshape(-1, 2),
-        box=np.array([_box(machine, LONG * len(followed)) for machine in followed], np.int64).reshape(-1, 2),
+        sums=np.array([_sum(machine, len(followed)) for machine in followed], np.int64).reshape(-1, 4),
     )
 
 
@@ -97,25 +98,19 @@ def _weights(machine: Followed) -> Integers:
     return np.zeros(symbols, np.int64) if machine.total is None else machine.total.weights
 
 
-def _sides(machine: Followed) -> tuple[int, int]:
+def _sum(machine: Followed, count: int) -> tuple[int, int, int, int]:
+    """Sides and prices of one machine of so many; a sum whose weights are of both signs has no price."""
     total = machine.total
     if total is None:
-        return -OPEN, OPEN
-    return -OPEN if total.low is None else total.low, OPEN if total.high is None else total.high
-
-
-def _box(machine: Followed, units: int) -> tuple[int, int]:
-    """The least and the greatest price, where a labelling has so many units of weights 1 or -1; 0 without a sum of one sign."""
-    if machine.total is None or machine.total.weights[0] < 0 < machine.total.weights[-1]:
-        return 0, 0
-    low, high = _sides(machine)
-    heaviest = max(
-        1, int(np.abs(machine.total.weights).max()), *(abs(side) for side in (low, high) if abs(side) < OPEN)
-    )
-    most = MOST_CHARGED // (units * heaviest)
+        return -OPEN, OPEN, 0, 0
+    low, high = (-OPEN if total.low is None else total.low), (OPEN if total.high is None else total.high)
+    if total.weights[0] < 0 < total.weights[-1]:
+        return low, high, 0, 0
+    heaviest = max(1, int(np.abs(total.weights).max()), *(abs(s) for s in (low, high) if abs(s) < OPEN))
+    most = MOST_CHARGED // (LONG * count * heaviest)
     if machine.penalty is not None:
         most = min(most, machine.penalty)
-    return 0 if low == -OPEN else -most, 0 if high == OPEN else most
+    return low, high, 0 if low == -OPEN else -most, 0 if high == OPEN else most
 
 
 def _chosen(steps: StepChoice, holds: bool) -> int:
@@ -128,9 +123,9 @@ def _cost(violations: NDArray[np.int64], penalty: int | None) -> Grid:
 
 def _events(
     followed: Sequence[Followed], costs: Sequence[Grid], which: Integers, K: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int16]]:
-    """Which machines a step can move or make charge, by class, previous and next label, and the symbols that they read."""
-    begin, event, read = [0], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Which machines a step can move or make charge, and the symbols that they read, by class, previous and next label."""
+    begin, events = [0], [np.zeros((0, 2), np.int64)]
     for chosen in which:
         moved = np.empty((len(followed), K + 1, K), bool)
         symbols = np.empty(moved.shape, np.int16)
@@ -139,15 +134,10 @@ def _events(
             stays = automaton.next_state == np.arange(automaton.states)[:, None]
             symbols[m] = machine.steps.values[p]
             moved[m] = (~stays | (cost != 0)).any(axis=0)[symbols[m]]
-        at, of = (array.reshape(len(followed), (K + 1) * K).T for array in (moved, symbols))
+        at, read = (array.reshape(len(followed), (K + 1) * K).T for array in (moved, symbols))
         begin += (begin[-1] + np.cumsum(at.sum(axis=1))).tolist()
-        event.append(np.nonzero(at)[1])
-        read.append(of[at])
-    return (
-        np.array(begin, np.int32),
-        np.concatenate(event).astype(np.int32),
-        np.concatenate(read).astype(np.int16),
-    )
+        events.append(np.stack([np.nonzero(at)[1], read[at]], axis=1))
+    return np.array(begin, np.int32), np.concatenate(events).astype(np.int32)
 
 
 def _starts(sizes: list[int]) -> Integers:

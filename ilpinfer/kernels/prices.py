@@ -11,7 +11,27 @@ from ilpinfer.kernels.handle import Handle
 from ilpinfer.kernels.jit import kernel
 from ilpinfer.kernels.judging import judge
 from ilpinfer.kernels.recursion import complete, trace
-from ilpinfer.kernels.tables import BOUND, CODE, MACHINES, NODES, PRICES, PROVED, VALUE, Machines, Scores
+from ilpinfer.kernels.tables import (
+    ARC,
+    BOUND,
+    CODE,
+    FINAL,
+    HIGH,
+    LEAST,
+    LOW,
+    MACHINES,
+    MOST,
+    NODES,
+    PRICES,
+    PROVED,
+    STATES,
+    STRIDE,
+    VALUE,
+    WEIGHT,
+    WIDTH,
+    Machines,
+    Scores,
+)
 
 DEAD = FORBIDDEN // 2
 ROUNDS, PATIENCE = 30, 4
@@ -42,9 +62,9 @@ def _pairs(edge_at, classes, C):  # type: ignore[no-untyped-def]
 @kernel
 def _charge(machines, m, price, c, i, row):  # type: ignore[no-untyped-def]
     """Take the price of sum m off the scores (K,) of the steps from label i, -1 for START, into a token of class c."""
-    at, weight_at = machines.table[c, m] + (i + 1) * machines.stride[m], machines.weight_at[m]
+    at, weight = machines.table[c, m] + (i + 1) * machines.layout[m, STRIDE], machines.layout[m, WEIGHT]
     for j in range(len(row)):
-        row[j] -= price * machines.weight[weight_at + machines.symbols[at + j]]
+        row[j] -= price * machines.weight[weight + machines.symbols[at + j]]
 
 
 @kernel
@@ -68,7 +88,7 @@ def _given_back(machines, prices):  # type: ignore[no-untyped-def]
     total = np.int64(0)
     for m in range(len(prices)):
         if prices[m]:
-            total += prices[m] * machines.side[m, 1 if prices[m] > 0 else 0]
+            total += prices[m] * machines.sums[m, HIGH if prices[m] > 0 else LOW]
     return total
 
 
@@ -80,8 +100,8 @@ def _weigh(machines, classes, path, K, units):  # type: ignore[no-untyped-def]
     for t in range(len(path)):
         step = (classes[t] * (K + 1) + before) * K + path[t]
         for e in range(machines.begin[step], machines.begin[step + 1]):
-            m = np.int64(machines.event[e])
-            units[m] += machines.weight[machines.weight_at[m] + machines.read[e]]
+            m = np.int64(machines.event[e, 0])
+            units[m] += machines.weight[machines.layout[m, WEIGHT] + machines.event[e, 1]]
         before = path[t] + 1
 
 
@@ -90,10 +110,10 @@ def _slopes(machines, prices, units):  # type: ignore[no-untyped-def]
     """Turn units into a subgradient of the bound with its sign changed, 0 at the end of a box; returns its squared norm."""
     norm = np.int64(0)
     for m in range(len(prices)):
-        low, high = machines.side[m]
+        low, high, least, most = machines.sums[m]
         side = high if prices[m] > 0 else low
         away = units[m] - (side if prices[m] else min(max(units[m], low), high))
-        if (away > 0 and prices[m] >= machines.box[m, 1]) or (away < 0 and prices[m] <= machines.box[m, 0]):
+        if (away > 0 and prices[m] >= most) or (away < 0 and prices[m] <= least):
             away = 0
         units[m] = away
         norm += away * away
@@ -106,7 +126,8 @@ def _settle(machines, prices):  # type: ignore[no-untyped-def]
     cost, final, total = machines.cost.copy(), machines.final.copy(), np.int64(0)
     owing, count = np.empty(len(prices), np.int32), 0
     for m in range(len(prices)):
-        begin, end = machines.state_at[m], machines.state_at[m] + machines.states[m]
+        begin = machines.layout[m, FINAL]
+        end = begin + machines.layout[m, STATES]
         if prices[m]:
             total += _give_back(machines, m, prices[m], cost, final[begin:end])
         if final[begin]:
@@ -118,7 +139,8 @@ def _settle(machines, prices):  # type: ignore[no-untyped-def]
 @kernel
 def _give_back(machines, m, price, cost, final):  # type: ignore[no-untyped-def]
     """Change the costs of one machine, whose arcs lead to no earlier state; returns the most that it can give back."""
-    Q, width, arc = machines.states[m], machines.width[m], machines.arc[m]
+    layout = machines.layout[m]
+    Q, width, arc, weight = layout[STATES], layout[WIDTH], layout[ARC], layout[WEIGHT]
     most = np.empty(Q, np.int64)
     for q in range(Q - 1, -1, -1):
         most[q] = max(-final[q], FORBIDDEN)
@@ -126,12 +148,12 @@ def _give_back(machines, m, price, cost, final):  # type: ignore[no-untyped-def]
             a = arc + q * width + s
             if machines.next_state[a] != q:
                 ahead = most[machines.next_state[a]]
-                gain = price * machines.weight[machines.weight_at[m] + s]
+                gain = price * machines.weight[weight + s]
                 most[q] = max(most[q], gain + ahead - cost[a], FORBIDDEN)
     for q in range(Q):
         for s in range(width):
             a = arc + q * width + s
-            gain, ahead = price * machines.weight[machines.weight_at[m] + s], most[machines.next_state[a]]
+            gain, ahead = price * machines.weight[weight + s], most[machines.next_state[a]]
             dead = cost[a] > -DEAD or ahead < DEAD or most[q] < DEAD
             cost[a] = -FORBIDDEN if dead else cost[a] - gain - ahead + most[q]
         final[q] = -FORBIDDEN if final[q] > -DEAD or most[q] < DEAD else final[q] + most[q]
@@ -139,8 +161,8 @@ def _give_back(machines, m, price, cost, final):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def tighten(handle, emission, rows, tokens, recursion, path, result, mask, prices, room):  # type: ignore[no-untyped-def]
-    """Lower the bound by prices (M,), which begin at 0, with Polyak's steps towards the best value that is known.
+def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room):  # type: ignore[no-untyped-def]
+    """Lower the bound by prices, marks[1] (M,), which begin at 0, with Polyak's steps towards the best value that is known.
 
     Parameters as `decoding.decode`; recursion : completion, tail and the best value without prices, all changed. In
     `result` the bound goes down, better labellings are entered, and it is `PROVED` where one attains the bound.
@@ -152,13 +174,14 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, mask, price
     """
     machines, windows, scores = handle.machines, handle.windows, handle.scores
     completion, tail, total = recursion
+    mask, prices = marks
     T, K = len(rows), emission.shape[1]
     classes, edge_at, trial = tokens[MACHINES, :T], tokens[3, :T], tokens[4, :T]
     own, order = np.empty((T, K), np.int64), np.arange(T)
     for t in range(T):
         for j in range(K):
             own[t, j] = emission[rows[t], j]
-    if not machines.box.any() or (edge_at.max() + 1) * len(machines.table) > MOST_PAIRS:
+    if not machines.sums[:, LEAST:].any() or (edge_at.max() + 1) * len(machines.table) > MOST_PAIRS:
         return handle, own
     trace(scores.edge, edge_at, completion, tail, total, trial)
     pairs = _pairs(edge_at, classes, len(machines.table))
@@ -187,7 +210,9 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, mask, price
             break
         step, moved = share * max(1, bound - target) / norm, False
         for m in range(len(at)):
-            after = min(max(at[m] + np.int64(round(step * units[m])), machines.box[m, 0]), machines.box[m, 1])
+            after = min(
+                max(at[m] + np.int64(round(step * units[m])), machines.sums[m, LEAST]), machines.sums[m, MOST]
+            )
             moved |= after != at[m]
             at[m] = after
         if not moved:
@@ -225,20 +250,13 @@ def _charging(machines, cost, final, owing):  # type: ignore[no-untyped-def]
     return Machines(
         machines.symbols,
         machines.table,
-        machines.stride,
-        machines.arc,
-        machines.width,
+        machines.layout,
         machines.next_state,
         cost,
-        machines.state_at,
         final,
-        machines.states,
         machines.begin,
         machines.event,
-        machines.read,
         owing,
         machines.weight,
-        machines.weight_at,
-        machines.side,
-        machines.box,
+        machines.sums,
     )

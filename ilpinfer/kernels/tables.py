@@ -56,48 +56,44 @@ class Scores(NamedTuple):
     which: Integers
 
 
+ARC, WIDTH, STRIDE, FINAL, STATES, WEIGHT = range(6)
+"""Columns of a layout: where a machine's arcs begin, arcs of each state, K or 0 where the previous label does not matter,
+where its final costs begin, how many states it has, and where its weights begin."""
+LOW, HIGH, LEAST, MOST = range(4)
+"""Columns of sums: the sides between which one costs nothing, and the least and the greatest price of a unit of weight, grid
+units; 0 where there is none."""
+
+
 class Machines(NamedTuple):
     """M machines, each with what a violation costs. C classes of tokens.
 
     Symbol of machine m on a step [i, j] into a token of class c, i = -1 for START:
-    symbols[table[c, m] + (i + 1) · stride[m] + j]. Its arc: arc[m] + state · width[m] + symbol. State 0 is the first.
+    symbols[table[c, m] + (i + 1) · STRIDE + j]. Its arc: ARC + state · WIDTH + symbol. State 0 is the first.
 
     Parameters
     ----------
     symbols : see above
     table : (C, M)
-    stride : (M,) K, or 0 where the previous label does not matter
-    arc, width : (M,)
+    layout : (M, 6) see `ARC`
     next_state : state after each arc
     cost : grid units of each arc, at least 0; -FORBIDDEN where a hard rule is broken
-    state_at : (M,) where the final costs of each machine begin
     final : grid units at the end by state, as `cost`
-    states : (M,)
     begin : (C · (K + 1) · K + 1,) where the events of a step [i, j] into a token of class c begin, at (c · (K + 1) + i + 1) · K + j
-    event, read : the machines for which the step is an event, and the symbols that they read: there is a state that the
-        symbol leads out of, or charges for
+    event : (E, 2) a machine for which the step is an event, and the symbol that it reads: there is a state that the symbol
+        leads out of, or charges for
     owing : the machines whose final cost in state 0 is not 0, ascending
-    weight : of each symbol of machine m, from weight_at[m]; 0 where the machine is no sum of weights with sides
-    weight_at : (M,)
-    side : (M, 2) between which a sum costs nothing
-    box : (M, 2) the least and the greatest price of a unit of weight, grid units; 0 where it has none
+    weight : of each symbol, 0 where the machine is no sum of weights with sides
+    sums : (M, 4) see `LOW`
     """
 
     symbols: NDArray[np.int16]
     table: Integers
-    stride: Integers
-    arc: Integers
-    width: Integers
+    layout: Integers
     next_state: Small
     cost: Integers
-    state_at: Integers
     final: Integers
-    states: Integers
     begin: Small
     event: Small
-    read: NDArray[np.int16]
     owing: Small
     weight: Integers
-    weight_at: Integers
-    side: Integers
-    box: Integers
+    sums: Integers
