@@ -1,12 +1,12 @@
 """Decoding by compiled rules in kernels: one sequence, or many in one call, without the interpreter's lock."""
 
 from collections.abc import Sequence
-from functools import partial
-from itertools import chain
+from itertools import chain, repeat
 from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from formulations import Trellis
 from formulations.compiled.folding import EDGES, MACHINES, Folding
@@ -15,11 +15,20 @@ from formulations.compiled.rules import CompiledRules
 from formulations.compiled.vocabulary import TooManyClasses, Vocabulary
 from formulations.grid import SPARE, Grid, add, is_forbidden
 from ilpinfer.certificate import Part
-from ilpinfer.kernels.decoding import CODE, DIRECT, PROVED, UNKNOWN_CLASS, VALUE, WORK, decode_batch
+from ilpinfer.kernels.decoding import (
+    CODE,
+    DIRECT,
+    PROVED,
+    UNKNOWN_CLASS,
+    VALUE,
+    WORK,
+    decode_batch,
+    decode_one,
+)
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows, padded
 from ilpinfer.kernels.tables import Integers, Scores
-from ilpinfer.kernels.work import Steps, finished
+from ilpinfer.kernels.work import Steps, Work, finished
 
 PASSES = 10
 """Label setting that takes as many steps as so many Viterbi passes is left to other methods."""
@@ -31,21 +40,77 @@ NO_STEPS, NO_CLASSES = np.zeros(0, np.int64), np.empty((3, 0), np.int64)
 NO_COMPLETIONS = np.empty((0, 0), np.int64)
 
 
+class Single(NamedTuple):
+    """What `decode_one` found for a sequence of a length; `keys` says which machine has each place."""
+
+    keys: list[Part]
+    length: int
+    found: Integers
+
+    def path(self, _: int) -> Integers:
+        """Label ids (T,)."""
+        return self.found[: self.length]
+
+    def value(self, _: int) -> int:
+        """Grid units."""
+        return int(self.found[self.length + VALUE])
+
+    def taken(self, _: int) -> tuple[Part, ...]:
+        """The machines that were taken up."""
+        return tuple(
+            self.keys[m] for m in self.found[self.length + 6 :][: self.found[self.length + 5]].tolist()
+        )
+
+
+class Several(NamedTuple):
+    """What `decode_batch` found for sequences; methods as `Single`, for each of them."""
+
+    keys: list[Part]
+    begins: Integers
+    paths: Integers
+    results: Integers
+    masks: NDArray[np.uint8]
+
+    def path(self, place: int) -> Integers:
+        return self.paths[self.begins[place] : self.begins[place + 1]]
+
+    def value(self, place: int) -> int:
+        return int(self.results[place, VALUE])
+
+    def taken(self, place: int) -> tuple[Part, ...]:
+        if not self.results[place, WORK]:
+            return ()
+        return tuple(self.keys[m] for m in self.masks[place].nonzero()[0].tolist())
+
+
 class Outcome(NamedTuple):
-    """One sequence, as far as kernels have come.
+    """One sequence, as far as kernels have come; all but whether it is proved is read when it is asked for.
 
     Parameters
     ----------
     proved : whether the labelling is the best one under the rules that the tables hold
-    path : label ids (T,), -1 where there is none
-    value : of the labelling, grid units
-    taken : the machines that were taken up
+    found : of this sequence and perhaps of others
+    place : its number among these
     """
 
     proved: bool
-    path: Integers
-    value: int
-    taken: tuple[Part, ...]
+    found: Single | Several
+    place: int
+
+    @property
+    def path(self) -> Integers:
+        """Label ids (T,), -1 where there is none."""
+        return self.found.path(self.place)
+
+    @property
+    def value(self) -> int:
+        """Of the labelling, grid units."""
+        return self.found.value(self.place)
+
+    @property
+    def taken(self) -> tuple[Part, ...]:
+        """The machines that were taken up."""
+        return self.found.taken(self.place)
 
     @property
     def incumbent(self) -> Integers | None:
@@ -104,39 +169,39 @@ class Tables:
 
     def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
         self.rules, self.folding, self._lock = rules, Folding(rules, first, last), Lock()
+        self._size = len(rules.labels)
         self.vocabulary: Vocabulary = self.folding.vocabulary()
         self.vocabulary.rows([""])
-        self._pools: tuple[Grid, ...] = ()
-        self._begins: dict[int, Integers] = {}
+        self._pools: tuple[tuple[Grid, bytes], ...] = ()
         self._entries: dict[tuple[int, int], Entry] = {}
         self._machines: dict[tuple[int, ...], tuple[Any, list[Part]]] = {}
 
     def holds(self, trellis: Trellis, time_limit: float | None = None) -> bool:
         """Whether kernels can decode a sequence in time, as far as the rules go that look at neighbours only."""
-        lattice, folding = trellis.lattice, self.folding
-        (T, S), K = lattice.node.shape, lattice.pool.shape[2]
-        if S != K or T * folding.weight > SPARE or not folding.apart:
+        T, folding = len(trellis.tokens), self.folding
+        if trellis.lattice.node.shape[1] != self._size or T * folding.weight > SPARE or not folding.apart:
             return False
-        return self.in_time(T, time_limit) and (folding.silent or any(trellis.tokens))
+        if time_limit is not None and not self.in_time(T, time_limit):
+            return False
+        return folding.silent or any(trellis.tokens)
 
-    def in_time(self, length: int, time_limit: float | None) -> bool:
+    def in_time(self, length: int, time_limit: float) -> bool:
         """Whether a sequence takes less than a time limit for certain."""
-        steps = length * len(self.rules.labels) ** 2 * PASSES
-        return time_limit is None or steps < time_limit * STEPS_PER_SECOND
+        return length * self._size**2 * PASSES < time_limit * STEPS_PER_SECOND
 
     def decode_one(self, trellis: Trellis, time_limit: float | None = None) -> Outcome | None:
         """As `decode`, for a single sequence."""
         if not self.holds(trellis, time_limit):
             return None
         lattice, words = trellis.lattice, trellis.tokens
-        pool, T = self._known(lattice.pool), len(words)
+        pool, tokens = self._known(lattice.pool), None
         if len(pool) == 1:
             with self._lock:
-                entry, tokens = self._entries.get((id(pool), longest(T))), None
+                entry = self._entries.get((id(pool), longest(len(words))))
                 if entry is not None and entry.changes == self.vocabulary.changes:
                     tokens = self._known_rows(words)
             if entry is not None and tokens is not None:
-                outcome = self._single(entry, lattice.node, tokens, np.arange(T))
+                outcome = single(entry, lattice.node, tokens, True)
                 if outcome is not None:
                     return outcome
         return finished(self._several([trellis], pool))[0]
@@ -146,22 +211,6 @@ class Tables:
         if not self.folding.reads:
             return np.zeros(len(words), np.int64)
         return self.vocabulary.known_rows(words)
-
-    def _single(self, entry: Entry, emission: Grid, tokens: Integers, rows: Integers) -> Outcome | None:
-        """One sequence whose steps have one entry of the pool; None where a class is new."""
-        T = len(tokens)
-        begins = self._begins.get(T)
-        if begins is None:
-            begins = self._begins[T] = np.array([0, T])
-        path, results = np.empty(T, np.int64), np.empty((1, 5), np.int64)
-        mask = np.empty((1, len(entry.keys)), np.uint8)
-        inputs = emission, begins, tokens, rows, NO_STEPS, NO_CLASSES
-        decode_batch(entry.handle, *inputs, entry.limits, path, results, mask, NO_COMPLETIONS)
-        code, value, _, _, work = results[0].tolist()
-        if code == UNKNOWN_CLASS:
-            return None
-        taken = tuple(entry.keys[m] for m in mask[0].nonzero()[0].tolist()) if work else ()
-        return Outcome(code == PROVED, path, value, taken)
 
     def decode(
         self, trellises: Sequence[Trellis], time_limit: float | None = None
@@ -177,18 +226,21 @@ class Tables:
                 groups.setdefault((id(pool), longest(len(trellis.tokens))), []).append(place)
         for (pool_id, _), places in groups.items():
             outcomes = yield from self._several([trellises[place] for place in places], pools[pool_id])
+            if len(places) == len(found):
+                return outcomes
             for place, outcome in zip(places, outcomes, strict=True):
                 found[place] = outcome
         return found
 
     def _known(self, pool: Grid) -> Grid:
         """A pool with the same scores that tables are kept for, where there is one."""
-        for known in self._pools:
+        for known, _ in self._pools:
             if known is pool:
                 return known
         if len(pool) == 1:
-            for known in self._pools:
-                if known.shape == pool.shape and (known == pool).all():
+            content = pool.tobytes()
+            for known, its in self._pools:
+                if its == content:
                     return known
         return pool
 
@@ -224,25 +276,17 @@ class Tables:
                 emission, rows = self._emission(given, tokens)
             paths, results = np.empty(total, np.int64), np.zeros((N, 5), np.int64)
             masks = np.zeros((N, len(entry.keys)), np.uint8)
-            inputs = emission, begins, tokens, rows, given.steps, NO_CLASSES
-            yield partial(
-                decode_batch, entry.handle, *inputs, entry.limits, paths, results, masks, NO_COMPLETIONS
-            )
-            found = results.tolist()
-            more = [n for n, result in enumerate(found) if result[CODE] == UNKNOWN_CLASS]
+            inputs = emission, begins, tokens, rows, given.steps, NO_CLASSES, entry.limits
+            arguments = entry.handle, *inputs, paths, results, masks, NO_COMPLETIONS
+            yield Work(decode_batch, arguments, N)
+            codes = results[:, CODE]
+            more = np.flatnonzero(codes == UNKNOWN_CLASS).tolist()
             if not more:
                 break
             unknown.update(more)
-        ends, keys = begins.tolist(), entry.keys
-        return [
-            Outcome(
-                result[CODE] == PROVED,
-                paths[ends[n] : ends[n + 1]],
-                result[VALUE],
-                tuple(keys[m] for m in masks[n].nonzero()[0].tolist()) if result[WORK] else (),
-            )
-            for n, result in enumerate(found)
-        ]
+        several = Several(entry.keys, begins, paths, results, masks)
+        rows_of = zip((codes == PROVED).tolist(), repeat(several), range(N), strict=False)
+        return list(map(Outcome._make, rows_of))
 
     def _rows(self, words: Sequence[str]) -> Integers:
         """The row of each token in the vocabulary; all one where texts do not matter."""
@@ -264,9 +308,10 @@ class Tables:
         K, padded_K = scores.edge.shape[1:]
         entry = Entry(pool, vocabulary.changes, handle, keys, (PASSES * K * padded_K, DIRECT))
         if not given.own:
-            if not any(kept is pool for kept in self._pools):
-                self._pools = (pool, *self._pools)[:MOST_POOLS]
-            kept = set(map(id, self._pools))
+            if not any(kept is pool for kept, _ in self._pools):
+                content = pool.tobytes() if len(pool) == 1 else b""
+                self._pools = ((pool, content), *self._pools)[:MOST_POOLS]
+            kept = {id(kept) for kept, _ in self._pools}
             self._entries = {key: value for key, value in self._entries.items() if key[0] in kept}
             self._entries[id(pool), length] = entry
         return entry
@@ -292,3 +337,18 @@ class Tables:
             )
             self._machines = {k: v for k, v in self._machines.items() if k[0] == classes} | {key: packed}
         return self._machines[key]
+
+
+def single(entry: Entry, emission: Grid, tokens: Integers, own: bool) -> Outcome | None:
+    """One sequence whose steps have one entry of the pool; None where a class is new.
+
+    Parameters
+    ----------
+    own : whether the scores (T, K) are those of its tokens, rather than (V, K) of the vocabulary
+    """
+    T = len(tokens)
+    found = np.empty(T + 6 + len(entry.keys), np.int64)
+    code = decode_one(entry.handle, emission, tokens, own, entry.limits, found)
+    if code == UNKNOWN_CLASS:
+        return None
+    return Outcome(code == PROVED, Single(entry.keys, T, found), 0)

@@ -6,6 +6,7 @@ from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel
 from ilpinfer.kernels.label_setting import DEAD, NONE, follow, no_prefixes, spell
 from ilpinfer.kernels.recursion import complete, trace
+from ilpinfer.kernels.sharing import DONE, ENTERED, NEXT, add
 from ilpinfer.kernels.tables import EDGES, MACHINES, NODES
 
 PROVED, TOO_MUCH_WORK, NO_PATH, NO_LABELLING, UNKNOWN_CLASS = range(5)
@@ -161,9 +162,9 @@ def decode(handle, emission, rows, tokens, recursion, limits, path, result, mask
 
 @kernel
 def decode_batch(  # type: ignore[no-untyped-def]
-    handle, emission, begins, tokens, rows, pool, given, limits, paths, results, masks, completions
+    handle, emission, begins, tokens, rows, pool, given, limits, paths, results, masks, completions, share
 ):
-    """Decode N sequences, one after the other, each at least one token long.
+    """Decode N sequences, each at least one token long: one after the other, but those that other calls have taken.
 
     Parameters
     ----------
@@ -179,7 +180,9 @@ def decode_batch(  # type: ignore[no-untyped-def]
     results : (N, 5) filled, see `CODE`
     masks : (N, M) filled with 1 for machines that were taken up
     completions : (total, Kp) filled with the best values of what follows each label; (0, Kp) where those are not wanted
+    share : (3,) zeros, the same for all calls on these sequences; see `kernels.sharing`
     """
+    add(share, ENTERED, 1)
     scores = handle.scores
     longest = 0
     for n in range(len(begins) - 1):
@@ -187,7 +190,10 @@ def decode_batch(  # type: ignore[no-untyped-def]
     work = np.empty((5, longest), np.int64)
     space = np.empty((2, longest, scores.edge.shape[2]), np.int64)
     room = np.full((3, masks.shape[1]), -1)
-    for n in range(len(begins) - 1):
+    while True:
+        n = add(share, NEXT, 1)
+        if n >= len(begins) - 1:
+            return
         b, e = begins[n], begins[n + 1]
         if given.shape[1]:
             for t in range(b, e):
@@ -195,6 +201,7 @@ def decode_batch(  # type: ignore[no-untyped-def]
                     work[purpose, t - b] = given[purpose, t]
         elif classify(handle.windows, tokens[b:e], work) >= 0:
             results[n, CODE] = UNKNOWN_CLASS
+            add(share, DONE, 1)
             continue
         work[3, 0] = 0
         for t in range(b + 1, e):
@@ -202,3 +209,39 @@ def decode_batch(  # type: ignore[no-untyped-def]
         recursion = completions[b:e] if len(completions) else space[0], space[1]
         limit = limits[0] * (e - b), limits[1]
         decode(handle, emission, rows[b:e], work, recursion, limit, paths[b:e], results[n], masks[n], room)
+        add(share, DONE, 1)
+
+
+@kernel
+def decode_one(handle, emission, tokens, own, limits, found):  # type: ignore[no-untyped-def]
+    """Decode one sequence with a single pool entry, as `decode_batch` does, but with few arguments; returns how it ended.
+
+    Parameters
+    ----------
+    tokens : (T,) rows of the windows' numbers
+    own : 1 where `emission` has a row for each of the sequence's tokens, 0 where it has one for each row of the windows' numbers
+    found : (T + 6 + M,) filled with the labelling, results (5,), the number of machines taken up, and these, ascending
+    """
+    T, scores, M = len(tokens), handle.scores, len(found) - len(tokens) - 6
+    work, rows = np.empty((5, T), np.int64), np.empty((2, T), np.int64)
+    for t in range(T):
+        rows[0, t] = tokens[t]
+        rows[1, t] = t if own else tokens[t]
+    if classify(handle.windows, rows[0], work) >= 0:
+        return UNKNOWN_CLASS
+    work[3, 0] = 0
+    for t in range(1, T):
+        work[3, t] = scores.which[0, work[EDGES, t]]
+    space = np.empty((2, T, scores.edge.shape[2]), np.int64)
+    mask, room = np.empty(M, np.uint8), np.full((3, M), -1)
+    limit, recursion = (limits[0] * T, limits[1]), (space[0], space[1])
+    result = found[T : T + 5]
+    decode(handle, emission, rows[1], work, recursion, limit, found[:T], result, mask, room)
+    count = 0
+    if result[WORK]:
+        for m in range(M):
+            if mask[m]:
+                found[T + 6 + count] = m
+                count += 1
+    found[T + 5] = count
+    return result[CODE]
