@@ -173,6 +173,7 @@ class Tables:
         self.vocabulary: Vocabulary = self.folding.vocabulary()
         self.vocabulary.rows([""])
         self._pools: tuple[tuple[Grid, bytes], ...] = ()
+        self._states_by_length: dict[int, tuple[int, ...]] = {}
         self._entries: dict[tuple[int, int], Entry] = {}
         self._machines: dict[tuple[int, ...], tuple[Any, list[Part]]] = {}
 
@@ -217,19 +218,31 @@ class Tables:
     ) -> Steps[list[Outcome | None]]:
         """The best labellings by the rules of the tables; None for a sequence that they cannot hold."""
         found: list[Outcome | None] = [None] * len(trellises)
-        groups: dict[tuple[int, int], list[int]] = {}
+        groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
         pools: dict[int, Grid] = {}
         for place, trellis in enumerate(trellises):
             if self.holds(trellis, time_limit):
                 pool = self._known(trellis.lattice.pool)
                 pools[id(pool)] = pool
-                groups.setdefault((id(pool), longest(len(trellis.tokens))), []).append(place)
+                groups.setdefault((id(pool), self._states(len(trellis.tokens))), []).append(place)
         for (pool_id, _), places in groups.items():
             outcomes = yield from self._several([trellises[place] for place in places], pools[pool_id])
             if len(places) == len(found):
                 return outcomes
             for place, outcome in zip(places, outcomes, strict=True):
                 found[place] = outcome
+        return found
+
+    def _states(self, T: int) -> tuple[int, ...]:
+        """How many states each machine has for a sequence of T tokens; sequences that differ in that are decoded apart."""
+        length = longest(T)
+        found = self._states_by_length.get(length)
+        if found is None:
+            try:
+                found = tuple(machine.automaton.states for machine in self.folding.machines(length))
+            except TooManyStates:
+                found = (-length,)
+            self._states_by_length[length] = found
         return found
 
     def _known(self, pool: Grid) -> Grid:
