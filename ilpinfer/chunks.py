@@ -11,7 +11,7 @@ from ilpinfer.threads import threads_at_hand
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
-LARGEST, GROWTH = 128, 8
+LARGEST, GROWTH = 128, 4
 """Sequences of a chunk: the first has one, and each has so many times as many as the one before, up to the largest."""
 
 
@@ -93,7 +93,7 @@ class _Begun(Generic[Item, Answer]):
         while self.work is not None:
             try:
                 self.work()
-                if self._others and not settled(self.work, following, self._helpers):
+                if self._helpers and not settled(self.work, following, self._helpers):
                     for other in self._others:
                         other.result()
             except Exception:
