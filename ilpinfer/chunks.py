@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import Generic, TypeVar
 
-from ilpinfer.kernels.work import Steps, Work, settled
+from ilpinfer.kernels.work import Steps, Work
 from ilpinfer.threads import threads_at_hand
 
 Item = TypeVar("Item")
@@ -93,7 +93,7 @@ class _Begun(Generic[Item, Answer]):
         while self.work is not None:
             try:
                 self.work()
-                if self._helpers and not settled(self.work, following, self._helpers):
+                if self._helpers and not self.work.settled(following, self._helpers):
                     for other in self._others:
                         other.result()
             except Exception:
@@ -132,7 +132,7 @@ class _Source(Generic[Item]):
         if self.error is None:
             try:
                 for item in islice(self.items, self.size):
-                    chunk.append(item)  # noqa: PERF402 - those before an error are kept
+                    chunk.append(item)
             except Exception as error:
                 self.error = error
         self.size = min(GROWTH * self.size, LARGEST)

@@ -26,7 +26,7 @@ from ilpinfer.solution import Solution
 from ilpinfer.warming import warm
 
 if TYPE_CHECKING:
-    from ilpinfer.exact.compiled import Outcome, Tables
+    from ilpinfer.exact.compiled import Outcome, Several, Tables
 
 Answer = Solution | NDArray[np.int64] | None
 """A proved optimum; or else label ids (T,) of a labelling that other methods can begin with, or nothing."""
@@ -101,7 +101,7 @@ class Direct:
         tables = self.rules.tables(labels)
         outcomes = yield from tables.decode(trellises)
         seconds = (time.perf_counter() - began) / len(trellises)
-        return list(map(self._answer, outcomes, trellises, repeat(Origin(tables, _same, seconds, warm_up))))
+        return self._answers(outcomes, trellises, Origin(tables, _same, seconds, warm_up))
 
     def texts(self, texts: Sequence[Sequence[str]], scores: TokenScores) -> Steps[list[Answer]]:
         """Texts, by a model's scores of single tokens, in one call where there is no time limit."""
@@ -111,19 +111,32 @@ class Direct:
         tables = self.rules.token_tables(scores)
         outcomes = yield from tables.decode_texts(texts)
         seconds = (time.perf_counter() - began) / len(texts)
-        origin = Origin(tables, scores.trellis, seconds, warm_up)
-        return list(map(self._answer, outcomes, texts, repeat(origin)))
+        return self._answers(outcomes, texts, Origin(tables, scores.trellis, seconds, warm_up))
+
+    def _answers(
+        self, outcomes: "Several | list[Outcome | None]", given: Sequence[Any], origin: "Origin"
+    ) -> list[Answer]:
+        """Of the sequences of one call, as `_answer`."""
+        if isinstance(outcomes, list) or not outcomes.proved or origin.tables.folding.left:
+            return list(map(self._answer, outcomes, given, repeat(origin)))
+        self._notice(origin.tables.rules)
+        known = partial(self._known_of, outcomes, origin)
+        return list(map(Solution.lazy, map(partial, repeat(known), range(len(given)), given)))
 
     def _answer(self, outcome: "Outcome | None", given: Any, origin: "Origin") -> Answer:
         if outcome is None:
             return None
-        rules, left = origin.tables.rules, origin.tables.folding.left
+        left = origin.tables.folding.left
         if not outcome.proved or (left and self._broken(origin.make(given), left, outcome.path)):
             return outcome.incumbent
+        self._notice(origin.tables.rules)
+        return Solution.lazy(partial(self._known, outcome, given, origin))
+
+    def _notice(self, rules: CompiledRules) -> None:
+        """Give the notices of rules the first time."""
         if rules.notices and self._noticed is not rules:
             self._noticed = rules
             rules.warn()
-        return Solution.lazy(partial(self._known, outcome, given, origin))
 
     def _broken(self, trellis: Trellis, left: Collection[int], path: NDArray[np.int64]) -> bool:
         """Whether a labelling breaks a rule that the tables leave out."""
@@ -144,6 +157,9 @@ class Direct:
             "warm_up_seconds": origin.warm_up,
             "_rest": partial(self._rest, outcome, given, origin.make),
         }
+
+    def _known_of(self, outcomes: "Several", origin: "Origin", place: int, given: Any) -> dict[str, Any]:
+        return self._known(outcomes[place], given, origin)
 
     def _rest(self, outcome: "Outcome", given: Any, make: Callable[[Any], Trellis]) -> dict[str, Any]:
         """The others; a leaf that follows the machines taken up, but for those of rules that fold here, is the proof."""

@@ -1,9 +1,11 @@
 """Decoding by compiled rules in kernels: one sequence, or many in one call, without the interpreter's lock."""
 
 from collections.abc import Sequence
-from itertools import chain, repeat
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,27 +64,6 @@ class Single(NamedTuple):
         )
 
 
-class Several(NamedTuple):
-    """What `decode_batch` found for sequences; methods as `Single`, for each of them."""
-
-    keys: list[Part]
-    begins: Integers
-    paths: Integers
-    results: Integers
-    masks: NDArray[np.uint8]
-
-    def path(self, place: int) -> Integers:
-        return self.paths[self.begins[place] : self.begins[place + 1]]
-
-    def value(self, place: int) -> int:
-        return int(self.results[place, VALUE])
-
-    def taken(self, place: int) -> tuple[Part, ...]:
-        if not self.results[place, WORK]:
-            return ()
-        return tuple(self.keys[m] for m in self.masks[place].nonzero()[0].tolist())
-
-
 class Outcome(NamedTuple):
     """One sequence, as far as kernels have come; all but whether it is proved is read when it is asked for.
 
@@ -94,7 +75,7 @@ class Outcome(NamedTuple):
     """
 
     proved: bool
-    found: Single | Several
+    found: "Single | Several"
     place: int
 
     @property
@@ -116,6 +97,47 @@ class Outcome(NamedTuple):
     def incumbent(self) -> Integers | None:
         """The labelling, where there is one that keeps the hard rules of the tables."""
         return None if is_forbidden(self.value) else self.path
+
+
+@dataclass(frozen=True)
+class Several(Sequence[Outcome]):
+    """What `decode_batch` found for N sequences; methods as `Single`, for each of them."""
+
+    keys: list[Part]
+    begins: Integers
+    paths: Integers
+    results: Integers
+    masks: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    @overload
+    def __getitem__(self, place: int) -> Outcome: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Outcome]: ...
+
+    def __getitem__(self, place: int | slice) -> Outcome | list[Outcome]:
+        if isinstance(place, slice):
+            return [self[n] for n in range(*place.indices(len(self)))]
+        return Outcome(bool(self.results[place, CODE] == PROVED), self, place)
+
+    @cached_property
+    def proved(self) -> bool:
+        """Whether all labellings are the best ones."""
+        return bool((self.results[:, CODE] == PROVED).all())
+
+    def path(self, place: int) -> Integers:
+        return self.paths[self.begins[place] : self.begins[place + 1]]
+
+    def value(self, place: int) -> int:
+        return int(self.results[place, VALUE])
+
+    def taken(self, place: int) -> tuple[Part, ...]:
+        if not self.results[place, WORK]:
+            return ()
+        return tuple(self.keys[m] for m in self.masks[place].nonzero()[0].tolist())
 
 
 class Entry(NamedTuple):
@@ -173,7 +195,8 @@ class Tables:
         self.vocabulary: Vocabulary = self.folding.vocabulary()
         self.vocabulary.rows([""])
         self._pools: tuple[tuple[Grid, bytes], ...] = ()
-        self._states_by_length: dict[int, tuple[int, ...]] = {}
+        self._kinds: dict[int, int] = {}
+        self._first: dict[tuple[int, ...], int] = {}
         self._entries: dict[tuple[int, int], Entry] = {}
         self._machines: dict[tuple[int, ...], tuple[Any, list[Part]]] = {}
 
@@ -215,35 +238,34 @@ class Tables:
 
     def decode(
         self, trellises: Sequence[Trellis], time_limit: float | None = None
-    ) -> Steps[list[Outcome | None]]:
+    ) -> Steps[Several | list[Outcome | None]]:
         """The best labellings by the rules of the tables; None for a sequence that they cannot hold."""
         found: list[Outcome | None] = [None] * len(trellises)
-        groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
+        groups: dict[tuple[int, int], list[int]] = {}
         pools: dict[int, Grid] = {}
         for place, trellis in enumerate(trellises):
             if self.holds(trellis, time_limit):
-                pool = self._known(trellis.lattice.pool)
-                pools[id(pool)] = pool
-                groups.setdefault((id(pool), self._states(len(trellis.tokens))), []).append(place)
+                pool, length = self._known(trellis.lattice.pool), longest(len(trellis.tokens))
+                key = id(pool), self._kinds.get(length) or self._kind(length)
+                if key not in groups:
+                    groups[key], pools[id(pool)] = [], pool
+                groups[key].append(place)
         for (pool_id, _), places in groups.items():
+            if len(places) == len(trellises):
+                return (yield from self._several(trellises, pools[pool_id]))
             outcomes = yield from self._several([trellises[place] for place in places], pools[pool_id])
-            if len(places) == len(found):
-                return outcomes
             for place, outcome in zip(places, outcomes, strict=True):
                 found[place] = outcome
         return found
 
-    def _states(self, T: int) -> tuple[int, ...]:
-        """How many states each machine has for a sequence of T tokens; sequences that differ in that are decoded apart."""
-        length = longest(T)
-        found = self._states_by_length.get(length)
-        if found is None:
-            try:
-                found = tuple(machine.automaton.states for machine in self.folding.machines(length))
-            except TooManyStates:
-                found = (-length,)
-            self._states_by_length[length] = found
-        return found
+    def _kind(self, length: int) -> int:
+        """The first length that was met with the same states of all machines; other sequences are decoded apart."""
+        try:
+            states = tuple(machine.automaton.states for machine in self.folding.machines(length))
+        except TooManyStates:
+            states = (-length,)
+        self._kinds[length] = kind = self._first.setdefault(states, length)
+        return kind
 
     def _known(self, pool: Grid) -> Grid:
         """A pool with the same scores that tables are kept for, where there is one."""
@@ -257,7 +279,7 @@ class Tables:
                     return known
         return pool
 
-    def _several(self, trellises: Sequence[Trellis], pool: Grid) -> Steps[list[Outcome | None]]:
+    def _several(self, trellises: Sequence[Trellis], pool: Grid) -> Steps[Several | list[Outcome | None]]:
         """Sequences with one pool."""
         lattices = [trellis.lattice for trellis in trellises]
         lengths = [len(trellis.tokens) for trellis in trellises]
@@ -271,7 +293,7 @@ class Tables:
             own = len(lattices) == 1 and np.array_equal(lattices[0].step, np.arange(len(pool)))
         return (yield from self.run(Input(lengths, words, emission, pool, steps, own)))
 
-    def run(self, given: Input) -> Steps[list[Outcome | None]]:
+    def run(self, given: Input) -> Steps[Several | list[Outcome | None]]:
         """The best labellings by the rules of the tables."""
         N, total = len(given.lengths), len(given.words)
         begins = np.array([0, total]) if N == 1 else np.cumsum([0, *given.lengths])
@@ -297,9 +319,7 @@ class Tables:
             if not more:
                 break
             unknown.update(more)
-        several = Several(entry.keys, begins, paths, results, masks)
-        rows_of = zip((codes == PROVED).tolist(), repeat(several), range(N), strict=False)
-        return list(map(Outcome._make, rows_of))
+        return Several(entry.keys, begins, paths, results, masks)
 
     def _rows(self, words: Sequence[str]) -> Integers:
         """The row of each token in the vocabulary; all one where texts do not matter."""

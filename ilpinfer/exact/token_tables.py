@@ -9,7 +9,7 @@ from formulations.compiled.machine import longest
 from formulations.compiled.rules import CompiledRules
 from formulations.grid import SPARE, Grid, is_forbidden, snap
 from formulations.token_scores import TokenScores
-from ilpinfer.exact.compiled import Input, Outcome, Tables, single
+from ilpinfer.exact.compiled import Input, Outcome, Several, Tables, single
 from ilpinfer.kernels.tables import Integers
 from ilpinfer.kernels.work import Steps, finished
 
@@ -46,7 +46,7 @@ class TokenTables(Tables):
 
     def decode_texts(
         self, texts: Sequence[Sequence[str]], time_limit: float | None = None
-    ) -> Steps[list[Outcome | None]]:
+    ) -> Steps[Several | list[Outcome | None]]:
         """The best labellings of texts by the rules of the tables; None for what they cannot hold."""
         found: list[Outcome | None] = [None] * len(texts)
         places = [place for place, words in enumerate(texts) if self._fits(words, time_limit)]

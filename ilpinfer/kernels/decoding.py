@@ -6,8 +6,9 @@ from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel
 from ilpinfer.kernels.label_setting import DEAD, NONE, follow, no_prefixes, spell
 from ilpinfer.kernels.recursion import complete, trace
-from ilpinfer.kernels.sharing import DONE, ENTERED, NEXT, add
+from ilpinfer.kernels.sharing import add
 from ilpinfer.kernels.tables import EDGES, MACHINES, NODES
+from ilpinfer.kernels.work import DONE, ENTERED, NEXT
 
 PROVED, TOO_MUCH_WORK, NO_PATH, NO_LABELLING, UNKNOWN_CLASS = range(5)
 """How a sequence ended: the best labelling; the best one so far, or none; no labelling has a finite score; the hard ones
@@ -180,7 +181,7 @@ def decode_batch(  # type: ignore[no-untyped-def]
     results : (N, 5) filled, see `CODE`
     masks : (N, M) filled with 1 for machines that were taken up
     completions : (total, Kp) filled with the best values of what follows each label; (0, Kp) where those are not wanted
-    share : (3,) zeros, the same for all calls on these sequences; see `kernels.sharing`
+    share : (3,) zeros, the same for all calls on these sequences; see `kernels.work`
     """
     add(share, ENTERED, 1)
     scores = handle.scores

@@ -2,15 +2,13 @@
 
 from typing import Any
 
-from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.work import DONE, ENTERED
 
-NEXT, DONE, ENTERED = range(3)
-"""What a share counts: pieces of work that were taken, those that are done, and calls that have begun."""
 PATIENCE = 20_000
 """Looks at a counter before a thread stops waiting for others: about a tenth of a millisecond."""
 
@@ -23,7 +21,7 @@ def _added(context: Any, array: Any, place: Any, amount: Any) -> Any:
         values, at, more = arguments
         data = target.make_array(signature.args[0])(target, builder, values)
         pointer = cgutils.get_item_pointer(target, builder, signature.args[0], data, [at])
-        return builder.atomic_rmw("add", pointer, builder.sext(more, ir.IntType(64)), "seq_cst")
+        return builder.atomic_rmw("add", pointer, more, "seq_cst")
 
     integer = types.int64
     return integer(array, types.intp, integer), generate
@@ -32,7 +30,7 @@ def _added(context: Any, array: Any, place: Any, amount: Any) -> Any:
 @kernel
 def add(share, place, amount):  # type: ignore[no-untyped-def]
     """What a counter was before it grew by an amount; other threads may add to it at the same time."""
-    return _added(share, place, amount)
+    return _added(share, place, amount)  # type: ignore[call-arg]
 
 
 @kernel

@@ -1,22 +1,22 @@
 """Calls of kernels in which several threads may take part: steps that yield them, and go on when they are done."""
 
 from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from typing import Any, Optional, TypeVar
 
 import numpy as np
 
-from ilpinfer.kernels.sharing import NEXT, settle
-
 Result = TypeVar("Result")
+NEXT, DONE, ENTERED = range(3)
+"""What a share (3,) counts: pieces of work that were taken, those that are done, and calls that have begun."""
 NO_SHARE = np.zeros(0, np.int64)
 
 
 class Work:
-    """A call of a kernel that works through a number of pieces; made in several threads, it shares them out.
+    """A call of a kernel that works through a number of pieces; threads that make it at the same time share them.
 
     Parameters
     ----------
-    kernel : its last argument is a share, see `kernels.sharing`
+    kernel : its last argument is a share, from which each call takes the next piece until there is none left
     arguments : all the others
     number : of pieces
     """
@@ -26,8 +26,15 @@ class Work:
         self.share = np.zeros(3, np.int64)
 
     def __call__(self) -> None:
-        """Do what is left, as far as it is not being done in other threads."""
+        """Do all that no other thread has begun."""
         self._kernel(*self._arguments, self.share)
+
+    def settled(self, following: Optional["Work"], others: int) -> bool:
+        """Whether all is done, after a little patience: with other threads, and until they have begun with what follows."""
+        from ilpinfer.kernels.sharing import settle
+
+        share = NO_SHARE if following is None else following.share
+        return bool(settle(self.share, self.number, share, others))
 
     def stop(self) -> None:
         """Leave what was not begun."""
@@ -47,9 +54,3 @@ def finished(steps: Steps[Result]) -> Result:
             result: Result = end.value
             return result
         work()
-
-
-def settled(work: Work, following: Work | None, others: int) -> bool:
-    """Whether all of it is done, after a little patience with other threads: also until they have begun with the following."""
-    share = NO_SHARE if following is None else following.share
-    return bool(settle(work.share, work.number, share, others))
