@@ -129,7 +129,7 @@ class Solution:
     @property
     def labels(self) -> list[str]:
         """Label names, T of them; ValueError if there is no labelling."""
-        return [self.names[k] for k in self.ids]
+        return list(map(self.names.__getitem__, self.ids.tolist()))
 
     @property
     def gap(self) -> float:

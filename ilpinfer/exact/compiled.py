@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from threading import Lock
 from typing import Any, NamedTuple, overload
@@ -55,7 +54,7 @@ class Single(NamedTuple):
 
     def value(self, _: int) -> int:
         """Grid units."""
-        return int(self.found[self.length + VALUE])
+        return self.found.item(self.length + VALUE)
 
     def taken(self, _: int) -> tuple[Part, ...]:
         """The machines that were taken up."""
@@ -99,10 +98,11 @@ class Outcome(NamedTuple):
         return None if is_forbidden(self.value) else self.path
 
 
-@dataclass(frozen=True)
+@dataclass
 class Several(Sequence[Outcome]):
-    """What `decode_batch` found for N sequences; methods as `Single`, for each of them."""
+    """What `decode_batch` found for N sequences, and whether it has proved all of it; methods as `Single`, for each of them."""
 
+    proved: bool
     keys: list[Part]
     begins: Integers
     paths: Integers
@@ -122,11 +122,6 @@ class Several(Sequence[Outcome]):
         if isinstance(place, slice):
             return [self[n] for n in range(*place.indices(len(self)))]
         return Outcome(bool(self.results[place, CODE] == PROVED), self, place)
-
-    @cached_property
-    def proved(self) -> bool:
-        """Whether all labellings are the best ones."""
-        return bool((self.results[:, CODE] == PROVED).all())
 
     def path(self, place: int) -> Integers:
         return self.paths[self.begins[place] : self.begins[place + 1]]
@@ -314,12 +309,11 @@ class Tables:
             inputs = emission, begins, tokens, rows, given.steps, NO_CLASSES, entry.limits
             arguments = entry.handle, *inputs, paths, results, masks, NO_COMPLETIONS
             yield Work(decode_batch, arguments, N)
-            codes = results[:, CODE]
-            more = np.flatnonzero(codes == UNKNOWN_CLASS).tolist()
-            if not more:
+            worst = int(results[:, CODE].max())
+            if worst < UNKNOWN_CLASS:
                 break
-            unknown.update(more)
-        return Several(entry.keys, begins, paths, results, masks)
+            unknown.update(np.flatnonzero(results[:, CODE] == UNKNOWN_CLASS).tolist())
+        return Several(worst == PROVED, entry.keys, begins, paths, results, masks)
 
     def _rows(self, words: Sequence[str]) -> Integers:
         """The row of each token in the vocabulary; all one where texts do not matter."""

@@ -12,7 +12,8 @@ from ilpinfer.kernels.work import DONE, ENTERED, NEXT
 
 PROVED, TOO_MUCH_WORK, NO_PATH, NO_LABELLING, UNKNOWN_CLASS = range(5)
 """How a sequence ended: the best labelling; the best one so far, or none; no labelling has a finite score; the hard ones
-of the machines taken up leave none; a token has a class that was not met before, see `classify`, and nothing else is filled."""
+of the machines taken up leave none; a token has a class that was not met before, see `classify`, and nothing else is filled. The
+first is the best one, the last the worst."""
 CODE, VALUE, BOUND, RELAXED, WORK = range(5)
 """Columns of results: how it ended; the labelling's value, FORBIDDEN where there is none; an upper bound on the best value;
 the best value without machines; steps of label setting."""
