@@ -46,14 +46,14 @@ def _shared(
     answer: Callable[[list[Item]], Steps[list[Answer | None]]],
     finish: Callable[[Item, Answer | None], Answer],
     pool: ThreadPoolExecutor,
-    helpers: int,
+    threads: int,
 ) -> Iterator[Answer]:
     """As `answered`: others begin with a chunk while this thread is busy with answers, and then it joins them."""
     waiting: deque[_Begun[Item, Answer]] = deque()
     try:
         while True:
             while len(waiting) < 2 and (chunk := source.take()):
-                waiting.append(_Begun(chunk, answer(chunk), pool, helpers))
+                waiting.append(_Begun(chunk, answer(chunk), pool, threads))
             if not waiting:
                 break
             begun = waiting[0]
@@ -72,7 +72,7 @@ class _Begun(Generic[Item, Answer]):
     ----------
     items : at least one
     steps : to their answers
-    pool, helpers : threads to share the work with, and how many
+    pool, threads : to share the work with, and how many
     """
 
     def __init__(
@@ -80,9 +80,9 @@ class _Begun(Generic[Item, Answer]):
         items: list[Item],
         steps: Steps[list[Answer | None]],
         pool: ThreadPoolExecutor | None = None,
-        helpers: int = 0,
+        threads: int = 0,
     ) -> None:
-        self.items, self._steps, self._pool, self._helpers = items, steps, pool, helpers
+        self.items, self._steps, self._pool, self._threads = items, steps, pool, threads
         self._answers: list[Answer | None] = [None] * len(items)
         self._others: list[Future[None]] = []
         self.work: Work | None = None
@@ -93,7 +93,7 @@ class _Begun(Generic[Item, Answer]):
         while self.work is not None:
             try:
                 self.work()
-                if self._helpers and not self.work.settled(following, self._helpers):
+                if self._pool is not None and not self.work.settled(following, self._threads):
                     for other in self._others:
                         other.result()
             except Exception:
@@ -116,8 +116,9 @@ class _Begun(Generic[Item, Answer]):
         except Exception:
             return
         else:
-            if self._pool is not None and self.work.number > 1:
-                self._others = [self._pool.submit(self.work) for _ in range(self._helpers)]
+            if self._pool is not None:
+                helpers = self.work.helpers(self._threads)
+                self._others = [self._pool.submit(self.work) for _ in range(helpers)]
 
 
 class _Source(Generic[Item]):

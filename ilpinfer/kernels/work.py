@@ -29,11 +29,15 @@ class Work:
         """Do all that no other thread has begun."""
         self._kernel(*self._arguments, self.share)
 
-    def settled(self, following: Optional["Work"], others: int) -> bool:
+    def helpers(self, threads: int) -> int:
+        """How many of other threads find something to do."""
+        return min(threads, self.number - 1)
+
+    def settled(self, following: Optional["Work"], threads: int) -> bool:
         """Whether all is done, after a little patience: with other threads, and until they have begun with what follows."""
         from ilpinfer.kernels.sharing import settle
 
-        share = NO_SHARE if following is None else following.share
+        share, others = (NO_SHARE, 0) if following is None else (following.share, following.helpers(threads))
         return bool(settle(self.share, self.number, share, others))
 
     def stop(self) -> None:
