@@ -1,12 +1,13 @@
 """Scores that belong to single tokens and to steps between labels, the same for every sequence."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.arrays import factored
 from formulations.grid import Grid, snap
 from formulations.labels import LabelSet
 from formulations.trellis import Trellis
@@ -33,9 +34,9 @@ class TokenScores:
     end: Floats | None = None
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """The scores of one sequence."""
-        scores = self.emissions(tokens)
-        return Trellis.from_emissions(scores, self.transitions, self.start, self.end, self.labels, tokens)
+        """The scores of one sequence; all sequences share the transitions."""
+        lattice = factored(self.emissions(tokens), self.transitions, self.start, self.end, None)
+        return Trellis._from(replace(lattice, pool=self.pool), self.labels, tokens, "")
 
     @cached_property
     def pool(self) -> Grid:

@@ -44,9 +44,9 @@ def decode_many(
 
     Parameters
     ----------
-    trellises : taken a few ahead: those of a chunk, which grows from 1 to 128, or some for each process
+    trellises : taken a few ahead: those of a chunk, which grows from 1 to 128, or two with threads, or some for each process
     rules : for all of them
-    options : as in `decode`; for the method auto, `threads` that decode chunks at the same time
+    options : as in `decode`; for the method auto, `threads` that share the sequences of a chunk
     n_jobs : processes; they are started when the first solution is asked for, and end with the iterator
     on_error : what becomes of an error in decoding one trellis: "raise" ends the iterator with it, "row" hands back a
         Solution of status "unknown" in its place, with the error's words as `reason` and its type as `error`, and goes

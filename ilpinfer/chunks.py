@@ -3,16 +3,16 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
+from itertools import islice
 from typing import Generic, TypeVar
 
-from ilpinfer.kernels.work import Steps, finished
+from ilpinfer.kernels.work import Steps, Work
+from ilpinfer.threads import threads_at_hand
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
-LARGEST, LARGEST_OF_THREADS, AHEAD = 128, 1024, 2
-"""Sequences of a chunk; the first has one, and each has twice as many as the one before until then. In threads chunks are
-larger, as a thread that has done its work waits for the interpreter's lock."""
+LARGEST, GROWTH = 128, 4
+"""Sequences of a chunk: the first has one, and each has so many times as many as the one before, up to the largest."""
 
 
 def answered(
@@ -25,72 +25,116 @@ def answered(
 
     Parameters
     ----------
-    items : taken a chunk ahead, or some for each thread; an error in taking one is raised after those before it are done
+    items : taken a chunk ahead, or two with threads; an error in taking one is raised after those before it are done
     answer : of a chunk, None where there is none; an error stands for no answer to any of them
     finish : an item with its answer
-    threads : that run the calls which `answer` yields; all else happens in the caller's
+    threads : that share the work which `answer` yields; all else happens in the caller's, which is one of them
     """
-    source = _Source(items, LARGEST if threads == 1 else LARGEST_OF_THREADS)
+    source = _Source(items)
     if threads == 1:
         while chunk := source.take():
-            yield from map(finish, chunk, _tried(lambda: finished(answer(chunk)), chunk))
+            yield from map(finish, chunk, _Begun(chunk, answer(chunk)).answers())
     else:
-        with ThreadPoolExecutor(threads) as pool:
-            waiting: deque[tuple[list[Item], Callable[[], list[Answer | None]]]] = deque()
-            while True:
-                while len(waiting) < AHEAD * threads and (chunk := source.take()):
-                    waiting.append((chunk, _begun(answer(chunk), pool)))
-                if not waiting:
-                    break
-                chunk, rest = waiting.popleft()
-                yield from map(finish, chunk, _tried(rest, chunk))
+        with threads_at_hand(threads - 1) as pool:
+            yield from _shared(source, answer, finish, pool, threads - 1)
     if source.error is not None:
         raise source.error
 
 
-def _begun(steps: Steps[list[Answer | None]], pool: ThreadPoolExecutor) -> Callable[[], list[Answer | None]]:
-    """What is left of the steps, whose first call runs in a thread."""
+def _shared(
+    source: "_Source[Item]",
+    answer: Callable[[list[Item]], Steps[list[Answer | None]]],
+    finish: Callable[[Item, Answer | None], Answer],
+    pool: ThreadPoolExecutor,
+    threads: int,
+) -> Iterator[Answer]:
+    """As `answered`: others begin with a chunk while this thread is busy with answers, and then it joins them."""
+    waiting: deque[_Begun[Item, Answer]] = deque()
     try:
-        future = pool.submit(next(steps))
-    except StopIteration as end:
-        answers: list[Answer | None] = end.value
-        return lambda: answers
-    except Exception as error:
-        return partial(_failed, error)
-    return partial(_rest, steps, future)
+        while True:
+            while len(waiting) < 2 and (chunk := source.take()):
+                waiting.append(_Begun(chunk, answer(chunk), pool, threads))
+            if not waiting:
+                break
+            begun = waiting[0]
+            answers = begun.answers(waiting[1].work if len(waiting) > 1 else None)
+            waiting.popleft()
+            yield from map(finish, begun.items, answers)
+    finally:
+        for begun in waiting:
+            begun.stop()
 
 
-def _rest(steps: Steps[list[Answer | None]], future: Future[object]) -> list[Answer | None]:
-    future.result()
-    return finished(steps)
+class _Begun(Generic[Item, Answer]):
+    """A chunk on whose work other threads may have begun.
 
+    Parameters
+    ----------
+    items : at least one
+    steps : to their answers
+    pool, threads : to share the work with, and how many
+    """
 
-def _failed(error: Exception) -> list[Answer | None]:
-    raise error
+    def __init__(
+        self,
+        items: list[Item],
+        steps: Steps[list[Answer | None]],
+        pool: ThreadPoolExecutor | None = None,
+        threads: int = 0,
+    ) -> None:
+        self.items, self._steps, self._pool, self._threads = items, steps, pool, threads
+        self._answers: list[Answer | None] = [None] * len(items)
+        self._others: list[Future[None]] = []
+        self.work: Work | None = None
+        self._advance()
 
+    def answers(self, following: Work | None = None) -> list[Answer | None]:
+        """To all items; this thread shares in the work, and others may begin with the following work before it returns."""
+        while self.work is not None:
+            try:
+                self.work()
+                if self._pool is not None and not self.work.settled(following, self._threads):
+                    for other in self._others:
+                        other.result()
+            except Exception:
+                break
+            self._advance()
+        return self._answers
 
-def _tried(answers: Callable[[], list[Answer | None]], chunk: list[Item]) -> list[Answer | None]:
-    try:
-        return answers()
-    except Exception:
-        return [None] * len(chunk)
+    def stop(self) -> None:
+        """Give the work up."""
+        if self.work is not None:
+            self.work.stop()
+
+    def _advance(self) -> None:
+        """Go on to the next work, or to the answers."""
+        self.work, self._others = None, []
+        try:
+            self.work = next(self._steps)
+        except StopIteration as end:
+            self._answers = end.value
+        except Exception:
+            return
+        else:
+            if self._pool is not None:
+                helpers = self.work.helpers(self._threads)
+                self._others = [self._pool.submit(self.work) for _ in range(helpers)]
 
 
 class _Source(Generic[Item]):
     """Takes items in chunks that grow, until there are none or one cannot be taken."""
 
-    def __init__(self, items: Iterable[Item], largest: int) -> None:
-        self.items, self.size, self.largest = iter(items), 1, largest
+    def __init__(self, items: Iterable[Item]) -> None:
+        self.items, self.size = iter(items), 1
         self.error: BaseException | None = None
 
     def take(self) -> list[Item]:
         chunk: list[Item] = []
-        while self.error is None and len(chunk) < self.size:
+        if self.error is None:
             try:
-                chunk.append(next(self.items))
-            except StopIteration:
-                break
+                for item in islice(self.items, self.size):
+                    chunk.append(item)
             except Exception as error:
                 self.error = error
-        self.size = min(2 * self.size, self.largest)
+        self.size = min(GROWTH * self.size, LARGEST)
         return chunk

@@ -4,7 +4,8 @@ import math
 import time
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +26,10 @@ from ilpinfer.solution import Solution
 from ilpinfer.warming import warm
 
 if TYPE_CHECKING:
-    from ilpinfer.exact.compiled import Outcome, Tables
+    from ilpinfer.exact.compiled import Outcome, Several, Tables
 
 Answer = Solution | NDArray[np.int64] | None
 """A proved optimum; or else label ids (T,) of a labelling that other methods can begin with, or nothing."""
-
-Source = tuple[Callable[[Any], Trellis], Any]
-"""What makes a trellis, and of what."""
 
 
 class Direct:
@@ -50,26 +48,32 @@ class Direct:
         self._noticed: CompiledRules | None = None
 
     def trellis(self, trellis: Trellis) -> Answer:
-        """One trellis."""
-        return self._tried(self._trellis, trellis, (_same, trellis))
-
-    def text(self, words: Sequence[str], scores: TokenScores) -> Answer:
-        """One text, by a model's scores of single tokens."""
-        return self._tried(partial(self._text, scores=scores), words, (scores.trellis, words))
-
-    def _tried(self, answer: Callable[[Any], Answer], given: Any, source: Source) -> Answer:
-        """An answer within the time limit; none where something is wrong, which other methods then say."""
+        """One trellis; no answer where something is wrong, which other methods then say."""
         try:
             if self._limit is None:
-                return answer(given)
-            deadline = deadline_for(self._limit)
+                return self._trellis(trellis)
+            return self._in_time(self._trellis, trellis, _same)
+        except (ValueError, TypeError):
+            return None
+
+    def text(self, words: Sequence[str], scores: TokenScores) -> Answer:
+        """One text, by a model's scores of single tokens; otherwise as `trellis`."""
+        try:
+            if self._limit is None:
+                return self._text(words, scores)
+            return self._in_time(partial(self._text, scores=scores), words, scores.trellis)
+        except (ValueError, TypeError):
+            return None
+
+    def _in_time(self, answer: Callable[[Any], Answer], given: Any, make: Callable[[Any], Trellis]) -> Answer:
+        """An answer within the time limit."""
+        deadline = deadline_for(self._limit)
+        try:
             with limits.until(lambda: deadline.passed, lambda: deadline.remaining):
                 return answer(given)
         except limits.OutOfTime:
             nothing = Found(None, math.inf, "auto: no time left")
-            return reported(nothing, self._context(source[0](source[1])), deadline)
-        except (ValueError, TypeError):
-            return None
+            return reported(nothing, self._context(make(given)), deadline)
 
     def _context(self, trellis: Trellis, problem: Problem | None = None) -> Context:
         return Context(self.rules, trellis, partial(self.again, trellis, time_limit=self._limit), problem)
@@ -78,29 +82,26 @@ class Direct:
         warm_up, began = warm("compiled"), time.perf_counter()
         tables = self.rules.tables(trellis.labels)
         outcome = tables.decode_one(trellis, self._limit)
-        seconds = time.perf_counter() - began
-        return self._answer(outcome, (_same, trellis), tables, seconds, warm_up)
+        return self._answer(outcome, trellis, Origin(tables, _same, time.perf_counter() - began, warm_up))
 
     def _text(self, words: Sequence[str], scores: TokenScores) -> Answer:
         warm_up, began = warm("compiled"), time.perf_counter()
         tables = self.rules.token_tables(scores)
         outcome = tables.decode_text(words, self._limit)
         seconds = time.perf_counter() - began
-        return self._answer(outcome, (scores.trellis, words), tables, seconds, warm_up)
+        return self._answer(outcome, words, Origin(tables, scores.trellis, seconds, warm_up))
 
     def trellises(self, trellises: Sequence[Trellis]) -> Steps[list[Answer]]:
         """Trellises, in one call where they have the same labels and no time limit."""
         labels = trellises[0].labels
-        if self._limit is not None or not all(t.labels is labels or t.labels == labels for t in trellises):
+        others = [t for t in trellises if t.labels is not labels]
+        if self._limit is not None or not all(trellis.labels == labels for trellis in others):
             return [self.trellis(trellis) for trellis in trellises]
         warm_up, began = warm("compiled"), time.perf_counter()
         tables = self.rules.tables(labels)
         outcomes = yield from tables.decode(trellises)
         seconds = (time.perf_counter() - began) / len(trellises)
-        return [
-            self._answer(outcome, (_same, trellis), tables, seconds, warm_up)
-            for trellis, outcome in zip(trellises, outcomes, strict=True)
-        ]
+        return self._answers(outcomes, trellises, Origin(tables, _same, seconds, warm_up))
 
     def texts(self, texts: Sequence[Sequence[str]], scores: TokenScores) -> Steps[list[Answer]]:
         """Texts, by a model's scores of single tokens, in one call where there is no time limit."""
@@ -110,52 +111,65 @@ class Direct:
         tables = self.rules.token_tables(scores)
         outcomes = yield from tables.decode_texts(texts)
         seconds = (time.perf_counter() - began) / len(texts)
-        return [
-            self._answer(outcome, (scores.trellis, words), tables, seconds, warm_up)
-            for words, outcome in zip(texts, outcomes, strict=True)
-        ]
+        return self._answers(outcomes, texts, Origin(tables, scores.trellis, seconds, warm_up))
 
-    def _answer(
-        self, outcome: "Outcome | None", source: Source, tables: "Tables", seconds: float, warm_up: float
-    ) -> Answer:
+    def _answers(
+        self, outcomes: "Several | list[Outcome | None]", given: Sequence[Any], origin: "Origin"
+    ) -> list[Answer]:
+        """Of the sequences of one call, as `_answer`."""
+        if isinstance(outcomes, list) or not outcomes.proved or origin.tables.folding.left:
+            return list(map(self._answer, outcomes, given, repeat(origin)))
+        self._notice(origin.tables.rules)
+        known = partial(self._known_of, outcomes, origin)
+        return list(map(Solution.lazy, map(partial, repeat(known), range(len(given)), given)))
+
+    def _answer(self, outcome: "Outcome | None", given: Any, origin: "Origin") -> Answer:
         if outcome is None:
             return None
-        proved, path, value, taken, _, prices = outcome
-        left = tables.folding.left
-        if not proved or (left and self._broken(source, left, path)):
+        left = origin.tables.folding.left
+        if not outcome.proved or (left and self._broken(origin.make(given), left, outcome.path)):
             return outcome.incumbent
-        if tables.rules.notices and self._noticed is not tables.rules:
-            self._noticed = tables.rules
-            tables.rules.warn()
-        score = value / UNITS_PER_NAT
-        known = {
+        self._notice(origin.tables.rules)
+        return Solution.lazy(partial(self._known, outcome, given, origin))
+
+    def _notice(self, rules: CompiledRules) -> None:
+        """Give the notices of rules the first time."""
+        if rules.notices and self._noticed is not rules:
+            self._noticed = rules
+            rules.warn()
+
+    def _broken(self, trellis: Trellis, left: Collection[int], path: NDArray[np.int64]) -> bool:
+        """Whether a labelling breaks a rule that the tables leave out."""
+        ground = self.rules.quietly(trellis).rules
+        return any(ground[place].violations(path) for place in left)
+
+    def _known(self, outcome: "Outcome", given: Any, origin: "Origin") -> dict[str, Any]:
+        """The fields of a solution that are at hand."""
+        score, how = outcome.value / UNITS_PER_NAT, _how(outcome)
+        return {
             "status": "optimal",
             "score": score,
             "bound": score,
-            "path": path,
-            "names": tables.rules.labels.names,
-            "method": f"auto: {_how(outcome)}" if taken or prices else "auto: viterbi",
-            "seconds": seconds,
-            "warm_up_seconds": warm_up,
+            "path": outcome.path,
+            "names": origin.tables.rules.labels.names,
+            "method": f"auto: {how}",
+            "seconds": origin.seconds,
+            "warm_up_seconds": origin.warm_up,
+            "_rest": partial(self._rest, outcome, given, origin.make),
         }
-        return Solution.lazy(known, partial(self._rest, source, outcome))
 
-    def _broken(self, source: Source, left: Collection[int], path: NDArray[np.int64]) -> bool:
-        """Whether a labelling breaks a rule that the tables leave out."""
-        make, given = source
-        ground = self.rules.quietly(make(given)).rules
-        return any(ground[place].violations(path) for place in left)
+    def _known_of(self, outcomes: "Several", origin: "Origin", place: int, given: Any) -> dict[str, Any]:
+        return self._known(outcomes[place], given, origin)
 
-    def _rest(self, source: Source, outcome: "Outcome") -> dict[str, Any]:
-        """What a solution lacks; a leaf that follows the machines taken up, but for those of rules that fold here, is the proof."""
-        make, given = source
+    def _rest(self, outcome: "Outcome", given: Any, make: Callable[[Any], Trellis]) -> dict[str, Any]:
+        """The others; a leaf that follows the machines taken up, but for those of rules that fold here, is the proof."""
         trellis = make(given)
         problem = self.rules.quietly(trellis)
         kept = set(map(id, problem.fold().rules))
         taken = [part for part in outcome.taken if id(problem.rules[part[0]]) in kept]
         stage = tuple(part for part in taken if part not in outcome.inside)
         leaf = Leaf(
-            {part: price << 10 for part, price in outcome.prices},
+            {part: price << 10 for part, price in outcome.prices.items()},
             tuple(part for part in taken if part in outcome.inside),
             (stage,) if stage else (),
         )
@@ -163,6 +177,23 @@ class Direct:
         certificate = proof(how, leaf)
         found = Found(outcome.path, outcome.value, how, certificate, value=outcome.value)
         return valued(found, self._context(trellis, problem))
+
+
+class Origin(NamedTuple):
+    """What solutions of one call are made from.
+
+    Parameters
+    ----------
+    tables : that decoded
+    make : a trellis of what was decoded
+    seconds : of a sequence
+    warm_up : seconds, apart
+    """
+
+    tables: "Tables"
+    make: Callable[[Any], Trellis]
+    seconds: float
+    warm_up: float
 
 
 def _same(trellis: Trellis) -> Trellis:

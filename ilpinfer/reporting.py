@@ -34,7 +34,7 @@ def reported(found: Found, context: Context, deadline: Deadline) -> Solution:
     if found.value is not None and found.bound <= found.value and not is_forbidden(found.value):
         score = nats(found.value)
         known |= {"status": "optimal", "score": score, "bound": score, "names": context.trellis.labels.names}
-        return Solution.lazy(known, partial(valued, found, context))
+        return Solution.lazy(partial(valued, found, context), known)
     value = context.problem.value(found.path)
     bound = max(found.bound, value.score)
     status = "unknown" if not value.feasible else "optimal" if value.score >= bound else "feasible"

@@ -50,10 +50,10 @@ class Solution:
     bound: float
     method: str
     certificate: Certificate = field(default_factory=lambda: NONE)
-    seconds: float = 0.0
-    warm_up_seconds: float = 0.0
+    seconds: float = field(default_factory=lambda: 0.0)
+    warm_up_seconds: float = field(default_factory=lambda: 0.0)
     reason: str = ""
-    path: NDArray[np.int64] | None = field(default=None, repr=False)
+    path: NDArray[np.int64] | None = field(default_factory=lambda: None, repr=False)
     names: tuple[str, ...] = field(default_factory=tuple, repr=False)
     infeasibility: Infeasibility | None = None
     overruled: dict[str, list[int]] = field(default_factory=dict)
@@ -62,37 +62,42 @@ class Solution:
     error: str = ""
 
     @classmethod
-    def lazy(cls, known: dict[str, Any], rest: Callable[[], Mapping[str, Any]]) -> Self:
-        """A solution of which some fields are known; `rest` is called for all others when the first of them is read.
+    def lazy(cls, rest: Callable[[], Mapping[str, Any]], known: Mapping[str, Any] | None = None) -> Self:
+        """A solution of which some fields may be known; `rest` is called for others when the first of them is read.
 
-        It keeps and changes the dictionary.
-
-        Only those may be left to it that the class has no default for: `certificate`, `names`, `context`, `overruled`, and
-        the parts of the score.
+        It may leave some of them to another such function, under the name `_rest`. What is made so need not be what has a
+        plain default; all else has to be.
         """
         made = cls.__new__(cls)
-        known["_rest"] = rest
-        object.__setattr__(made, "__dict__", known)
+        fields_of = made.__dict__
+        if known is not None:
+            fields_of.update(known)
+        fields_of["_rest"] = rest
         return made
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             if name in self.__dataclass_fields__:
-                self._complete()
-                if name in self.__dict__:
-                    return self.__dict__[name]
+                known = self.__dict__
+                while name not in known and "_rest" in known:
+                    self._complete()
+                if name in known:
+                    return known[name]
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _complete(self) -> None:
-        """Value what is missing; two threads that do so at once come to the same."""
+        """Make some fields that are missing; two threads that do so at once come to the same."""
         rest = self.__dict__.get("_rest")
         if rest is not None:
-            self.__dict__.update(rest())
-            self.__dict__.pop("_rest", None)
+            more = rest()
+            self.__dict__.update(more)
+            if "_rest" not in more:
+                self.__dict__.pop("_rest", None)
 
     def __getstate__(self) -> dict[str, Any]:
-        self._complete()
+        while "_rest" in self.__dict__:
+            self._complete()
         return dict(self.__dict__)
 
     def __eq__(self, other: object) -> bool:
@@ -124,7 +129,7 @@ class Solution:
     @property
     def labels(self) -> list[str]:
         """Label names, T of them; ValueError if there is no labelling."""
-        return [self.names[k] for k in self.ids]
+        return list(map(self.names.__getitem__, self.ids.tolist()))
 
     @property
     def gap(self) -> float:

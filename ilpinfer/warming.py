@@ -40,9 +40,13 @@ def warm_up() -> float:
 def _compiled() -> None:
     from formulations.compiled.rules import compile_rules
     from ilpinfer.exact.compiled import Tables
+    from ilpinfer.kernels.work import Work
 
     trellis = _example()
-    Tables(compile_rules([C.at_most_runs("0", 1)], trellis.labels)).decode_one(trellis)
+    tables = Tables(compile_rules([C.at_most_runs("0", 1)], trellis.labels))
+    tables.decode_one(trellis)  # its classes are met in a batch
+    tables.decode_one(trellis)
+    Work(tables.decode_one, (), 0).settled(None, 0)
 
 
 def _viterbi() -> None:

@@ -64,7 +64,7 @@ class Case:
         handle = together(self.windows, self.scores, self.machines)
         given = np.empty((3, 0), np.int64) if given is None else given
         inputs = self.begins, self.tokens, self.rows, self.pool, given, (work, direct)
-        decode_batch(handle, self.emission, *inputs, paths, results, marks)
+        decode_batch(handle, self.emission, *inputs, paths, results, marks, np.zeros(3, np.int64))
         return paths, results, marks
 
     def classes(self, here):

@@ -1,12 +1,13 @@
 """Decoding by compiled rules in kernels: one sequence, or many in one call, without the interpreter's lock."""
 
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
 from itertools import chain
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from formulations import Trellis
 from formulations.compiled.folding import EDGES, MACHINES, Folding
@@ -15,11 +16,11 @@ from formulations.compiled.rules import CompiledRules
 from formulations.compiled.vocabulary import TooManyClasses, Vocabulary
 from formulations.grid import SPARE, Grid, add, is_forbidden
 from ilpinfer.certificate import Part
-from ilpinfer.kernels.decoding import DIRECT, INSIDE, decode_batch
+from ilpinfer.kernels.decoding import DIRECT, INSIDE, decode_batch, decode_one
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows, padded
-from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, Integers, Scores
-from ilpinfer.kernels.work import Steps, finished
+from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, VALUE, Integers, Scores
+from ilpinfer.kernels.work import Steps, Work, finished
 
 PASSES = 30
 """Label setting that takes as many steps as so many Viterbi passes is left to other methods."""
@@ -30,30 +31,113 @@ MOST_POOLS = 8
 NO_STEPS, NO_CLASSES = np.zeros(0, np.int64), np.empty((3, 0), np.int64)
 
 
+class Single(NamedTuple):
+    """What `decode_one` found for a sequence of a length."""
+
+    entry: "Entry"
+    length: int
+    found: Integers
+
+    def path(self, _: int) -> Integers:
+        """Label ids (T,)."""
+        return self.found[: self.length]
+
+    def results(self, _: int) -> Integers:
+        """(6,) see `kernels.tables.CODE`."""
+        return self.found[self.length : self.length + 6]
+
+    def marks(self, _: int) -> Integers:
+        """(2, M) see `decode_batch`."""
+        return self.found[self.length + 6 :].reshape(2, -1)
+
+
 class Outcome(NamedTuple):
-    """One sequence, as far as kernels have come.
+    """One sequence, as far as kernels have come; all but whether it is proved is read when it is asked for.
 
     Parameters
     ----------
     proved : whether the labelling is the best one under the rules that the tables hold
-    path : label ids (T,), -1 where there is none
-    value : of the labelling, grid units
-    taken : the machines that were taken up
-    inside : those of them that were multiplied for bounds
-    prices : of sums, grid units
+    found : of this sequence and perhaps of others
+    place : its number among these
     """
 
     proved: bool
-    path: Integers
-    value: int
-    taken: tuple[Part, ...] = ()
-    inside: frozenset[Part] = frozenset()
-    prices: tuple[tuple[Part, int], ...] = ()
+    found: "Single | Several"
+    place: int
+
+    @property
+    def path(self) -> Integers:
+        """Label ids (T,), -1 where there is none."""
+        return self.found.path(self.place)
+
+    @property
+    def value(self) -> int:
+        """Of the labelling, grid units."""
+        return self.found.results(self.place).item(VALUE)
+
+    @property
+    def taken(self) -> tuple[Part, ...]:
+        """The machines that were taken up."""
+        return self._machines(self._marks[0] != 0)
+
+    @property
+    def inside(self) -> frozenset[Part]:
+        """Those of them that were multiplied for bounds."""
+        return frozenset(self._machines(self._marks[0] == INSIDE))
+
+    @property
+    def prices(self) -> dict[Part, int]:
+        """Of parts that are sums, grid units."""
+        prices, parts = self._marks[1], self.found.entry.parts
+        return {parts[m]: prices.item(m) for m in prices.nonzero()[0].tolist()}
+
+    @property
+    def _marks(self) -> Integers:
+        return self.found.marks(self.place)
+
+    def _machines(self, chosen: NDArray[np.bool_]) -> tuple[Part, ...]:
+        keys = self.found.entry.keys
+        return tuple([keys[m] for m in chosen.nonzero()[0].tolist()])
 
     @property
     def incumbent(self) -> Integers | None:
         """The labelling, where there is one that keeps the hard rules of the tables."""
         return None if is_forbidden(self.value) else self.path
+
+
+@dataclass
+class Several(Sequence[Outcome]):
+    """What `decode_batch` found for N sequences, and whether it has proved all of it; methods as `Single`, for each of them."""
+
+    proved: bool
+    entry: "Entry"
+    begins: Integers
+    paths: Integers
+    all_results: Integers
+    all_marks: Integers
+
+    def __len__(self) -> int:
+        return len(self.all_results)
+
+    @overload
+    def __getitem__(self, place: int) -> Outcome: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Outcome]: ...
+
+    def __getitem__(self, place: int | slice) -> Outcome | list[Outcome]:
+        if isinstance(place, slice):
+            return [self[n] for n in range(*place.indices(len(self)))]
+        return Outcome(self.all_results.item(place, CODE) == PROVED, self, place)
+
+    def path(self, place: int) -> Integers:
+        return self.paths[self.begins[place] : self.begins[place + 1]]
+
+    def results(self, place: int) -> Integers:
+        return self.all_results[place]
+
+    def marks(self, place: int) -> Integers:
+        return self.all_marks[place]
 
 
 class Entry(NamedTuple):
@@ -75,21 +159,6 @@ class Entry(NamedTuple):
     keys: list[Part]
     parts: list[Part]
     limits: tuple[int, int]
-
-    def outcome(self, path: Integers, result: list[int], marks: Integers) -> Outcome:
-        """What a sequence's row of results says."""
-        code, value, _, _, work, prices = result
-        if not work and not prices:
-            return Outcome(code == PROVED, path, value)
-        taken = marks[0].nonzero()[0].tolist()
-        return Outcome(
-            code == PROVED,
-            path,
-            value,
-            tuple([self.keys[m] for m in taken]),
-            frozenset([self.keys[m] for m in taken if marks[0, m] == INSIDE]),
-            tuple([(self.parts[m], int(marks[1, m])) for m in marks[1].nonzero()[0].tolist()]),
-        )
 
 
 class Input(NamedTuple):
@@ -124,39 +193,41 @@ class Tables:
 
     def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
         self.rules, self.folding, self._lock = rules, Folding(rules, first, last), Lock()
+        self._size = len(rules.labels)
         self.vocabulary: Vocabulary = self.folding.vocabulary()
         self.vocabulary.rows([""])
-        self._pools: tuple[Grid, ...] = ()
-        self._begins: dict[int, Integers] = {}
+        self._pools: tuple[tuple[Grid, bytes], ...] = ()
+        self._kinds: dict[int, int] = {}
+        self._first: dict[tuple[int, ...], int] = {}
         self._entries: dict[tuple[int, int], Entry] = {}
         self._machines: dict[tuple[int, ...], tuple[Any, list[Part], list[Part]]] = {}
 
     def holds(self, trellis: Trellis, time_limit: float | None = None) -> bool:
         """Whether kernels can decode a sequence in time, as far as the rules go that look at neighbours only."""
-        lattice, folding = trellis.lattice, self.folding
-        (T, S), K = lattice.node.shape, lattice.pool.shape[2]
-        if S != K or T * folding.weight > SPARE or not folding.apart:
+        T, folding = len(trellis.tokens), self.folding
+        if trellis.lattice.node.shape[1] != self._size or T * folding.weight > SPARE or not folding.apart:
             return False
-        return self.in_time(T, time_limit) and (folding.silent or any(trellis.tokens))
+        if time_limit is not None and not self.in_time(T, time_limit):
+            return False
+        return folding.silent or any(trellis.tokens)
 
-    def in_time(self, length: int, time_limit: float | None) -> bool:
+    def in_time(self, length: int, time_limit: float) -> bool:
         """Whether a sequence takes less than a time limit for certain."""
-        steps = length * len(self.rules.labels) ** 2 * PASSES
-        return time_limit is None or steps < time_limit * STEPS_PER_SECOND
+        return length * self._size**2 * PASSES < time_limit * STEPS_PER_SECOND
 
     def decode_one(self, trellis: Trellis, time_limit: float | None = None) -> Outcome | None:
         """As `decode`, for a single sequence."""
         if not self.holds(trellis, time_limit):
             return None
         lattice, words = trellis.lattice, trellis.tokens
-        pool, T = self._known(lattice.pool), len(words)
+        pool, tokens = self._known(lattice.pool), None
         if len(pool) == 1:
             with self._lock:
-                entry, tokens = self._entries.get((id(pool), longest(T))), None
+                entry = self._entries.get((id(pool), longest(len(words))))
                 if entry is not None and entry.changes == self.vocabulary.changes:
                     tokens = self._known_rows(words)
             if entry is not None and tokens is not None:
-                outcome = self._single(entry, lattice.node, tokens, np.arange(T))
+                outcome = single(entry, lattice.node, tokens, True)
                 if outcome is not None:
                     return outcome
         return finished(self._several([trellis], pool))[0]
@@ -167,49 +238,50 @@ class Tables:
             return np.zeros(len(words), np.int64)
         return self.vocabulary.known_rows(words)
 
-    def _single(self, entry: Entry, emission: Grid, tokens: Integers, rows: Integers) -> Outcome | None:
-        """One sequence whose steps have one entry of the pool; None where a class is new."""
-        T = len(tokens)
-        begins = self._begins.get(T)
-        if begins is None:
-            begins = self._begins[T] = np.array([0, T])
-        path, results = np.empty(T, np.int64), np.empty((1, 6), np.int64)
-        marks = np.empty((1, 2, len(entry.keys)), np.int64)
-        inputs = emission, begins, tokens, rows, NO_STEPS, NO_CLASSES
-        decode_batch(entry.handle, *inputs, entry.limits, path, results, marks)
-        result = results[0].tolist()
-        return None if result[CODE] == UNKNOWN_CLASS else entry.outcome(path, result, marks[0])
-
     def decode(
         self, trellises: Sequence[Trellis], time_limit: float | None = None
-    ) -> Steps[list[Outcome | None]]:
+    ) -> Steps[Several | list[Outcome | None]]:
         """The best labellings by the rules of the tables; None for a sequence that they cannot hold."""
         found: list[Outcome | None] = [None] * len(trellises)
         groups: dict[tuple[int, int], list[int]] = {}
         pools: dict[int, Grid] = {}
         for place, trellis in enumerate(trellises):
             if self.holds(trellis, time_limit):
-                pool = self._known(trellis.lattice.pool)
-                pools[id(pool)] = pool
-                groups.setdefault((id(pool), longest(len(trellis.tokens))), []).append(place)
+                pool, length = self._known(trellis.lattice.pool), longest(len(trellis.tokens))
+                key = id(pool), self._kinds.get(length) or self._kind(length)
+                if key not in groups:
+                    groups[key], pools[id(pool)] = [], pool
+                groups[key].append(place)
         for (pool_id, _), places in groups.items():
+            if len(places) == len(trellises):
+                return (yield from self._several(trellises, pools[pool_id]))
             outcomes = yield from self._several([trellises[place] for place in places], pools[pool_id])
             for place, outcome in zip(places, outcomes, strict=True):
                 found[place] = outcome
         return found
 
+    def _kind(self, length: int) -> int:
+        """The first length that was met with the same states of all machines; other sequences are decoded apart."""
+        try:
+            states = tuple(machine.automaton.states for machine in self.folding.machines(length))
+        except TooManyStates:
+            states = (-length,)
+        self._kinds[length] = kind = self._first.setdefault(states, length)
+        return kind
+
     def _known(self, pool: Grid) -> Grid:
         """A pool with the same scores that tables are kept for, where there is one."""
-        for known in self._pools:
+        for known, _ in self._pools:
             if known is pool:
                 return known
         if len(pool) == 1:
-            for known in self._pools:
-                if known.shape == pool.shape and (known == pool).all():
+            content = pool.tobytes()
+            for known, its in self._pools:
+                if its == content:
                     return known
         return pool
 
-    def _several(self, trellises: Sequence[Trellis], pool: Grid) -> Steps[list[Outcome | None]]:
+    def _several(self, trellises: Sequence[Trellis], pool: Grid) -> Steps[Several | list[Outcome | None]]:
         """Sequences with one pool."""
         lattices = [trellis.lattice for trellis in trellises]
         lengths = [len(trellis.tokens) for trellis in trellises]
@@ -223,7 +295,7 @@ class Tables:
             own = len(lattices) == 1 and np.array_equal(lattices[0].step, np.arange(len(pool)))
         return (yield from self.run(Input(lengths, words, emission, pool, steps, own)))
 
-    def run(self, given: Input) -> Steps[list[Outcome | None]]:
+    def run(self, given: Input) -> Steps[Several | list[Outcome | None]]:
         """The best labellings by the rules of the tables."""
         N, total = len(given.lengths), len(given.words)
         begins = np.array([0, total]) if N == 1 else np.cumsum([0, *given.lengths])
@@ -241,17 +313,14 @@ class Tables:
                 emission, rows = self._emission(given, tokens)
             paths, results = np.empty(total, np.int64), np.zeros((N, 6), np.int64)
             marks = np.zeros((N, 2, len(entry.keys)), np.int64)
-            inputs = emission, begins, tokens, rows, given.steps, NO_CLASSES
-            yield partial(decode_batch, entry.handle, *inputs, entry.limits, paths, results, marks)
-            found = results.tolist()
-            more = [n for n, result in enumerate(found) if result[CODE] == UNKNOWN_CLASS]
-            if not more:
+            inputs = emission, begins, tokens, rows, given.steps, NO_CLASSES, entry.limits
+            arguments = entry.handle, *inputs, paths, results, marks
+            yield Work(decode_batch, arguments, N)
+            worst = int(results[:, CODE].max())
+            if worst < UNKNOWN_CLASS:
                 break
-            unknown.update(more)
-        ends = begins.tolist()
-        return [
-            entry.outcome(paths[ends[n] : ends[n + 1]], result, marks[n]) for n, result in enumerate(found)
-        ]
+            unknown.update(np.flatnonzero(results[:, CODE] == UNKNOWN_CLASS).tolist())
+        return Several(worst == PROVED, entry, begins, paths, results, marks)
 
     def _rows(self, words: Sequence[str]) -> Integers:
         """The row of each token in the vocabulary; all one where texts do not matter."""
@@ -273,9 +342,10 @@ class Tables:
         K, padded_K = scores.edge.shape[1:]
         entry = Entry(pool, vocabulary.changes, handle, keys, parts, (PASSES * K * padded_K, DIRECT))
         if not given.own:
-            if not any(kept is pool for kept in self._pools):
-                self._pools = (pool, *self._pools)[:MOST_POOLS]
-            kept = set(map(id, self._pools))
+            if not any(kept is pool for kept, _ in self._pools):
+                content = pool.tobytes() if len(pool) == 1 else b""
+                self._pools = ((pool, content), *self._pools)[:MOST_POOLS]
+            kept = {id(kept) for kept, _ in self._pools}
             self._entries = {key: value for key, value in self._entries.items() if key[0] in kept}
             self._entries[id(pool), length] = entry
         return entry
@@ -302,3 +372,18 @@ class Tables:
             )
             self._machines = {k: v for k, v in self._machines.items() if k[0] == classes} | {key: packed}
         return self._machines[key]
+
+
+def single(entry: Entry, emission: Grid, tokens: Integers, own: bool) -> Outcome | None:
+    """One sequence whose steps have one entry of the pool; None where a class is new.
+
+    Parameters
+    ----------
+    own : whether the scores (T, K) are those of its tokens, rather than (V, K) of the vocabulary
+    """
+    T = len(tokens)
+    found = np.empty(T + 6 + 2 * len(entry.keys), np.int64)
+    code = decode_one(entry.handle, emission, tokens, own, entry.limits, found)
+    if code == UNKNOWN_CLASS:
+        return None
+    return Outcome(code == PROVED, Single(entry, T, found), 0)

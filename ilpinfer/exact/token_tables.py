@@ -9,7 +9,7 @@ from formulations.compiled.machine import longest
 from formulations.compiled.rules import CompiledRules
 from formulations.grid import SPARE, Grid, is_forbidden, snap
 from formulations.token_scores import TokenScores
-from ilpinfer.exact.compiled import Input, Outcome, Tables
+from ilpinfer.exact.compiled import Input, Outcome, Several, Tables, single
 from ilpinfer.kernels.tables import Integers
 from ilpinfer.kernels.work import Steps, finished
 
@@ -25,7 +25,7 @@ class TokenTables(Tables):
 
     def __init__(self, rules: CompiledRules, scores: TokenScores) -> None:
         super().__init__(rules, *scores.ends)
-        self.scores = scores
+        self.scores, self._pool = scores, scores.pool
         self._emissions: Grid = np.empty((64, len(rules.labels)), np.int64)
         self._entered, self._largest = 0, _largest(scores.pool)
         self._enter([""])
@@ -33,34 +33,33 @@ class TokenTables(Tables):
     def decode_text(self, words: Sequence[str], time_limit: float | None = None) -> Outcome | None:
         """As `decode_texts`, for a single sequence."""
         if self._fits(words, time_limit):
+            tokens = None
             with self._lock:
-                entry = self._entries.get((id(self.scores.pool), longest(len(words))))
+                entry = self._entries.get((id(self._pool), longest(len(words))))
                 if entry is not None and entry.changes == self.vocabulary.changes:
-                    tokens = self.vocabulary.known_rows(words)
-                    emissions = self._emissions
-                else:
-                    tokens = None
+                    tokens, emissions = self.vocabulary.known_rows(words), self._emissions
             if entry is not None and tokens is not None:
-                outcome = self._single(entry, emissions, tokens, tokens)
+                outcome = single(entry, emissions, tokens, False)
                 if outcome is not None:
                     return outcome
         return finished(self.decode_texts([words], time_limit))[0]
 
     def decode_texts(
         self, texts: Sequence[Sequence[str]], time_limit: float | None = None
-    ) -> Steps[list[Outcome | None]]:
+    ) -> Steps[Several | list[Outcome | None]]:
         """The best labellings of texts by the rules of the tables; None for what they cannot hold."""
         found: list[Outcome | None] = [None] * len(texts)
         places = [place for place, words in enumerate(texts) if self._fits(words, time_limit)]
         if not places:
             return found
-        chosen = [texts[place] for place in places]
+        chosen = texts if len(places) == len(texts) else [texts[place] for place in places]
         words = chosen[0] if len(chosen) == 1 else list(chain.from_iterable(chosen))
-        lengths = [len(text) for text in chosen]
         try:
-            outcomes = yield from self.run(Input(lengths, words, None, self.scores.pool))
+            outcomes = yield from self.run(Input(list(map(len, chosen)), words, None, self._pool))
         except TypeError:
             return found
+        if chosen is texts:
+            return outcomes
         for place, outcome in zip(places, outcomes, strict=True):
             found[place] = outcome
         return found
@@ -69,7 +68,9 @@ class TokenTables(Tables):
         T, folding = len(words), self.folding
         if not T or T * (folding.weight + self._largest) > SPARE or not folding.apart:
             return False
-        return self.in_time(T, time_limit) and (folding.silent or any(words))
+        if time_limit is not None and not self.in_time(T, time_limit):
+            return False
+        return folding.silent or any(words)
 
     def _rows(self, words: Sequence[str]) -> Integers:
         rows = self.vocabulary.rows(words)

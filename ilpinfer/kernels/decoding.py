@@ -9,6 +9,7 @@ from ilpinfer.kernels.judging import judge
 from ilpinfer.kernels.label_setting import DEAD, NONE, follow, no_prefixes, spell
 from ilpinfer.kernels.prices import tighten
 from ilpinfer.kernels.recursion import complete, trace
+from ilpinfer.kernels.sharing import add
 from ilpinfer.kernels.tables import (
     BOUND,
     CODE,
@@ -27,6 +28,7 @@ from ilpinfer.kernels.tables import (
     VALUE,
     WORK,
 )
+from ilpinfer.kernels.work import DONE, ENTERED, NEXT
 
 INSIDE = 3
 """Marks machines that were multiplied."""
@@ -196,9 +198,9 @@ def decode(handle, emission, rows, tokens, recursion, limits, path, result, mark
 
 @kernel
 def decode_batch(  # type: ignore[no-untyped-def]
-    handle, emission, begins, tokens, rows, pool, given, limits, paths, results, marks
+    handle, emission, begins, tokens, rows, pool, given, limits, paths, results, marks, share
 ):
-    """Decode N sequences, one after the other, each at least one token long.
+    """Decode N sequences, each at least one token long: one after the other, but those that other calls have taken.
 
     Parameters
     ----------
@@ -213,7 +215,9 @@ def decode_batch(  # type: ignore[no-untyped-def]
     paths : (total,) filled with the best labellings, -1 where there is none
     results : (N, 6) filled, see `CODE`
     marks : (N, 2, M) filled with 1 for machines that were followed and `INSIDE`, and with the prices of sums, grid units
+    share : (3,) zeros, the same for all calls on these sequences; see `kernels.work`
     """
+    add(share, ENTERED, 1)
     scores = handle.scores
     longest = 0
     for n in range(len(begins) - 1):
@@ -221,7 +225,10 @@ def decode_batch(  # type: ignore[no-untyped-def]
     work = np.empty((5, longest), np.int64)
     space = np.empty((2, longest, scores.edge.shape[2]), np.int64)
     room = np.full((3, marks.shape[2]), -1)
-    for n in range(len(begins) - 1):
+    while True:
+        n = add(share, NEXT, 1)
+        if n >= len(begins) - 1:
+            return
         b, e = begins[n], begins[n + 1]
         if given.shape[1]:
             for t in range(b, e):
@@ -229,6 +236,7 @@ def decode_batch(  # type: ignore[no-untyped-def]
                     work[purpose, t - b] = given[purpose, t]
         elif classify(handle.windows, tokens[b:e], work) >= 0:
             results[n, CODE] = UNKNOWN_CLASS
+            add(share, DONE, 1)
             continue
         work[3, 0] = 0
         for t in range(b + 1, e):
@@ -236,3 +244,31 @@ def decode_batch(  # type: ignore[no-untyped-def]
         recursion = space[0], space[1]
         limit = limits[0] * (e - b), limits[1]
         decode(handle, emission, rows[b:e], work, recursion, limit, paths[b:e], results[n], marks[n], room)
+        add(share, DONE, 1)
+
+
+@kernel
+def decode_one(handle, emission, tokens, own, limits, found):  # type: ignore[no-untyped-def]
+    """Decode one sequence with a single pool entry, as `decode_batch` does, but with few arguments; returns how it ended.
+
+    Parameters
+    ----------
+    tokens : (T,) rows of the windows' numbers
+    own : 1 where `emission` has a row for each of the sequence's tokens, 0 where it has one for each row of the windows' numbers
+    found : (T + 6 + 2 M,) filled with the labelling, results (6,), and marks
+    """
+    T, scores, M = len(tokens), handle.scores, len(handle.machines.layout)
+    work, rows = np.empty((5, T), np.int64), np.empty((2, T), np.int64)
+    for t in range(T):
+        rows[0, t] = tokens[t]
+        rows[1, t] = t if own else tokens[t]
+    if classify(handle.windows, rows[0], work) >= 0:
+        return UNKNOWN_CLASS
+    work[3, 0] = 0
+    for t in range(1, T):
+        work[3, t] = scores.which[0, work[EDGES, t]]
+    space = np.empty((2, T, scores.edge.shape[2]), np.int64)
+    path, result, marks = found[:T], found[T : T + 6], found[T + 6 :].reshape((2, M))
+    limit, recursion, room = (limits[0] * T, limits[1]), (space[0], space[1]), np.full((3, M), -1)
+    decode(handle, emission, rows[1], work, recursion, limit, path, result, marks, room)
+    return result[CODE]

@@ -1,16 +1,56 @@
-"""Calls of kernels that may run in other threads: steps that yield them, and go on when they are done."""
+"""Calls of kernels in which several threads may take part: steps that yield them, and go on when they are done."""
 
 from collections.abc import Callable, Generator
-from typing import TypeVar
+from typing import Any, Optional, TypeVar
+
+import numpy as np
 
 Result = TypeVar("Result")
-Work = Callable[[], object]
+NEXT, DONE, ENTERED = range(3)
+"""What a share (3,) counts: pieces of work that were taken, those that are done, and calls that have begun."""
+NO_SHARE = np.zeros(0, np.int64)
+
+
+class Work:
+    """A call of a kernel that works through a number of pieces; threads that make it at the same time share them.
+
+    Parameters
+    ----------
+    kernel : its last argument is a share, from which each call takes the next piece until there is none left
+    arguments : all the others
+    number : of pieces
+    """
+
+    def __init__(self, kernel: Callable[..., object], arguments: tuple[Any, ...], number: int) -> None:
+        self._kernel, self._arguments, self.number = kernel, arguments, number
+        self.share = np.zeros(3, np.int64)
+
+    def __call__(self) -> None:
+        """Do all that no other thread has begun."""
+        self._kernel(*self._arguments, self.share)
+
+    def helpers(self, threads: int) -> int:
+        """How many of other threads find something to do."""
+        return min(threads, self.number - 1)
+
+    def settled(self, following: Optional["Work"], threads: int) -> bool:
+        """Whether all is done, after a little patience: with other threads, and until they have begun with what follows."""
+        from ilpinfer.kernels.sharing import settle
+
+        share, others = (NO_SHARE, 0) if following is None else (following.share, following.helpers(threads))
+        return bool(settle(self.share, self.number, share, others))
+
+    def stop(self) -> None:
+        """Leave what was not begun."""
+        self.share[NEXT] = self.number
+
+
 Steps = Generator[Work, None, Result]
-"""Yields one call at a time, and returns a result after the last of them."""
+"""Yields one piece of work at a time, and returns a result after the last of them is done."""
 
 
 def finished(steps: Steps[Result]) -> Result:
-    """The result, all calls made in this thread."""
+    """The result, all work done in this thread."""
     while True:
         try:
             work = next(steps)

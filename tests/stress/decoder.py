@@ -152,9 +152,9 @@ def decoded(
 ) -> dict[int, Any]:
     """Solutions by number."""
     if way in ("many", "processes"):
-        jobs = 2 if way == "processes" else 1
+        number = {"n_jobs": 2} if way == "processes" else {"threads": rng.choice((1, 2, 3))}
         given = (trellises[n] for n in order)
-        return dict(zip(order, decoder.decode_many(given, n_jobs=jobs, on_error="row"), strict=True))
+        return dict(zip(order, decoder.decode_many(given, **number, on_error="row"), strict=True))
     if way == "threads":
         return in_threads(decoder.decode, trellises, order, rng.choice((1, 2, 4)))
     if way == "function":

@@ -1,0 +1,54 @@
+"""Calls of a kernel that threads make at the same time: each takes the next piece of work until there is none left."""
+
+from typing import Any
+
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.work import DONE, ENTERED
+
+PATIENCE = 20_000
+"""Looks at a counter before a thread stops waiting for others: about a tenth of a millisecond."""
+
+
+@intrinsic
+def _added(context: Any, array: Any, place: Any, amount: Any) -> Any:
+    """The number at a place of an array of int64, before the amount is added to it, all at once."""
+
+    def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        values, at, more = arguments
+        data = target.make_array(signature.args[0])(target, builder, values)
+        pointer = cgutils.get_item_pointer(target, builder, signature.args[0], data, [at])
+        return builder.atomic_rmw("add", pointer, more, "seq_cst")
+
+    integer = types.int64
+    return integer(array, types.intp, integer), generate
+
+
+@kernel
+def add(share, place, amount):  # type: ignore[no-untyped-def]
+    """What a counter was before it grew by an amount; other threads may add to it at the same time."""
+    return _added(share, place, amount)  # type: ignore[call-arg]
+
+
+@kernel
+def _reached(share, place, number):  # type: ignore[no-untyped-def]
+    """Whether a counter comes to a number soon."""
+    looks = PATIENCE
+    while looks and add(share, place, 0) < number:
+        looks -= 1
+    return looks > 0
+
+
+@kernel
+def settle(share, number, following, others):  # type: ignore[no-untyped-def]
+    """Wait a little until `number` pieces of work are done, and then until `others` have begun with the following share.
+
+    A thread that has to take the interpreter's lock for that finds it free. Returns whether all work is done.
+    """
+    done = _reached(share, DONE, number)
+    if done and len(following):
+        _reached(following, ENTERED, others)
+    return done

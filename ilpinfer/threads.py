@@ -1,0 +1,31 @@
+"""Threads that wait for work: starting one takes as long as several sequences."""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+MOST_IDLE = 4
+"""Pools of each size that are kept."""
+_idle: dict[int, list[ThreadPoolExecutor]] = {}
+
+
+@contextmanager
+def threads_at_hand(number: int) -> Iterator[ThreadPoolExecutor]:
+    """A pool of so many threads that nobody else has; they are kept for the next one who asks."""
+    kept = _idle.setdefault(number, [])
+    try:
+        pool = kept.pop()
+    except IndexError:
+        pool = ThreadPoolExecutor(number, "ilpinfer")
+    try:
+        yield pool
+    finally:
+        if len(kept) < MOST_IDLE:
+            kept.append(pool)
+        else:
+            pool.shutdown(wait=False)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)  # a child has none of its parent's threads
