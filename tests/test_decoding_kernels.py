@@ -63,7 +63,7 @@ class Case:
         marks = np.zeros((N, 2, self.size[1]), np.int64)
         handle = together(self.windows, self.scores, self.machines)
         given = np.empty((3, 0), np.int64) if given is None else given
-        inputs = self.begins, self.tokens, self.rows, self.pool, given, (work, direct)
+        inputs = self.begins, self.tokens, self.rows, self.pool, given, (work, 0, direct)
         decode_batch(handle, self.emission, *inputs, paths, results, marks, np.zeros(3, np.int64))
         return paths, results, marks
 

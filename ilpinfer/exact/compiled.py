@@ -24,6 +24,8 @@ from ilpinfer.kernels.work import Steps, Work, finished
 
 PASSES = 30
 """Label setting that takes as many steps as so many Viterbi passes is left to other methods."""
+LEAST_STEPS = 2**22
+"""Steps that any sequence may take, as other methods take longer to begin."""
 STEPS_PER_SECOND = 2e8
 """Of label setting and Viterbi, on a slow machine; what might pass a time limit is left to methods that look at the clock."""
 MOST_POOLS = 8
@@ -150,7 +152,7 @@ class Entry(NamedTuple):
     handle : windows, scores and machines
     keys : which machine has each place in them
     parts : and which part of a rule it is
-    limits : steps of label setting for a token, and slots of a direct index
+    limits : of `decode_batch`
     """
 
     pool: Grid
@@ -158,7 +160,7 @@ class Entry(NamedTuple):
     handle: Any
     keys: list[Part]
     parts: list[Part]
-    limits: tuple[int, int]
+    limits: tuple[int, int, int]
 
 
 class Input(NamedTuple):
@@ -213,7 +215,8 @@ class Tables:
 
     def in_time(self, length: int, time_limit: float) -> bool:
         """Whether a sequence takes less than a time limit for certain."""
-        return length * self._size**2 * PASSES < time_limit * STEPS_PER_SECOND
+        steps = max(length * self._size**2 * PASSES, LEAST_STEPS)
+        return steps < time_limit * STEPS_PER_SECOND
 
     def decode_one(self, trellis: Trellis, time_limit: float | None = None) -> Outcome | None:
         """As `decode`, for a single sequence."""
@@ -340,7 +343,9 @@ class Tables:
         scores = self._steps_of(pool, tokens) if given.own else pack_scores(self.folding, vocabulary, pool)
         handle = together(pack_windows(vocabulary), scores, machines)
         K, padded_K = scores.edge.shape[1:]
-        entry = Entry(pool, vocabulary.changes, handle, keys, parts, (PASSES * K * padded_K, DIRECT))
+        entry = Entry(
+            pool, vocabulary.changes, handle, keys, parts, (PASSES * K * padded_K, LEAST_STEPS, DIRECT)
+        )
         if not given.own:
             if not any(kept is pool for kept, _ in self._pools):
                 content = pool.tobytes() if len(pool) == 1 else b""

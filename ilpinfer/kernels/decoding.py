@@ -37,7 +37,7 @@ FEWEST_JOINT, MOST_JOINT = 64, 512
 MOST_CELLS, VECTOR = 2**22, 8
 """Values of a recursion over joint states; steps of such a recursion that take as long as one of label setting."""
 FIRST_SHARE = 20
-"""One part in so many of the work is done before prices and products."""
+"""One part in so many of the steps for a sequence's tokens is taken before prices and products."""
 DIRECT = 2**17
 """Slots of the largest direct index of label setting; beyond, keys are hashed."""
 
@@ -179,16 +179,17 @@ def decode(handle, emission, rows, tokens, recursion, limits, path, result, mark
     recursion : completion and tail (T, Kp), filled
     room : as for `judge`
     """
-    T = len(rows)
+    T, slots = len(rows), limits[2]
+    few, most = limits[0] * T // FIRST_SHARE, max(limits[0] * T, limits[1])
     result[VALUE], result[BOUND], result[WORK], result[PRICES] = FORBIDDEN, -FORBIDDEN, 0, 0
     marks[1] = 0
-    work = limits[0] // FIRST_SHARE, limits[0], limits[1]
+    work = few, most, slots
     result[RELAXED] = _solve(handle, emission, rows, tokens, recursion, work, path, result, marks, room, True)
-    if result[CODE] == TOO_MUCH_WORK and result[WORK] < limits[0]:
+    if result[CODE] == TOO_MUCH_WORK and result[WORK] < most:
         ends = recursion[0], recursion[1], result[RELAXED]
         handle, own = tighten(handle, emission, rows, tokens, ends, path, result, marks, room)
         if result[CODE] != PROVED:
-            work = result[WORK] + work[0], work[1], work[2]
+            work = result[WORK] + few, most, slots
             _solve(handle, own, np.arange(T), tokens, recursion, work, path, result, marks, room, False)
     if result[VALUE] < DEAD:
         result[VALUE] = FORBIDDEN
@@ -211,7 +212,8 @@ def decode_batch(  # type: ignore[no-untyped-def]
     rows : (total,) rows of `emission`
     pool : (total,) the model's pool entry of the step into each token, unused at first tokens; (0,) where all are 0
     given : (3, total) classes; (3, 0) where tokens are classified
-    limits : the most steps of label setting for a token of a sequence, and slots of the largest direct index
+    limits : the most steps of label setting for a token of a sequence; steps that any sequence may take; and slots of the
+        largest direct index
     paths : (total,) filled with the best labellings, -1 where there is none
     results : (N, 6) filled, see `CODE`
     marks : (N, 2, M) filled with 1 for machines that were followed and `INSIDE`, and with the prices of sums, grid units
@@ -242,8 +244,7 @@ def decode_batch(  # type: ignore[no-untyped-def]
         for t in range(b + 1, e):
             work[3, t - b] = scores.which[pool[t] if len(pool) else 0, work[EDGES, t - b]]
         recursion = space[0], space[1]
-        limit = limits[0] * (e - b), limits[1]
-        decode(handle, emission, rows[b:e], work, recursion, limit, paths[b:e], results[n], marks[n], room)
+        decode(handle, emission, rows[b:e], work, recursion, limits, paths[b:e], results[n], marks[n], room)
         add(share, DONE, 1)
 
 
@@ -269,6 +270,6 @@ def decode_one(handle, emission, tokens, own, limits, found):  # type: ignore[no
         work[3, t] = scores.which[0, work[EDGES, t]]
     space = np.empty((2, T, scores.edge.shape[2]), np.int64)
     path, result, marks = found[:T], found[T : T + 6], found[T + 6 :].reshape((2, M))
-    limit, recursion, room = (limits[0] * T, limits[1]), (space[0], space[1]), np.full((3, M), -1)
-    decode(handle, emission, rows[1], work, recursion, limit, path, result, marks, room)
+    recursion, room = (space[0], space[1]), np.full((3, M), -1)
+    decode(handle, emission, rows[1], work, recursion, limits, path, result, marks, room)
     return result[CODE]
