@@ -70,8 +70,16 @@ def _product(handle, emission, rows, tokens, marks, room, count, most):  # type:
     Sums with prices stay outside, as proofs have it. Returns the joint automaton, its recursion as `follow` reads it, and how many of the machines stay outside, in `room`.
     """
     T, K, mask = len(rows), emission.shape[1], marks[0]
-    before = np.flatnonzero(mask == INSIDE)
-    every = np.concatenate((before, room[0, :count]))
+    every, outside = np.empty(len(mask), np.int64), count
+    count = 0
+    for m in range(len(mask)):
+        if mask[m] == INSIDE:
+            every[count] = m
+            count += 1
+    for a in range(outside):
+        every[count] = room[0, a]
+        count += 1
+    every = every[:count]
     width = handle.scores.edge.shape[2]
     joint, inside = multiplied(
         handle.machines, tokens[MACHINES, :T], K, every, marks[1], min(most, MOST_CELLS // (T * width))
@@ -145,7 +153,8 @@ def _solve(handle, emission, rows, tokens, recursion, limits, path, result, mark
     edge_at, T, mask = tokens[3], len(rows), marks[0]
     classes, trial = tokens[MACHINES, :T], tokens[4, :T]
     total = complete(handle, emission, rows, tokens[NODES], edge_at, completion, tail)
-    mask[:] = 0
+    for m in range(len(mask)):
+        mask[m] = 0
     if total < DEAD:
         result[CODE], result[BOUND] = NO_PATH, FORBIDDEN
         return FORBIDDEN
@@ -182,15 +191,21 @@ def decode(handle, emission, rows, tokens, recursion, limits, path, result, mark
     T, slots = len(rows), limits[2]
     few, most = limits[0] * T // FIRST_SHARE, max(limits[0] * T, limits[1])
     result[VALUE], result[BOUND], result[WORK], result[PRICES] = FORBIDDEN, -FORBIDDEN, 0, 0
-    marks[1] = 0
-    work = few, most, slots
-    result[RELAXED] = _solve(handle, emission, rows, tokens, recursion, work, path, result, marks, room, True)
-    if result[CODE] == TOO_MUCH_WORK and result[WORK] < most:
-        ends = recursion[0], recursion[1], result[RELAXED]
-        handle, own = tighten(handle, emission, rows, tokens, ends, path, result, marks, room)
-        if result[CODE] != PROVED:
-            work = result[WORK] + few, most, slots
-            _solve(handle, own, np.arange(T), tokens, recursion, work, path, result, marks, room, False)
+    for m in range(marks.shape[1]):
+        marks[1, m] = 0
+    early = True
+    while True:
+        work = few, most, slots
+        total = _solve(handle, emission, rows, tokens, recursion, work, path, result, marks, room, early)
+        if early:
+            result[RELAXED] = total
+        if not early or result[CODE] != TOO_MUCH_WORK or result[WORK] >= most:
+            break
+        ends = recursion[0], recursion[1], total
+        handle, emission, rows = tighten(handle, emission, rows, tokens, ends, path, result, marks, room)
+        if result[CODE] == PROVED:
+            break
+        few, early = result[WORK] + few, False
     if result[VALUE] < DEAD:
         result[VALUE] = FORBIDDEN
         for t in range(T):

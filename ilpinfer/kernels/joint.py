@@ -135,14 +135,13 @@ def complete_jointly(handle, emission, rows, classes, edge_at, joint, completion
     for t in range(T - 1, -1, -1):
         kind = joint.kind[joint.row[t]]
         for q in range(Q):
-            completion[q, t, K:] = FORBIDDEN
+            for j in range(edge.shape[2]):
+                completion[q, t, j] = -joint.final[q] if j < K and t == T - 1 else FORBIDDEN
+                tail[q, t, j] = FORBIDDEN
             if t < T - 1:
                 step_back(edge, edge_at[t + 1], tail[q], completion[q], t)
-            else:
-                completion[q, t, :K] = -joint.final[q]
         row, c = rows[t], classes[t]
         for q in range(Q):
-            tail[q, t, K:] = FORBIDDEN
             for j in range(K):
                 ahead = completion[joint.after[q, kind[j]], t, j] - joint.cost[q, kind[j]]
                 tail[q, t, j] = max(emission[row, j] + node[c, j] + ahead, FORBIDDEN)

@@ -45,9 +45,9 @@ MOST_PAIRS = 2**20
 
 
 @kernel
-def _pairs(edge_at, classes, C):  # type: ignore[no-untyped-def]
-    """Different pairs (P, 2) of edge scores and a class of C for machines; puts the number of its pair at each token."""
-    number = np.full((edge_at.max() + 1) * C, -1, np.int32)
+def _pairs(edge_at, classes, E, C):  # type: ignore[no-untyped-def]
+    """Different pairs (P, 2) of E edge scores and C classes for machines; puts the number of its pair at each token."""
+    number = np.full(E * C, -1, np.int32)
     pairs, count = np.empty((len(classes), 2), np.int64), 0
     for t in range(len(classes)):
         key = edge_at[t] * C + classes[t]
@@ -72,14 +72,29 @@ def _charge_all(handle, pairs, prices, edge, first, own):  # type: ignore[no-unt
     """Fill edge (P, K, Kp) and own (K,), from `first` (K,) of the first token, with scores less prices."""
     machines, K = handle.machines, len(own)
     for p in range(len(pairs)):
-        edge[p] = handle.scores.edge[pairs[p, 0]]
-    own[:] = first
+        for i in range(K):
+            for j in range(K):
+                edge[p, i, j] = handle.scores.edge[pairs[p, 0], i, j]
+    for j in range(K):
+        own[j] = first[j]
     for m in range(len(prices)):
         if prices[m]:
             _charge(machines, m, prices[m], pairs[0, 1], -1, own)
             for p in range(len(pairs)):
                 for i in range(K):
                     _charge(machines, m, prices[m], pairs[p, 1], i, edge[p, i, :K])
+
+
+@kernel
+def _copy(source, target):  # type: ignore[no-untyped-def]
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+@kernel
+def _clear(array):  # type: ignore[no-untyped-def]
+    for i in range(len(array)):
+        array[i] = 0
 
 
 @kernel
@@ -95,8 +110,9 @@ def _given_back(machines, prices):  # type: ignore[no-untyped-def]
 @kernel
 def _weigh(machines, classes, path, K, units):  # type: ignore[no-untyped-def]
     """Fill units (M,) with what each sum comes to on a labelling, 0 for other machines."""
-    units[:] = 0
     before = 0
+    for m in range(len(units)):
+        units[m] = 0
     for t in range(len(path)):
         step = (classes[t] * (K + 1) + before) * K + path[t]
         for e in range(machines.begin[step], machines.begin[step + 1]):
@@ -169,29 +185,29 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
 
     Returns
     -------
-    a handle whose scores and machines have the prices in them, and emission (T, K) by tokens for it; the entries of edge
-    scores in `tokens` belong to it
+    a handle whose scores and machines have the prices in them, and emission (T, K) and rows (T,) for it; the entries of
+    edge scores in `tokens` belong to it
     """
     machines, windows, scores = handle.machines, handle.windows, handle.scores
     completion, tail, total = recursion
-    mask, prices = marks
+    mask, prices = marks[0], marks[1]
     T, K = len(rows), emission.shape[1]
     classes, edge_at, trial = tokens[MACHINES, :T], tokens[3, :T], tokens[4, :T]
     own, order = np.empty((T, K), np.int64), np.arange(T)
     for t in range(T):
         for j in range(K):
             own[t, j] = emission[rows[t], j]
-    if not machines.sums[:, LEAST:].any() or (edge_at.max() + 1) * len(machines.table) > MOST_PAIRS:
-        return handle, own
+    if len(scores.edge) * len(machines.table) > MOST_PAIRS:
+        return handle, own, order
     trace(scores.edge, edge_at, completion, tail, total, trial)
-    pairs = _pairs(edge_at, classes, len(machines.table))
+    pairs = _pairs(edge_at, classes, len(scores.edge), len(machines.table))
     edge = np.full((len(pairs), K, scores.edge.shape[2]), FORBIDDEN)
     charged = Handle(windows, Scores(scores.node, edge, scores.which), machines)
-    at, units, best_path = np.zeros_like(prices), np.zeros_like(prices), trial.copy()
+    at, units, best_path = np.zeros(len(prices), np.int64), np.empty(len(prices), np.int64), trial.copy()
     bound = best = best_total = total
     share, stale = 1.0, 0
     for _ in range(ROUNDS):
-        mask[:] = 0
+        _clear(mask)
         _, cost = judge(handle, classes, trial, mask, room, np.int64(0))
         _weigh(machines, classes, trial, K, units)
         value = total - cost
@@ -199,10 +215,10 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
             value += at[m] * units[m]
         if value > max(result[VALUE], DEAD) or value == bound:
             result[VALUE] = value
-            path[:] = trial
+            _copy(trial, path)
         if value == bound:
             result[CODE] = PROVED
-            prices[:] = at
+            _copy(at, prices)
             break
         norm = _slopes(machines, at, units)
         target = result[VALUE] if result[VALUE] > DEAD else best - GUESS
@@ -223,25 +239,28 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
         trace(edge, edge_at, completion, tail, total, trial)
         if bound < best:
             best, best_total, stale = bound, total, 0
-            prices[:], best_path[:] = at, trial
+            _copy(at, prices)
+            _copy(trial, best_path)
         else:
             stale += 1
             if stale == PATIENCE:
                 share, stale = share / 2, 0
                 if share < SHORTEST:
                     break
-                at[:], trial[:], total, bound = prices, best_path, best_total, best
+                _copy(prices, at)
+                _copy(best_path, trial)
+                total, bound = best_total, best
     result[BOUND] = min(result[BOUND], bound if result[CODE] == PROVED else best)
-    result[PRICES] = np.count_nonzero(prices)
-    mask[:] = 0
+    for price in prices:
+        result[PRICES] += price != 0
+    _clear(mask)
     if result[CODE] == PROVED:
-        return charged, own
+        return charged, own, order
     cost, final, owing, given_back = _settle(machines, prices)
     _charge_all(handle, pairs, prices, edge, emission[rows[0]], own[0])
-    own[0] += given_back
-    return Handle(
-        windows, Scores(scores.node, edge, scores.which), _charging(machines, cost, final, owing)
-    ), own
+    for j in range(K):
+        own[0, j] += given_back
+    return Handle(windows, charged.scores, _charging(machines, cost, final, owing)), own, order
 
 
 @kernel
