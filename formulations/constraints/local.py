@@ -114,6 +114,12 @@ class ShouldBeTagged(_AtPosition):
 
 @dataclass(frozen=True)
 class _Ending(Template):
+    """
+    Parameters
+    ----------
+    field : field, label or group
+    """
+
     field: Selector
     _position: ClassVar[int]
 
@@ -128,24 +134,14 @@ class _Ending(Template):
 
 @template("starts_with")
 class StartsWith(_Ending):
-    """The first token belongs to the field; one violation if it does not.
-
-    Parameters
-    ----------
-    field : field, label or group
-    """
+    """The first token belongs to the field; one violation if it does not."""
 
     _position = 0
 
 
 @template("ends_with")
 class EndsWith(_Ending):
-    """The last token belongs to the field; one violation if it does not.
-
-    Parameters
-    ----------
-    field : field, label or group
-    """
+    """The last token belongs to the field; one violation if it does not."""
 
     _position = -1
 
