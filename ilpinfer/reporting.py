@@ -13,6 +13,9 @@ from ilpinfer.explanation import Context
 from ilpinfer.found import Found
 from ilpinfer.solution import Solution
 
+NOTHING = Value(FORBIDDEN, 0, 0, {}, True)
+"""What no labelling is worth."""
+
 
 def reported(found: Found, context: Context, deadline: Deadline) -> Solution:
     """What a method has found, as a solution; what its labelling is worth is not left to the method's word.
@@ -28,8 +31,8 @@ def reported(found: Found, context: Context, deadline: Deadline) -> Solution:
     if found.path is None:
         status = "infeasible" if found.exhausted else "unknown"
         bound = -math.inf if found.exhausted else nats_of_bound(found.bound)
-        parts = _parts(found, context, Value(FORBIDDEN, 0, 0, {}, True))
-        return Solution(status=status, score=-math.inf, bound=bound, **known, **parts)
+        known |= _parts(found, context, NOTHING)
+        return Solution(status=status, score=-math.inf, bound=bound, **known)
     known["path"] = found.path
     if found.value is not None and found.bound <= found.value and not is_forbidden(found.value):
         score = nats(found.value)
@@ -38,8 +41,8 @@ def reported(found: Found, context: Context, deadline: Deadline) -> Solution:
     value = context.problem.value(found.path)
     bound = max(found.bound, value.score)
     status = "unknown" if not value.feasible else "optimal" if value.score >= bound else "feasible"
-    parts = _parts(found, context, value)
-    return Solution(status=status, score=nats(value.score), bound=nats_of_bound(bound), **known, **parts)
+    known |= _parts(found, context, value)
+    return Solution(status=status, score=nats(value.score), bound=nats_of_bound(bound), **known)
 
 
 def valued(found: Found, context: Context) -> dict[str, Any]:
@@ -54,22 +57,18 @@ def valued(found: Found, context: Context) -> dict[str, Any]:
 
 
 def _parts(found: Found, context: Context, value: Value) -> dict[str, Any]:
+    return parts(value, NONE if found.bound == math.inf else found.certificate, context)
+
+
+def parts(value: Value, certificate: Certificate, context: Context) -> dict[str, Any]:
     """The fields that do not depend on the bound."""
-    certificate = NONE if found.bound == math.inf else stamped(found.certificate, context)
+    rules = () if context.at_hand is None else context.at_hand.rules
     return {
         "model_score": nats(value.model),
         "feature_score": nats(value.features),
         "penalty": nats(value.penalty) if value.feasible else math.inf,
         "violations": value.violations,
-        "certificate": certificate,
-        **origin(context),
-    }
-
-
-def origin(context: Context) -> dict[str, Any]:
-    """The fields that do not depend on what was found."""
-    rules = () if context.at_hand is None else context.at_hand.rules
-    return {
+        "certificate": stamped(certificate, context),
         "names": context.trellis.labels.names,
         "overruled": {rule.name: list(rule.overruled) for rule in rules if rule.overruled},
         "context": context,
