@@ -101,27 +101,21 @@ class Not(Formula):
 
 
 @dataclass(frozen=True)
-class And(Formula):
+class _Joined(Formula):
+    left: Formula
+    right: Formula
+
+
+class And(_Joined):
     """Both."""
 
-    left: Formula
-    right: Formula
 
-
-@dataclass(frozen=True)
-class Or(Formula):
+class Or(_Joined):
     """At least one of the two."""
 
-    left: Formula
-    right: Formula
 
-
-@dataclass(frozen=True)
-class Iff(Formula):
+class Iff(_Joined):
     """Both or neither."""
-
-    left: Formula
-    right: Formula
 
 
 @dataclass(frozen=True)
@@ -168,35 +162,25 @@ class Quantified(Formula):
 
 
 @dataclass(frozen=True)
-class Member(Formula):
+class _FieldAt(Formula):
+    field: Name
+    at: Position
+
+
+class Member(_FieldAt):
     """The token belongs to the field."""
 
-    field: Name
-    at: Position
 
-
-@dataclass(frozen=True)
-class Innermost(Formula):
+class Innermost(_FieldAt):
     """The innermost field of the token is this one, or one of the group."""
 
-    field: Name
-    at: Position
 
-
-@dataclass(frozen=True)
-class Begins(Formula):
+class Begins(_FieldAt):
     """A run of the field begins at the token."""
 
-    field: Name
-    at: Position
 
-
-@dataclass(frozen=True)
-class Ends(Formula):
+class Ends(_FieldAt):
     """A run of the field ends at the token."""
-
-    field: Name
-    at: Position
 
 
 @dataclass(frozen=True)
