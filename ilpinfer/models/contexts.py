@@ -90,45 +90,23 @@ def _flags(flags: Sequence[bool]) -> Column:
     return [YES if flag else NO for flag in flags]
 
 
-def _first(tokens: Sequence[str]) -> Column:
-    return _flags([t == 0 for t in range(len(tokens))])
-
-
-def _last(tokens: Sequence[str]) -> Column:
-    return _flags([t == len(tokens) - 1 for t in range(len(tokens))])
-
-
-def _position(tokens: Sequence[str]) -> Column:
-    return [(bucket(t),) for t in range(len(tokens))]
-
-
-def _tenth(tokens: Sequence[str]) -> Column:
-    return [(str(10 * t // len(tokens)),) for t in range(len(tokens))]
+_OF_STRETCH: Mapping[str, Callable[[Sequence[str], int, range, int], Values]] = {
+    "number": lambda tokens, number, inside, t: (bucket(number),),
+    "length": lambda tokens, number, inside, t: (bucket(len(inside)),),
+    "position": lambda tokens, number, inside, t: (bucket(t - inside.start),),
+    "first": lambda tokens, number, inside, t: (tokens[inside[0]].lower()[:20],),
+    "last": lambda tokens, number, inside, t: (tokens[inside[-2:][0]].lower()[:20],),
+    "delimiter": lambda tokens, number, inside, t: (tokens[inside[-1]][-1:],),
+    "start": lambda tokens, number, inside, t: YES if t == inside[0] else NO,
+    "end": lambda tokens, number, inside, t: YES if t == inside[-1] else NO,
+}
+"""What the stretch of a token says of it, given the stretch's number and tokens."""
 
 
 def _of_stretch(kind: str, what: str) -> Callable[[Sequence[str]], Column]:
-    """One value for each token from its stretch: its number, length and so on."""
-
     def column(tokens: Sequence[str]) -> Column:
-        found: Column = []
-        for number, (begin, end) in enumerate(STRETCHES[kind](tokens)):
-            inside = range(begin, end)
-            if what == "number":
-                found += [(bucket(number),)] * len(inside)
-            elif what == "length":
-                found += [(bucket(len(inside)),)] * len(inside)
-            elif what == "position":
-                found += [(bucket(t - begin),) for t in inside]
-            elif what == "first":
-                found += [(tokens[begin].lower()[:20],)] * len(inside)
-            elif what == "last":
-                word = tokens[max(begin, end - 2)]
-                found += [(word.lower()[:20],)] * len(inside)
-            elif what == "delimiter":
-                found += [(tokens[end - 1][-1:],)] * len(inside)
-            else:
-                found += _flags([t == (begin if what == "start" else end - 1) for t in inside])
-        return found
+        found = enumerate(range(*ends) for ends in STRETCHES[kind](tokens))
+        return [_OF_STRETCH[what](tokens, number, inside, t) for number, inside in found for t in inside]
 
     return column
 
@@ -195,26 +173,18 @@ def _breaks_before(tokens: Sequence[str]) -> Column:
     return [(bucket(n),) for n in found]
 
 
-def _breaks_after(tokens: Sequence[str]) -> Column:
-    return _breaks_before(tokens[::-1])[::-1]
-
-
 CONTEXT_ATTRIBUTES: Mapping[str, Callable[[Sequence[str]], Column]] = {
-    "first": _first,
-    "last": _last,
-    "position": _position,
-    "tenth": _tenth,
+    "first": lambda tokens: _flags([t == 0 for t in range(len(tokens))]),
+    "last": lambda tokens: _flags([t == len(tokens) - 1 for t in range(len(tokens))]),
+    "position": lambda tokens: [(bucket(t),) for t in range(len(tokens))],
+    "tenth": lambda tokens: [(str(10 * t // len(tokens)),) for t in range(len(tokens))],
     "in-brackets": _in_brackets,
     "in-quotes": _in_quotes,
     "repeated": _repeated,
     "numbering": _numbering,
     "subsection": _subsection,
     "breaks-before": _breaks_before,
-    "breaks-after": _breaks_after,
-    **{
-        f"{kind}-{what}": _of_stretch(kind, what)
-        for kind in STRETCHES
-        for what in ("number", "length", "position", "first", "last", "delimiter", "start", "end")
-    },
+    "breaks-after": lambda tokens: _breaks_before(tokens[::-1])[::-1],
+    **{f"{kind}-{what}": _of_stretch(kind, what) for kind in STRETCHES for what in _OF_STRETCH},
 }
 """Attributes by name, each a function of the tokens."""
