@@ -178,7 +178,7 @@ def _check_leaf(
     scale = 1 if all(price.each % FINE == 0 for price in prices) else FINE
     meter.spend(RULE * len(rules))
     meter.spend(sum(len(rule.parts) for rule in rules if rule.folds) * problem.lattice.node.size)
-    lattice = _folded(problem)
+    lattice = problem.fold().lattice
     _check_size(lattice, rules, prices, {key for keys in (inside, *stages) for key in keys}, scale)
     if account is not None and account.largest * scale > LARGEST:
         raise Rejected(
@@ -344,11 +344,6 @@ def _given_back(part: Sum, each: int, penalty: int | None) -> int | None:
     sums = {low, high, *(side for side in (part.low, part.high) if side is not None and low <= side <= high)}
     kept = [total for total in sums if penalty is not None or not part.away(total)]
     return max((each * total - FINE * (penalty or 0) * part.away(total) for total in kept), default=None)
-
-
-def _folded(problem: Problem) -> Lattice:
-    """The scores with those rules that are sums over single steps."""
-    return problem.lattice.plus([table for rule in problem.rules if rule.folds for table in rule.as_scores()])
 
 
 def _check_size(

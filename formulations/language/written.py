@@ -32,7 +32,7 @@ def write(rules: RuleSet) -> str:
             for f, kind in _templates(rules).values()
         ],
         "rule": [_rule_table(item) for item in rules if isinstance(item, Rule)],
-        "feature": [_feature_table(item) for item in rules if isinstance(item, Feature)],
+        "feature": [_changed(item) for item in rules if isinstance(item, Feature)],
     }
     return dumps({key: value for key, value in document.items() if value})
 
@@ -71,10 +71,6 @@ def _rule_table(rule: Rule) -> dict[str, Any]:
         if getattr(rule, key):
             table[key] = getattr(rule, key)
     return table
-
-
-def _feature_table(feature: Feature) -> dict[str, Any]:
-    return _changed(feature)
 
 
 def _changed(record: Any) -> dict[str, Any]:

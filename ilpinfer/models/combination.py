@@ -61,7 +61,7 @@ def combine(trellises: Sequence[Trellis], weights: Sequence[float] | None = None
     for number, trellis in enumerate(trellises[1:], 1):
         _check_same(first, trellis, number)
     tokens = next((t.tokens for t in trellises if any(t.tokens)), first.tokens)
-    factored = first.order == 1 and all(_is_factored(trellis) for _, trellis in chosen)
+    factored = first.order == 1 and all(len(trellis.lattice.pool) == 1 for _, trellis in chosen)
     parts = [_parts(trellis, first.labels, factored) for _, trellis in chosen]
     sums = [
         sum((w * part[i] for (w, _), part in zip(chosen, parts, strict=True)), np.zeros(parts[0][i].shape))
@@ -106,10 +106,6 @@ def _check_same(first: Trellis, other: Trellis, number: int) -> None:
         raise ValueError(
             f"token {t} is {first.tokens[t]!r} for model 0, but {other.tokens[t]!r} for model {number}"
         )
-
-
-def _is_factored(trellis: Trellis) -> bool:
-    return len(trellis.lattice.pool) == 1
 
 
 def _parts(trellis: Trellis, labels: LabelSet, factored: bool) -> list[Floats]:
