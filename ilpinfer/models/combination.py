@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
-from formulations.grid import UNITS_PER_NAT, Grid, is_forbidden
+from formulations.grid import Grid, all_nats
 from ilpinfer.models.files import Model
 
 Floats = NDArray[np.float64]
@@ -126,14 +126,10 @@ def _parts(trellis: Trellis, labels: LabelSet, factored: bool) -> list[Floats]:
         later = steps[1:, K:].reshape(-1, K, K, K)
         parts, axes = [lattice.node[0, :K], first, later], [1, 2, 3]
     order = trellis.labels.ids(labels.names)
-    return [_nats(_permuted(part, order, count)) for part, count in zip(parts, axes, strict=True)]
+    return [all_nats(_permuted(part, order, count)) for part, count in zip(parts, axes, strict=True)]
 
 
 def _permuted(part: Grid, order: NDArray[np.int64], axes: int) -> Grid:
     """The array with the labels of its last axes in another order."""
     last = range(part.ndim - axes, part.ndim)
     return reduce(lambda array, axis: np.take(array, order, axis) if part.size else array, last, part)
-
-
-def _nats(part: Grid) -> Floats:
-    return np.where(is_forbidden(part), -np.inf, part / UNITS_PER_NAT)

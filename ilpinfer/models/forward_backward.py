@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from formulations import Trellis
 from formulations.compiled.lattice import Lattice
-from formulations.grid import UNITS_PER_NAT, is_forbidden
+from formulations.grid import all_nats
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ def forward_backward(node: Floats, pool: Floats, step: NDArray[np.int64]) -> Sum
 def sums(trellis: Trellis) -> Sums:
     """Forward and backward sums of a trellis, first or second order."""
     lattice = trellis.lattice
-    return forward_backward(_nats(lattice.node), _nats(lattice.pool), lattice.step)
+    return forward_backward(all_nats(lattice.node), all_nats(lattice.pool), lattice.step)
 
 
 def log_partition(trellis: Trellis) -> float:
@@ -123,7 +123,3 @@ def _entered(values: Floats, K: int) -> Floats:
     if S == K:
         return values[..., None, :]
     return np.tile(values[..., K:].reshape(*leading, K, K), (K + 1, 1))
-
-
-def _nats(units: NDArray[np.int64]) -> Floats:
-    return np.where(is_forbidden(units), -np.inf, units / UNITS_PER_NAT)
