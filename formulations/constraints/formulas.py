@@ -19,7 +19,7 @@ from formulations.constraints.template import Part, Template, Trial, bound, temp
 from formulations.labels import Group, LabelSet, Selector
 from formulations.language import ast, meaning
 from formulations.language.grounding import Grounder
-from formulations.language.syntax import FormulaError, NamedFormula, names_in, read_formula, read_inequality
+from formulations.language.syntax import FormulaError, NamedFormula, names_in, read
 
 Arguments = tuple[tuple[str, Selector], ...]
 
@@ -86,11 +86,7 @@ def _read(
             known.field(found)
         return found
 
-    found: Any
-    if form == "linear":
-        found = read_inequality(text, resolve, dict(arguments))
-    else:
-        found = read_formula(text, resolve, {f.name: f for f in named}, dict(arguments))
+    found = read(form, text, resolve, {f.name: f for f in named}, dict(arguments))
     if known is not None:
         for name in meaning.labels_as_fields(found, known):
             field = schemes.strip(name, known.scheme)
