@@ -62,10 +62,6 @@ class Window:
         self._everywhere = np.zeros(len(tokens), np.int64)
         self._masks: dict[int, tuple[Pattern, Booleans]] = {}
 
-    def matching(self, pattern: Pattern) -> Booleans:
-        """(T,) tokens that match."""
-        return np.array([pattern.matches(token) for token in self.tokens], bool)
-
     def where(self, condition: Condition) -> Booleans:
         """(T,) tokens at which a condition holds."""
         held = np.ones(len(self.tokens), bool)
@@ -75,7 +71,8 @@ class Window:
             else:
                 key = id(literal.pattern)
                 if key not in self._masks:
-                    self._masks[key] = literal.pattern, self.matching(literal.pattern)
+                    found = np.array([literal.pattern.matches(token) for token in self.tokens], bool)
+                    self._masks[key] = literal.pattern, found
                 there = self._masks[key][1]
             if literal.place:
                 outside = [literal.pattern is None and not literal.holds]

@@ -74,16 +74,12 @@ class Formula:
         found: frozenset[str] = frozenset()
         for part in self.parts():
             found |= frozenset(part.free) if part is not None else frozenset()
-        return tuple(sorted(found - self.binds))
+        return tuple(sorted(found))
 
     @cached_property
     def size(self) -> int:
         """Parts of the formula when everything shared is written out."""
         return 1 + sum(part.size for part in self.parts() if isinstance(part, Formula))
-
-    @property
-    def binds(self) -> frozenset[str]:
-        return frozenset()
 
 
 @dataclass(frozen=True)
