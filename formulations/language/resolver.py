@@ -168,7 +168,7 @@ class Formulas(Names):
             raise self.fail(f"named formulas call each other more than {DEEPEST} deep", call)
         usage = f"{formula.name}({', '.join(formula.parameters)})"
         self._count(call, arguments, len(formula.parameters), usage)
-        scope = {p: self._argument(a) for p, a in zip(formula.parameters, arguments, strict=True)}
+        scope = {p: self._operand(a) for p, a in zip(formula.parameters, arguments, strict=True)}
         key = (formula.name, *scope.values())
         if key not in self.used:
             calls = (*self.calls, formula.name)
@@ -180,12 +180,6 @@ class Formulas(Names):
                 f"{formula.name} is more than {LARGEST} parts, once all it calls is written out", call
             )
         return found
-
-    def _argument(self, node: Any) -> Position | Name:
-        if is_name(node) and word_of(node) not in (*POSITIONS, *self.scope):
-            return self._field(node)
-        found = self.scope.get(word_of(node)) if is_name(node) else None
-        return found if isinstance(found, Name) else self._position(node)
 
     def _comparison(self, node: Any) -> Formula:
         left, token, right = node.children
