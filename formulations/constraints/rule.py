@@ -26,7 +26,7 @@ SCOPES = {"": (), "each label": ("X",), "each pair": ("X", "Y")}
 PARTIAL = ("", "forced")
 COMMON = ("penalty", "distance", "name", "scope", "partial", "reason")
 """What every rule may have beside its statement."""
-HIDDEN = ("named", "arguments")
+HIDDEN = ("named", "arguments", "template")
 """Parameters of statements that users do not give."""
 HEADING = "Parameters\n----------\n"
 """Of the parameters in a docstring."""
