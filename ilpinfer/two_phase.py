@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, overload
 
 from formulations import Trellis, limits
@@ -152,14 +152,11 @@ class _Search:
         self.problem = self.context.problem
         self.solver = FASTEST if self.method == "auto" else self.method
         self.base = self.problem.fold(soft=False) if self.method == "auto" else self.problem
-        self._formulation: Formulation | None = None
 
-    @property
+    @cached_property
     def formulation(self) -> Formulation:
         """Built on first use."""
-        if self._formulation is None:
-            self._formulation = formulate(self.base)
-        return self._formulation
+        return formulate(self.base)
 
     def run(self, tau: float, bound: str, top: int) -> list[TwoPhaseSolution]:
         """Labellings by cost, then score; at least one entry."""

@@ -1,6 +1,6 @@
 """Rules written as text: inequalities over counts, first-order formulas, regular expressions over labels."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from formulations.constraints.template import Part, Template, Trial, bound, temp
 from formulations.labels import Group, LabelSet, Selector
 from formulations.language import ast, meaning
 from formulations.language.grounding import Grounder
-from formulations.language.syntax import FormulaError, NamedFormula, names_in, read
+from formulations.language.syntax import FormulaError, NamedFormula, read
 
 Arguments = tuple[tuple[str, Selector], ...]
 
@@ -56,11 +56,16 @@ class Text(Template):
         FormulaError
             for a text that cannot be used.
         """
-        return _read(self.form, self.text, self.groups, self.named, self.arguments, known)
+        return _read(self, known)
 
     def words(self) -> list[str]:
         """The names of fields, labels and groups that the text mentions."""
-        return names_in(self.form, self.text, {f.name: f for f in self.named}, dict(self.arguments))
+        found: dict[str, Selector] = {}
+        self._parsed(lambda word: found.setdefault(word, word))
+        return list(found)
+
+    def _parsed(self, resolve: Callable[[str], Selector]) -> Any:
+        return read(self.form, self.text, resolve, {f.name: f for f in self.named}, dict(self.arguments))
 
     def bind(self, names: Mapping[str, Selector]) -> Template:
         groups = tuple(bound(group, names) for group in self.groups)
@@ -80,15 +85,8 @@ class Text(Template):
 
 
 @lru_cache(maxsize=4096)
-def _read(
-    form: str,
-    text: str,
-    groups: tuple[Group, ...],
-    named: tuple[NamedFormula, ...],
-    arguments: Arguments,
-    known: LabelSet | None,
-) -> Any:
-    by_name = {group.name: group for group in groups}
+def _read(statement: Text, known: LabelSet | None) -> Any:
+    by_name = {group.name: group for group in statement.groups}
 
     def resolve(word: str) -> Selector:
         found: Selector = by_name.get(word, word)
@@ -96,14 +94,14 @@ def _read(
             known.field(found)
         return found
 
-    found = read(form, text, resolve, {f.name: f for f in named}, dict(arguments))
+    found = statement._parsed(resolve)
     if known is not None:
         for name in meaning.labels_as_fields(found, known):
             field = schemes.strip(name, known.scheme)
             message = (
                 f'"{name}" is a label, no field: write label(t) = "{name}", or name its field, "{field}"'
             )
-            raise FormulaError(message, text, max(0, text.find(name)))
+            raise FormulaError(message, statement.text, max(0, statement.text.find(name)))
     return found
 
 

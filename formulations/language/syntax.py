@@ -16,7 +16,6 @@ __all__ = [
     "NamedFormula",
     "check_body",
     "check_named",
-    "names_in",
     "read",
 ]
 
@@ -53,20 +52,6 @@ def _read(form: str, reader: Inequalities) -> Formula | Inequality:
         return reader.formula(parse(reader.text, "formula"))
     except RecursionError:
         raise FormulaError("parts lie too deep inside one another", reader.text, 0) from None
-
-
-def names_in(
-    form: str, text: str, named: Mapping[str, NamedFormula], arguments: Mapping[str, Selector]
-) -> list[str]:
-    """The names that a text mentions, as they stand there."""
-    found: dict[str, None] = {}
-
-    def resolve(word: str) -> Selector:
-        found[word] = None
-        return word
-
-    read(form, text, resolve, named, arguments)
-    return list(found)
 
 
 def check_named(formulas: Iterable[NamedFormula], kind: str = "formula") -> None:
