@@ -4,14 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
+from formulations.dtypes import Floats
 from formulations.grid import Grid, snap
 from formulations.labels import LabelSet
 from formulations.trellis import Trellis
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

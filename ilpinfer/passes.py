@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from formulations.compiled.lattice import Lattice, StepTable
 from formulations.compiled.problem import GroundRule
+from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
 from ilpinfer.meter import MOST_CELLS, Meter
 from ilpinfer.meter import Rejected as Rejected
 
-Integers = NDArray[np.int64]
 Labelling = tuple[int, ...]
 
 LARGEST_KEY = 2**62

@@ -11,16 +11,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.compiled.agreement import Agreement
 from formulations.compiled.lattice import Lattice, StepTable
 from formulations.compiled.problem import GroundRule
+from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
 from ilpinfer.meter import Meter, Rejected
 from ilpinfer.passes import through
-
-Integers = NDArray[np.int64]
 
 LARGEST_SHARE = 2**56
 ROUNDS = 100

@@ -5,15 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.compiled.lattice import StepTable
+from formulations.dtypes import Booleans, Integers
 
 if TYPE_CHECKING:
     from formulations.constraints.template import Part
-
-
-Booleans = NDArray[np.bool_]
 
 
 class Pattern(Protocol):
@@ -104,10 +101,10 @@ class StepChoice:
     condition : where the second table holds
     """
 
-    values: NDArray[np.int64]
+    values: Integers
     condition: Condition = ()
 
-    def map(self, function: NDArray[np.int64]) -> "StepChoice":
+    def map(self, function: Integers) -> "StepChoice":
         """The same choice with every value v replaced by function[v]."""
         return StepChoice(function[self.values], self.condition)
 

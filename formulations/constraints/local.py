@@ -11,9 +11,10 @@ from formulations.compiled.machine import local
 from formulations.compiled.windows import FIRST, LAST, UnboundPart, fits
 from formulations.constraints.matching import Matching
 from formulations.constraints.reading import Reading
-from formulations.constraints.steps import Booleans, at_tokens, between, broken_where, everywhere, only_at
+from formulations.constraints.steps import at_tokens, between, broken_where, everywhere, only_at
 from formulations.constraints.template import Part, Position, Template, Trial, template
 from formulations.constraints.tokens import TokenPattern
+from formulations.dtypes import Booleans
 from formulations.labels import LabelSet, Selector
 
 _ENDS = {0: FIRST, -1: LAST}

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
+from formulations.dtypes import Floats, Integers
 from formulations.grid import Grid, all_nats
 from ilpinfer.models.files import Model
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -129,7 +127,7 @@ def _parts(trellis: Trellis, labels: LabelSet, factored: bool) -> list[Floats]:
     return [all_nats(_permuted(part, order, count)) for part, count in zip(parts, axes, strict=True)]
 
 
-def _permuted(part: Grid, order: NDArray[np.int64], axes: int) -> Grid:
+def _permuted(part: Grid, order: Integers, axes: int) -> Grid:
     """The array with the labels of its last axes in another order."""
     last = range(part.ndim - axes, part.ndim)
     return reduce(lambda array, axis: np.take(array, order, axis) if part.size else array, last, part)

@@ -4,13 +4,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import Trellis
 from formulations.compiled.lattice import Lattice
+from formulations.dtypes import Floats, Integers
 from formulations.grid import all_nats
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +28,7 @@ class Sums:
 
     node: Floats
     pool: Floats
-    step: NDArray[np.int64]
+    step: Integers
     alpha: Floats
     beta: Floats
     log_partition: float
@@ -46,7 +44,7 @@ class Sums:
         return np.exp(total)
 
 
-def forward_backward(node: Floats, pool: Floats, step: NDArray[np.int64]) -> Sums:
+def forward_backward(node: Floats, pool: Floats, step: Integers) -> Sums:
     """Sums over all paths of a lattice; states are labels, or pairs as `Lattice` numbers them.
 
     Parameters

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from formulations.dtypes import Floats
 from formulations.labels import suggestion
-
-Floats = NDArray[np.float64]
 
 AMOUNTS: Mapping[str, float | None] = {
     "none": None,

@@ -10,13 +10,12 @@ from functools import cached_property
 from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import LabelSet, Rule
 from formulations.constraints.lexical import TagAt
 from formulations.constraints.template import Template as Statement
+from formulations.dtypes import Booleans
 
-Booleans = NDArray[np.bool_]
 Allowed = list[int]
 """For each of T tokens the set of labels that are left to it."""
 
