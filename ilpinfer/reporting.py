@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from formulations.compiled.problem import Value
@@ -77,12 +78,8 @@ def parts(value: Value, certificate: Certificate, context: Context) -> dict[str,
 
 def stamped(certificate: Certificate, context: Context) -> Certificate:
     """The certificate with the digest of what it speaks about, where it holds a proof."""
-    return certificate if certificate.tree is None else replace(certificate, stamp=partial(stamp, context))
-
-
-def stamp(context: Context) -> str:
-    """The digest of a context's trellis and rules."""
-    return context.digest
+    digest = partial(attrgetter("digest"), context)
+    return certificate if certificate.tree is None else replace(certificate, stamp=digest)
 
 
 def nats_of_bound(units: float) -> float:
