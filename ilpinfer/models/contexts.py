@@ -90,23 +90,31 @@ def _flags(flags: Sequence[bool]) -> Column:
     return [YES if flag else NO for flag in flags]
 
 
-_OF_STRETCH: Mapping[str, Callable[[Sequence[str], int, range, int], Values]] = {
-    "number": lambda tokens, number, inside, t: (bucket(number),),
-    "length": lambda tokens, number, inside, t: (bucket(len(inside)),),
-    "position": lambda tokens, number, inside, t: (bucket(t - inside.start),),
-    "first": lambda tokens, number, inside, t: (tokens[inside[0]].lower()[:20],),
-    "last": lambda tokens, number, inside, t: (tokens[inside[-2:][0]].lower()[:20],),
-    "delimiter": lambda tokens, number, inside, t: (tokens[inside[-1]][-1:],),
-    "start": lambda tokens, number, inside, t: YES if t == inside[0] else NO,
-    "end": lambda tokens, number, inside, t: YES if t == inside[-1] else NO,
+_OF_STRETCH: Mapping[str, Callable[[Sequence[str], int, int, int], str]] = {
+    "number": lambda tokens, number, begin, end: bucket(number),
+    "length": lambda tokens, number, begin, end: bucket(end - begin),
+    "first": lambda tokens, number, begin, end: tokens[begin].lower()[:20],
+    "last": lambda tokens, number, begin, end: tokens[max(begin, end - 2)].lower()[:20],
+    "delimiter": lambda tokens, number, begin, end: tokens[end - 1][-1:],
 }
-"""What the stretch of a token says of it, given the stretch's number and tokens."""
+"""What a stretch of the tokens says of all in it, given its number, where it begins, and beyond where it ends."""
+_IN_STRETCH: Mapping[str, Callable[[int, int, int], Values]] = {
+    "position": lambda t, begin, end: (bucket(t - begin),),
+    "start": lambda t, begin, end: YES if t == begin else NO,
+    "end": lambda t, begin, end: YES if t == end - 1 else NO,
+}
+"""What a stretch says of one token."""
 
 
 def _of_stretch(kind: str, what: str) -> Callable[[Sequence[str]], Column]:
     def column(tokens: Sequence[str]) -> Column:
-        found = enumerate(range(*ends) for ends in STRETCHES[kind](tokens))
-        return [_OF_STRETCH[what](tokens, number, inside, t) for number, inside in found for t in inside]
+        found: Column = []
+        for number, (begin, end) in enumerate(STRETCHES[kind](tokens)):
+            if what in _OF_STRETCH:
+                found += [(_OF_STRETCH[what](tokens, number, begin, end),)] * (end - begin)
+            else:
+                found += [_IN_STRETCH[what](t, begin, end) for t in range(begin, end)]
+        return found
 
     return column
 
@@ -185,6 +193,10 @@ CONTEXT_ATTRIBUTES: Mapping[str, Callable[[Sequence[str]], Column]] = {
     "subsection": _subsection,
     "breaks-before": _breaks_before,
     "breaks-after": lambda tokens: _breaks_before(tokens[::-1])[::-1],
-    **{f"{kind}-{what}": _of_stretch(kind, what) for kind in STRETCHES for what in _OF_STRETCH},
+    **{
+        f"{kind}-{what}": _of_stretch(kind, what)
+        for kind in STRETCHES
+        for what in (*_OF_STRETCH, *_IN_STRETCH)
+    },
 }
 """Attributes by name, each a function of the tokens."""
