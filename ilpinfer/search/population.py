@@ -14,7 +14,7 @@ from ilpinfer.deadline import STRETCH
 from ilpinfer.exact.guide import joint_symbols
 from ilpinfer.exact.parts import Priced, pack_parts, priced
 from ilpinfer.exact.viterbi import viterbi
-from ilpinfer.found import Found, Task
+from ilpinfer.found import Found, Path, Task
 from ilpinfer.kernels import evolution as kernels
 from ilpinfer.kernels.machines import Joint, Memo, memo_of
 from ilpinfer.kernels.packed import chain_of, integers, small
@@ -23,8 +23,6 @@ from ilpinfer.search.discrepancy import run_time
 from ilpinfer.search.incumbents import Incumbents
 from ilpinfer.search.parameters import Evolution
 from ilpinfer.warming import warm
-
-Path = NDArray[np.int64]
 
 _LARGEST_MEMO = 4_000_000
 
