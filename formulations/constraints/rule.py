@@ -217,16 +217,17 @@ def maker(name: str) -> Callable[..., Rule]:
 
 def _documentation(statement: type[Template]) -> str:
     """What a template says, and each parameter as the template describes it or the class that it is from."""
+    said, _, others = inspect.cleandoc(statement.__doc__ or "").partition(HEADING)
     described: dict[str, str] = {}
     for described_by in statement.__mro__:
-        section = inspect.cleandoc(described_by.__doc__ or "").partition(HEADING)[2]
+        section = inspect.cleandoc(described_by.__doc__ or "").partition(HEADING)[2].partition("\n\n")[0]
         for entry in re.split(r"\n(?=\S)", section):
             for name in entry.partition(" : ")[0].split(", "):
                 described.setdefault(name, entry)
     own = [p for p in inspect.signature(statement).parameters if p in described and p not in HIDDEN]
-    entries = dict.fromkeys(described[name] for name in own)
-    said = inspect.cleandoc(statement.__doc__ or "").partition(f"\n\n{HEADING}")[0]
-    return "\n".join([said, "", HEADING + "\n".join([*entries, f"{', '.join(COMMON)} : as in `Rule`"])])
+    entries = [*dict.fromkeys(described[name] for name in own), f"{', '.join(COMMON)} : as in `Rule`"]
+    _, blank, rest = others.partition("\n\n")
+    return f"{said.strip()}\n\n{HEADING}" + "\n".join(entries) + blank + rest
 
 
 def _signature(statement: type[Template]) -> inspect.Signature:
