@@ -69,6 +69,11 @@ def nats(units: int | np.integer[Any]) -> float:
     return -math.inf if is_forbidden(units) else int(units) / UNITS_PER_NAT
 
 
+def all_nats(units: Grid) -> NDArray[np.float64]:
+    """An array of units as nats, -inf where forbidden."""
+    return np.where(is_forbidden(units), -np.inf, units / UNITS_PER_NAT)
+
+
 def is_forbidden(units: Any) -> Any:
     """Whether grid numbers stand for -inf; element by element."""
     return units < FORBIDDEN // 2

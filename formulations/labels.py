@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import schemes
+from formulations.dtypes import Booleans, Integers
 from formulations.scheme_notices import remark
 from formulations.shown import brief
-
-Booleans = NDArray[np.bool_]
 
 OUTSIDE = "O"
 MOST_LABELS = 2**11
@@ -223,7 +221,7 @@ class LabelSet:
         """The same labels, with more fields that may be absent."""
         return _label_set(self.names, self.scheme, self.declared | frozenset(fields))
 
-    def ids(self, labelling: Iterable[object]) -> NDArray[np.int64]:
+    def ids(self, labelling: Iterable[object]) -> Integers:
         """Label ids (T,) of a labelling given as ids or names."""
         return np.array([self._id(label, t) for t, label in enumerate(labelling)], np.int64)
 
@@ -270,7 +268,7 @@ class LabelSet:
         return same & ~self.change[1:]
 
     @cached_property
-    def run_forms(self) -> NDArray[np.int64]:
+    def run_forms(self) -> Integers:
         """(K, 6) labels of the first, an inner, the last and the only token of a run of the kind of each label, and of the
         first and the only token directly after another run of the field."""
         return schemes.run_forms(self.names, self.scheme)

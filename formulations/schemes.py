@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Booleans = NDArray[np.bool_]
+from formulations.dtypes import Booleans, Integers
 
 MARKS = {
     "bio": {"B": "B", "I": "I"},
@@ -107,7 +106,7 @@ def field_arrays(names: Sequence[str], field: str, scheme: str) -> tuple[Boolean
     return member, begins | (ended[:, None] & member[None, :])
 
 
-def run_forms(names: Sequence[str], scheme: str) -> NDArray[np.int64]:
+def run_forms(names: Sequence[str], scheme: str) -> Integers:
     """(K, 6) ids of the labels that a run's first, inner, last and only token have, and its first and only token directly
     after another run of the field; a label itself where there is none.
 

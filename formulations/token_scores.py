@@ -4,15 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
 from formulations.arrays import factored
+from formulations.dtypes import Floats
 from formulations.grid import Grid, snap
 from formulations.labels import LabelSet
 from formulations.trellis import Trellis
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,36 +7,22 @@ TYPE_CHECKING = (
 if TYPE_CHECKING:
     from typing import Any
 
-    from ilpinfer.anytime import Incumbent
-    from ilpinfer.batch import decode_many
-    from ilpinfer.decoder import Decoder
-    from ilpinfer.decoding import decode
-    from ilpinfer.exact.marginals import Marginals, marginals
-    from ilpinfer.method_table import methods
-    from ilpinfer.proving import prove
-    from ilpinfer.solution import Solution
-    from ilpinfer.two_phase import TwoPhaseSolution, decode_two_phase
-    from ilpinfer.verification import Verdict, verify
-    from ilpinfer.warming import warm_up
+    from ilpinfer.anytime import Incumbent as Incumbent
+    from ilpinfer.batch import decode_many as decode_many
+    from ilpinfer.decoder import Decoder as Decoder
+    from ilpinfer.decoding import decode as decode
+    from ilpinfer.exact.marginals import Marginals as Marginals
+    from ilpinfer.exact.marginals import marginals as marginals
+    from ilpinfer.method_table import methods as methods
+    from ilpinfer.proving import prove as prove
+    from ilpinfer.solution import Solution as Solution
+    from ilpinfer.two_phase import TwoPhaseSolution as TwoPhaseSolution
+    from ilpinfer.two_phase import decode_two_phase as decode_two_phase
+    from ilpinfer.verification import Verdict as Verdict
+    from ilpinfer.verification import verify as verify
+    from ilpinfer.warming import warm_up as warm_up
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "Decoder",
-    "Incumbent",
-    "Marginals",
-    "Solution",
-    "TwoPhaseSolution",
-    "Verdict",
-    "decode",
-    "decode_many",
-    "decode_two_phase",
-    "marginals",
-    "methods",
-    "prove",
-    "verify",
-    "warm_up",
-]
 
 _HOMES = {
     "Decoder": "decoder",
@@ -55,6 +41,7 @@ _HOMES = {
     "warm_up": "warming",
 }
 """The module of each name, which is imported when the name is asked for."""
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> "Any":

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.dtypes import Integers
 from formulations.grid import Grid
-from ilpinfer.passes import Followed, Integers, row_keys
+from ilpinfer.passes import Followed, row_keys
 
 
 @dataclass(frozen=True)

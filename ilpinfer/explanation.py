@@ -89,11 +89,9 @@ class Place:
     violations: int
 
     def __str__(self) -> str:
-        shown = [f"{t} {text} [{label}]".replace("  ", " ") for t, text, label in self._three()[:6]]
+        places = zip(self.tokens[:6], self.text, self.labels, strict=False)
+        shown = [f"{t} {text} [{label}]".replace("  ", " ") for t, text, label in places]
         return "; ".join(shown) + ("; …" if len(self.tokens) > 6 else "") if shown else "the whole sequence"
-
-    def _three(self) -> list[tuple[int, str, str]]:
-        return list(zip(self.tokens, self.text, self.labels, strict=True))
 
 
 @dataclass(frozen=True)

@@ -84,24 +84,18 @@ def explain_infeasibility(context: Context, deadline: Deadline) -> Infeasibility
     return Infeasibility(tuple(conflict), relaxed, labels, where, reason.removeprefix("; "))
 
 
-def feasibility() -> Any:
-    """The engine, loaded only where it is needed."""
-    from ilpinfer.exact import feasibility as module
-
-    return module
-
-
 class _Search:
     def __init__(self, problem: Problem, deadline: Deadline) -> None:
-        self.problem, self.deadline = problem, deadline
+        from ilpinfer.exact import feasibility
         from ilpinfer.exact.bare import without_scores
 
+        self.problem, self.deadline, self.engine = problem, deadline, feasibility
         self.bare = without_scores(problem)
         self.hard = tuple(rule for rule in problem.rules if rule.penalty is None)
 
     def impossible(self, rules: Sequence[GroundRule]) -> bool:
         """Whether it is proved that no labelling keeps the rules."""
-        return not self.deadline.passed and feasibility().witness(self.bare, tuple(rules), self.deadline)[1]
+        return not self.deadline.passed and self.engine.witness(self.bare, tuple(rules), self.deadline)[1]
 
     def conflict(self) -> list[Clash]:
         """First which rules, then which parts and tokens of them."""
@@ -167,7 +161,7 @@ class _Search:
     def _best(self, problem: Problem) -> Path | None:
         if self.deadline.passed:
             return None
-        answer = feasibility().best(problem, self.deadline)
+        answer = self.engine.best(problem, self.deadline)
         proved = answer.path is not None and problem.value(answer.path).score >= answer.bound
         return answer.path if proved else None
 

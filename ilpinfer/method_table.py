@@ -80,7 +80,7 @@ _METHODS = (
         "constrained-viterbi",
         False,
         "Viterbi with the rules on single tokens and steps in its scores",
-        "ilpinfer.search.clamping:constrained_viterbi",
+        "ilpinfer.search.runners:constrained_viterbi",
     ),
     Method(
         "post-correction",

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from formulations.compiled.lattice import Lattice, StepTable
 from formulations.compiled.problem import GroundRule
+from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
 from ilpinfer.meter import MOST_CELLS, Meter
 from ilpinfer.meter import Rejected as Rejected
 
-Integers = NDArray[np.int64]
 Labelling = tuple[int, ...]
 
 LARGEST_KEY = 2**62
@@ -139,18 +139,29 @@ def completions(lattice: Lattice, layers: list[Layer], final: Grid, meter: Meter
     return best[::-1]
 
 
+def through(lattice: Lattice) -> Grid:
+    """(T, S) the best through each state."""
+    T, S = lattice.node.shape
+    K = lattice.pool.shape[2]
+    target = lattice.base[:, None] + np.arange(K)
+    reach, ahead = np.empty((T, S), np.int64), np.zeros((T, S), np.int64)
+    reach[0] = lattice.node[0]
+    for t in range(1, T):
+        arrived = np.full(S, FORBIDDEN)
+        np.maximum.at(arrived, target, add(reach[t - 1][:, None], lattice.pool[lattice.step[t - 1]]))
+        reach[t] = add(arrived, lattice.node[t])
+        back = T - 1 - t
+        after = add(lattice.node[back + 1], ahead[back + 1])[target]
+        ahead[back] = add(lattice.pool[lattice.step[back]], after).max(axis=1)
+    return add(reach, ahead)
+
+
 def narrowed(lattice: Lattice, limit: int, meter: Meter) -> Lattice:
     """The lattice without the states through which no labelling passes the limit, rules apart (max-marginals)."""
-    best, node = completions(lattice, *layers([], lattice, meter), meter), lattice.node.copy()
-    reached = np.zeros(1, np.int64)
-    for t in range(len(node)):
-        score, target = _edges(lattice, t)
-        meter.spend(UNIQUE * score.size)
-        arrived = np.full(node.shape[1], FORBIDDEN)
-        np.maximum.at(arrived, target, add(reached[:, None], score))
-        lost = add(arrived, best[t + 1][:, 0]) <= limit
-        node[t, lost], arrived[lost] = FORBIDDEN, FORBIDDEN
-        reached = arrived
+    edges = lattice.states * lattice.pool.shape[2]
+    meter.spend((UNIQUE + 1) * len(lattice.step) * edges, 2 * len(lattice.node))
+    meter.keep(2 * lattice.node.size)
+    node = np.where(through(lattice) <= limit, FORBIDDEN, lattice.node)
     return Lattice(node, lattice.pool, lattice.step)
 
 

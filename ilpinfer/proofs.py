@@ -18,22 +18,11 @@ from formulations.compiled.lattice import Lattice, StepTable
 from formulations.compiled.problem import GroundRule, Problem
 from formulations.compiled.sums import Sum, bounded
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden, nats
+from ilpinfer import passes
 from ilpinfer.accounts import Account, Spending
 from ilpinfer.certificate import Leaf, Part, Split, TooManyCases, nodes
 from ilpinfer.meter import OVERHEAD, Meter, Rejected
-from ilpinfer.passes import (
-    LARGEST_KEY,
-    Followed,
-    Graph,
-    Labelling,
-    Product,
-    completions,
-    layers,
-    narrowed,
-    potential,
-    reader,
-    trie,
-)
+from ilpinfer.passes import Followed, Graph, Labelling, Product
 from ilpinfer.shares import Share, dropped, read_share
 
 FINE = 2**10
@@ -178,7 +167,7 @@ def _check_leaf(
     scale = 1 if all(price.each % FINE == 0 for price in prices) else FINE
     meter.spend(RULE * len(rules))
     meter.spend(sum(len(rule.parts) for rule in rules if rule.folds) * problem.lattice.node.size)
-    lattice = _folded(problem)
+    lattice = problem.fold().lattice
     _check_size(lattice, rules, prices, {key for keys in (inside, *stages) for key in keys}, scale)
     if account is not None and account.largest * scale > LARGEST:
         raise Rejected(
@@ -186,7 +175,7 @@ def _check_leaf(
         )
     limit = (claim + 1) * scale - 1
     lattice = Lattice(_scaled(lattice.node, scale), _scaled(lattice.pool, scale), lattice.step)
-    lattice = narrowed(lattice, limit, meter)
+    lattice = passes.narrowed(lattice, limit, meter)
     given, lists = list[StepTable](), 0
     for stage in leaf.shares:
         shares = _shares(rules, stage, {*inside, *chain(*stages)}, scale, account)
@@ -195,14 +184,14 @@ def _check_leaf(
         given = [share.table for share in shares]
     limit -= lists
     charged = lattice.plus([*_charges(prices, scale), *given])
-    product, final = layers([reader(rules, key, scale) for key in inside], lattice, meter)
-    left: Product | Graph = Product(charged, product, completions(charged, product, final, meter))
-    nothing, tree = trie((), problem.shape[1], meter), trie(excluded, problem.shape[1], meter)
+    product, final = passes.layers([passes.reader(rules, key, scale) for key in inside], lattice, meter)
+    left: Product | Graph = Product(charged, product, passes.completions(charged, product, final, meter))
+    nothing, tree = passes.trie((), problem.shape[1], meter), passes.trie(excluded, problem.shape[1], meter)
     stages = stages or ([[]] if excluded or account else [])
     for number, keys in enumerate(stages):
         if _bound(left, prices, scale) <= limit:
             return
-        readers = [reader(rules, key, scale) for key in keys]
+        readers = [passes.reader(rules, key, scale) for key in keys]
         worths = [_worth(prices, key, scale) for key in keys]
         prices = [price for price in prices if price.machine not in keys]
         common: dict[str, Any] = {
@@ -211,7 +200,7 @@ def _check_leaf(
             "readers": readers,
             "worths": worths,
             "potentials": [
-                potential(r, lattice, worth, meter) for r, worth in zip(readers, worths, strict=True)
+                passes.potential(r, lattice, worth, meter) for r, worth in zip(readers, worths, strict=True)
             ],
             "back": _back(prices, scale),
             "limit": limit,
@@ -346,11 +335,6 @@ def _given_back(part: Sum, each: int, penalty: int | None) -> int | None:
     return max((each * total - FINE * (penalty or 0) * part.away(total) for total in kept), default=None)
 
 
-def _folded(problem: Problem) -> Lattice:
-    """The scores with those rules that are sums over single steps."""
-    return problem.lattice.plus([table for rule in problem.rules if rule.folds for table in rule.as_scores()])
-
-
 def _check_size(
     lattice: Lattice, rules: Sequence[GroundRule], prices: list[Price], machines: set[Part], scale: int
 ) -> None:
@@ -358,7 +342,7 @@ def _check_size(
     T = len(lattice.node)
     total = scale * T * sum(_largest(x) for x in (lattice.node, lattice.pool))
     total += sum(scale * (rules[r].penalty or 0) * rules[r].machines[m].most for r, m in machines)
-    if any(scale * (rules[r].penalty or 0) > LARGEST_KEY for r, _ in machines):
+    if any(scale * (rules[r].penalty or 0) > passes.LARGEST_KEY for r, _ in machines):
         raise Rejected("leaf: a penalty is larger than what can be checked without overflow")
     for price in prices:
         largest = abs(price.each) * T * _largest(price.part.steps.values) + abs(price.back or 0)

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from formulations.compiled.problem import Value
@@ -12,6 +13,9 @@ from ilpinfer.deadline import Deadline
 from ilpinfer.explanation import Context
 from ilpinfer.found import Found
 from ilpinfer.solution import Solution
+
+NOTHING = Value(FORBIDDEN, 0, 0, {}, True)
+"""What no labelling is worth."""
 
 
 def reported(found: Found, context: Context, deadline: Deadline) -> Solution:
@@ -28,8 +32,8 @@ def reported(found: Found, context: Context, deadline: Deadline) -> Solution:
     if found.path is None:
         status = "infeasible" if found.exhausted else "unknown"
         bound = -math.inf if found.exhausted else nats_of_bound(found.bound)
-        parts = _parts(found, context, Value(FORBIDDEN, 0, 0, {}, True))
-        return Solution(status=status, score=-math.inf, bound=bound, **known, **parts)
+        known |= _parts(found, context, NOTHING)
+        return Solution(status=status, score=-math.inf, bound=bound, **known)
     known["path"] = found.path
     if found.value is not None and found.bound <= found.value and not is_forbidden(found.value):
         score = nats(found.value)
@@ -38,8 +42,8 @@ def reported(found: Found, context: Context, deadline: Deadline) -> Solution:
     value = context.problem.value(found.path)
     bound = max(found.bound, value.score)
     status = "unknown" if not value.feasible else "optimal" if value.score >= bound else "feasible"
-    parts = _parts(found, context, value)
-    return Solution(status=status, score=nats(value.score), bound=nats_of_bound(bound), **known, **parts)
+    known |= _parts(found, context, value)
+    return Solution(status=status, score=nats(value.score), bound=nats_of_bound(bound), **known)
 
 
 def valued(found: Found, context: Context) -> dict[str, Any]:
@@ -54,22 +58,18 @@ def valued(found: Found, context: Context) -> dict[str, Any]:
 
 
 def _parts(found: Found, context: Context, value: Value) -> dict[str, Any]:
+    return parts(value, NONE if found.bound == math.inf else found.certificate, context)
+
+
+def parts(value: Value, certificate: Certificate, context: Context) -> dict[str, Any]:
     """The fields that do not depend on the bound."""
-    certificate = NONE if found.bound == math.inf else stamped(found.certificate, context)
+    rules = () if context.at_hand is None else context.at_hand.rules
     return {
         "model_score": nats(value.model),
         "feature_score": nats(value.features),
         "penalty": nats(value.penalty) if value.feasible else math.inf,
         "violations": value.violations,
-        "certificate": certificate,
-        **origin(context),
-    }
-
-
-def origin(context: Context) -> dict[str, Any]:
-    """The fields that do not depend on what was found."""
-    rules = () if context.at_hand is None else context.at_hand.rules
-    return {
+        "certificate": stamped(certificate, context),
         "names": context.trellis.labels.names,
         "overruled": {rule.name: list(rule.overruled) for rule in rules if rule.overruled},
         "context": context,
@@ -78,12 +78,8 @@ def origin(context: Context) -> dict[str, Any]:
 
 def stamped(certificate: Certificate, context: Context) -> Certificate:
     """The certificate with the digest of what it speaks about, where it holds a proof."""
-    return certificate if certificate.tree is None else replace(certificate, stamp=partial(stamp, context))
-
-
-def stamp(context: Context) -> str:
-    """The digest of a context's trellis and rules."""
-    return context.digest
+    digest = partial(attrgetter("digest"), context)
+    return certificate if certificate.tree is None else replace(certificate, stamp=digest)
 
 
 def nats_of_bound(units: float) -> float:

@@ -11,15 +11,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.compiled.agreement import Agreement
 from formulations.compiled.lattice import Lattice, StepTable
 from formulations.compiled.problem import GroundRule
+from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
 from ilpinfer.meter import Meter, Rejected
-
-Integers = NDArray[np.int64]
+from ilpinfer.passes import through
 
 LARGEST_SHARE = 2**56
 ROUNDS = 100
@@ -120,7 +119,7 @@ def dropped(lattice: Lattice, shares: Sequence[Share], limit: int, meter: Meter)
     for _ in range(ROUNDS):
         meter.spend(2 * T * (edges + TOKEN) + places * (S + TOKEN))
         charged = Lattice(node, lattice.pool, lattice.step).plus(tables)
-        worth, lists = _through(charged), 0
+        worth, lists = through(charged), 0
         best = int(worth[0].max())
         for share in shares:
             chain = share.through(node)
@@ -137,20 +136,3 @@ def dropped(lattice: Lattice, shares: Sequence[Share], limit: int, meter: Meter)
             break
         node[lost] = FORBIDDEN
     return Lattice(node, lattice.pool, lattice.step), lists
-
-
-def _through(lattice: Lattice) -> Grid:
-    """(T, S) the best through each state."""
-    T, S = lattice.node.shape
-    K = lattice.pool.shape[2]
-    target = lattice.base[:, None] + np.arange(K)
-    reach, ahead = np.empty((T, S), np.int64), np.zeros((T, S), np.int64)
-    reach[0] = lattice.node[0]
-    for t in range(1, T):
-        arrived = np.full(S, FORBIDDEN)
-        np.maximum.at(arrived, target, add(reach[t - 1][:, None], lattice.pool[lattice.step[t - 1]]))
-        reach[t] = add(arrived, lattice.node[t])
-        back = T - 1 - t
-        after = add(lattice.node[back + 1], ahead[back + 1])[target]
-        ahead[back] = add(lattice.pool[lattice.step[back]], after).max(axis=1)
-    return add(reach, ahead)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, overload
 
 from formulations import Trellis, limits
@@ -19,7 +19,7 @@ from ilpinfer.explanation import Context
 from ilpinfer.found import Found, Task
 from ilpinfer.options import deadline_for, natural
 from ilpinfer.phases import hard_only
-from ilpinfer.reporting import nats_of_bound, origin, stamped
+from ilpinfer.reporting import NOTHING, nats_of_bound, parts
 from ilpinfer.rule_compiler import Rules, compiler_of
 from ilpinfer.solution import Solution, finite
 from ilpinfer.solvers import SOLVERS
@@ -152,14 +152,11 @@ class _Search:
         self.problem = self.context.problem
         self.solver = FASTEST if self.method == "auto" else self.method
         self.base = self.problem.fold(soft=False) if self.method == "auto" else self.problem
-        self._formulation: Formulation | None = None
 
-    @property
+    @cached_property
     def formulation(self) -> Formulation:
         """Built on first use."""
-        if self._formulation is None:
-            self._formulation = formulate(self.base)
-        return self._formulation
+        return formulate(self.base)
 
     def run(self, tau: float, bound: str, top: int) -> list[TwoPhaseSolution]:
         """Labellings by cost, then score; at least one entry."""
@@ -318,31 +315,24 @@ class _Search:
 def _reported(
     reply: Reply, context: Context, deadline: Deadline, method: str, **own: Any
 ) -> TwoPhaseSolution:
-    common: dict[str, Any] = {
-        "method": f"two-phase: {method}",
-        "certificate": stamped(_as_far_as_proved(reply, own), context),
-        "seconds": deadline.elapsed,
-        "warm_up_seconds": deadline.warm_up,
-        **origin(context),
-        **own,
-    }
-    if reply.path is None:
-        infeasible = reply.status == "infeasible"
-        bound = -math.inf if infeasible else nats_of_bound(reply.bound)
-        status = "infeasible" if infeasible else "unknown"
-        return TwoPhaseSolution(status, -math.inf, -math.inf, 0.0, 0.0, {}, bound, **common)
-    value = context.problem.value(reply.path)
-    bound = value.score if reply.status == "optimal" else max(reply.bound, value.score)
+    value, status, bound = NOTHING, reply.status, reply.bound
+    if reply.path is not None:
+        value = context.problem.value(reply.path)
+        bound = value.score if status == "optimal" else max(bound, value.score)
+    elif status == "infeasible":
+        bound = -math.inf
+    else:
+        status = "unknown"
     return TwoPhaseSolution(
-        reply.status,
-        nats(value.score),
-        nats(value.model),
-        nats(value.features),
-        nats(value.penalty),
-        value.violations,
-        nats_of_bound(bound),
+        status=status,
+        score=nats(value.score),
+        bound=nats_of_bound(bound),
+        method=f"two-phase: {method}",
+        seconds=deadline.elapsed,
+        warm_up_seconds=deadline.warm_up,
         path=reply.path,
-        **common,
+        **parts(value, _as_far_as_proved(reply), context),
+        **own,
     )
 
 
@@ -355,7 +345,7 @@ def _first_phase(found: Found) -> Certificate:
     return replace(found.certificate, tree=Phases(tree, witness))
 
 
-def _as_far_as_proved(reply: Reply, own: dict[str, Any]) -> Certificate:
+def _as_far_as_proved(reply: Reply) -> Certificate:
     """The reply's certificate; none where it is no more than a word about what is left open."""
     certificate = reply.certificate
     if reply.status == "unknown":

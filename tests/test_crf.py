@@ -6,13 +6,13 @@ import json
 import math
 import os
 
+import crf_by_the_book as book
 import numpy as np
 import pycrfsuite
 import pytest
 
 import ilpinfer
 from formulations import constraints as C
-from ilpinfer.models import reference_crf as book
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf_training import ALGORITHMS, Iteration, _train_apart
 from ilpinfer.models.features import Template

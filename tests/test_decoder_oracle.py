@@ -2,7 +2,6 @@
 
 import random
 import sys
-import threading
 import warnings
 
 import numpy as np
@@ -64,20 +63,6 @@ def undirected(monkeypatch, trellises, rules):
         return [(s.score, s.ids.tolist()) for s in (ilpinfer.decode(t, rules) for t in trellises)]
 
 
-def in_threads(function, arguments):
-    """Call a function with each argument, at the same time, in threads that often give way to each other."""
-    threads = [threading.Thread(target=function, args=(argument,)) for argument in arguments]
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-
-
 def test_random_problems_against_brute_force():
     tally = stress.run(4000 if STRICT else 120, 1)
     assert not tally.findings
@@ -97,7 +82,7 @@ def test_threads_share_tables_that_grow_and_begin_anew(monkeypatch, most):
                 solution = decoder.decode(given[n])
                 found[repetition, n] = solution.score, solution.ids.tolist()
 
-        in_threads(run, [range(k, 120, 4) for k in range(4)])
+        stress.at_once(run, [range(k, 120, 4) for k in range(4)])
     assert found == {(r, n): expected[n] for r in range(8) for n in range(120)}
 
 
@@ -119,7 +104,7 @@ def test_threads_leave_the_filters_of_warnings_alone():
             assert decoder.decode(trellis).violations.keys() == {rule.title for rule in rules}
 
     before = list(warnings.filters)
-    in_threads(run, range(4))
+    stress.at_once(run, range(4))
     assert before == list(warnings.filters)
 
 
@@ -165,7 +150,7 @@ def test_threads_and_more_label_sets_than_are_kept(monkeypatch):
             solution = decoder.decode(given[n])
             found[k, n] = solution.score, solution.ids.tolist()
 
-    in_threads(run, range(4))
+    stress.at_once(run, range(4))
     expected = undirected(monkeypatch, given, READING)
     assert found == {(k, n): expected[n] for k in range(4) for n in range(70)}
 

@@ -1,11 +1,14 @@
 """Models of CRFsuite with features that are not those of their training."""
 
+import numpy as np
 import pycrfsuite
 import pytest
 
 import ilpinfer
+from formulations import LabelSet
 from ilpinfer.corpus import resumes
 from ilpinfer.models.crf import CRF
+from ilpinfer.models.crfsuite_files import Weights
 from ilpinfer.models.files import ModelError
 from ilpinfer.models.fit import FeatureNotice, share
 from ilpinfer.models.outside import LinearChain
@@ -90,12 +93,8 @@ def test_values_may_hold_separators(files, tmp_path):
 
 
 def test_a_chain_of_others_says_that_features_are_unknown():
-    model = LinearChain(
-        CRF.train([(["a"], ["x"])]).labels,
-        {"w=a": 1.0},
-        [[0.0]],
-        lambda tokens: [{f"word={t}": 1.0} for t in tokens],
-    )
+    one = Weights(("x",), ("w=a",), np.array([0, 1]), np.array([0]), np.array([1.0]), np.array([[0.0]]))
+    model = LinearChain(CRF(LabelSet(("x",)), one), lambda tokens: [{f"word={t}": 1.0} for t in tokens])
     with pytest.warns(
         FeatureNotice, match="none of the features of this sequence, such as 'word=a'; .* such as 'w=a'"
     ):

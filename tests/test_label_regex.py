@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from formulations import LabelSet
 from formulations import constraints as C
-from formulations.language.regular import LabelRegexError, automaton, names, parse
+from formulations.language.parser import FormulaError
+from formulations.language.regular import automaton, names, parse
 
 # Letter i is the character "abc"[i]; each atom is written here and in Python's syntax.
 LETTERS = {"a": {0}, "b-c": {1, 2}, "it's (|)": {2, 0}, "none": set()}
@@ -79,7 +80,7 @@ ERRORS = {
 
 @pytest.mark.parametrize("message, text, offset", [(m, *case) for m in ERRORS for case in ERRORS[m]])
 def test_errors_say_where_and_what_was_expected(message, text, offset):
-    with pytest.raises(LabelRegexError) as caught:
+    with pytest.raises(FormulaError) as caught:
         parse(text)
     assert message in caught.value.message and message in str(caught.value) and caught.value.offset == offset
 

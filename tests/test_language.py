@@ -318,6 +318,22 @@ def test_time_limits_count_what_stating_a_formula_takes():
             assert solution.seconds < at_most(1.3) and "no time left" in solution.method
 
 
+def test_a_quoted_field_can_be_an_argument_of_a_named_formula():
+    text = """
+fields = ["job title", "date"]
+[[template]]
+name = "after"
+parameters = ["A", "B"]
+logic = "forall t: A(t) -> exists s < t: B(s)"
+[[rule]]
+logic = 'after("job title", date)'
+"""
+    (rule,) = parse_rules(text).rules
+    labels = LabelSet(("job title", "date"))
+    assert rule.violations(["job title", "date"], None, labels) == 1
+    assert rule.violations(["date", "job title"], None, labels) == 0
+
+
 def test_named_formulas_that_branch_are_bounded():
     branching = [
         {"name": f"f{i}", "parameters": ["t"], "logic": f"f{i + 1}(t) and f{i + 1}(t)" if i < 30 else "a(t)"}

@@ -193,7 +193,7 @@ def test_an_estimator_of_sklearn_crfsuite_scores_the_same():
         estimator.tagger_.set(features(tokens))
         for y, score in scores.items():
             names = [trellis.labels.names[k] for k in y]
-            assert score - total == pytest.approx(math.log(estimator.tagger_.probability(names)), abs=1e-3)
+            assert score - total == pytest.approx(math.log(estimator.tagger_.probability(names)), abs=GRID)
         best = max(scores, key=scores.get)
         assert [trellis.labels.names[k] for k in best] == estimator.predict_single(features(tokens))
 

@@ -2,10 +2,9 @@
 
 import itertools
 
+import crf_by_the_book as book
 import numpy as np
 import pytest
-
-from ilpinfer.models import reference_crf as book
 
 
 def instance(seed, lengths=(4, 1, 3), features=3, labels=3):

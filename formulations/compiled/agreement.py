@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.compiled.lattice import StepTable
 from formulations.compiled.machine import Automaton, Machine
-
-Integers = NDArray[np.int64]
+from formulations.dtypes import Integers
 
 
 @dataclass(frozen=True, eq=False)

@@ -162,7 +162,7 @@ def _compared(prefix: list[Machine], whole: list[Machine], labels: int, length: 
     kind = "exact"
     for (_, *states), broken in front.items():
         ends = sum(int(m.final[q]) for m, q in zip(prefix, states[:count], strict=True))
-        certain = sum(int(m.floor[q]) for m, q in zip(whole, states[count:], strict=True))
+        certain = sum(int(m.automaton.floor[q]) for m, q in zip(whole, states[count:], strict=True))
         for alone, sure in broken:
             if alone + ends > 0 and sure + certain == 0:
                 return ""

@@ -7,9 +7,8 @@ Nodes are shared wherever they are equal, and negations stand at literals only, 
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Booleans = NDArray[np.bool_]
+from formulations.dtypes import Booleans
 
 FALSE, TRUE = 0, 1
 LITERAL, AND, OR = range(3)

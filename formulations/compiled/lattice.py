@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,9 +98,7 @@ class Lattice:
 
     def entered(self, values: Grid) -> Grid:
         """Values (…, S) of states as values (…, S or 1, K) of the states that each edge leads to."""
-        if self.order == 1:
-            return values[..., None, :]
-        return values[..., self.base[:, None] + np.arange(self.shape[1])]
+        return entered(values, self.shape[1])
 
     def score(self, path: NDArray[np.int64]) -> int:
         """Grid score of label ids (T,), `FORBIDDEN` where a step is."""
@@ -139,6 +138,14 @@ class Lattice:
 def states_of(path: NDArray[np.int64], labels: int, states: int) -> NDArray[np.int64]:
     """States (T,) that label ids (T,) pass in a lattice of K labels and S states."""
     return path if states == labels else np.append(0, path[:-1] + 1) * labels + path
+
+
+def entered(values: NDArray[Any], labels: int) -> NDArray[Any]:
+    """Values (…, S) of states as values (…, S or 1, K) of the states that each edge leads to, in a lattice of K labels."""
+    *leading, states = values.shape
+    if states == labels:
+        return values[..., None, :]
+    return np.tile(values[..., labels:].reshape(*leading, labels, labels), (labels + 1, 1))
 
 
 def pair_lattice(node: Grid, first: Grid, later: Grid, step: NDArray[np.int64]) -> Lattice:

@@ -196,10 +196,6 @@ class Machine:
         return self.automaton.final
 
     @property
-    def floor(self) -> Table:
-        return self.automaton.floor
-
-    @property
     def is_local(self) -> bool:
         return self.automaton.is_local
 

@@ -81,16 +81,13 @@ class GroundRule:
 
     def softened(self, penalty: int) -> "GroundRule":
         """The rule at a price, grid units a violation; its parts then count what a hard rule need not."""
-        return replace(self, penalty=penalty, parts=tuple(_counting(part) for part in self.parts))
+        counting = (replace(p, hard=False) if isinstance(p, Relabelled) else p for p in self.parts)
+        return replace(self, penalty=penalty, parts=tuple(counting))
 
     @property
     def most(self) -> int:
         """An upper bound on the violations of any labelling."""
         return 1 if self.binary else sum(part.most for part in self.parts)
-
-
-def _counting(part: Part) -> Part:
-    return replace(part, hard=False) if isinstance(part, Relabelled) else part
 
 
 @dataclass(frozen=True)

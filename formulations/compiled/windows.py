@@ -5,15 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.compiled.lattice import StepTable
+from formulations.dtypes import Booleans, Integers
 
 if TYPE_CHECKING:
     from formulations.constraints.template import Part
-
-
-Booleans = NDArray[np.bool_]
 
 
 class Pattern(Protocol):
@@ -62,10 +59,6 @@ class Window:
         self._everywhere = np.zeros(len(tokens), np.int64)
         self._masks: dict[int, tuple[Pattern, Booleans]] = {}
 
-    def matching(self, pattern: Pattern) -> Booleans:
-        """(T,) tokens that match."""
-        return np.array([pattern.matches(token) for token in self.tokens], bool)
-
     def where(self, condition: Condition) -> Booleans:
         """(T,) tokens at which a condition holds."""
         held = np.ones(len(self.tokens), bool)
@@ -75,7 +68,8 @@ class Window:
             else:
                 key = id(literal.pattern)
                 if key not in self._masks:
-                    self._masks[key] = literal.pattern, self.matching(literal.pattern)
+                    found = np.array([literal.pattern.matches(token) for token in self.tokens], bool)
+                    self._masks[key] = literal.pattern, found
                 there = self._masks[key][1]
             if literal.place:
                 outside = [literal.pattern is None and not literal.holds]
@@ -107,10 +101,10 @@ class StepChoice:
     condition : where the second table holds
     """
 
-    values: NDArray[np.int64]
+    values: Integers
     condition: Condition = ()
 
-    def map(self, function: NDArray[np.int64]) -> "StepChoice":
+    def map(self, function: Integers) -> "StepChoice":
         """The same choice with every value v replaced by function[v]."""
         return StepChoice(function[self.values], self.condition)
 

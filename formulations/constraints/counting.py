@@ -1,5 +1,6 @@
 """How many runs or tokens a field may or must have (Stokman 2011, section 5.3; Chang et al. 2007, Table 1)."""
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -18,58 +19,79 @@ from formulations.labels import EACH_FIELD, LabelSet, Selector
 
 @dataclass(frozen=True)
 class _Counting(Template):
-    """Between `_low` and `_high` runs or tokens; None for an open side."""
+    """How many runs or tokens a field has.
+
+    Parameters
+    ----------
+    field : a field, label, group, or "each field" for every field by itself
+    """
 
     field: Selector
     _of_runs: ClassVar[bool]
 
     @property
-    def _low(self) -> int | None:
-        return None
-
-    @property
-    def _high(self) -> int | None:
-        return None
+    @abstractmethod
+    def _sides(self) -> tuple[int | None, int | None]:
+        """The least and the most; None for an open side."""
 
     def parts(self, labels: LabelSet) -> list[UnboundPart]:
         steps = begins if self._of_runs else members
-        return [within(steps(labels.field(self.field)), self._low, self._high)]
+        return [within(steps(labels.field(self.field)), *self._sides)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
+        low, high = self._sides
         found = (reading.run_starts if self._of_runs else reading.positions)(self.field)
-        missing = max(0, (self._low or 0) - len(found))
-        extra = [] if self._high is None else found[self._high :]
-        if found or self._low:
+        missing = max(0, (low or 0) - len(found))
+        extra = [] if high is None else found[high:]
+        if found or low:
             yield Trial(tuple(extra or found), missing + len(extra))
 
 
 @dataclass(frozen=True)
 class _AtMost(_Counting):
+    """
+    Parameters
+    ----------
+    n : how many are allowed
+    """
+
     n: int = 1
 
     @property
-    def _high(self) -> int | None:
-        return self.n
+    def _sides(self) -> tuple[None, int]:
+        return None, self.n
 
 
 @dataclass(frozen=True)
 class _AtLeast(_Counting):
+    """
+    Parameters
+    ----------
+    n : how many are required
+    """
+
     n: int = 1
 
     @property
-    def _low(self) -> int | None:
-        return self.n
+    def _sides(self) -> tuple[int, int | None]:
+        return self.n, None
 
 
 @dataclass(frozen=True)
-class _Exactly(_AtMost):
+class _Exactly(_AtLeast):
     @property
-    def _low(self) -> int | None:
-        return self.n
+    def _sides(self) -> tuple[int, int]:
+        return self.n, self.n
 
 
 @dataclass(frozen=True)
 class _Between(_Counting):
+    """
+    Parameters
+    ----------
+    low, high : how many are required and allowed
+    """
+
     low: int
     high: int
 
@@ -79,114 +101,62 @@ class _Between(_Counting):
             raise ValueError(f"low is {self.low} and high is {self.high}: nothing lies between them")
 
     @property
-    def _low(self) -> int | None:
-        return self.low
-
-    @property
-    def _high(self) -> int | None:
-        return self.high
+    def _sides(self) -> tuple[int, int]:
+        return self.low, self.high
 
 
 @template("at_most_runs")
 class AtMostRuns(_AtMost):
-    """At most n runs of a field. Each run more is a violation.
-
-    Parameters
-    ----------
-    field : a field, label, group, or "each field" for every field by itself
-    n : runs allowed
-    """
+    """At most n runs of a field. Each run more is a violation."""
 
     _of_runs = True
 
 
 @template("at_least_runs")
 class AtLeastRuns(_AtLeast):
-    """At least n runs of a field. Each run missing is a violation.
-
-    Parameters
-    ----------
-    field : a field, label, group, or "each field" for every field by itself
-    n : runs required
-    """
+    """At least n runs of a field. Each run missing is a violation."""
 
     _of_runs = True
 
 
 @template("exactly_runs")
 class ExactlyRuns(_Exactly):
-    """Exactly n runs of a field. Each run more, or missing, is a violation.
-
-    Parameters
-    ----------
-    field : a field, label, group, or "each field" for every field by itself
-    n : runs required
-    """
+    """Exactly n runs of a field. Each run more, or missing, is a violation."""
 
     _of_runs = True
 
 
 @template("between_runs")
 class BetweenRuns(_Between):
-    """From low to high runs of a field. Each run more, or missing, is a violation.
-
-    Parameters
-    ----------
-    field : a field, label, group, or "each field" for every field by itself
-    low, high : runs required and allowed
-    """
+    """From low to high runs of a field. Each run more, or missing, is a violation."""
 
     _of_runs = True
 
 
 @template("at_most_tokens")
 class AtMostTokens(_AtMost):
-    """At most n tokens of a field. Each token more is a violation.
-
-    Parameters
-    ----------
-    field : a field, label, group, or "each field" for every field by itself
-    n : tokens allowed
-    """
+    """At most n tokens of a field. Each token more is a violation."""
 
     _of_runs = False
 
 
 @template("at_least_tokens")
 class AtLeastTokens(_AtLeast):
-    """At least n tokens of a field. Each token missing is a violation.
-
-    Parameters
-    ----------
-    field : a field, label, group, or "each field" for every field by itself
-    n : tokens required
-    """
+    """At least n tokens of a field. Each token missing is a violation."""
 
     _of_runs = False
 
 
 @template("exactly_tokens")
 class ExactlyTokens(_Exactly):
-    """Exactly n tokens of a field. Each token more, or missing, is a violation.
-
-    Parameters
-    ----------
-    field : a field, label, group, or "each field" for every field by itself
-    n : tokens required
-    """
+    """Exactly n tokens of a field. Each token more, or missing, is a violation."""
 
     _of_runs = False
 
 
 @template("between_tokens")
 class BetweenTokens(_Between):
-    """From low to high tokens of a field. Each token more, or missing, is a violation.
-
-    Parameters
-    ----------
-    field : a field, label, group, or "each field" for every field by itself
-    low, high : tokens required and allowed
-    """
+    """From low to high tokens of a field. Each token more, or missing, is a violation."""
 
     _of_runs = False
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from formulations.constraints.formulas import Defined
+from formulations.constraints.formulas import defined
 from formulations.constraints.rule import COMMON, Rule, common_parameters
 from formulations.constraints.template import TEMPLATES
 from formulations.labels import Group, Selector
@@ -80,7 +80,7 @@ def define(
             given = ", ".join([*map(str, values), *arguments])
             raise ValueError(f"{len(values) + len(arguments)} arguments ({given}); expected {usage}")
         chosen = (*values, *(arguments[parameter] for parameter in rest))
-        statement = Defined(made, chosen, tuple(groups), (made,) if kind == "logic" else (), kind)
+        statement = defined(made, chosen, tuple(groups), (made,) if kind == "logic" else (), kind)
         return Rule(statement, **common)
 
     make.__name__ = make.__qualname__ = name

@@ -20,15 +20,13 @@ BEGINS, OTHER, GOES_ON = 1, 2, 4
 
 def followed(labels: LabelSet, field: Selector, other: Selector, *, broken_if: bool) -> UnboundPart:
     """Counts runs of a field that a token of the other follows, where `broken_if`, else those that none follows."""
-    overlap = _overlap(labels, field, other)
-    table = (_running if overlap else begins_and)(labels, field, other)
-    return UnboundPart(everywhere(table), counted_by(_waiting_on if overlap else _waiting, broken_if))
+    table, overlap = _symbols(labels, field, other)
+    return UnboundPart(everywhere(table), counted_by(_waiting, broken_if, overlap))
 
 
 def enclosed(labels: LabelSet, field: Selector, span: Selector) -> UnboundPart:
     """Counts runs of a field that no token of the span comes before, or none after."""
-    overlap = _overlap(labels, field, span)
-    table = (_running if overlap else begins_and)(labels, field, span)
+    table, overlap = _symbols(labels, field, span)
     return UnboundPart(everywhere(table), counted_by(_enclosing, overlap))
 
 
@@ -54,57 +52,36 @@ def begins_and(labels: LabelSet, field: Selector, other: Selector) -> np.ndarray
     return bits(labels.field(field).begins, np.tile(labels.field(other).member, (len(labels) + 1, 1)))
 
 
-def _running(labels: LabelSet, field: Selector, other: Selector) -> np.ndarray:
-    """Symbols (K+1, K) that tell too where runs go on."""
-    found = labels.field(field)
-    member = np.tile(labels.field(other).member, (len(labels) + 1, 1))
-    return bits(found.begins, member, found.member[None, :] & ~found.begins)
-
-
-def _overlap(labels: LabelSet, field: Selector, other: Selector) -> bool:
-    return bool((labels.field(field).member & labels.field(other).member).any())
-
-
-@lru_cache(maxsize=64)
-def _waiting(emit_on_seen: bool, longest: int) -> Automaton:
-    """States count the runs that no token of the other field has followed yet; emitted when one does, or at the end."""
-    waiting = np.arange(longest + 1)
-    more = np.minimum(waiting + 1, longest)
-    next_state = np.stack([waiting, more, np.zeros_like(waiting), np.ones_like(waiting)], axis=1)
-    emits = np.zeros(next_state.shape, np.int64)
-    if emit_on_seen:
-        emits[:, OTHER:] = waiting[:, None]
-    final = np.zeros_like(waiting) if emit_on_seen else waiting
-    return Automaton(next_state, emits, final, _seen_later(emit_on_seen))
-
-
-def _seen_later(broken_if: bool) -> Automaton:
-    """From right to left: has the other field been seen? A run is broken if so, or if not."""
-    next_state = np.array([[0, 0, 1, 1], [1, 1, 1, 1]])
-    emits = np.zeros((2, 4), np.int64)
-    emits[int(broken_if), [BEGINS, BEGINS + OTHER]] = 1
-    return Automaton(next_state, emits, np.zeros(2, np.int64))
+def _symbols(labels: LabelSet, field: Selector, other: Selector) -> tuple[np.ndarray, bool]:
+    """Symbols (K+1, K), and whether the two have labels in common, so that symbols tell too where runs go on."""
+    found, shared = labels.field(field), labels.field(other).member
+    if not (found.member & shared).any():
+        return begins_and(labels, field, other), False
+    member = np.tile(shared, (len(labels) + 1, 1))
+    return bits(found.begins, member, found.member[None, :] & ~found.begins), True
 
 
 @lru_cache(maxsize=64)
-def _waiting_on(emit_on_seen: bool, longest: int) -> Automaton:
-    """As `_waiting`, with runs that wait from their last token on."""
+def _waiting(broken_if: bool, overlap: bool, longest: int) -> Automaton:
+    """Counts the runs that no token of the other field has followed yet; emitted when one does, or at the end."""
 
     def ended(state: tuple[int, bool]) -> int:
         return min(state[0] + state[1], longest)
 
     def read(state: tuple[int, bool], symbol: int) -> tuple[tuple[int, bool], int]:
-        """How many runs wait, and whether a run goes on."""
+        """How many runs wait, and whether a run that will wait goes on."""
         waiting = state[0] if symbol & GOES_ON else ended(state)
         seen, running = bool(symbol & OTHER), bool(symbol & (BEGINS | GOES_ON))
-        return (0 if seen else waiting, running), waiting if seen and emit_on_seen else 0
+        emitted, waiting = waiting if seen and broken_if else 0, 0 if seen else waiting
+        return ((waiting, running) if overlap else (min(waiting + running, longest), False)), emitted
 
-    made = automaton((0, False), read, (lambda state: 0) if emit_on_seen else ended, symbols=8)
-    return replace(made, backward=_seen_after(emit_on_seen))
+    symbols = 8 if overlap else 4
+    made = automaton((0, False), read, (lambda state: 0) if broken_if else ended, symbols=symbols)
+    return replace(made, backward=_seen_after(broken_if, symbols))
 
 
-def _seen_after(broken_if: bool) -> Automaton:
-    """As `_seen_later`, with what had been seen where the run ends."""
+def _seen_after(broken_if: bool, symbols: int) -> Automaton:
+    """From right to left: had the other field been seen where the run ends? A run is broken if so, or if not."""
 
     def read(state: tuple[bool, bool | None], symbol: int) -> tuple[tuple[bool, bool | None], int]:
         """Whether the other field was seen, and whether it had been at the end of the run; None where no run goes on."""
@@ -114,4 +91,4 @@ def _seen_after(broken_if: bool) -> Automaton:
         return (seen or bool(symbol & OTHER), at_end if symbol & GOES_ON else None), emitted
 
     start: tuple[bool, bool | None] = (False, None)
-    return automaton(start, read, symbols=8)
+    return automaton(start, read, symbols=symbols)

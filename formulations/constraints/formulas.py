@@ -1,6 +1,6 @@
 """Rules written as text: inequalities over counts, first-order formulas, regular expressions over labels."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from formulations.constraints.template import Part, Template, Trial, bound, temp
 from formulations.labels import Group, LabelSet, Selector
 from formulations.language import ast, meaning
 from formulations.language.grounding import Grounder
-from formulations.language.syntax import FormulaError, NamedFormula, names_in, read_formula, read_inequality
+from formulations.language.syntax import FormulaError, NamedFormula, read
 
 Arguments = tuple[tuple[str, Selector], ...]
 
@@ -34,12 +34,19 @@ class Text(Template):
     groups : groups that the text may name
     named : formulas that the text may call
     arguments : names that stand for something else
+    template : what users have defined with this text, where the arguments are for its parameters
     """
 
     text: str
     groups: tuple[Group, ...] = ()
     named: tuple[NamedFormula, ...] = ()
     arguments: Arguments = ()
+    template: NamedFormula | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.template is not None:
+            object.__setattr__(self, "rule_name", self.template.name)
 
     def read(self, known: LabelSet | None = None) -> Any:
         """The text's records; where labels are given, every name must be one of them.
@@ -49,36 +56,37 @@ class Text(Template):
         FormulaError
             for a text that cannot be used.
         """
-        return _read(self.form, self.text, self.groups, self.named, self.arguments, known)
+        return _read(self, known)
 
     def words(self) -> list[str]:
         """The names of fields, labels and groups that the text mentions."""
-        return names_in(self.form, self.text, {f.name: f for f in self.named}, dict(self.arguments))
+        found: dict[str, Selector] = {}
+        self._parsed(lambda word: found.setdefault(word, word))
+        return list(found)
+
+    def _parsed(self, resolve: Callable[[str], Selector]) -> Any:
+        return read(self.form, self.text, resolve, {f.name: f for f in self.named}, dict(self.arguments))
 
     def bind(self, names: Mapping[str, Selector]) -> Template:
         groups = tuple(bound(group, names) for group in self.groups)
         given = tuple((name, bound(value, names)) for name, value in self.arguments)
-        return replace(self, groups=groups, arguments=(*given, *names.items()))
+        free = () if self.template else names.items()
+        return replace(self, groups=groups, arguments=(*given, *free))
 
     def selectors(self) -> list[Selector]:
-        return [*self.groups, *(value for _, value in self.arguments)]
+        return [*(value for _, value in self.arguments), *self.groups]
 
     def sentence(self) -> str:
-        """The text, on one line."""
+        """The text, on one line; or what users have defined with it."""
+        if self.template is not None:
+            return f"{self.rule_name}({', '.join(str(value) for _, value in self.arguments)})"
         given = ", ".join(f"{name} = {value}" for name, value in self.arguments)
         return " ".join(self.text.split()) + (f" with {given}" if given else "")
 
 
 @lru_cache(maxsize=4096)
-def _read(
-    form: str,
-    text: str,
-    groups: tuple[Group, ...],
-    named: tuple[NamedFormula, ...],
-    arguments: Arguments,
-    known: LabelSet | None,
-) -> Any:
-    by_name = {group.name: group for group in groups}
+def _read(statement: Text, known: LabelSet | None) -> Any:
+    by_name = {group.name: group for group in statement.groups}
 
     def resolve(word: str) -> Selector:
         found: Selector = by_name.get(word, word)
@@ -86,18 +94,14 @@ def _read(
             known.field(found)
         return found
 
-    found: Any
-    if form == "linear":
-        found = read_inequality(text, resolve, dict(arguments))
-    else:
-        found = read_formula(text, resolve, {f.name: f for f in named}, dict(arguments))
+    found = statement._parsed(resolve)
     if known is not None:
         for name in meaning.labels_as_fields(found, known):
             field = schemes.strip(name, known.scheme)
             message = (
                 f'"{name}" is a label, no field: write label(t) = "{name}", or name its field, "{field}"'
             )
-            raise FormulaError(message, text, max(0, text.find(name)))
+            raise FormulaError(message, statement.text, max(0, statement.text.find(name)))
     return found
 
 
@@ -214,60 +218,28 @@ def _vacuous(formula: ast.Formula, reading: Reading, environment: ast.Environmen
     return False
 
 
-@dataclass(frozen=True)
-class Defined(Template):
-    """A template that users have defined as a named formula, with arguments for its parameters.
+def defined(
+    formula: NamedFormula,
+    values: Sequence[Selector],
+    groups: tuple[Group, ...],
+    named: tuple[NamedFormula, ...],
+    kind: str,
+) -> Text:
+    """A rule of a template that users have defined, with a field, label or group for each of its parameters.
 
     Parameters
     ----------
-    formula : name, parameters and text
-    values : a field, label or group for each parameter
+    formula : the template
     groups, named : as in `Logic`
     kind : "logic" or "linear"
+
+    Raises
+    ------
+    ValueError
+        for more or fewer values than parameters, and for what names no field.
     """
-
-    formula: NamedFormula
-    values: tuple[Selector, ...]
-    groups: tuple[Group, ...] = ()
-    named: tuple[NamedFormula, ...] = ()
-    kind: str = "logic"
-
-    def __post_init__(self) -> None:
-        values = tuple(selector(v, p) for v, p in zip(self.values, self.formula.parameters, strict=False))
-        if len(self.values) != len(self.formula.parameters):
-            wanted = ", ".join(self.formula.parameters)
-            raise ValueError(f"{len(self.values)} arguments; expected {self.formula.name}({wanted})")
-        object.__setattr__(self, "values", values)
-
-    @property
-    def form(self) -> str:  # type: ignore[override]
-        return self.kind
-
-    @property
-    def rule_name(self) -> str:  # type: ignore[override]
-        return self.formula.name
-
-    @property
-    def statement(self) -> Text:
-        """The formula with its arguments."""
-        made = Linear if self.kind == "linear" else Logic
-        arguments = tuple(zip(self.formula.parameters, self.values, strict=True))
-        return made(self.formula.text, self.groups, self.named, arguments)
-
-    def parts(self, labels: LabelSet) -> list[UnboundPart] | None:
-        return self.statement.parts(labels)
-
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
-        return self.statement.ground(labels, tokens)
-
-    def trials(self, reading: Reading) -> Iterable[Trial]:
-        return self.statement.trials(reading)
-
-    def bind(self, names: Mapping[str, Selector]) -> Template:
-        return replace(self, values=tuple(bound(value, names) for value in self.values))
-
-    def selectors(self) -> list[Selector]:
-        return [*self.values, *self.groups]
-
-    def sentence(self) -> str:
-        return f"{self.formula.name}({', '.join(map(str, self.values))})"
+    if len(values) != len(formula.parameters):
+        wanted = ", ".join(formula.parameters)
+        raise ValueError(f"{len(values)} arguments; expected {formula.name}({wanted})")
+    arguments = tuple((p, selector(v, p)) for p, v in zip(formula.parameters, values, strict=True))
+    return (Linear if kind == "linear" else Logic)(formula.text, groups, named, arguments, formula)

@@ -1,7 +1,9 @@
 """How long runs are, and how far apart."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -62,48 +64,45 @@ def _too_far(n: int, longest: int) -> Automaton:
     return automaton(-1, read, symbols=4)
 
 
+@dataclass(frozen=True)
+class _RunLength(Template):
+    """How many tokens the runs of a field have.
+
+    Parameters
+    ----------
+    field : a field, label, group, or "each field" for every field by itself
+    n : tokens of a run
+    """
+
+    field: Selector
+    n: int
+    _sign: ClassVar[int]
+    """1 where more are violations, -1 where fewer are."""
+
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+        broken = counted_by(_too_long if self._sign > 0 else _too_short, self.n)
+        return [UnboundPart(_begins_and_stays(labels, self.field), broken)]
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        for first, last in reading.runs(self.field):
+            yield Trial((first, last), max(0, self._sign * (last - first + 1 - self.n)))
+
+
 @template("min_run_length")
-class MinRunLength(Template):
+class MinRunLength(_RunLength):
     """Runs of a field have at least n tokens. Each token that a run lacks is a violation.
 
     Chang et al. 2007, Table 1, rule (b) 2.
-
-    Parameters
-    ----------
-    field : a field, label, group, or "each field" for every field by itself
-    n : tokens required
     """
 
-    field: Selector
-    n: int
-
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
-        return [UnboundPart(_begins_and_stays(labels, self.field), counted_by(_too_short, self.n))]
-
-    def trials(self, reading: Reading) -> Iterable[Trial]:
-        for first, last in reading.runs(self.field):
-            yield Trial((first, last), max(0, self.n - (last - first + 1)))
+    _sign = -1
 
 
 @template("max_run_length")
-class MaxRunLength(Template):
-    """Runs of a field have at most n tokens. Each token that a run has beyond them is a violation.
+class MaxRunLength(_RunLength):
+    """Runs of a field have at most n tokens. Each token that a run has beyond them is a violation."""
 
-    Parameters
-    ----------
-    field : a field, label, group, or "each field" for every field by itself
-    n : tokens allowed
-    """
-
-    field: Selector
-    n: int
-
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
-        return [UnboundPart(_begins_and_stays(labels, self.field), counted_by(_too_long, self.n))]
-
-    def trials(self, reading: Reading) -> Iterable[Trial]:
-        for first, last in reading.runs(self.field):
-            yield Trial((first, last), max(0, last - first + 1 - self.n))
+    _sign = 1
 
 
 @template("max_gap")

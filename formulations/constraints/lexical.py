@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,20 +17,41 @@ from formulations.constraints.tokens import TokenPattern
 from formulations.labels import LabelSet, Selector
 
 
+@dataclass(frozen=True)
+class _Tied(Matching):
+    """Tokens that belong to a field wherever a condition holds.
+
+    Parameters
+    ----------
+    field : field, label or group
+    """
+
+    field: Selector
+
+    @property
+    @abstractmethod
+    def condition(self) -> Condition:
+        """Which tokens."""
+
+    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+        return [broken_where(only_at(~labels.field(self.field).member[None, :], *self.condition))]
+
+    def demand(self) -> tuple[Condition, Selector]:
+        return self.condition, self.field
+
+
 @template("tag_at")
-class TagAt(Matching):
+class TagAt(_Tied):
     """Every matching token belongs to the field. Each matching token outside it is a violation.
 
     Chang et al. 2007, Table 1, rules 4-11: words that are known to lie in a field.
 
     Parameters
     ----------
-    field : field, label or group
     previous, following : what the token before and after must match, a `tokens(...)`; one that does not exist
         does not match
     """
 
-    field: Selector
     previous: TokenPattern | None = None
     following: TokenPattern | None = None
 
@@ -41,18 +63,26 @@ class TagAt(Matching):
             *(fits(pattern, place) for pattern, place in near if pattern is not None),
         )
 
-    def _where(self, tokens: Sequence[str]) -> list[int]:
-        return Window(tokens).positions(self.condition)
-
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
-        return [broken_where(only_at(~labels.field(self.field).member[None, :], *self.condition))]
-
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        for t in self._where(reading.tokens):
+        for t in Window(reading.tokens).positions(self.condition):
             yield Trial((t,), int(not reading.has(t, self.field)))
 
-    def demand(self) -> tuple[Condition, Selector]:
-        return self.condition, self.field
+
+@template("right_before")
+class RightBefore(_Tied):
+    """The token before each matching token belongs to the field. Each such token outside it is a violation.
+
+    A company before every ticker symbol (Liao et al. 2009, section 1). A match at token 0 binds nothing.
+    """
+
+    @cached_property
+    def condition(self) -> Condition:
+        return (fits(self.pattern_of_tokens, 1),)
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        for t in range(1, len(reading)):
+            if self.pattern_of_tokens.matches(reading.tokens[t]):
+                yield Trial((t - 1, t), int(not reading.has(t - 1, self.field)))
 
 
 @template("contains_only")
@@ -75,39 +105,14 @@ class ContainsOnly(Matching):
             yield Trial((t,), int(not self.pattern_of_tokens.matches(reading.tokens[t])))
 
 
-@template("right_before")
-class RightBefore(Matching):
-    """The token before each matching token belongs to the field. Each such token outside it is a violation.
-
-    A company before every ticker symbol (Liao et al. 2009, section 1). A match at token 0 binds nothing.
+@dataclass(frozen=True)
+class _Stretches(Template):
+    """Stretches of tokens that lie in one run of a field.
 
     Parameters
     ----------
     field : field, label or group
     """
-
-    field: Selector
-
-    @cached_property
-    def condition(self) -> Condition:
-        return (fits(self.pattern_of_tokens, 1),)
-
-    def _where(self, tokens: Sequence[str]) -> list[int]:
-        return [t - 1 for t in range(1, len(tokens)) if self.pattern_of_tokens.matches(tokens[t])]
-
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
-        return [broken_where(only_at(~labels.field(self.field).member[None, :], *self.condition))]
-
-    def trials(self, reading: Reading) -> Iterable[Trial]:
-        for t in self._where(reading.tokens):
-            yield Trial((t, t + 1), int(not reading.has(t, self.field)))
-
-    def demand(self) -> tuple[Condition, Selector]:
-        return self.condition, self.field
-
-
-class _Stretches(Template):
-    """Stretches of tokens that lie in one run of a field."""
 
     field: Selector
 
@@ -155,13 +160,11 @@ class TagPhrases(_Stretches):
 
     Parameters
     ----------
-    field : field, label or group
     phrases : texts, split into tokens at white space
     longer_than : only phrases of more tokens count
     ignore_case : compare without regard to case
     """
 
-    field: Selector
     phrases: tuple[str, ...]
     longer_than: int = 0
     ignore_case: bool = True
@@ -200,11 +203,9 @@ class TagSequence(_Stretches):
 
     Parameters
     ----------
-    field : field, label or group
     sequence : a pattern for each token
     """
 
-    field: Selector
     sequence: tuple[TokenPattern, ...]
 
     def _stretches(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:

@@ -11,9 +11,10 @@ from formulations.compiled.machine import local
 from formulations.compiled.windows import FIRST, LAST, UnboundPart, fits
 from formulations.constraints.matching import Matching
 from formulations.constraints.reading import Reading
-from formulations.constraints.steps import Booleans, at_tokens, between, broken_where, everywhere, only_at
+from formulations.constraints.steps import at_tokens, between, broken_where, everywhere, only_at
 from formulations.constraints.template import Part, Position, Template, Trial, template
 from formulations.constraints.tokens import TokenPattern
+from formulations.dtypes import Booleans
 from formulations.labels import LabelSet, Selector
 
 _ENDS = {0: FIRST, -1: LAST}
@@ -114,6 +115,12 @@ class ShouldBeTagged(_AtPosition):
 
 @dataclass(frozen=True)
 class _Ending(Template):
+    """
+    Parameters
+    ----------
+    field : field, label or group
+    """
+
     field: Selector
     _position: ClassVar[int]
 
@@ -128,24 +135,14 @@ class _Ending(Template):
 
 @template("starts_with")
 class StartsWith(_Ending):
-    """The first token belongs to the field; one violation if it does not.
-
-    Parameters
-    ----------
-    field : field, label or group
-    """
+    """The first token belongs to the field; one violation if it does not."""
 
     _position = 0
 
 
 @template("ends_with")
 class EndsWith(_Ending):
-    """The last token belongs to the field; one violation if it does not.
-
-    Parameters
-    ----------
-    field : field, label or group
-    """
+    """The last token belongs to the field; one violation if it does not."""
 
     _position = -1
 

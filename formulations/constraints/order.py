@@ -5,7 +5,7 @@ Before a run is before its first token, and after a run is after its last one. W
 with nested paths and groups, is neither before nor after it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -165,9 +165,6 @@ class StateChange(Matching):
     after: Selector
     both: bool = False
 
-    def _delimiters(self, tokens: Sequence[str]) -> list[int]:
-        return [t for t in range(1, len(tokens) - 1) if self.pattern_of_tokens.matches(tokens[t])]
-
     def parts(self, labels: LabelSet) -> list[UnboundPart]:
         before, after = labels.field(self.before).member, labels.field(self.after).member
         held = np.concatenate([[False], before])[:, None]
@@ -179,9 +176,10 @@ class StateChange(Matching):
         return [read_by(_AROUND, choose(plain, delimiter, here))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        for t in self._delimiters(reading.tokens):
+        for t in range(1, len(reading) - 1):
+            delimits = self.pattern_of_tokens.matches(reading.tokens[t])
             before, after = reading.has(t - 1, self.before), reading.has(t + 1, self.after)
-            if self.both or before:
+            if delimits and (self.both or before):
                 yield Trial((t - 1, t, t + 1), int(not (before and after)))
 
 

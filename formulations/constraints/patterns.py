@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
-from typing import Any
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from formulations.constraints.reading import Reading
 from formulations.constraints.steps import everywhere, read_by
 from formulations.constraints.template import Template, Trial, bound, template
 from formulations.labels import Group, LabelSet, Selector, listed, suggestion
+from formulations.language import regular
 from formulations.language.parser import FormulaError
 
 
@@ -41,32 +41,24 @@ class Matches(Template):
         super().__post_init__()
         if self.over not in ("tokens", "runs"):
             raise ValueError(f"over is {self.over!r}{suggestion(self.over, ('tokens', 'runs'))}")
-        self._expression()
+        self._expression  # noqa: B018 - raises where it is none
 
-    def _expression(self) -> Any:
-        from formulations.language.regular import LabelRegexError, parse
+    @cached_property
+    def _expression(self) -> regular.Expression:
+        return regular.parse(self.regex)
 
-        try:
-            return parse(self.regex)
-        except LabelRegexError as error:
-            raise FormulaError(error.message, self.regex, error.offset) from None
-
+    @cached_property
     def _names(self) -> dict[str, Selector]:
-        from formulations.language.regular import names
-
         by_name = {group.name: group for group in self.groups}
-        return {name: by_name.get(name, name) for name, _ in names(self._expression())}
+        return {name: by_name.get(name, name) for name, _ in regular.names(self._expression)}
 
     def check(self, labels: LabelSet) -> None:
         """Raise FormulaError where a name is none of the labels'."""
-        from formulations.language.regular import names
-
-        places = dict(names(self._expression()))
-        for name, selector in self._names().items():
+        for name, offset in regular.names(self._expression):
             try:
-                labels.field(selector)
+                labels.field(self._names[name])
             except ValueError as error:
-                raise FormulaError(str(error), self.regex, places[name]) from None
+                raise FormulaError(str(error), self.regex, offset) from None
 
     def parts(self, labels: LabelSet) -> list[UnboundPart]:
         symbols, next_state, accepting = _automaton(self, labels)
@@ -92,11 +84,11 @@ class Matches(Template):
         yield Trial((), int(len(kept) not in ends(frozenset([0]))))
 
     def bind(self, names: Mapping[str, Selector]) -> Template:
-        given = tuple(Group(name, listed(value)) for name, value in names.items() if name in self._names())
+        given = tuple(Group(name, listed(value)) for name, value in names.items() if name in self._names)
         return replace(self, groups=(*(bound(g, names) for g in self.groups), *given))
 
     def selectors(self) -> list[Selector]:
-        return [*self._names().values()]
+        return [*self._names.values()]
 
 
 @lru_cache(maxsize=256)
@@ -104,20 +96,17 @@ def _automaton(
     statement: Matches, labels: LabelSet
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
     """The symbol of each label (K,), and the automaton over symbols."""
-    from formulations.language.regular import Automaton as Regular
-    from formulations.language.regular import automaton
-
     statement.check(labels)
-    names = statement._names()
+    names = statement._names
     rows = np.array([labels.field(s).member for s in names.values()], bool).reshape(len(names), len(labels))
     patterns, symbols = np.unique(rows, axis=1, return_inverse=True)
     letters = {name: np.flatnonzero(row).tolist() for name, row in zip(names, patterns, strict=True)}
     try:
-        found = automaton(statement._expression(), letters, patterns.shape[1])
+        found = regular.automaton(statement._expression, letters, patterns.shape[1])
     except ValueError as error:
         if "accepts nothing" not in str(error):
             raise FormulaError(str(error), statement.regex, 0) from None
-        found = Regular(np.zeros((1, patterns.shape[1]), np.int64), np.zeros(1, bool))
+        found = regular.Automaton(np.zeros((1, patterns.shape[1]), np.int64), np.zeros(1, bool))
     return symbols.reshape(-1).astype(np.int64), found.next_state, found.accepting
 
 
@@ -130,14 +119,12 @@ def _reader(statement: Matches, reading: Reading, kept: Sequence[int]) -> Callab
 
     Each part takes all places at once, so that the time is bounded whatever repetitions lie inside repetitions.
     """
-    from formulations.language.regular import Join, Letter
-
-    selectors, stack = statement._names(), list[Callable[[Places], Places]]()
-    for step in statement._expression().steps:
-        if isinstance(step, Letter):
+    selectors, stack = statement._names, list[Callable[[Places], Places]]()
+    for step in statement._expression:
+        if isinstance(step, regular.Letter):
             fits = [step.name is None or reading.has(t, selectors[step.name]) != step.negated for t in kept]
             stack.append(partial(_after_letter, fits))
-        elif isinstance(step, Join):
+        elif isinstance(step, regular.Join):
             parts = stack[len(stack) - step.operands :]
             del stack[len(stack) - step.operands :]
             stack.append(partial(_after_any if step.union else _after_all, parts))

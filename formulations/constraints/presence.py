@@ -50,11 +50,6 @@ class TagImpliesTag(RequiresPresent):
     """The presence of one tag implies that of another; one violation if it is missing.
 
     Stokman 2011, Table 4, row 3; the same as `requires_present`.
-
-    Parameters
-    ----------
-    field : the tag that asks for the other
-    required : the tag that must then be present, anywhere
     """
 
 
@@ -64,11 +59,6 @@ class SequenceImpliesSequence(RequiresPresent):
 
     Stokman 2011, Table 4, row 4. The linear form of Table 2 compares counts; meant is presence, as in Table 3, so
     that this is the same as `tag_implies_tag`.
-
-    Parameters
-    ----------
-    field : the field whose sequence asks for the other
-    required : the field of which there must then be a sequence, anywhere
     """
 
 

@@ -4,7 +4,7 @@ The plain checker rests on this alone, so that it can hold the compiled form to 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from formulations import schemes
@@ -18,6 +18,9 @@ class Reading:
     names: Sequence[str]
     tokens: Sequence[str]
     labels: LabelSet
+    _known: dict[tuple[str, Selector], bool] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
@@ -46,10 +49,6 @@ class Reading:
             found = self._known[key] = holds(selector, lambda name: self._named(key[0], name))
         return found
 
-    @cached_property
-    def _known(self) -> dict[tuple[str, Selector], bool]:
-        return {}
-
     def _named(self, label: str, name: str) -> bool:
         """Whether a label is of the field, or the label, of that name."""
         return (
@@ -62,13 +61,13 @@ class Reading:
 
     def run_starts(self, selector: Selector) -> list[int]:
         """First tokens of the runs of the field."""
-        return [t for t in range(len(self.names)) if self._starts(t, selector)]
+        return [t for t in range(len(self.names)) if self.begins(t, selector)]
 
     def runs(self, selector: Selector) -> list[tuple[int, int]]:
         """(first, last) token of each run of the field."""
         found: list[tuple[int, int]] = []
         for t in range(len(self)):
-            if self._starts(t, selector):
+            if self.begins(t, selector):
                 found.append((t, t))
             elif self.has(t, selector):
                 found[-1] = (found[-1][0], t)
@@ -76,16 +75,13 @@ class Reading:
 
     def changes(self) -> list[int]:
         """Tokens t >= 1 at which a run of any field begins or `O` is entered."""
-        return [t for t in range(1, len(self)) if any(self._starts(t, f) for f in self._all_fields)]
-
-    def begins(self, t: int, selector: Selector) -> bool:
-        """Whether a run of the field begins at token t."""
-        return self._starts(t, selector)
+        return [t for t in range(1, len(self)) if any(self.begins(t, f) for f in self._all_fields)]
 
     def _is_field(self, name: str) -> bool:
         return name in self._all_fields
 
-    def _starts(self, t: int, selector: Selector) -> bool:
+    def begins(self, t: int, selector: Selector) -> bool:
+        """Whether a run of the field begins at token t."""
         if not self.has(t, selector):
             return False
         if t == 0 or not self.has(t - 1, selector):
@@ -94,7 +90,7 @@ class Reading:
             return self._is_field(selector) and self._restarts(t, selector)
         parts = (part for m in listed(selector) for part in (m.parts if isinstance(m, Group) else (m,)))
         fields = (part for part in parts if isinstance(part, str))
-        return any(self.has(t - 1, field) and self._starts(t, field) for field in fields)
+        return any(self.has(t - 1, field) and self.begins(t, field) for field in fields)
 
     def _restarts(self, t: int, field: str) -> bool:
         """Whether a prefix cuts the run although the field goes on."""

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +13,6 @@ from typing import Any
 from formulations.compiled.hamming import MOST_PLACES, Relabelled
 from formulations.compiled.machine import Machine, TooManyStates
 from formulations.compiled.windows import UnboundPart
-from formulations.constraints.matching import Matching
 from formulations.constraints.parameters import text
 from formulations.constraints.reading import Reading
 from formulations.constraints.template import LONGEST_NAME, TEMPLATES, Part, Template, Trial, each_field
@@ -26,8 +26,10 @@ SCOPES = {"": (), "each label": ("X",), "each pair": ("X", "Y")}
 PARTIAL = ("", "forced")
 COMMON = ("penalty", "distance", "name", "scope", "partial", "reason")
 """What every rule may have beside its statement."""
-HIDDEN = ("named", "arguments")
+HIDDEN = ("named", "arguments", "template")
 """Parameters of statements that users do not give."""
+HEADING = "Parameters\n----------\n"
+"""Of the parameters in a docstring."""
 
 
 @dataclass(frozen=True)
@@ -214,12 +216,18 @@ def maker(name: str) -> Callable[..., Rule]:
 
 
 def _documentation(statement: type[Template]) -> str:
-    """What a template says, and which parameters it shares with others."""
-    parts = [inspect.cleandoc(statement.__doc__ or "")]
-    if issubclass(statement, Matching):
-        heading = "" if "Parameters\n" in parts[0] else "\nParameters\n----------"
-        parts += [*([heading] if heading else []), inspect.cleandoc(Matching.__doc__ or "").split("-\n")[-1]]
-    return "\n".join([*parts, "penalty, distance, name, scope, partial, reason : as in `Rule`"])
+    """What a template says, and each parameter as the template describes it or the class that it is from."""
+    said, _, others = inspect.cleandoc(statement.__doc__ or "").partition(HEADING)
+    described: dict[str, str] = {}
+    for described_by in statement.__mro__:
+        section = inspect.cleandoc(described_by.__doc__ or "").partition(HEADING)[2].partition("\n\n")[0]
+        for entry in re.split(r"\n(?=\S)", section):
+            for name in entry.partition(" : ")[0].split(", "):
+                described.setdefault(name, entry)
+    own = [p for p in inspect.signature(statement).parameters if p in described and p not in HIDDEN]
+    entries = [*dict.fromkeys(described[name] for name in own), f"{', '.join(COMMON)} : as in `Rule`"]
+    _, blank, rest = others.partition("\n\n")
+    return f"{said.strip()}\n\n{HEADING}" + "\n".join(entries) + blank + rest
 
 
 def _signature(statement: type[Template]) -> inspect.Signature:

@@ -4,15 +4,13 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.compiled.lattice import StepTable
 from formulations.compiled.machine import Automaton, Machine, local, longest
 from formulations.compiled.sums import bounded
 from formulations.compiled.windows import Condition, Literal, StepChoice, UnboundPart
+from formulations.dtypes import Booleans, Integers
 from formulations.labels import Field
-
-Booleans = NDArray[np.bool_]
 
 
 def members(field: Field) -> StepChoice:
@@ -36,7 +34,7 @@ def between(before: Booleans, after: Booleans) -> Booleans:
     return np.concatenate([[False], before])[:, None] & after[None, :]
 
 
-def everywhere(table: Booleans | NDArray[np.int64]) -> StepChoice:
+def everywhere(table: Booleans | Integers) -> StepChoice:
     """The same table (K+1, K) or (1, K) at every token."""
     return StepChoice(table.astype(np.int64)[None])
 
@@ -51,7 +49,7 @@ def choose(otherwise: Booleans, table: Booleans, condition: Condition) -> StepCh
     return StepChoice(np.stack([otherwise, table]).astype(np.int64), condition)
 
 
-def at_tokens(tables: list[Booleans], index: NDArray[np.int64]) -> StepTable:
+def at_tokens(tables: list[Booleans], index: Integers) -> StepTable:
     """At each token (T,) of a sequence the table that the index names."""
     return StepTable(np.stack(tables).astype(np.int64), index)
 

@@ -6,9 +6,6 @@ from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from formulations.constraints.numberings import numberings
 from formulations.constraints.parameters import KINDS, Kind, ParameterError, check_parameters, kinds
 from formulations.expressions import Expression
@@ -108,10 +105,6 @@ class TokenPattern:
         if self._expression is not None:
             return self._expression.matches(token)
         return not (self.words or self.token_class)
-
-    def mask(self, tokens: Sequence[str]) -> NDArray[np.bool_]:
-        """(T,) which tokens fit."""
-        return np.array([self.matches(token) for token in tokens], bool)
 
     def __str__(self) -> str:
         parts = [

@@ -74,16 +74,12 @@ class Formula:
         found: frozenset[str] = frozenset()
         for part in self.parts():
             found |= frozenset(part.free) if part is not None else frozenset()
-        return tuple(sorted(found - self.binds))
+        return tuple(sorted(found))
 
     @cached_property
     def size(self) -> int:
         """Parts of the formula when everything shared is written out."""
         return 1 + sum(part.size for part in self.parts() if isinstance(part, Formula))
-
-    @property
-    def binds(self) -> frozenset[str]:
-        return frozenset()
 
 
 @dataclass(frozen=True)
@@ -101,27 +97,21 @@ class Not(Formula):
 
 
 @dataclass(frozen=True)
-class And(Formula):
+class _Joined(Formula):
+    left: Formula
+    right: Formula
+
+
+class And(_Joined):
     """Both."""
 
-    left: Formula
-    right: Formula
 
-
-@dataclass(frozen=True)
-class Or(Formula):
+class Or(_Joined):
     """At least one of the two."""
 
-    left: Formula
-    right: Formula
 
-
-@dataclass(frozen=True)
-class Iff(Formula):
+class Iff(_Joined):
     """Both or neither."""
-
-    left: Formula
-    right: Formula
 
 
 @dataclass(frozen=True)
@@ -168,35 +158,25 @@ class Quantified(Formula):
 
 
 @dataclass(frozen=True)
-class Member(Formula):
+class _FieldAt(Formula):
+    field: Name
+    at: Position
+
+
+class Member(_FieldAt):
     """The token belongs to the field."""
 
-    field: Name
-    at: Position
 
-
-@dataclass(frozen=True)
-class Innermost(Formula):
+class Innermost(_FieldAt):
     """The innermost field of the token is this one, or one of the group."""
 
-    field: Name
-    at: Position
 
-
-@dataclass(frozen=True)
-class Begins(Formula):
+class Begins(_FieldAt):
     """A run of the field begins at the token."""
 
-    field: Name
-    at: Position
 
-
-@dataclass(frozen=True)
-class Ends(Formula):
+class Ends(_FieldAt):
     """A run of the field ends at the token."""
-
-    field: Name
-    at: Position
 
 
 @dataclass(frozen=True)

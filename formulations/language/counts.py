@@ -3,18 +3,7 @@
 from typing import Any
 
 from formulations.labels import suggestion
-from formulations.language.ast import (
-    And,
-    Begins,
-    Change,
-    Compare,
-    Edge,
-    Formula,
-    Inequality,
-    Member,
-    Position,
-    Term,
-)
+from formulations.language import ast
 from formulations.language.parser import called
 from formulations.language.resolver import Formulas
 
@@ -22,7 +11,7 @@ from formulations.language.resolver import Formulas
 class Inequalities(Formulas):
     """Reads inequalities."""
 
-    def inequality(self, node: Any) -> Inequality:
+    def inequality(self, node: Any) -> ast.Inequality:
         """A tree as low <= Σ terms <= high."""
         left, relation, right = node.children
         terms, constant = self._side(left, 1)
@@ -41,9 +30,9 @@ class Inequalities(Formulas):
         }
         if str(relation) not in sides:
             raise self.fail("an inequality has one of <=, <, >=, > and =", relation)
-        return Inequality(tuple(terms), *sides[str(relation)])
+        return ast.Inequality(tuple(terms), *sides[str(relation)])
 
-    def _side(self, node: Any, factor: int) -> tuple[list[Term], int]:
+    def _side(self, node: Any, factor: int) -> tuple[list[ast.Term], int]:
         terms, constant, sign = [], 0, 1
         for child in node.children:
             if child is None:
@@ -56,10 +45,10 @@ class Inequalities(Formulas):
                 constant += factor * sign * number
             elif number:
                 variable, formula = counted
-                terms.append(Term(factor * sign * number, variable, formula))
+                terms.append(ast.Term(factor * sign * number, variable, formula))
         return terms, constant
 
-    def _factors(self, node: Any) -> tuple[int, tuple[str, Formula] | None]:
+    def _factors(self, node: Any) -> tuple[int, tuple[str, ast.Formula] | None]:
         number, counted = 1, None
         for child in node.children:
             if getattr(child, "type", "") == "INT":
@@ -70,9 +59,9 @@ class Inequalities(Formulas):
             raise self.fail("a number beyond 2^31", node)
         return number, counted
 
-    def _counted_by(self, node: Any) -> tuple[str, Formula]:
+    def _counted_by(self, node: Any) -> tuple[str, ast.Formula]:
         variable = f"t#{next(self.fresh)}"
-        here = Position(variable, 0)
+        here = ast.Position(variable, 0)
         if node.data == "counted":
             before = dict(self.scope)
             self.scope[str(node.children[0])] = here
@@ -86,14 +75,14 @@ class Inequalities(Formulas):
         usage = {"steps": "steps(from, to)", "at": "at(field, position)", "changes": "changes()"}
         self._count(node, arguments, usages[name], usage.get(name, f"{name}(field)"))
         if name == "changes":
-            return variable, Change(here)
+            return variable, ast.Change(here)
         field_ = self._field(arguments[0])
         if name == "runs":
-            return variable, Begins(field_, here)
+            return variable, ast.Begins(field_, here)
         if name == "tokens":
-            return variable, Member(field_, here)
+            return variable, ast.Member(field_, here)
         if name == "steps":
-            return variable, Edge(field_, self._field(arguments[1]), here)
+            return variable, ast.Edge(field_, self._field(arguments[1]), here)
         at = self._position(arguments[1])
-        at = Position("last", at.shift + 1) if not at.base and at.shift < 0 else at
-        return variable, And(Compare("=", here, at), Member(field_, here))
+        at = ast.Position("last", at.shift + 1) if not at.base and at.shift < 0 else at
+        return variable, ast.And(ast.Compare("=", here, at), ast.Member(field_, here))

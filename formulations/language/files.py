@@ -11,7 +11,7 @@ from typing import Any
 
 from formulations.constraints.defining import named_formula
 from formulations.constraints.feature import Feature
-from formulations.constraints.formulas import Defined, Linear, Logic, Text
+from formulations.constraints.formulas import Linear, Logic, Text, defined
 from formulations.constraints.parameters import WORDS, ParameterError, Words, kinds
 from formulations.constraints.patterns import Matches
 from formulations.constraints.rule import COMMON, SCOPES, Rule
@@ -177,14 +177,14 @@ class _Reader(Declared):
 
     def _defined(
         self, table: Mapping[str, Any], path: tuple[Any, ...], name: str, placeholders: tuple[str, ...]
-    ) -> Defined:
+    ) -> Text:
         formula, kind = self.templates[name]
         check_keys(table, (*formula.parameters, *COMMON, "template"), path)
         for parameter in formula.parameters:
             if parameter not in table:
                 raise Misplaced(f"{parameter} is missing", *path)
         values = tuple(self.selector(table[p], p, (*path, p), placeholders) for p in formula.parameters)
-        return Defined(formula, values, *self._named(), kind)
+        return defined(formula, values, *self._named(), kind)
 
     def _feature(self, table: Mapping[str, Any], path: tuple[Any, ...]) -> Feature:
         parameters = self._parameters(table, Feature, (), path, ())
@@ -195,8 +195,7 @@ class _Reader(Declared):
         """Names in a text must be declared: nothing else would notice before a labelling is at hand."""
         names = tuple(dict.fromkeys((*self.declared, OUTSIDE, *placeholders)))
         known, model = LabelSet(names, "plain"), LabelSet((*names, _ANOTHER), "plain")
-        statement = rule.statement
-        text = statement.statement if isinstance(statement, Defined) else statement
+        text = rule.statement
         if isinstance(text, Text):
             text.read(known)
         if isinstance(text, Matches):

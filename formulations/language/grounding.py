@@ -125,6 +125,9 @@ class Grounder:
                 return labels.field(name).member[None, :]
             case ("begins", name):
                 return labels.field(name).begins
+            case ("goes on", name):
+                found = labels.field(name)
+                return found.member[None, :] & ~found.begins
             case ("change",):
                 return labels.change
             case ("edge", before, after):
@@ -138,15 +141,8 @@ class Grounder:
         inside = self._at(token, ("member", name), positive)
         if not 0 <= token < T - 1:
             return inside
-        key = ("goes on", str(name), token)
-        goes_on = self._tables.get(key)
-        if goes_on is None:
-            found = self.labels.field(name)
-            goes_on = self._tables[key] = self.gates.table(found.member[None, :] & ~found.begins[1:])
-            self._tables[("stops", *key[1:])] = self.gates.table(~(found.member[None, :] & ~found.begins[1:]))
-        if positive:
-            return self.gates.both(inside, self.gates.literal(token + 1, self._tables[("stops", *key[1:])]))
-        return self.gates.either(inside, self.gates.literal(token + 1, goes_on))
+        join = self.gates.both if positive else self.gates.either
+        return join(inside, self._at(token + 1, ("goes on", name), not positive))
 
     def _same(self, what: str, s: int, t: int, positive: bool) -> int:
         gates, T = self.gates, len(self.tokens)

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from formulations.language.parser import FormulaError
+
 MAX_COUNT = 1_000
 MAX_NESTING = 100
 MAX_STATES = 10_000
@@ -33,17 +35,6 @@ _UNKNOWN = {
 }
 
 
-@dataclass(eq=False)
-class LabelRegexError(ValueError):
-    """A text that is not a label expression, and the offset of the character at which it goes wrong."""
-
-    message: str
-    offset: int
-
-    def __str__(self) -> str:
-        return f"{self.message} (at character {self.offset + 1})"
-
-
 class Letter(NamedTuple):
     name: str | None
     negated: bool
@@ -60,11 +51,8 @@ class Join(NamedTuple):
     union: bool
 
 
-@dataclass(frozen=True)
-class Expression:
-    """An expression in postfix order: a letter is pushed, repeats and joins replace what is on top."""
-
-    steps: tuple[Letter | Repeat | Join, ...]
+Expression = tuple[Letter | Repeat | Join, ...]
+"""An expression in postfix order: a letter is pushed, repeats and joins replace what is on top."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +64,14 @@ class Automaton:
 
 
 def parse(text: str) -> Expression:
-    """Read an expression; raises `LabelRegexError` where the text is not one."""
+    """Read an expression; raises `FormulaError` where the text is not one."""
     steps: list[Letter | Repeat | Join] = []
     opened: list[int] = []
     items, alternatives = [0], [0]  # read so far in each open group, the whole text first
 
     def expect(held: object, message: str, offset: int) -> None:
         if not held:
-            raise LabelRegexError(message, offset)
+            raise FormulaError(message, text, offset)
 
     for token in _TOKEN.finditer(text):
         here, sign, name = token.start(), token[0], token["name"]
@@ -122,13 +110,13 @@ def parse(text: str) -> Expression:
             if sign == ")":
                 del opened[-1], items[-1]
                 items[-1] += 1
-    return Expression(tuple(steps))
+    return tuple(steps)
 
 
 def names(expression: Expression) -> tuple[tuple[str, int], ...]:
     """The names used, in order of appearance, each with the offset at which it first appears."""
     first: dict[str, int] = {}
-    for step in expression.steps:
+    for step in expression:
         if isinstance(step, Letter) and step.name is not None:
             first.setdefault(step.name, step.offset)
     return tuple(first.items())
@@ -252,7 +240,7 @@ def automaton(expression: Expression, letters: Mapping[str, Collection[int]], si
 
 def _term(expression: Expression, kinds: Mapping[frozenset[str], int], terms: _Terms) -> int:
     stack: list[int] = []
-    for step in expression.steps:
+    for step in expression:
         match step:
             case Letter(name, negated):
                 matched = (kind for of, kind in kinds.items() if name is None or (name in of) != negated)

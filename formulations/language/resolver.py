@@ -6,30 +6,7 @@ from typing import Any
 from formulations.constraints.tokens import TOKEN_CLASSES, TokenPattern
 from formulations.expressions import Expression
 from formulations.labels import suggestion
-from formulations.language.ast import (
-    And,
-    Begins,
-    Change,
-    Compare,
-    Constant,
-    Edge,
-    Ends,
-    Formula,
-    Iff,
-    Innermost,
-    LabelBinder,
-    Member,
-    Name,
-    Not,
-    Or,
-    Position,
-    PositionBinder,
-    Quantified,
-    Same,
-    SameName,
-    SameToken,
-    TokenIs,
-)
+from formulations.language import ast
 from formulations.language.names import POSITIONS, NamedFormula, Names
 from formulations.language.parser import called, is_name, kind_of, parse, spoken, turned, unquoted, word_of
 
@@ -46,45 +23,45 @@ ATOMS = ("begins", "ends", "change", "token", *LABELS)
 class Formulas(Names):
     """Reads formulas."""
 
-    def formula(self, node: Any) -> Formula:
+    def formula(self, node: Any) -> ast.Formula:
         """A tree as a formula."""
-        found: Formula = getattr(self, f"_{node.data}")(node)
+        found: ast.Formula = getattr(self, f"_{node.data}")(node)
         return found
 
-    def _both(self, node: Any) -> Formula:
-        return _balanced(And, [self.formula(part) for part in _flat(node)])
+    def _both(self, node: Any) -> ast.Formula:
+        return _balanced(ast.And, [self.formula(part) for part in _flat(node)])
 
-    def _either(self, node: Any) -> Formula:
-        return _balanced(Or, [self.formula(part) for part in _flat(node)])
+    def _either(self, node: Any) -> ast.Formula:
+        return _balanced(ast.Or, [self.formula(part) for part in _flat(node)])
 
-    def _implies(self, node: Any) -> Formula:
+    def _implies(self, node: Any) -> ast.Formula:
         left, right = map(self.formula, node.children)
-        return Or(Not(left), right)
+        return ast.Or(ast.Not(left), right)
 
-    def _iff(self, node: Any) -> Formula:
-        return Iff(*map(self.formula, node.children))
+    def _iff(self, node: Any) -> ast.Formula:
+        return ast.Iff(*map(self.formula, node.children))
 
-    def _negation(self, node: Any) -> Formula:
-        return Not(self.formula(node.children[0]))
+    def _negation(self, node: Any) -> ast.Formula:
+        return ast.Not(self.formula(node.children[0]))
 
-    def _constant(self, node: Any) -> Formula:
+    def _constant(self, node: Any) -> ast.Formula:
         word = str(node.children[0])
         if word not in ("true", "false"):
             hint = "" if word in self.scope else f"; for a token write {word}(t)"
             raise self.fail(f"{word!r} alone says nothing{hint}", node)
-        return Constant(word == "true")
+        return ast.Constant(word == "true")
 
-    def _quantified(self, node: Any) -> Formula:
+    def _quantified(self, node: Any) -> ast.Formula:
         quantifier, *binders, inner = node.children
         block, before = next(self.fresh), dict(self.scope)
         bound = [self._bind(binder) for binder in binders]
         found = self.formula(inner)
         self.scope = before
         for binder in reversed(bound):
-            found = Quantified(not str(quantifier).startswith("exists"), binder, found, block)
+            found = ast.Quantified(not str(quantifier).startswith("exists"), binder, found, block)
         return found
 
-    def _bind(self, node: Any) -> PositionBinder | LabelBinder:
+    def _bind(self, node: Any) -> ast.Binder:
         token = node.children[0]
         word, inner = str(token), f"{token}#{next(self.fresh)}"
         if word in POSITIONS or word in ATOMS:
@@ -96,43 +73,43 @@ class Formulas(Names):
                     f"no domain {domain!r}{suggestion(domain, ('fields', 'labels', 'tokens'))}",
                     node.children[1],
                 )
-            made: PositionBinder | LabelBinder = (
-                PositionBinder(inner) if domain == "tokens" else LabelBinder(inner, domain)
+            made: ast.Binder = (
+                ast.PositionBinder(inner) if domain == "tokens" else ast.LabelBinder(inner, domain)
             )
         elif node.data == "listed":
             names = tuple(self._field(name) for name in node.children[1:])
             for name, child in zip(names, node.children[1:], strict=True):
                 if name.variable:
                     raise self.fail("a variable cannot be listed here: name a field", child)
-            made = LabelBinder(inner, "", tuple(name.selector for name in names))
+            made = ast.LabelBinder(inner, "", tuple(name.selector for name in names))
         else:
             made = self._range(node, inner)
-        is_label = isinstance(made, LabelBinder)
-        self.scope[word] = Name(inner, variable=True) if is_label else Position(inner, 0)
+        is_label = isinstance(made, ast.LabelBinder)
+        self.scope[word] = ast.Name(inner, variable=True) if is_label else ast.Position(inner, 0)
         return made
 
-    def _range(self, node: Any, name: str) -> PositionBinder:
+    def _range(self, node: Any, name: str) -> ast.PositionBinder:
         if node.data == "everywhere":
-            return PositionBinder(name)
+            return ast.PositionBinder(name)
         if node.data == "ranged":
             low, high = (
                 default if sum_ is None else self._position(sum_)
                 for sum_, default in zip(
-                    node.children[1:], (Position("", 0), Position("last", 0)), strict=True
+                    node.children[1:], (ast.Position("", 0), ast.Position("last", 0)), strict=True
                 )
             )
-            made = PositionBinder(name, low, high)
+            made = ast.PositionBinder(name, low, high)
         else:
             _, relation, bound = node.children
             at = self._position(bound)
-            below, above = Position(at.base, at.shift - 1), Position(at.base, at.shift + 1)
+            below, above = ast.Position(at.base, at.shift - 1), ast.Position(at.base, at.shift + 1)
             made = {
-                "<": PositionBinder(name, high=below),
-                "<=": PositionBinder(name, high=at),
-                ">": PositionBinder(name, low=above),
-                ">=": PositionBinder(name, low=at),
-                "=": PositionBinder(name, at, at),
-                "!=": PositionBinder(name, unequal=at),
+                "<": ast.PositionBinder(name, high=below),
+                "<=": ast.PositionBinder(name, high=at),
+                ">": ast.PositionBinder(name, low=above),
+                ">=": ast.PositionBinder(name, low=at),
+                "=": ast.PositionBinder(name, at, at),
+                "!=": ast.PositionBinder(name, unequal=at),
             }[str(relation)]
         if (made.low.base == made.high.base and made.low.shift > made.high.shift) or (
             made.high.base == "" and made.high.shift < 0
@@ -140,16 +117,16 @@ class Formulas(Names):
             raise self.fail(f"an empty range: there is no token for {node.children[0]}", node)
         return made
 
-    def _predicate(self, node: Any) -> Formula:
+    def _predicate(self, node: Any) -> ast.Formula:
         call = node.children[0]
         name, arguments = called(call)
         if name in ("begins", "ends"):
             self._count(call, arguments, 2, f"{name}(field, t)")
-            kind = Begins if name == "begins" else Ends
+            kind = ast.Begins if name == "begins" else ast.Ends
             return kind(self._field(arguments[0]), self._position(arguments[1]))
         if name == "change":
             self._count(call, arguments, 1, "change(t)")
-            return Change(self._position(arguments[0]))
+            return ast.Change(self._position(arguments[0]))
         if name in (*LABELS, "token"):
             raise self.fail(f"{name}(…) is no statement: compare it with something", call)
         if name in self.named:
@@ -158,9 +135,9 @@ class Formulas(Names):
             suggestion(name, [n for n in (*ATOMS, *self.named) if n != name]) if len(arguments) != 1 else ""
         )
         self._count(call, arguments, 1, f"{name}(t){near if 'did you mean' in near else ''}")
-        return Member(self._field(call.children[0]), self._position(arguments[0]))
+        return ast.Member(self._field(call.children[0]), self._position(arguments[0]))
 
-    def _use(self, call: Any, formula: NamedFormula, arguments: list[Any]) -> Formula:
+    def _use(self, call: Any, formula: NamedFormula, arguments: list[Any]) -> ast.Formula:
         if formula.name in self.calls:
             path = " → ".join((*self.calls[self.calls.index(formula.name) :], formula.name))
             raise self.fail(f"a formula that calls itself: {path}", call)
@@ -168,26 +145,20 @@ class Formulas(Names):
             raise self.fail(f"named formulas call each other more than {DEEPEST} deep", call)
         usage = f"{formula.name}({', '.join(formula.parameters)})"
         self._count(call, arguments, len(formula.parameters), usage)
-        scope = {p: self._argument(a) for p, a in zip(formula.parameters, arguments, strict=True)}
+        scope = {p: self._operand(a) for p, a in zip(formula.parameters, arguments, strict=True)}
         key = (formula.name, *scope.values())
         if key not in self.used:
             calls = (*self.calls, formula.name)
             inner = Formulas(formula.text, self.resolve, self.named, scope, self.fresh, self.used, calls)
             self.used[key] = inner.formula(parse(formula.text, "formula"))
-        found: Formula = self.used[key]
+        found: ast.Formula = self.used[key]
         if found.size > LARGEST:
             raise self.fail(
                 f"{formula.name} is more than {LARGEST} parts, once all it calls is written out", call
             )
         return found
 
-    def _argument(self, node: Any) -> Position | Name:
-        if is_name(node) and word_of(node) not in (*POSITIONS, *self.scope):
-            return self._field(node)
-        found = self.scope.get(word_of(node)) if is_name(node) else None
-        return found if isinstance(found, Name) else self._position(node)
-
-    def _comparison(self, node: Any) -> Formula:
+    def _comparison(self, node: Any) -> ast.Formula:
         left, token, right = node.children
         relation = str(token)
         if kind_of(left) in ("sum", "text") and kind_of(right) not in ("sum", "text", "pair"):
@@ -199,79 +170,79 @@ class Formulas(Names):
             if relation not in ("=", "!="):
                 raise self.fail(f"{kind}(…) can be compared by = and != only", token)
             found = self._token(left, right) if kind == "token" else self._label(kind, left, right)
-            return Not(found) if relation == "!=" else found
+            return ast.Not(found) if relation == "!=" else found
         raise self.fail(f"{spoken(left)} compared with {spoken(right)}", node)
 
-    def _compare(self, node: Any, left: Any, relation: str, right: Any) -> Formula:
+    def _compare(self, node: Any, left: Any, relation: str, right: Any) -> ast.Formula:
         a, b = (self._operand(side) for side in (left, right))
-        if isinstance(a, Name) or isinstance(b, Name):
-            if isinstance(a, Position) or isinstance(b, Position):
+        if isinstance(a, ast.Name) or isinstance(b, ast.Name):
+            if isinstance(a, ast.Position) or isinstance(b, ast.Position):
                 raise self.fail("label compared with number", node)
             if relation not in ("=", "!="):
                 raise self.fail("labels can be compared by = and != only", node)
-            found: Formula = SameName(a, b)
-            return Not(found) if relation == "!=" else found
+            found: ast.Formula = ast.SameName(a, b)
+            return ast.Not(found) if relation == "!=" else found
         if relation in (">", ">="):
             a, b, relation = b, a, turned(relation)
-        return Not(Compare("=", a, b)) if relation == "!=" else Compare(relation, a, b)
+        return ast.Not(ast.Compare("=", a, b)) if relation == "!=" else ast.Compare(relation, a, b)
 
-    def _operand(self, node: Any) -> Position | Name:
+    def _operand(self, node: Any) -> ast.Position | ast.Name:
         if kind_of(node) == "text" or (is_name(node) and word_of(node) not in (*POSITIONS, *self.scope)):
             return self._field(node)
         found = self.scope.get(word_of(node)) if is_name(node) else None
-        return found if isinstance(found, Name) else self._position(node)
+        return found if isinstance(found, ast.Name) else self._position(node)
 
-    def _label(self, kind: str, left: Any, right: Any) -> Formula:
+    def _label(self, kind: str, left: Any, right: Any) -> ast.Formula:
         at = self._only_position(left)
         other = kind_of(right)
         if other == kind:
-            return Same(kind, at, self._only_position(right))
+            return ast.Same(kind, at, self._only_position(right))
         if kind == "edge" and other == "pair":
             before, after = (self._field(name) for name in right.children)
-            return Edge(before, after, at)
+            return ast.Edge(before, after, at)
         if kind != "edge" and (other == "text" or is_name(right)):
             found = self.scope.get(word_of(right)) if is_name(right) else None
-            if isinstance(found, Position) or (is_name(right) and word_of(right) in POSITIONS):
+            if isinstance(found, ast.Position) or (is_name(right) and word_of(right) in POSITIONS):
                 raise self.fail("label compared with number", right)
-            return (Innermost if kind == "field" else Member)(self._field(right), at)
+            return (ast.Innermost if kind == "field" else ast.Member)(self._field(right), at)
         if kind == "edge" and is_name(right):
             raise self.fail("edge(…) compared with a name; expected a pair (from, to)", right)
         if other == "sum":
             raise self.fail("label compared with number", right)
         raise self.fail(f"{kind}(…) compared with {spoken(right)}", right)
 
-    def _token(self, left: Any, right: Any) -> Formula:
+    def _token(self, left: Any, right: Any) -> ast.Formula:
         at = self._only_position(left)
         if kind_of(right) == "token":
-            return SameToken(at, self._only_position(right))
+            return ast.SameToken(at, self._only_position(right))
         if kind_of(right) != "text":
             what = "a name" if is_name(right) else spoken(right)
             raise self.fail(f"token compared with {what}; expected a quoted text", right)
         return self._words(at, [right.children[0]])
 
-    def _words(self, at: Position, words: Iterable[Any]) -> Formula:
-        return TokenIs(TokenPattern(tuple(unquoted(w) or "\0" for w in words), ignore_case=False), at)
+    def _words(self, at: ast.Position, words: Iterable[Any]) -> ast.Formula:
+        return ast.TokenIs(TokenPattern(tuple(unquoted(w) or "\0" for w in words), ignore_case=False), at)
 
-    def _among(self, node: Any) -> Formula:
+    def _among(self, node: Any) -> ast.Formula:
         call, *words = node.children
         return self._words(self._token_of(call), words)
 
-    def _matching(self, node: Any) -> Formula:
+    def _matching(self, node: Any) -> ast.Formula:
         call, pattern = node.children
         text = unquoted(pattern)
         try:
             Expression(text)
         except ValueError as error:
             raise self.fail(str(error), pattern) from None
-        return TokenIs(TokenPattern(pattern=text or "(?!)", ignore_case=False), self._token_of(call))
+        return ast.TokenIs(TokenPattern(pattern=text or "(?!)", ignore_case=False), self._token_of(call))
 
-    def _of_class(self, node: Any) -> Formula:
+    def _of_class(self, node: Any) -> ast.Formula:
         call, name = node.children
         if str(name) not in TOKEN_CLASSES:
             raise self.fail(f"no token class {str(name)!r}{suggestion(str(name), TOKEN_CLASSES)}", name)
-        return TokenIs(TokenPattern(token_class=str(name)), self._token_of(call))
+        return ast.TokenIs(TokenPattern(token_class=str(name)), self._token_of(call))
 
-    def _token_of(self, call: Any) -> Position:
+    def _token_of(self, call: Any) -> ast.Position:
         if called(call)[0] != "token":
             raise self.fail("only a token can be matched: token(t)", call)
         return self._only_position(call)
@@ -286,7 +257,7 @@ def _flat(node: Any) -> list[Any]:
     return [node, *reversed(found)]
 
 
-def _balanced(join: Any, parts: list[Formula]) -> Formula:
+def _balanced(join: Any, parts: list[ast.Formula]) -> ast.Formula:
     """A chain as a tree that is no deeper than need be."""
     while len(parts) > 1:
         pairs = [join(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]

@@ -1,92 +1,57 @@
 """The texts of rules as records: formulas, inequalities, and formulas that others call by name."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from itertools import product
-from typing import TypeVar
+from typing import Any
 
 from formulations.labels import Selector
 from formulations.language.ast import Formula, Inequality, Name, Position
 from formulations.language.counts import Inequalities
 from formulations.language.names import NamedFormula
 from formulations.language.parser import FormulaError, called, offset_of, parse
-from formulations.language.resolver import DEEPEST, Formulas
+from formulations.language.resolver import DEEPEST
 
 __all__ = [
     "FormulaError",
     "NamedFormula",
     "check_body",
     "check_named",
-    "names_in",
-    "read_formula",
-    "read_inequality",
+    "read",
 ]
 
 
-def read_formula(
+def read(
+    form: str,
     text: str,
     resolve: Callable[[str], Selector] = str,
     named: Mapping[str, NamedFormula] | None = None,
     arguments: Mapping[str, Selector] | None = None,
-) -> Formula:
-    """The formula of a text.
+) -> Any:
+    """The `Formula` of a text, or its `Inequality` where the form is "linear".
 
     Parameters
     ----------
     text : see the README of the language
     resolve : what a name stands for; raises ValueError for an unknown one
-    named : formulas that it may call
+    named : formulas that a formula may call
     arguments : names that stand for fields
 
     Raises
     ------
     FormulaError
-        for a text that is no formula, a free variable, an unknown name, or a comparison of unlike things.
+        for a text that is none, a free variable, an unknown name, or a comparison of unlike things.
     """
-    reader = Formulas(text, resolve, named or {}, {k: Name(v) for k, v in (arguments or {}).items()})
-    return _guarded(text, lambda: reader.formula(parse(text, "formula")))
+    known = {} if form == "linear" or named is None else named
+    return _read(form, Inequalities(text, resolve, known, {k: Name(v) for k, v in (arguments or {}).items()}))
 
 
-def read_inequality(
-    text: str, resolve: Callable[[str], Selector] = str, arguments: Mapping[str, Selector] | None = None
-) -> Inequality:
-    """The inequality of a text; see `read_formula`."""
-    reader = Inequalities(text, resolve, {}, {k: Name(v) for k, v in (arguments or {}).items()})
-    return _guarded(text, lambda: reader.inequality(parse(text, "inequality")))
-
-
-def _read(reader: Inequalities, kind: str) -> None:
-    if kind == "linear":
-        reader.inequality(parse(reader.text, "inequality"))
-    else:
-        reader.formula(parse(reader.text, "formula"))
-
-
-Read = TypeVar("Read")
-
-
-def _guarded(text: str, read: Callable[[], Read]) -> Read:
+def _read(form: str, reader: Inequalities) -> Formula | Inequality:
     try:
-        return read()
+        if form == "linear":
+            return reader.inequality(parse(reader.text, "inequality"))
+        return reader.formula(parse(reader.text, "formula"))
     except RecursionError:
-        raise FormulaError("parts lie too deep inside one another", text, 0) from None
-
-
-def names_in(
-    form: str, text: str, named: Mapping[str, NamedFormula], arguments: Mapping[str, Selector]
-) -> list[str]:
-    """The names that a text mentions, as they stand there."""
-    found: dict[str, None] = {}
-
-    def resolve(word: str) -> Selector:
-        found[word] = None
-        return word
-
-    if form == "linear":
-        read_inequality(text, resolve, arguments)
-    else:
-        read_formula(text, resolve, named, arguments)
-    return list(found)
+        raise FormulaError("parts lie too deep inside one another", reader.text, 0) from None
 
 
 def check_named(formulas: Iterable[NamedFormula], kind: str = "formula") -> None:
@@ -129,7 +94,7 @@ def check_body(
         scope = dict(zip(formula.parameters, chosen, strict=False))
         reader = Inequalities(formula.text, resolve, named, scope)
         try:
-            _guarded(formula.text, partial(_read, reader, kind))
+            _read(kind, reader)
             return
         except FormulaError as error:
             wrong.append(error)

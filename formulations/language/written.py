@@ -5,7 +5,7 @@ from numbers import Real
 from typing import Any
 
 from formulations.constraints.feature import Feature
-from formulations.constraints.formulas import Defined, Text
+from formulations.constraints.formulas import Text
 from formulations.constraints.rule import SCOPES, Rule
 from formulations.constraints.tokens import TokenPattern
 from formulations.labels import EACH_FIELD, OUTSIDE, Group, Selector, listed
@@ -32,7 +32,7 @@ def write(rules: RuleSet) -> str:
             for f, kind in _templates(rules).values()
         ],
         "rule": [_rule_table(item) for item in rules if isinstance(item, Rule)],
-        "feature": [_feature_table(item) for item in rules if isinstance(item, Feature)],
+        "feature": [_changed(item) for item in rules if isinstance(item, Feature)],
     }
     return dumps({key: value for key, value in document.items() if value})
 
@@ -41,9 +41,9 @@ def _templates(rules: RuleSet) -> dict[str, tuple[NamedFormula, str]]:
     """Those of the rule set, and those that rules made in Python bring along."""
     found = {f.name: (f, kind) for f, kind in rules.templates}
     for rule in rules.rules:
-        if isinstance(rule.statement, Defined | Text):
+        if isinstance(rule.statement, Text):
             made = rule.statement
-            own = [(made.formula, made.kind)] if isinstance(made, Defined) else []
+            own = [(made.template, made.form)] if made.template else []
             for formula, kind in (*((f, "logic") for f in made.named), *own):
                 if found.setdefault(formula.name, (formula, kind)) != (formula, kind):
                     raise ValueError(f"two different templates are named {formula.name!r}")
@@ -53,17 +53,15 @@ def _templates(rules: RuleSet) -> dict[str, tuple[NamedFormula, str]]:
 def _rule_table(rule: Rule) -> dict[str, Any]:
     statement = rule.statement
     table: dict[str, Any] = {"name": rule.name} if rule.name else {}
-    if isinstance(statement, Text):
-        if statement.arguments:
-            raise ValueError(f"rule {rule.title!r}: a formula with arguments has no form in a file")
-        table[statement.form] = statement.text
-    elif isinstance(statement, Defined):
-        table["template"] = statement.formula.name
-        parameters = zip(statement.formula.parameters, statement.values, strict=True)
-        table |= {name: _written(value) for name, value in parameters}
+    if not isinstance(statement, Text):
+        table |= {"template": statement.rule_name, **_changed(statement)}
+    elif statement.template is not None:
+        values = {name: _written(value) for name, value in statement.arguments}
+        table |= {"template": statement.rule_name, **values}
+    elif statement.arguments:
+        raise ValueError(f"rule {rule.title!r}: a formula with arguments has no form in a file")
     else:
-        table["template"] = statement.rule_name
-        table |= _changed(statement)
+        table[statement.form] = statement.text
     if not rule.hard:
         table["penalty"] = _written(rule.penalty)
     table |= {"distance": rule.distance} if rule.distance != "count" else {}
@@ -71,10 +69,6 @@ def _rule_table(rule: Rule) -> dict[str, Any]:
         if getattr(rule, key):
             table[key] = getattr(rule, key)
     return table
-
-
-def _feature_table(feature: Feature) -> dict[str, Any]:
-    return _changed(feature)
 
 
 def _changed(record: Any) -> dict[str, Any]:
@@ -135,14 +129,11 @@ def _fields(rules: RuleSet) -> list[str]:
 
     for item in rules:
         taken = SCOPES[item.scope] if isinstance(item, Rule) else ()
-        statement = item.statement if isinstance(item, Rule) else None
-        for selector in statement.values if isinstance(statement, Defined) else _selectors(item):
+        text = item.statement if isinstance(item, Rule) else None
+        for selector in _selectors(item):
             add(selector, taken)
-        text = statement.statement if isinstance(statement, Defined) else statement
         if isinstance(text, Text):
             groups = {group.name for group in text.groups}
-            for group in text.groups:
-                add(group, taken)
             for name in text.words():
                 if name not in groups:
                     add(name, taken)

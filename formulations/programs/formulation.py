@@ -5,18 +5,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.compiled.lattice import Lattice, states_of
 from formulations.compiled.problem import Problem
+from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from formulations.programs.rows import Columns, Rows
 from formulations.programs.rule_rows import add_rule
 from formulations.programs.shared import Shared
 from formulations.programs.shortest_path import add_path
-
-Integers = NDArray[np.int64]
 
 MOST_COLUMNS = 20_000_000
 """Of a path; building a larger program would take gigabytes."""

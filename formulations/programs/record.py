@@ -4,9 +4,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from formulations.dtypes import Integers
 
 UNBOUNDED = 2**62
 """Marks a side that a row does not have: `row_upper = UNBOUNDED`, `row_lower = -UNBOUNDED`."""

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from formulations.compiled.lattice import Lattice
+from formulations.dtypes import Integers
 from formulations.programs.formulation import losses, with_row
-from formulations.programs.record import IntegerProgram, Integers
+from formulations.programs.record import IntegerProgram
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,9 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from formulations.dtypes import Integers
 from formulations.programs.record import UNBOUNDED, stable_order
-
-Integers = NDArray[np.int64]
 
 
 @dataclass

@@ -6,7 +6,6 @@ column for each gate.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.compiled.agreement import Agreement
 from formulations.compiled.circuit import Circuit
@@ -15,10 +14,9 @@ from formulations.compiled.machine import Machine
 from formulations.compiled.problem import GroundRule
 from formulations.compiled.sums import Sum
 from formulations.constraints.template import Part
+from formulations.dtypes import Integers
 from formulations.programs.circuit_rows import add_circuit
 from formulations.programs.shared import Shared, on_edges, tokens_of_edges
-
-Integers = NDArray[np.int64]
 
 
 def add_rule(rule: GroundRule, program: Shared) -> None:

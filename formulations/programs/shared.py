@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 from formulations.compiled.lattice import StepTable
 from formulations.compiled.problem import GroundRule
 from formulations.compiled.sums import Sum
+from formulations.dtypes import Booleans, Integers
 from formulations.programs.rows import Columns, Rows
-
-Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
 
 
 @dataclass

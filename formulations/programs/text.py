@@ -6,7 +6,8 @@ from itertools import chain, repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.programs.record import UNBOUNDED, IntegerProgram, Integers, stable_order
+from formulations.dtypes import Integers
+from formulations.programs.record import UNBOUNDED, IntegerProgram, stable_order
 
 
 def mps(program: IntegerProgram) -> str:

@@ -31,6 +31,8 @@ Model = Annotated[
 Rules = Annotated[
     str | None, typer.Option(help="A TOML file, or a name of the catalogue such as `citations`.")
 ]
+RuleFile = Annotated[str, typer.Argument(help="A TOML file, or a name of the catalogue.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 Scheme = Annotated[
     str,
     typer.Option(
@@ -204,11 +206,11 @@ def _compare(
 
 @app.command("check")
 def _check(
-    rules: Annotated[str, typer.Argument(help="A TOML file, or a name of the catalogue.")],
+    rules: RuleFile,
     gold: Annotated[str, typer.Argument(help="Labelled sequences.")],
     scheme: Scheme = "",
     column: Column = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """How often each rule applies, holds and breaks in gold labels, with examples and a suggested penalty."""
     from ilpinfer.cli.checking import check
@@ -248,13 +250,13 @@ def _evaluate(
 
 @app.command("explain")
 def _explain(
-    rules: Annotated[str, typer.Argument(help="A TOML file, or a name of the catalogue.")],
+    rules: RuleFile,
     model: Annotated[
         str | None, typer.Option(help="Take labels from a model; the declared fields if not given.")
     ] = None,
     length: Annotated[int, typer.Option(min=2, max=500, help="Tokens of the sequence looked at.")] = 25,
     scheme: Scheme = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """What kind of rule each one is: local, linear, regular or auxiliary, and what a prefix shows of it."""
     from ilpinfer.cli.explaining import explain
@@ -279,7 +281,7 @@ def _warm_up() -> None:
 
 
 @app.command("methods")
-def _methods(as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False) -> None:
+def _methods(as_json: AsJson = False) -> None:
     """The methods, exact and heuristic."""
     from ilpinfer.cli.show import show_methods
 

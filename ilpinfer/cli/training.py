@@ -2,8 +2,8 @@
 
 import sys
 import warnings
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from ilpinfer.corpus.sequences import InputError, labelled, read
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.evaluation.folds import Labelled, cross_validate, folds, kept_apart, labelled_by
 from ilpinfer.files import reserved
-from ilpinfer.models.crf_training import Iteration
+from ilpinfer.models.crf_training import Iteration, Progress
 from ilpinfer.models.training import KINDS
 from ilpinfer.places import place_of
 
@@ -221,24 +221,18 @@ def _add(tried: Table, name: str, pairs: Sequence[Pair]) -> None:
     add_row(tried, name, *(f"{100 * share:.2f}" for share in shares))
 
 
-def _watched() -> AbstractContextManager[Any]:
+@contextmanager
+def _watched() -> Iterator[Progress | None]:
     """Shows each iteration on a terminal."""
     if not sys.stderr.isatty():
-        return nullcontext(None)
-    return _Status()
+        yield None
+        return
+    with console(stderr=True).status("training") as status:
 
+        def show(iteration: Iteration) -> None:
+            right = (
+                "" if iteration.held_out is None else f", {iteration.held_out:.2%} of held-out tokens right"
+            )
+            status.update(f"iteration {iteration.number}: loss {iteration.loss:.1f}{right}")
 
-class _Status(AbstractContextManager[Any]):
-    def __init__(self) -> None:
-        self._status = console(stderr=True).status("training")
-
-    def __enter__(self) -> Any:
-        self._status.__enter__()
-        return self._show
-
-    def __exit__(self, *problem: object) -> None:
-        self._status.__exit__(None, None, None)
-
-    def _show(self, iteration: Iteration) -> None:
-        right = "" if iteration.held_out is None else f", {iteration.held_out:.2%} of held-out tokens right"
-        self._status.update(f"iteration {iteration.number}: loss {iteration.loss:.1f}{right}")
+        yield show

@@ -26,13 +26,10 @@ def folds(documents: Sequence[Any], parts: int, seed: int) -> list[list[int]]:
     ValueError
         for more parts than documents, or fewer than two.
     """
-    names = list(dict.fromkeys(documents))
-    if len(names) < 2:
-        raise ValueError(f"cannot make folds of {_documents(len(names))}; expected 2 or more")
+    names = _shuffled(documents, seed, "make folds")
     if not 2 <= parts <= len(names):
         raise ValueError(f"cannot make {parts} folds of {len(names)} documents; expected 2 to {len(names)}")
-    order = np.random.default_rng(seed).permutation(len(names)).tolist()
-    part = {names[place]: number % parts for number, place in enumerate(order)}
+    part = {name: number % parts for number, name in enumerate(names)}
     return [[i for i, name in enumerate(documents) if part[name] == fold] for fold in range(parts)]
 
 
@@ -44,16 +41,19 @@ def kept_apart(documents: Sequence[Any], share: float, seed: int) -> list[int]:
     ValueError
         for a single document.
     """
-    names = list(dict.fromkeys(documents))
-    if len(names) < 2:
-        raise ValueError(f"cannot keep a share of {_documents(len(names))}; expected 2 or more")
-    order = np.random.default_rng(seed).permutation(len(names)).tolist()
-    kept = {names[place] for place in order[: min(max(round(share * len(names)), 1), len(names) - 1)]}
+    names = _shuffled(documents, seed, "keep a share")
+    kept = set(names[: min(max(round(share * len(names)), 1), len(names) - 1)])
     return [i for i, name in enumerate(documents) if name in kept]
 
 
-def _documents(number: int) -> str:
-    return f"{number} document{'s' * (number != 1)}"
+def _shuffled(documents: Sequence[Any], seed: int, what: str) -> list[Any]:
+    """The different documents; ValueError for a single one."""
+    names = list(dict.fromkeys(documents))
+    if len(names) < 2:
+        raise ValueError(
+            f"cannot {what} of {len(names)} document{'s' * (len(names) != 1)}; expected 2 or more"
+        )
+    return [names[place] for place in np.random.default_rng(seed).permutation(len(names))]
 
 
 def cross_validate(

@@ -14,6 +14,7 @@ NO: Values = ()
 _SHAPES = str.maketrans({str(digit): "0" for digit in range(10)})
 _RUNS = re.compile(r"(.)\1+")
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
+_BRACKETS = re.compile(r"\[[^\]]+\]|\([^)]+\)|\{[^}]+\}")
 _CLASSES: Mapping[str, re.Pattern[str]] = {
     name: re.compile(pattern, re.DOTALL)
     for name, pattern in {
@@ -70,20 +71,8 @@ def bucket(number: int) -> str:
     )
 
 
-def _classes(token: str) -> Values:
-    return tuple(name for name, pattern in _CLASSES.items() if pattern.fullmatch(token))
-
-
 def _words(token: str) -> list[str]:
     return _WORDS.findall(token.lower())
-
-
-def _bag(token: str) -> Values:
-    return tuple(sorted(set(_words(token)[:20])))
-
-
-def _brackets(token: str) -> Values:
-    return YES if re.search(r"\[[^\]]+\]|\([^)]+\)|\{[^}]+\}", token) else NO
 
 
 def _one(function: Callable[[str], str], token: str) -> Values:
@@ -99,11 +88,11 @@ WORD_ATTRIBUTES: Mapping[str, WordAttribute] = {
     "shape": lambda token: (shape(token)[:12],),
     "short-shape": lambda token: (short_shape(token)[:12],),
     "case": case,
-    "class": _classes,
+    "class": lambda token: tuple(name for name, known in _CLASSES.items() if known.fullmatch(token)),
     "length": lambda token: (bucket(len(token)),),
     "word-count": lambda token: (bucket(len(token.split())),),
-    "brackets": _brackets,
-    "bag": _bag,
+    "brackets": lambda token: YES if _BRACKETS.search(token) else NO,
+    "bag": lambda token: tuple(sorted(set(_words(token)[:20]))),
     "first-word": lambda token: tuple(_words(token)[:1]),
     "last-word": lambda token: tuple(_words(token)[-1:]),
     "first-character": lambda token: (token[:1],),
@@ -112,13 +101,8 @@ WORD_ATTRIBUTES: Mapping[str, WordAttribute] = {
 """Attributes by name."""
 
 
-def _prefix(token: str, length: int) -> Values:
-    return (token[:length].lower(),) if len(token) > length else NO
-
-
-def _suffix(token: str, length: int) -> Values:
-    return (token[-length:].lower(),) if len(token) > length else NO
-
-
-NUMBERED_ATTRIBUTES: Mapping[str, Callable[[str, int], Values]] = {"prefix": _prefix, "suffix": _suffix}
+NUMBERED_ATTRIBUTES: Mapping[str, Callable[[str, int], Values]] = {
+    "prefix": lambda token, length: (token[:length].lower(),) if len(token) > length else NO,
+    "suffix": lambda token, length: (token[-length:].lower(),) if len(token) > length else NO,
+}
 """Attributes that take a length, as in `prefix:3`."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from numbers import Integral, Real
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import LabelSet
+from formulations.dtypes import Floats, Integers
 from ilpinfer.models.counting import check_texts
 from ilpinfer.models.emissions import Emissions
 from ilpinfer.models.forward_backward import Sums, forward_backward
@@ -16,8 +16,7 @@ from ilpinfer.models.hmm import HMM
 from ilpinfer.models.smoothing import Smoothing, named
 from ilpinfer.models.words import Vocabulary, vocabulary_named
 
-Floats = NDArray[np.float64]
-Ids = NDArray[np.int64]
+Ids = Integers
 Progress = Callable[[int, int, float], None]
 """Restart, iteration and log P(X) in nats, all counted from 0."""
 

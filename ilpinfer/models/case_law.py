@@ -99,7 +99,7 @@ class CaseLawTagger:
             begins = not names or names[-1] == BREAK
             if token == NEWLINE:
                 names.append(BREAK)
-            elif _looks_like_number(token) and (begins or _congruent(token, earlier)):
+            elif _FRAMED.fullmatch(token) and numberings(token) and (begins or _congruent(token, earlier)):
                 names.append(NUMBER)
                 earlier.append(token)
             elif (begins or names[-1] == NUMBER) and is_known_title(token):
@@ -116,10 +116,6 @@ class CaseLawTagger:
         emissions = np.full((len(tokens), K), -self.departure)
         emissions[np.arange(len(tokens)), self.labels.ids(self.tag(tokens))] = 0.0
         return Trellis.from_emissions(emissions, np.zeros((K, K)), labels=self.labels, tokens=tokens)
-
-
-def _looks_like_number(token: str) -> bool:
-    return bool(numberings(token)) and bool(_FRAMED.fullmatch(token))
 
 
 def _congruent(token: str, earlier: Sequence[str]) -> bool:

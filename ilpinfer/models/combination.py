@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
-from formulations.grid import UNITS_PER_NAT, Grid, is_forbidden
+from formulations.dtypes import Floats, Integers
+from formulations.grid import Grid, all_nats
 from ilpinfer.models.files import Model
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ def combine(trellises: Sequence[Trellis], weights: Sequence[float] | None = None
     for number, trellis in enumerate(trellises[1:], 1):
         _check_same(first, trellis, number)
     tokens = next((t.tokens for t in trellises if any(t.tokens)), first.tokens)
-    factored = first.order == 1 and all(_is_factored(trellis) for _, trellis in chosen)
+    factored = first.order == 1 and all(len(trellis.lattice.pool) == 1 for _, trellis in chosen)
     parts = [_parts(trellis, first.labels, factored) for _, trellis in chosen]
     sums = [
         sum((w * part[i] for (w, _), part in zip(chosen, parts, strict=True)), np.zeros(parts[0][i].shape))
@@ -108,10 +106,6 @@ def _check_same(first: Trellis, other: Trellis, number: int) -> None:
         )
 
 
-def _is_factored(trellis: Trellis) -> bool:
-    return len(trellis.lattice.pool) == 1
-
-
 def _parts(trellis: Trellis, labels: LabelSet, factored: bool) -> list[Floats]:
     """Scores in nats, labels in the given order.
 
@@ -130,14 +124,10 @@ def _parts(trellis: Trellis, labels: LabelSet, factored: bool) -> list[Floats]:
         later = steps[1:, K:].reshape(-1, K, K, K)
         parts, axes = [lattice.node[0, :K], first, later], [1, 2, 3]
     order = trellis.labels.ids(labels.names)
-    return [_nats(_permuted(part, order, count)) for part, count in zip(parts, axes, strict=True)]
+    return [all_nats(_permuted(part, order, count)) for part, count in zip(parts, axes, strict=True)]
 
 
-def _permuted(part: Grid, order: NDArray[np.int64], axes: int) -> Grid:
+def _permuted(part: Grid, order: Integers, axes: int) -> Grid:
     """The array with the labels of its last axes in another order."""
     last = range(part.ndim - axes, part.ndim)
     return reduce(lambda array, axis: np.take(array, order, axis) if part.size else array, last, part)
-
-
-def _nats(part: Grid) -> Floats:
-    return np.where(is_forbidden(part), -np.inf, part / UNITS_PER_NAT)

@@ -90,44 +90,30 @@ def _flags(flags: Sequence[bool]) -> Column:
     return [YES if flag else NO for flag in flags]
 
 
-def _first(tokens: Sequence[str]) -> Column:
-    return _flags([t == 0 for t in range(len(tokens))])
-
-
-def _last(tokens: Sequence[str]) -> Column:
-    return _flags([t == len(tokens) - 1 for t in range(len(tokens))])
-
-
-def _position(tokens: Sequence[str]) -> Column:
-    return [(bucket(t),) for t in range(len(tokens))]
-
-
-def _tenth(tokens: Sequence[str]) -> Column:
-    return [(str(10 * t // len(tokens)),) for t in range(len(tokens))]
+_OF_STRETCH: Mapping[str, Callable[[Sequence[str], int, int, int], str]] = {
+    "number": lambda tokens, number, begin, end: bucket(number),
+    "length": lambda tokens, number, begin, end: bucket(end - begin),
+    "first": lambda tokens, number, begin, end: tokens[begin].lower()[:20],
+    "last": lambda tokens, number, begin, end: tokens[max(begin, end - 2)].lower()[:20],
+    "delimiter": lambda tokens, number, begin, end: tokens[end - 1][-1:],
+}
+"""What a stretch of the tokens says of all in it, given its number, where it begins, and beyond where it ends."""
+_IN_STRETCH: Mapping[str, Callable[[int, int, int], Values]] = {
+    "position": lambda t, begin, end: (bucket(t - begin),),
+    "start": lambda t, begin, end: YES if t == begin else NO,
+    "end": lambda t, begin, end: YES if t == end - 1 else NO,
+}
+"""What a stretch says of one token."""
 
 
 def _of_stretch(kind: str, what: str) -> Callable[[Sequence[str]], Column]:
-    """One value for each token from its stretch: its number, length and so on."""
-
     def column(tokens: Sequence[str]) -> Column:
         found: Column = []
         for number, (begin, end) in enumerate(STRETCHES[kind](tokens)):
-            inside = range(begin, end)
-            if what == "number":
-                found += [(bucket(number),)] * len(inside)
-            elif what == "length":
-                found += [(bucket(len(inside)),)] * len(inside)
-            elif what == "position":
-                found += [(bucket(t - begin),) for t in inside]
-            elif what == "first":
-                found += [(tokens[begin].lower()[:20],)] * len(inside)
-            elif what == "last":
-                word = tokens[max(begin, end - 2)]
-                found += [(word.lower()[:20],)] * len(inside)
-            elif what == "delimiter":
-                found += [(tokens[end - 1][-1:],)] * len(inside)
+            if what in _OF_STRETCH:
+                found += [(_OF_STRETCH[what](tokens, number, begin, end),)] * (end - begin)
             else:
-                found += _flags([t == (begin if what == "start" else end - 1) for t in inside])
+                found += [_IN_STRETCH[what](t, begin, end) for t in range(begin, end)]
         return found
 
     return column
@@ -195,26 +181,22 @@ def _breaks_before(tokens: Sequence[str]) -> Column:
     return [(bucket(n),) for n in found]
 
 
-def _breaks_after(tokens: Sequence[str]) -> Column:
-    return _breaks_before(tokens[::-1])[::-1]
-
-
 CONTEXT_ATTRIBUTES: Mapping[str, Callable[[Sequence[str]], Column]] = {
-    "first": _first,
-    "last": _last,
-    "position": _position,
-    "tenth": _tenth,
+    "first": lambda tokens: _flags([t == 0 for t in range(len(tokens))]),
+    "last": lambda tokens: _flags([t == len(tokens) - 1 for t in range(len(tokens))]),
+    "position": lambda tokens: [(bucket(t),) for t in range(len(tokens))],
+    "tenth": lambda tokens: [(str(10 * t // len(tokens)),) for t in range(len(tokens))],
     "in-brackets": _in_brackets,
     "in-quotes": _in_quotes,
     "repeated": _repeated,
     "numbering": _numbering,
     "subsection": _subsection,
     "breaks-before": _breaks_before,
-    "breaks-after": _breaks_after,
+    "breaks-after": lambda tokens: _breaks_before(tokens[::-1])[::-1],
     **{
         f"{kind}-{what}": _of_stretch(kind, what)
         for kind in STRETCHES
-        for what in ("number", "length", "position", "first", "last", "delimiter", "start", "end")
+        for what in (*_OF_STRETCH, *_IN_STRETCH)
     },
 }
 """Attributes by name, each a function of the tokens."""

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
+from formulations.dtypes import Floats, Integers
 from ilpinfer.models import line_breaks, plain
 from ilpinfer.models.crf_bodies import KEYS, read_weights, written
 from ilpinfer.models.crf_training import Observed, Progress, check_sequences, learn
@@ -21,7 +21,6 @@ from ilpinfer.models.fit import check_template, warn_of_unknown
 from ilpinfer.models.forward_backward import Sums, forward_backward
 from ilpinfer.models.template_files import load_template
 
-Floats = NDArray[np.float64]
 Labelled = Iterable[tuple[Sequence[str], Sequence[str]]]
 
 
@@ -172,7 +171,7 @@ class CRF:
         values = np.array([value for f in items for _, value in f], float)
         return self._sum(rows, counts, values).reshape(len(items), len(self.labels))
 
-    def _sum(self, rows: NDArray[np.int64], counts: NDArray[np.int64], values: Floats | None) -> Floats:
+    def _sum(self, rows: Integers, counts: Integers, values: Floats | None) -> Floats:
         """Weights of attributes added up: `counts` (T,) of the attributes `rows` belong to each token."""
         T, K = len(counts), len(self.labels)
         begins, lengths = self._extents
@@ -190,7 +189,7 @@ class CRF:
         return {name: row for row, name in enumerate(self.learnt.attributes)}
 
     @cached_property
-    def _extents(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _extents(self) -> tuple[Integers, Integers]:
         """(A+1,) where each attribute's weights begin and how many there are; none for one not known."""
         return self.learnt.begins, np.append(np.diff(self.learnt.begins), 0)
 

@@ -3,11 +3,10 @@
 from numbers import Real
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import Trellis
 from formulations.compiled.lattice import Lattice
-from formulations.grid import FORBIDDEN, UNITS_PER_NAT, Grid, is_forbidden
+from formulations.grid import FORBIDDEN, Grid, all_nats
 from ilpinfer.models.forward_backward import by_label, possible, sums
 
 
@@ -44,11 +43,7 @@ def cut(trellis: Trellis, delta: float, *, steps: bool = True) -> Trellis:
 def _trellis(trellis: Trellis, lattice: Lattice, start: Grid, edges: Grid) -> Trellis:
     T, K = lattice.shape
     if lattice.order == 1:
-        return Trellis(_nats(start), _nats(edges), trellis.labels, trellis.tokens)
-    first = _nats(edges[0, :K]) if T > 1 else None
-    later = _nats(edges[1:, K:]).reshape(max(T - 2, 0), K, K, K)
-    return Trellis.second_order(_nats(start[:K]), first, later, trellis.labels, trellis.tokens)
-
-
-def _nats(units: Grid) -> NDArray[np.float64]:
-    return np.where(is_forbidden(units), -np.inf, units / UNITS_PER_NAT)
+        return Trellis(all_nats(start), all_nats(edges), trellis.labels, trellis.tokens)
+    first = all_nats(edges[0, :K]) if T > 1 else None
+    later = all_nats(edges[1:, K:]).reshape(max(T - 2, 0), K, K, K)
+    return Trellis.second_order(all_nats(start[:K]), first, later, trellis.labels, trellis.tokens)

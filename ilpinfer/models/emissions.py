@@ -6,13 +6,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from formulations.dtypes import Floats, Integers
 from ilpinfer.models import plain
 from ilpinfer.models.smoothing import Smoothing, smooth
 from ilpinfer.models.words import CLASSES, Vocabulary
-
-Floats = NDArray[np.float64]
 
 _HALF = Smoothing("additive", 0.5)
 _FINER = Smoothing("witten-bell")
@@ -44,7 +42,7 @@ class Emissions:
     def count(
         cls,
         texts: Sequence[Sequence[str]],
-        labels: Sequence[NDArray[np.int64]],
+        labels: Sequence[Integers],
         K: int,
         smoothing: Smoothing,
         vocabulary: Vocabulary,
@@ -57,7 +55,7 @@ class Emissions:
         np.add.at(counts, (np.array([row[token] for token in tokens]), np.concatenate(labels)), 1)
         return cls(words, counts, smoothing, vocabulary)
 
-    def rows(self, tokens: Sequence[str]) -> NDArray[np.int64]:
+    def rows(self, tokens: Sequence[str]) -> Integers:
         """Which row of `log_probabilities` each of T tokens has."""
         return np.array([self._row(self.vocabulary.word(token)) for token in tokens], np.int64)
 
@@ -136,7 +134,7 @@ class Emissions:
         return [{keys: i for i, keys in enumerate(depth)} for depth in depths]
 
     @cached_property
-    def _place_of_word(self) -> list[NDArray[np.int64]]:
+    def _place_of_word(self) -> list[Integers]:
         ladders = [self.vocabulary.ladder(word) for word in self.words]
         return [
             np.array([place[keys[: depth + 1]] for keys in ladders], np.int64)
@@ -156,7 +154,7 @@ class Emissions:
         return len(self.words) + row
 
 
-def _refine(coarse: Floats, parent: NDArray[np.int64], size: Floats, counts: Floats, by: Smoothing) -> Floats:
+def _refine(coarse: Floats, parent: Integers, size: Floats, counts: Floats, by: Smoothing) -> Floats:
     """Probabilities of n finer things, and of an unseen one within each of the R coarser.
 
     Parameters

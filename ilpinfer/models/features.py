@@ -49,6 +49,10 @@ class Template:
     words: Mapping[str, WordAttribute] = field(default_factory=dict)
     contexts: Mapping[str, ContextAttribute] = field(default_factory=dict)
     source: Mapping[str, Any] = field(default_factory=dict)
+    _known: "dict[str, _Word]" = field(default_factory=dict, init=False, repr=False, compare=False)
+    _known_values: dict[Atom, dict[Values, Sequence[str]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def features(self, tokens: Sequence[str], at: Iterable[int] | None = None) -> Features:
         """Names of the features at each of T tokens; none at those that `at` leaves out."""
@@ -126,14 +130,6 @@ class Template:
             parts = [_names(atom, values[atom.attribute]) for atom in self._parts]
             known = self._known[word] = singles, parts
         return known
-
-    @cached_property
-    def _known(self) -> "dict[str, _Word]":
-        return {}
-
-    @cached_property
-    def _known_values(self) -> dict[Atom, dict[Values, Sequence[str]]]:
-        return {}
 
     @cached_property
     def _context_names(self) -> list[str]:

@@ -4,13 +4,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import Trellis
-from formulations.compiled.lattice import Lattice
-from formulations.grid import UNITS_PER_NAT, is_forbidden
-
-Floats = NDArray[np.float64]
+from formulations.compiled.lattice import Lattice, entered
+from formulations.dtypes import Floats, Integers
+from formulations.grid import all_nats
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +28,7 @@ class Sums:
 
     node: Floats
     pool: Floats
-    step: NDArray[np.int64]
+    step: Integers
     alpha: Floats
     beta: Floats
     log_partition: float
@@ -41,12 +39,12 @@ class Sums:
 
     def edges(self) -> Floats:
         """(T-1, S, K) probability of each edge into token t+1, γ_t(i, j) (eq. 12)."""
-        after = _entered(self.node[1:] + self.beta[1:], self.pool.shape[2])
+        after = entered(self.node[1:] + self.beta[1:], self.pool.shape[2])
         total = self.alpha[:-1, :, None] + self.pool[self.step] + after - self.log_partition
         return np.exp(total)
 
 
-def forward_backward(node: Floats, pool: Floats, step: NDArray[np.int64]) -> Sums:
+def forward_backward(node: Floats, pool: Floats, step: Integers) -> Sums:
     """Sums over all paths of a lattice; states are labels, or pairs as `Lattice` numbers them.
 
     Parameters
@@ -65,7 +63,7 @@ def forward_backward(node: Floats, pool: Floats, step: NDArray[np.int64]) -> Sum
         alpha[t, skipped:] = np.logaddexp.reduce(left + ahead[step[t - 1]]).reshape(-1)
         alpha[t] += node[t]
     for t in range(T - 2, -1, -1):
-        after = pool[step[t]] + _entered(node[t + 1] + beta[t + 1], K)
+        after = pool[step[t]] + entered(node[t + 1] + beta[t + 1], K)
         beta[t] = np.logaddexp.reduce(after, axis=1)
     return Sums(node, pool, step, alpha, beta, float(np.logaddexp.reduce(alpha[-1])))
 
@@ -73,7 +71,7 @@ def forward_backward(node: Floats, pool: Floats, step: NDArray[np.int64]) -> Sum
 def sums(trellis: Trellis) -> Sums:
     """Forward and backward sums of a trellis, first or second order."""
     lattice = trellis.lattice
-    return forward_backward(_nats(lattice.node), _nats(lattice.pool), lattice.step)
+    return forward_backward(all_nats(lattice.node), all_nats(lattice.pool), lattice.step)
 
 
 def log_partition(trellis: Trellis) -> float:
@@ -115,15 +113,3 @@ def by_label(states: Floats, lattice: Lattice) -> Floats:
     """(T, K) sums over the states of each label."""
     T, K = lattice.shape
     return states.reshape(T, -1, K).sum(axis=1)
-
-
-def _entered(values: Floats, K: int) -> Floats:
-    """Values (…, S) of states as values (…, S or 1, K) of the states that each edge leads to."""
-    *leading, S = values.shape
-    if S == K:
-        return values[..., None, :]
-    return np.tile(values[..., K:].reshape(*leading, K, K), (K + 1, 1))
-
-
-def _nats(units: NDArray[np.int64]) -> Floats:
-    return np.where(is_forbidden(units), -np.inf, units / UNITS_PER_NAT)

@@ -11,16 +11,15 @@ from functools import cached_property
 from itertools import chain, islice
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import Rule, Trellis
 from formulations.compiled.lattice import Lattice
+from formulations.dtypes import Booleans, Floats, Integers
 from formulations.grid import FORBIDDEN, Grid, add, snap
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.token_rules import Allowed, TokenRules
 
-Floats = NDArray[np.float64]
-Ids = NDArray[np.int64]
+Ids = Integers
 
 BATCH = 64
 """How many sequences are decoded together."""
@@ -42,10 +41,10 @@ class Settled:
     allowed: Allowed
     fixed: Ids
     at: Ids
-    first: NDArray[np.bool_]
-    last: NDArray[np.bool_]
-    before: NDArray[np.bool_]
-    after: NDArray[np.bool_]
+    first: Booleans
+    last: Booleans
+    before: Booleans
+    after: Booleans
 
     @classmethod
     def of(cls, allowed: Sequence[Allowed]) -> "Settled":

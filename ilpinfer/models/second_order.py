@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
+from formulations.dtypes import Floats
 from formulations.labels import suggestion
 from ilpinfer.models import plain
 from ilpinfer.models.counting import encode
@@ -17,8 +17,6 @@ from ilpinfer.models.emissions import Emissions
 from ilpinfer.models.files import save_body
 from ilpinfer.models.smoothing import Smoothing, named, smooth
 from ilpinfer.models.words import Vocabulary, vocabulary_named
-
-Floats = NDArray[np.float64]
 
 KEYS = ("labels", "scheme", "smoothing", "start", "end", "transitions", "emissions")
 """What a model file holds."""

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from formulations.dtypes import Floats
 from formulations.labels import suggestion
-
-Floats = NDArray[np.float64]
 
 AMOUNTS: Mapping[str, float | None] = {
     "none": None,
@@ -94,10 +93,6 @@ def relative(counts: Floats, otherwise: Floats) -> Floats:
     return np.where(total > 0, counts / np.where(total > 0, total, 1), otherwise)
 
 
-def _maximum_likelihood(counts: Floats, lower: Floats, amount: float | None) -> Floats:
-    return relative(counts, lower)
-
-
 def _additive(counts: Floats, lower: Floats, amount: float | None) -> Floats:
     mass = (amount or 0) * counts.shape[-1]
     return (counts + mass * lower) / (counts.sum(axis=-1, keepdims=True) + mass)
@@ -140,7 +135,7 @@ def _without_one(counts: Floats, shape: tuple[int, ...]) -> Floats:
 
 
 _STEPS: Mapping[str, Callable[[Floats, Floats, float | None], Floats]] = {
-    "none": _maximum_likelihood,
+    "none": lambda counts, lower, amount: relative(counts, lower),
     "additive": _additive,
     "witten-bell": _witten_bell,
     "absolute-discounting": _discounted,

@@ -5,18 +5,17 @@ looking up.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import LabelSet, Rule
 from formulations.constraints.lexical import TagAt
 from formulations.constraints.template import Template as Statement
+from formulations.dtypes import Booleans
 
-Booleans = NDArray[np.bool_]
 Allowed = list[int]
 """For each of T tokens the set of labels that are left to it."""
 
@@ -44,6 +43,12 @@ class TokenRules:
     labels: LabelSet
     rules: tuple[Rule, ...]
     valid: bool = True
+    _masks: dict[int, Booleans] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _words: dict[tuple[str, int, int], int] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _after: dict[int, int] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _before: dict[int, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rules", tuple(self.rules))
@@ -158,22 +163,6 @@ class TokenRules:
     def _steps(self) -> Booleans:
         """(K+1, K) which steps the scheme allows."""
         return ~self.labels.invalid[0]
-
-    @cached_property
-    def _masks(self) -> dict[int, Booleans]:
-        return {}
-
-    @cached_property
-    def _words(self) -> dict[tuple[str, int, int], int]:
-        return {}
-
-    @cached_property
-    def _after(self) -> dict[int, int]:
-        return {}
-
-    @cached_property
-    def _before(self) -> dict[int, int]:
-        return {}
 
 
 def bits(member: Booleans) -> int:

@@ -27,58 +27,50 @@ class Kind:
     Parameters
     ----------
     title : what it is
-    make : trains one, from sequences, the scheme of their labels, held-out sequences, progress and options
+    model : its class
+    read : from options by name to what `model.train` takes
+    iterated : whether training has iterations, which are tried on held-out sequences
     """
 
     title: str
-    make: Callable[..., Any]
+    model: Any
+    read: Callable[[Mapping[str, Any]], dict[str, Any]]
+    iterated: bool = False
 
-
-def _counted(model: type[HMM] | type[SecondOrderHMM]) -> Callable[..., Any]:
     def make(
+        self,
         pairs: Sequence[Pair],
         scheme: str,
         held_out: Sequence[Pair],
         progress: Progress | None,
         options: Mapping[str, Any],
     ) -> Any:
-        unknown = [name for name in options if name not in COUNTED]
-        if unknown:
-            raise ValueError(f'no option "{unknown[0]}"{suggestion(unknown[0], COUNTED)}')
-        smoothings = {name: options[name] for name in COUNTED[:2] if name in options}
-        for name, method in smoothings.items():
-            if not isinstance(method, str):
-                raise ValueError(f"{name} is {method!r}; expected the name of a smoothing")
-        words = Vocabulary(**{name: value for name, value in options.items() if name not in smoothings})
-        return model.train(pairs, scheme=scheme, vocabulary=words, **smoothings)
-
-    return make
+        """A model of labelled sequences."""
+        watched = {"held_out": held_out, "progress": progress} if self.iterated else {}
+        return self.model.train(pairs, scheme=scheme, **watched, **self.read(options))
 
 
-def _trained(
-    pairs: Sequence[Pair],
-    scheme: str,
-    held_out: Sequence[Pair],
-    progress: Progress | None,
-    options: Mapping[str, Any],
-) -> CRF:
+def _counted(options: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = [name for name in options if name not in COUNTED]
+    if unknown:
+        raise ValueError(f'no option "{unknown[0]}"{suggestion(unknown[0], COUNTED)}')
+    smoothings = {name: options[name] for name in COUNTED[:2] if name in options}
+    for name, method in smoothings.items():
+        if not isinstance(method, str):
+            raise ValueError(f"{name} is {method!r}; expected the name of a smoothing")
+    words = {name: value for name, value in options.items() if name not in smoothings}
+    return {**smoothings, "vocabulary": Vocabulary(**words)}
+
+
+def _trained(options: Mapping[str, Any]) -> dict[str, Any]:
     own = {name: str(options[name]) for name in TRAINED if name in options}
-    parameters = {name: value for name, value in options.items() if name not in TRAINED}
-    return CRF.train(
-        pairs,
-        own.get("template", "general"),
-        algorithm=own.get("algorithm", "lbfgs"),
-        parameters=parameters,
-        scheme=scheme,
-        held_out=held_out,
-        progress=progress,
-    )
+    return {**own, "parameters": {name: value for name, value in options.items() if name not in TRAINED}}
 
 
 KINDS: Mapping[str, Kind] = {
-    "hmm": Kind("first-order HMM", _counted(HMM)),
-    "hmm2": Kind("second-order HMM", _counted(SecondOrderHMM)),
-    "crf": Kind("linear-chain CRF", _trained),
+    "hmm": Kind("first-order HMM", HMM, _counted),
+    "hmm2": Kind("second-order HMM", SecondOrderHMM, _counted),
+    "crf": Kind("linear-chain CRF", CRF, _trained, iterated=True),
 }
 
 

@@ -11,7 +11,7 @@ from ilpinfer.found import Found, Task
 from ilpinfer.kernels import annealing as kernels
 from ilpinfer.kernels.evolution import VALUED
 from ilpinfer.search.parameters import Annealing, Evolution
-from ilpinfer.search.population import Population, populated
+from ilpinfer.search.population import Population, searched
 from ilpinfer.search.starting import better_first
 
 _STEPS = 1000
@@ -23,13 +23,12 @@ def annealing(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     parameters = task.parameters or Annealing()
     assert isinstance(parameters, Annealing)
     individuals = Evolution(population=1, offspring=1, seed=parameters.seed, iterations=parameters.iterations)
-    population = populated(problem, task, name, ("annealing",), individuals, better_first)
-    if isinstance(population, Found):
-        yield population
-        return
-    population.begin()
-    steps = cool(population, parameters)
-    yield population.incumbents.best(population.bound, f"{name}: {steps} steps")
+
+    def run(population: Population) -> str:
+        population.begin()
+        return f"{cool(population, parameters)} steps"
+
+    yield from searched(problem, task, name, ("annealing",), individuals, better_first, run)
 
 
 def cool(population: Population, parameters: Annealing) -> int:

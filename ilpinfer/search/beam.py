@@ -9,10 +9,9 @@ from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.deadline import Deadline
 from ilpinfer.exact.viterbi import completions
+from ilpinfer.found import Path
 from ilpinfer.kernels import beam as kernels
 from ilpinfer.kernels.packed import chain_of, integers, pack, small
-
-Path = NDArray[np.int64]
 
 _WORK_PER_CALL = 500_000
 
@@ -87,7 +86,7 @@ def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> 
     return Beam(paths, scores_found, left_out, min(best, bound), blind)
 
 
-def _backtrack(nodes: NDArray[np.int32], parents: NDArray[np.int32], h: int) -> NDArray[np.int64]:
+def _backtrack(nodes: NDArray[np.int32], parents: NDArray[np.int32], h: int) -> Path:
     """States (T,) of the lattice that hypothesis h passed."""
     states = np.empty(len(nodes), np.int64)
     for t in range(len(nodes) - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""Rules on single tokens: obeyed by Viterbi, or written over its labelling afterwards (Liao et al. 2009, section 2)."""
+"""Rules on single tokens, written over Viterbi's labelling (Liao et al. 2009, section 2)."""
 
 from collections.abc import Iterator
 
@@ -7,28 +7,10 @@ from numpy.typing import NDArray
 
 from formulations.compiled.problem import Problem
 from formulations.grid import is_forbidden
-from ilpinfer.certificate import FOLDED_BOUND, VITERBI_BOUND
-from ilpinfer.exact.viterbi import best_paths, viterbi
+from ilpinfer.certificate import VITERBI_BOUND
+from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.found import Found, Task
-from ilpinfer.search.ranking import ranked
 from ilpinfer.warming import warm
-
-
-def constrained_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Found]:
-    """The best labellings of the trellis with all local rules in its scores, the other rules ignored.
-
-    Clamped tokens, forbidden labels and forbidden steps, thus sub-paths too, leave the rest of the labelling exact
-    (Fersini et al. 2014, eq. 10; Liao et al. 2009, section 3.2).
-    """
-    task.deadline.excuse(warm("viterbi"))
-    folded = problem.fold()
-    found = best_paths(folded.lattice, task.top)
-    for (_, path), (bound, proof) in zip(found, ranked(problem, found, FOLDED_BOUND), strict=True):
-        broken = len(folded.breaks(path))
-        method = f"{name}: {broken} rules broken" if broken else name
-        yield Found(path, bound, method, proof)
-    if len(found) < task.top:
-        yield Found(None, float("-inf"), f"{name}: no labelling is possible", FOLDED_BOUND)
 
 
 def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Found]:

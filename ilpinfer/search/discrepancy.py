@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.compiled.problem import Problem
+from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
 from formulations.limits import OutOfTime
 from formulations.programs.formulation import best_score
@@ -25,8 +25,6 @@ from ilpinfer.search.exhaustion import whole_search
 from ilpinfer.search.incumbents import Incumbents
 from ilpinfer.search.parameters import Discrepancy
 from ilpinfer.warming import warm
-
-Integers = NDArray[np.int64]
 
 _LABELLINGS = 64
 """Room for labellings in a call."""

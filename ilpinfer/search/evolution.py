@@ -7,7 +7,7 @@ from formulations.compiled.problem import Problem
 from ilpinfer.found import Found, Task
 from ilpinfer.search.discrepancy import limited_discrepancy
 from ilpinfer.search.parameters import Border, Discrepancy, Evolution
-from ilpinfer.search.population import Path, populated
+from ilpinfer.search.population import Path, Population, searched
 from ilpinfer.search.starting import best_first
 
 
@@ -19,13 +19,11 @@ def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     def begin(folded: Problem, path: Path, task: Task) -> Path | None:
         return best_first(folded, task.deadline) if parameters.start == "best-first" else path
 
-    population = populated(problem, task, name, (), parameters, begin)
-    if isinstance(population, Found):
-        yield population
-        return
-    population.run()
-    method = f"{name}: {population.generations} generations, {population.valued} labellings"
-    yield population.incumbents.best(population.bound, method)
+    def run(population: Population) -> str:
+        population.run()
+        return f"{population.generations} generations, {population.valued} labellings"
+
+    yield from searched(problem, task, name, (), parameters, begin, run)
 
 
 def hybrid(problem: Problem, task: Task, name: str) -> Iterator[Found]:

@@ -2,16 +2,11 @@
 
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.anytime import Improvement
 from ilpinfer.certificate import VITERBI_BOUND, Certificate
-from ilpinfer.found import Found, Task
-
-Path = NDArray[np.int64]
+from ilpinfer.found import Found, Path, Task
 
 
 @dataclass

@@ -1,40 +1,43 @@
 """Parameters of the searches, with the values of the literature."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 
 class Parameters:
-    """Checks that values lie in the ranges that `_ranges` states."""
-
-    _ranges: ClassVar[dict[str, tuple[float, float]]] = {}
-    _choices: ClassVar[dict[str, tuple[str, ...]]] = {}
+    """Checks that values are what the fields allow."""
 
     def __post_init__(self) -> None:
         for each in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, each.name)
-            if each.name in self._choices:
-                _among(value, self._choices[each.name], each.name)
-            elif each.type in ("bool", bool):
-                if not isinstance(value, bool):
-                    raise ValueError(f"{each.name} is {value!r}; expected true or false")
-            else:
-                _within(value, self._ranges[each.name], each.name, each.type in ("int", int))
+            each.metadata.get("check", _truth)(getattr(self, each.name), each.name)
 
 
-def _among(value: Any, choices: tuple[str, ...], name: str) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} is {value!r}; expected one of {', '.join(choices)}")
+def one_of(usual: str, *others: str) -> Any:
+    """A parameter with so many values."""
+
+    def check(value: Any, name: str) -> None:
+        if value not in (usual, *others):
+            raise ValueError(f"{name} is {value!r}; expected one of {', '.join((usual, *others))}")
+
+    return field(default=usual, metadata={"check": check})
 
 
-def _within(value: Any, ends: tuple[float, float], name: str, whole: bool) -> None:
-    low, high = ends
-    kind = Integral if whole else Real
-    if not isinstance(value, kind) or isinstance(value, bool) or not low <= float(value) <= high:
-        what = "a whole number" if whole else "a number"
-        raise ValueError(f"{name} is {value!r}; expected {what} from {low:g} to {high:g}")
+def within(usual: float, low: float, high: float) -> Any:
+    """A parameter from a number to another, whole where the usual value is."""
+    kind, what = (Integral, "a whole number") if isinstance(usual, int) else (Real, "a number")
+
+    def check(value: Any, name: str) -> None:
+        if not isinstance(value, kind) or isinstance(value, bool) or not low <= float(value) <= high:
+            raise ValueError(f"{name} is {value!r}; expected {what} from {low:g} to {high:g}")
+
+    return field(default=usual, metadata={"check": check})
+
+
+def _truth(value: Any, name: str) -> None:
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} is {value!r}; expected true or false")
 
 
 @dataclass(frozen=True)
@@ -55,21 +58,13 @@ class Discrepancy(Parameters):
     keep_going : whether rounds go on to the deadline rather than to the first that finds anything
     """
 
-    variant: str = "published"
-    token_multiplier: float = -1.3
-    iteration_multiplier: float = 1.5
-    branching: int = 3
-    branching_increase: int = 1
-    zero: str = "score"
+    variant: str = one_of("published", "admissible", "textbook")
+    token_multiplier: float = within(-1.3, -math.inf, 0)
+    iteration_multiplier: float = within(1.5, 1, 1e6)
+    branching: int = within(3, 1, 1e6)
+    branching_increase: int = within(1, 0, 1e6)
+    zero: str = one_of("score", "best")
     keep_going: bool = False
-
-    _choices: ClassVar = {"variant": ("published", "admissible", "textbook"), "zero": ("score", "best")}
-    _ranges: ClassVar = {
-        "token_multiplier": (-math.inf, 0),
-        "iteration_multiplier": (1, 1e6),
-        "branching": (1, 1e6),
-        "branching_increase": (0, 1e6),
-    }
 
 
 @dataclass(frozen=True)
@@ -92,37 +87,19 @@ class Evolution(Parameters):
     seed : of the random numbers
     """
 
-    population: int = 30
-    offspring: int = 30
-    mutation_rate: float = 0.25
-    shift_rate: float = 0.9
-    selection_pressure: float = 1.5
-    start_weight: float = 2.0
-    weight_increase: float = 1.0
-    parents: str = "uniform"
-    shift: str = "backwards"
-    start: str = "best-first"
-    start_mutations: int = 3
-    iterations: int = 0
-    seed: int = 0
-
-    _choices: ClassVar = {
-        "parents": ("uniform", "ranked"),
-        "shift": ("backwards", "both"),
-        "start": ("best-first", "viterbi"),
-    }
-    _ranges: ClassVar = {
-        "population": (1, 100_000),
-        "offspring": (1, 100_000),
-        "mutation_rate": (0, 1),
-        "shift_rate": (0, 1),
-        "selection_pressure": (1, 2),
-        "start_weight": (0, 1e6),
-        "weight_increase": (0, 1e6),
-        "start_mutations": (0, 1e6),
-        "iterations": (0, 1e12),
-        "seed": (0, 2**63 - 1),
-    }
+    population: int = within(30, 1, 100_000)
+    offspring: int = within(30, 1, 100_000)
+    mutation_rate: float = within(0.25, 0, 1)
+    shift_rate: float = within(0.9, 0, 1)
+    selection_pressure: float = within(1.5, 1, 2)
+    start_weight: float = within(2.0, 0, 1e6)
+    weight_increase: float = within(1.0, 0, 1e6)
+    parents: str = one_of("uniform", "ranked")
+    shift: str = one_of("backwards", "both")
+    start: str = one_of("best-first", "viterbi")
+    start_mutations: int = within(3, 0, 1e6)
+    iterations: int = within(0, 0, 1e12)
+    seed: int = within(0, 0, 2**63 - 1)
 
 
 @dataclass(frozen=True)
@@ -136,12 +113,9 @@ class Border(Parameters):
     seed : of the random numbers
     """
 
-    border: int = 60
-    zero: str = "score"
-    seed: int = 0
-
-    _choices: ClassVar = {"zero": ("score", "best")}
-    _ranges: ClassVar = {"border": (0, 1e9), "seed": (0, 2**63 - 1)}
+    border: int = within(60, 0, 1e9)
+    zero: str = one_of("score", "best")
+    seed: int = within(0, 0, 2**63 - 1)
 
 
 @dataclass(frozen=True)
@@ -158,23 +132,13 @@ class Annealing(Parameters):
     seed : of the random numbers
     """
 
-    start_temperature: float = 1.0
-    end_temperature: float = 0.1
-    hard_weight: float = 10.0
-    run_rate: float = 0.2
-    shift_rate: float = 0.6
-    iterations: int = 0
-    seed: int = 0
-
-    _ranges: ClassVar = {
-        "start_temperature": (1e-6, 1e6),
-        "end_temperature": (1e-6, 1e6),
-        "hard_weight": (0, 1e6),
-        "run_rate": (0, 1),
-        "shift_rate": (0, 1),
-        "iterations": (0, 1e12),
-        "seed": (0, 2**63 - 1),
-    }
+    start_temperature: float = within(1.0, 1e-6, 1e6)
+    end_temperature: float = within(0.1, 1e-6, 1e6)
+    hard_weight: float = within(10.0, 0, 1e6)
+    run_rate: float = within(0.2, 0, 1)
+    shift_rate: float = within(0.6, 0, 1)
+    iterations: int = within(0, 0, 1e12)
+    seed: int = within(0, 0, 2**63 - 1)
 
 
 @dataclass(frozen=True)
@@ -195,24 +159,12 @@ class Tabu(Parameters):
     seed : of the random numbers
     """
 
-    candidates: int = 100
-    tenure: int = 3
-    patience: int = 300
-    kicks: int = 3
-    hard_weight: float = 10.0
-    refit_rate: float = 0.9
-    shift_rate: float = 0.6
-    iterations: int = 0
-    seed: int = 0
-
-    _ranges: ClassVar = {
-        "candidates": (1, 1e6),
-        "tenure": (1, 1e9),
-        "patience": (1, 1e9),
-        "kicks": (0, 1e6),
-        "hard_weight": (0, 1e6),
-        "refit_rate": (0, 1),
-        "shift_rate": (0, 1),
-        "iterations": (0, 1e12),
-        "seed": (0, 2**63 - 1),
-    }
+    candidates: int = within(100, 1, 1e6)
+    tenure: int = within(3, 1, 1e9)
+    patience: int = within(300, 1, 1e9)
+    kicks: int = within(3, 0, 1e6)
+    hard_weight: float = within(10.0, 0, 1e6)
+    refit_rate: float = within(0.9, 0, 1)
+    shift_rate: float = within(0.6, 0, 1)
+    iterations: int = within(0, 0, 1e12)
+    seed: int = within(0, 0, 2**63 - 1)

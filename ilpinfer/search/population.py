@@ -1,6 +1,6 @@
 """Individuals with their values, which evolution, annealing, tabu search and repair change."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from ilpinfer.deadline import STRETCH
 from ilpinfer.exact.guide import joint_symbols
 from ilpinfer.exact.parts import Priced, pack_parts, priced
 from ilpinfer.exact.viterbi import viterbi
-from ilpinfer.found import Found, Task
+from ilpinfer.found import Found, Path, Task
 from ilpinfer.kernels import evolution as kernels
 from ilpinfer.kernels.machines import Joint, Memo, memo_of
 from ilpinfer.kernels.packed import chain_of, integers, small
@@ -24,43 +24,47 @@ from ilpinfer.search.incumbents import Incumbents
 from ilpinfer.search.parameters import Evolution
 from ilpinfer.warming import warm
 
-Path = NDArray[np.int64]
-
 _LARGEST_MEMO = 4_000_000
 
 
-def populated(
+def searched(
     problem: Problem,
     task: Task,
     name: str,
     stages: Iterable[str],
     individuals: Evolution,
     begin: Callable[[Problem, Path, Task], Path | None],
-) -> "Population | Found":
-    """The population that a search begins with, or what it says where there is none.
+    run: "Callable[[Population], str]",
+) -> Iterator[Found]:
+    """The best labelling that a search finds which changes individuals.
 
     Parameters
     ----------
     stages : of the kernels that it needs beside those that all need
     individuals : how many, and how they come to be; without iterations time is limited
     begin : the first of them, from the folded problem and Viterbi's labelling, which stands in for None
+    run : the search; says how much it has done
     """
     for stage in ("viterbi", "discrepancy", "evolution", *stages):
         task.deadline.excuse(warm(stage))
     folded = problem.fold()
     bound, path = viterbi(folded.lattice)
     if is_forbidden(bound):
-        return Found(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
+        yield Found(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
+        return
     if not individuals.iterations:
         task = replace(task, deadline=run_time(task.deadline))
     first = path
     try:
         begun = begin(folded, path, task)
         first = path if begun is None else begun
-        return Population(folded, task, individuals, first, bound)
+        population = Population(folded, task, individuals, first, bound)
     except OutOfTime:
         kept = first if folded.value(first).feasible else None
-        return Found(kept, bound, f"{name}: no time left", VITERBI_BOUND)
+        yield Found(kept, bound, f"{name}: no time left", VITERBI_BOUND)
+        return
+    done = run(population)
+    yield population.incumbents.best(bound, f"{name}: {done}")
 
 
 @dataclass

@@ -13,7 +13,7 @@ from ilpinfer.found import Found, Task
 from ilpinfer.kernels import repairing as kernels
 from ilpinfer.search import starting
 from ilpinfer.search.parameters import Evolution
-from ilpinfer.search.population import Path, Population, populated
+from ilpinfer.search.population import Path, Population, searched
 from ilpinfer.warming import warm
 
 _HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)
@@ -60,16 +60,14 @@ def _begun(
     *,
     repair: bool,
 ) -> Iterator[Found]:
+    def run(population: Population) -> str:
+        population.begin()
+        if repair:
+            mend(population)
+        return f"{population.counts[kernels.VALUED]} labellings"
+
     single = Evolution(population=1, offspring=1)
-    population = populated(problem, task, name, ("repair",), single, begin)
-    if isinstance(population, Found):
-        yield population
-        return
-    population.begin()
-    if repair:
-        mend(population)
-    valued = int(population.counts[kernels.VALUED])
-    yield population.incumbents.best(population.bound, f"{name}: {valued} labellings")
+    yield from searched(problem, task, name, ("repair",), single, begin, run)
 
 
 def mend(population: Population) -> None:

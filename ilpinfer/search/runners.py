@@ -7,7 +7,7 @@ from formulations.compiled.machine import Machine
 from formulations.compiled.problem import GroundRule, Problem
 from formulations.grid import is_forbidden
 from formulations.programs.formulation import best_score
-from ilpinfer.certificate import BEAM_BOUND, VITERBI_BOUND
+from ilpinfer.certificate import BEAM_BOUND, FOLDED_BOUND, VITERBI_BOUND, Certificate
 from ilpinfer.exact.viterbi import best_paths
 from ilpinfer.found import Found, Task
 from ilpinfer.search.beam import search
@@ -20,13 +20,29 @@ WHOLE_BEAM = "the beam left out no prefix that could be better"
 
 def plain_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The best labellings, the rules ignored; their scores bound those of all labellings that follow."""
+    yield from _best_of_lattice(problem, problem, task, name, VITERBI_BOUND)
+
+
+def constrained_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+    """The best labellings of the trellis with all local rules in its scores, the other rules ignored.
+
+    Clamped tokens, forbidden labels and forbidden steps, thus sub-paths too, leave the rest of the labelling exact
+    (Fersini et al. 2014, eq. 10; Liao et al. 2009, section 3.2).
+    """
+    yield from _best_of_lattice(problem, problem.fold(), task, name, FOLDED_BOUND)
+
+
+def _best_of_lattice(
+    problem: Problem, relaxed: Problem, task: Task, name: str, reason: Certificate
+) -> Iterator[Found]:
+    """The best labellings by the scores alone of the problem, or of the problem folded."""
     task.deadline.excuse(warm("viterbi"))
-    found = best_paths(problem.lattice, task.top)
-    for (_, path), (bound, proof) in zip(found, ranked(problem, found, VITERBI_BOUND), strict=True):
-        broken = len(problem.breaks(path))
-        yield Found(path, bound, f"viterbi: {broken} rules broken" if broken else "viterbi", proof)
+    found = best_paths(relaxed.lattice, task.top)
+    for (_, path), (bound, proof) in zip(found, ranked(problem, found, reason), strict=True):
+        broken = len(relaxed.breaks(path))
+        yield Found(path, bound, f"{name}: {broken} rules broken" if broken else name, proof)
     if len(found) < task.top:
-        yield Found(None, float("-inf"), "viterbi: no labelling is possible", VITERBI_BOUND)
+        yield Found(None, float("-inf"), f"{name}: no labelling is possible", reason)
 
 
 def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Found]:

@@ -11,7 +11,7 @@ from ilpinfer.found import Found, Task
 from ilpinfer.kernels import tabu as kernels
 from ilpinfer.kernels.evolution import VALUED
 from ilpinfer.search.parameters import Evolution, Tabu
-from ilpinfer.search.population import Population, populated
+from ilpinfer.search.population import Population, searched
 from ilpinfer.search.starting import better_first
 
 
@@ -22,13 +22,12 @@ def tabu(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     individuals = Evolution(
         population=2, offspring=2, start_mutations=0, seed=parameters.seed, iterations=parameters.iterations
     )
-    population = populated(problem, task, name, ("tabu",), individuals, better_first)
-    if isinstance(population, Found):
-        yield population
-        return
-    population.begin()
-    steps = move(population, parameters)
-    yield population.incumbents.best(population.bound, f"{name}: {steps} steps")
+
+    def run(population: Population) -> str:
+        population.begin()
+        return f"{move(population, parameters)} steps"
+
+    yield from searched(problem, task, name, ("tabu",), individuals, better_first, run)
 
 
 def memory_of(population: Population, parameters: Tabu) -> kernels.Memory:

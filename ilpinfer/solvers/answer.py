@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.programs.record import IntegerProgram, Integers
+from formulations.dtypes import Integers
+from formulations.programs.record import IntegerProgram
 
 
 class SolverError(RuntimeError):

@@ -14,7 +14,7 @@ import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -120,16 +120,9 @@ def outcome(decode: Callable[[Trellis], Any], trellis: Trellis) -> Any:
         return error
 
 
-def in_threads(
-    decode: Callable[[Trellis], Any], trellises: Sequence[Trellis], order: list[int], number: int
-) -> dict[int, Any]:
-    found: dict[int, Any] = {}
-
-    def run(part: list[int]) -> None:
-        for n in part:
-            found[n] = outcome(decode, trellises[n])
-
-    threads = [threading.Thread(target=run, args=(order[k::number],)) for k in range(number)]
+def at_once(function: Callable[[Any], object], arguments: Iterable[Any]) -> None:
+    """Call a function with each argument, at the same time, in threads that often give way to each other."""
+    threads = [threading.Thread(target=function, args=(argument,)) for argument in arguments]
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
@@ -139,6 +132,18 @@ def in_threads(
             thread.join()
     finally:
         sys.setswitchinterval(interval)
+
+
+def in_threads(
+    decode: Callable[[Trellis], Any], trellises: Sequence[Trellis], order: list[int], number: int
+) -> dict[int, Any]:
+    found: dict[int, Any] = {}
+
+    def run(part: list[int]) -> None:
+        for n in part:
+            found[n] = outcome(decode, trellises[n])
+
+    at_once(run, [order[k::number] for k in range(number)])
     return found
 
 

@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
+from formulations.dtypes import Floats
 from formulations.labels import check_number, suggestion
 from ilpinfer.models.outside.arrays import as_floats
 from ilpinfer.models.outside.names import label_names
 
 POOLS = ("first", "mean", "max")
 SCALES = ("log-softmax", "raw")
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
