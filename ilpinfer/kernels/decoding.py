@@ -3,7 +3,7 @@
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.label_setting import DEAD, NONE, follow, no_prefixes, spell
 from ilpinfer.kernels.recursion import complete, trace
 from ilpinfer.kernels.tables import EDGES, MACHINES, NODES
@@ -18,7 +18,7 @@ DIRECT = 2**17
 """Slots of the largest direct index of label setting; beyond, keys are hashed."""
 
 
-@kernel
+@subroutine
 def classify(windows, tokens, classes):  # type: ignore[no-untyped-def]
     """Fill classes (3, T) of distinct tokens (T,); returns the first token of an unknown class, or -1."""
     numbers, known, T, unknown = windows.numbers, windows.classes, len(tokens), len(tokens)
@@ -39,7 +39,7 @@ def classify(windows, tokens, classes):  # type: ignore[no-untyped-def]
     return unknown if unknown < T else -1
 
 
-@kernel
+@subroutine
 def _charge(cost, m, mask, taken, count, total):  # type: ignore[no-untyped-def]
     """Add what machine m costs, and the machine to those that are taken up; returns their number, and the total cost."""
     if cost == 0:
@@ -51,7 +51,7 @@ def _charge(cost, m, mask, taken, count, total):  # type: ignore[no-untyped-def]
     return count, min(total + cost, -FORBIDDEN)
 
 
-@kernel
+@subroutine
 def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-def]
     """Charge a labelling for the machines that are not taken up, and take up those that it breaks.
 
@@ -98,7 +98,7 @@ def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-
     return now, total
 
 
-@kernel
+@subroutine
 def _refine(handle, edge_at, classes, recursion, limits, path, trial, result, mask, room, count):  # type: ignore[no-untyped-def]
     """Relaxations of more and more machines, `count` at first, until the best labelling breaks no other."""
     p = no_prefixes()
@@ -123,7 +123,7 @@ def _refine(handle, edge_at, classes, recursion, limits, path, trial, result, ma
             return
 
 
-@kernel
+@subroutine
 def decode(handle, emission, rows, tokens, recursion, limits, path, result, mask, room):  # type: ignore[no-untyped-def]
     """Decode one sequence, as `decode_batch` does.
 

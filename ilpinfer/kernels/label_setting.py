@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import subroutine
 from ilpinfer.kernels.tables import Integers, Small
 
 DEAD = FORBIDDEN // 2
@@ -46,14 +46,14 @@ class Prefixes(NamedTuple):
     clock: Integers
 
 
-@kernel
+@subroutine
 def no_prefixes():  # type: ignore[no-untyped-def]
     """Prefixes without room, which costs little where none are needed."""
     none, small = np.empty(0, np.int64), np.empty(0, np.int32)
     return Prefixes(none, none, small, small, none, np.zeros(1, np.int64))
 
 
-@kernel
+@subroutine
 def _more_prefixes(p, more):  # type: ignore[no-untyped-def]
     """The same prefixes with room for at least as many again, and `more`."""
     old = len(p.reach)
@@ -65,7 +65,7 @@ def _more_prefixes(p, more):  # type: ignore[no-untyped-def]
     return Prefixes(reach, key, label, parent, p.slots, p.clock)
 
 
-@kernel
+@subroutine
 def _more_slots(p, least):  # type: ignore[no-untyped-def]
     """The same prefixes with at least so many slots, all empty."""
     size = ROOM
@@ -74,7 +74,7 @@ def _more_slots(p, least):  # type: ignore[no-untyped-def]
     return Prefixes(p.reach, p.key, p.label, p.parent, np.zeros(size, np.int64), p.clock)
 
 
-@kernel
+@subroutine
 def _hashed(slots, keys, key, first, clock):  # type: ignore[no-untyped-def]
     """The slot of a key in an open hash table, where the prefixes of this length begin at `first`."""
     mask = len(slots) - 1
@@ -85,7 +85,7 @@ def _hashed(slots, keys, key, first, clock):  # type: ignore[no-untyped-def]
     return place
 
 
-@kernel
+@subroutine
 def _with_room(p, first, made, more, indexed):  # type: ignore[no-untyped-def]
     """The same prefixes with room for `more`; those of this length are from `first` to `made`."""
     if made + more > len(p.reach):
@@ -98,7 +98,7 @@ def _with_room(p, first, made, more, indexed):  # type: ignore[no-untyped-def]
     return p
 
 
-@kernel
+@subroutine
 def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-untyped-def]
     """Fill values (K,) with what each label at token t after label i, -1 for START, could reach without machines.
 
@@ -112,7 +112,7 @@ def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-un
     return cut
 
 
-@kernel
+@subroutine
 def _extend(handle, edge_at, classes, taken, recursion, limits, radix, row, read, values, p, at):  # type: ignore[no-untyped-def]
     """Extend prefixes from where `at` says, until all are labellings (`DONE`), or the work (`STOPPED`) or the room (`FULL`) ends."""
     completion, tail, total = recursion
@@ -180,7 +180,7 @@ def _extend(handle, edge_at, classes, taken, recursion, limits, radix, row, read
     return code
 
 
-@kernel
+@subroutine
 def follow(handle, edge_at, classes, taken, recursion, bound, least, limits, p):  # type: ignore[no-untyped-def]
     """The first of the best labellings, as the machines in `taken` (A,) charge them.
 
@@ -236,7 +236,7 @@ def follow(handle, edge_at, classes, taken, recursion, bound, least, limits, p):
             return NONE, FORBIDDEN, at[STEPS], p
 
 
-@kernel
+@subroutine
 def spell(p, end, path):  # type: ignore[no-untyped-def]
     """Fill path (T,) with the labels of a prefix."""
     for t in range(len(path) - 1, -1, -1):

@@ -20,7 +20,7 @@ def constrained_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Fou
     Clamped tokens, forbidden labels and forbidden steps, thus sub-paths too, leave the rest of the labelling exact
     (Fersini et al. 2014, eq. 10; Liao et al. 2009, section 3.2).
     """
-    task.deadline.excuse(warm("viterbi"))
+    task.deadline.excuse(warm("lists" if task.top > 1 else "viterbi"))
     folded = problem.fold()
     found = best_paths(folded.lattice, task.top)
     for (_, path), (bound, proof) in zip(found, ranked(problem, found, FOLDED_BOUND), strict=True):

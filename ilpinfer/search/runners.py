@@ -20,7 +20,7 @@ WHOLE_BEAM = "the beam left out no prefix that could be better"
 
 def plain_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The best labellings, the rules ignored; their scores bound those of all labellings that follow."""
-    task.deadline.excuse(warm("viterbi"))
+    task.deadline.excuse(warm("lists" if task.top > 1 else "viterbi"))
     found = best_paths(problem.lattice, task.top)
     for (_, path), (bound, proof) in zip(found, ranked(problem, found, VITERBI_BOUND), strict=True):
         broken = len(problem.breaks(path))
