@@ -25,18 +25,25 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         compiled._cache = KernelCache(function)
     except (RuntimeError, OSError):  # nowhere to write
         compiled._cache = NoCache()
-    return compiled  # type: ignore[no-any-return]
+    return compiled
 
 
 def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile what only kernels call, into each of them and for nothing else."""
     compiled = _compiled(function, Subroutine, no_cpython_wrapper=True)
     compiled._cache = Stamped(function)
-    return compiled  # type: ignore[no-any-return]
+    compiled._insert = lambda *overload: None  # there is nothing that Python could call
+
+    def _compile_for_args(*args: Any) -> None:
+        raise TypeError(f"{function.__name__} can only be called by kernels")
+
+    compiled._compile_for_args = _compile_for_args
+    return compiled
 
 
-def _compiled(function: Callable[..., Any], pipeline: type, **options: bool) -> Any:
-    compiled: Any = njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=pipeline, **options)(function)
+def _compiled(function: Callable[..., Any], pipeline: type, **more: bool) -> Any:
+    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "pipeline_class": pipeline, **more}
+    compiled: Any = njit(**options)(function)
     specialise = compiled.get_call_template
     compiled.get_call_template = lambda kinds, named: specialise(
         tuple(_plain(kind) for kind in kinds), {name: _plain(kind) for name, kind in named.items()}

@@ -1,17 +1,19 @@
 """How numba's compiler is spared work: subroutines are optimised in the kernels that call them, and become machine code there."""
 
+import importlib
+import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 
 
-class SharedFlags(Flags):  # type: ignore[misc]
+class SharedFlags(Flags):
     """Flags that all kernels are typed with: numba looks them up for each operation, which takes long unless they are one object."""
 
     __slots__ = ("_hash",)
-    _known: dict["SharedFlags", "SharedFlags"] = {}
+    _known: ClassVar[dict["SharedFlags", "SharedFlags"]] = {}
 
     @classmethod
     def of(cls, flags: Flags) -> "SharedFlags":
@@ -21,7 +23,8 @@ class SharedFlags(Flags):  # type: ignore[misc]
 
     def __init__(self, flags: Flags) -> None:
         super().__init__(flags)
-        self.no_cpython_wrapper = True
+        own: Any = self
+        own.no_cpython_wrapper = True
         self._hash = super().__hash__()
 
     def __hash__(self) -> int:
@@ -31,7 +34,7 @@ class SharedFlags(Flags):  # type: ignore[misc]
         return self is other or bool(super().__eq__(other))
 
 
-class OwnFlags(Flags):  # type: ignore[misc]
+class OwnFlags(Flags):
     """The flags of one kernel."""
 
     __slots__ = ()
@@ -41,7 +44,7 @@ class OwnFlags(Flags):  # type: ignore[misc]
         return SharedFlags.of(self)
 
 
-class Whole(JITCodeLibrary):  # type: ignore[misc]
+class Whole(JITCodeLibrary):
     """Code of a kernel; what unpacks arguments for it is optimised once, with the kernel."""
 
     def _optimize_functions(self, module: Any) -> None:
@@ -51,7 +54,7 @@ class Whole(JITCodeLibrary):  # type: ignore[misc]
             super()._optimize_functions(module)
 
 
-class Part(JITCodeLibrary):  # type: ignore[misc]
+class Part(JITCodeLibrary):
     """Code to be linked into that of kernels, neither optimised as a whole nor turned into machine code by itself."""
 
     @property
@@ -75,12 +78,14 @@ class Part(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
 
-class Kernel(Compiler):  # type: ignore[misc]
+class Kernel(Compiler):
     """Compiles what Python calls."""
 
     library: type[JITCodeLibrary] = Whole
 
-    def __init__(self, typing: Any, target: Any, library: Any, args: Any, kind: Any, flags: Flags, names: Any):
+    def __init__(
+        self, typing: Any, target: Any, library: Any, args: Any, kind: Any, flags: Flags, names: Any
+    ):
         super().__init__(typing, target, library, args, kind, OwnFlags(flags), names)
 
     def compile_extra(self, function: Callable[..., Any]) -> Any:
@@ -94,3 +99,19 @@ class Subroutine(Kernel):
     """Compiles what only kernels call."""
 
     library = Part
+
+
+def load_arrays() -> None:
+    """Load what numba knows of arrays, without what it loads of scipy only to see that it is there."""
+    if "numba.np.arraymath" not in sys.modules:
+        linalg: Any = importlib.import_module("numba.np.linalg")
+        looks = linalg.ensure_blas
+        linalg.ensure_blas = lambda: None
+        try:
+            arrays: Any = importlib.import_module("numba.np.arraymath")
+        finally:
+            linalg.ensure_blas = looks
+        arrays.ensure_blas = looks
+
+
+load_arrays()

@@ -140,12 +140,18 @@ def memo_of(packed: Packed, symbols: Symbols, n: int, *, counting: bool = False)
     )
     enter(memo.slots, memo.vectors, 0, 1)
     if counting:
-        settle(packed, memo, 0)
+        settle_first(packed, memo)
     return memo
 
 
 @kernel
-def settle(packed, memo, row):  # type: ignore[no-untyped-def]
+def settle_first(packed, memo):  # type: ignore[no-untyped-def]
+    """Work out what the first joint state costs at the end."""
+    _settle(packed, memo, 0)
+
+
+@subroutine
+def _settle(packed, memo, row):  # type: ignore[no-untyped-def]
     """Work out what a joint state costs at the end."""
     memo.end[row, 0], memo.end[row, 1] = close(packed, memo.vectors[row].copy())
 
@@ -172,7 +178,7 @@ def read_symbol(packed, symbols, memo, joint, symbol):  # type: ignore[no-untype
         for s in range(memo.after.shape[1]):
             memo.after[fresh, s] = UNKNOWN
         if counting:
-            settle(packed, memo, fresh)
+            _settle(packed, memo, fresh)
         memo.met[0] += 1
     memo.after[joint, symbol], memo.cost[joint, symbol] = memo.slots[slot], cost
     if counting:
