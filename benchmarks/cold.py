@@ -53,6 +53,7 @@ def first_call(case: str, cache: str, code: Path = ROOT) -> tuple[float, str]:
 def timed(program: str, cache: str, code: Path = ROOT) -> str:
     """What a program prints in a process of its own."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": str(code)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installation has bytecode
     command = [sys.executable, "-c", program]
     run = subprocess.run(command, env=environment, cwd=code, capture_output=True, text=True, check=True)
     return run.stdout.strip()

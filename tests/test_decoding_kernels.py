@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from numba import njit
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.decoding import DIRECT, INSIDE, classify, decode_batch
@@ -35,6 +36,11 @@ from ilpinfer.kernels.tables import (
 CASES = 60
 """Random tables of each seed, each with a few sequences."""
 DEAD, OPEN = FORBIDDEN // 2, 2**60
+
+
+@njit
+def classified(windows, tokens, classes):
+    return classify(windows, tokens, classes)
 
 
 @dataclass
@@ -350,7 +356,7 @@ def test_classes_of_windows():
         for here, result in zip(case.sequences(), results):
             classes, mine = np.empty((3, here.stop - here.start), np.int64), case.classes(here)
             unknown = np.flatnonzero((mine < 0).any(axis=0)).tolist()
-            assert classify(case.windows, case.tokens[here], classes) == (unknown[0] if unknown else -1)
+            assert classified(case.windows, case.tokens[here], classes) == (unknown[0] if unknown else -1)
             assert np.array_equal(classes, mine)
             assert (result[CODE] == UNKNOWN_CLASS) == bool(unknown)
             codes.add(bool(unknown))

@@ -29,6 +29,7 @@ MOST_NODES, MOST_STEPS = 2_000_000, 6_000_000
 """Of a diagram, with 36 and 16 bytes each."""
 _SAMPLE = 20_000
 """Steps by whose bests the floor is chosen that leaves few enough."""
+NONE = np.zeros(0, np.int64)
 
 
 class Room:
@@ -38,12 +39,11 @@ class Room:
         self.state, self.origin = np.empty(MOST_NODES, np.int32), np.empty((MOST_NODES, 1), np.int64)
         self.value, self.first, self.bound = (np.empty(MOST_NODES, np.int64) for _ in range(3))
         self.target, self.score = np.empty(MOST_STEPS, np.int32), np.empty(MOST_STEPS, np.int64)
-        self.symbols, self.slots = np.empty(MOST_STEPS, np.int32), np.empty(256, np.int32)
+        self.slots = np.empty(256, np.int32)
 
     def graph(self, layers: Integers) -> Graph:
         """Nodes and steps to be made, all but their ends."""
-        none = np.empty(0, np.int64)
-        return Graph(self.state, self.value, layers, self.first, self.target, self.score, none, none)
+        return Graph(self.state, self.value, layers, self.first, self.target, self.score, NONE, NONE)
 
     def growth(self, layers: Integers) -> multiplication.Growth:
         """The same, to be made from another graph."""
@@ -64,12 +64,14 @@ class Diagram:
     graph : nodes and steps; see the kernels
     back : grid units that are given back for charges still among the scores
     left_out : no labelling that is left out is worth more, grid units, if it is worth the floor
+    states : of the best labelling (T,), the first one by their ids
     """
 
     guide: Guide
     graph: Graph
     back: int
     left_out: int
+    states: Integers
 
     @property
     def empty(self) -> bool:
@@ -89,9 +91,7 @@ class Diagram:
     @property
     def path(self) -> Path:
         """Label ids (T,) of the best labelling, the first ones by label ids."""
-        states = np.empty(len(self.graph.layers) - 2, np.int64)
-        kernels.trace(self.graph, states)
-        return self.guide.lattice.labels_of(states)
+        return self.guide.lattice.labels_of(self.states)
 
     def copy(self) -> "Diagram":
         """One that can be used up."""
@@ -99,14 +99,15 @@ class Diagram:
         return replace(self, graph=graph._replace(target=graph.target.copy(), score=graph.score.copy()))
 
     def completed(self, deadline: Deadline) -> "Diagram | None":
-        """With what is ahead of nodes worked out; None past the deadline."""
+        """With what is ahead of nodes worked out, and the best labelling; None past the deadline."""
         T = len(self.graph.layers) - 2
+        states = np.empty(T, np.int64)
         stretch = max(1, 5 * _WORK_PER_CALL * T // (len(self.graph.target) + 1))
         for last in range(T, -1, -stretch):
             if deadline.passed:
                 return None
-            kernels.complete(self.graph, last, max(0, last - stretch + 1))
-        return self
+            kernels.complete(self.graph, last, max(0, last - stretch + 1), states)
+        return replace(self, states=states)
 
     def thinned(self, floor: int, most: int) -> "Diagram":
         """Without what cannot reach the floor, nor, where more than about `most` steps would be left, the worst.
@@ -114,10 +115,11 @@ class Diagram:
         What was there before is used up.
         """
         old = self.graph
-        every = len(old.target) // _SAMPLE + 1
         if len(old.target) > most:
-            found = np.empty(len(old.target) // every + 1, np.int64)
-            found = found[: kernels.marginals(old, every, found)]
+            every = len(old.target) // _SAMPLE + 1
+            e = np.arange(0, len(old.target), every)
+            n = np.searchsorted(old.first, e, "right") - 1
+            found = old.value[n] + old.score[e] + old.ahead[old.target[e]]
             keep = min(len(found), most // every + 1)
             floor = max(floor, int(np.partition(found, -keep)[-keep]) + self.back)
         nodes = {name: np.empty_like(getattr(old, name)) for name in ("state", "value", "layers", "first")}
@@ -151,7 +153,6 @@ class Diagram:
         T, lattice = len(self.graph.layers) - 2, self.guide.lattice
         joint = joint_of(pack_parts(parts, lattice), joint_symbols(lattice, parts))
         worth, ahead = _charges(parts, prices, joint.symbols.read), self.guide.futures(prices).of(parts)
-        multiplication.read_steps(self.graph, lattice.base, joint.symbols, room.symbols)
         back = self.back - sum(given_back(part, prices[part.key]) for part in parts if part.key in prices)
         made = room.growth(np.zeros(T + 2, np.int64))
         made.graph.state[0], made.graph.value[0], made.graph.layers[:2], made.origin[0] = -1, 0, (0, 1), 0
@@ -162,7 +163,7 @@ class Diagram:
             if deadline.passed:
                 return None
             code = multiplication.multiply(
-                self.graph, joint, room.symbols, worth, ahead, made, counts, limits
+                self.graph, lattice.base, joint, worth, ahead, made, counts, limits
             )
             if code == multiplication.MEMO:
                 if joint.memo.after.size > _LARGEST_MEMO:
@@ -174,8 +175,7 @@ class Diagram:
             elif code == multiplication.FULL:
                 return None
         nodes, steps, layers = int(counts[1]), int(counts[2]), made.graph.layers
-        end = np.empty(nodes - layers[-2], np.int64)
-        multiplication.finish(self.graph, joint, made, end)
+        end = made.bound[layers[-2] : nodes].copy()
         graph = made.graph._replace(
             target=room.target[:steps], score=room.score[:steps], ahead=np.empty(nodes, np.int64)
         )
@@ -223,7 +223,7 @@ def unfolded(
     )
     graph = _cut(graph, np.zeros(nodes - graph.layers[-2], np.int64))
     back = sum(given_back(part, int(price)) for part, price in zip(guide.charged, prices, strict=True))
-    diagram = Diagram(guide, graph, back, FORBIDDEN).completed(deadline)
+    diagram = Diagram(guide, graph, back, FORBIDDEN, NONE).completed(deadline)
     return diagram and diagram.thinned(floor, most)
 
 

@@ -111,7 +111,6 @@ def follow(
     if counts[2] > FORBIDDEN and not beam:
         return Followed([], [], relaxed.bound, whole=False)
     size = int(counts[1])
-    kernels.finish(joint, front, purse, size)
     values, spent = front.value[:size], front.key[:size, 1]
     order = [h for h in np.lexsort((-values, spent)).tolist() if values[h] >= max(floor, FORBIDDEN // 2)]
     paths = [lattice.labels_of(_backtrack(back, h)) for h in order]

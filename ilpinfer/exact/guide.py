@@ -213,12 +213,12 @@ class Guide:
         )
         completion = np.full((T, S, self.states), FORBIDDEN)
         stretch = max(1, _WORK_PER_CALL * T // self.work)
+        path, score = np.empty(T, np.int64), FORBIDDEN
         for last in range(T - 1, -1, -stretch):
             if deadline.passed:
                 return None
-            kernels.complete(chain, self.alive, product, completion, last, max(0, last - stretch + 1))
-        path = np.empty(T, np.int64)
-        score = int(kernels.trace(chain, product, completion, path))
+            first = max(0, last - stretch + 1)
+            score = kernels.complete(chain, self.alive, product, completion, last, first, path)
         path = lattice.labels_of(path)
         if is_forbidden(score):
             return Relaxed(FORBIDDEN, path, completion)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 
 Integers = NDArray[np.int64]
 
@@ -53,7 +53,7 @@ class Lists(NamedTuple):
     future: Integers
 
 
-@kernel
+@subroutine
 def _across(values, penalty, found):  # type: ignore[no-untyped-def]
     """The best before a place for each of its kinds."""
     best = values.max() - penalty
@@ -61,7 +61,7 @@ def _across(values, penalty, found):  # type: ignore[no-untyped-def]
         found[f] = values[f] if penalty < 0 else max(values[f], best)
 
 
-@kernel
+@subroutine
 def _balance(t, n, scores, lists):  # type: ignore[no-untyped-def]
     """Share out the score of a token's kinds between the lattice and one of its lists."""
     S, F = len(lists.kind), lists.own.shape[1]

@@ -5,14 +5,14 @@ import math
 import numpy as np
 
 from ilpinfer.kernels.evolution import copy, full, record, value
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.runs import below, mutate, put, share
 
 DONE, FULL = 0, 1
 """Why `anneal` has stopped: the steps are over, or there is no room for joint states or for labellings."""
 
 
-@kernel
+@subroutine
 def _relabel(y, seed, labels, runs):  # type: ignore[no-untyped-def]
     """Make a stretch a run of a random label, one of n tokens with probability 2^-n; what may have changed."""
     first = below(seed, len(y))

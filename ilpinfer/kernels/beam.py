@@ -6,7 +6,7 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.hashing import place
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import close, read_step
 from ilpinfer.kernels.ordering import descending
 from ilpinfer.kernels.packed import Integers, Small
@@ -29,7 +29,7 @@ class Beam(NamedTuple):
     left_out: Integers
 
 
-@kernel
+@subroutine
 def _read(packed, t, beam, h, now, row):  # type: ignore[no-untyped-def]
     """Fill a row with prefix h after a step; grid units and hard violations for that."""
     J = len(row) - 1

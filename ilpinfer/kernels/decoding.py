@@ -3,7 +3,7 @@
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.joint import complete_jointly, multiplied, no_machines
 from ilpinfer.kernels.judging import judge
 from ilpinfer.kernels.label_setting import DEAD, NONE, follow, no_prefixes, spell
@@ -63,7 +63,7 @@ def classify(windows, tokens, classes):  # type: ignore[no-untyped-def]
     return unknown if unknown < T else -1
 
 
-@kernel
+@subroutine
 def _product(handle, emission, rows, tokens, marks, room, count, most):  # type: ignore[no-untyped-def]
     """Multiply machines that are taken up, the `count` in `room` after those that were `INSIDE`, up to so many joint states.
 
@@ -96,7 +96,7 @@ def _product(handle, emission, rows, tokens, marks, room, count, most):  # type:
     return joint, (completion, tail, total), count
 
 
-@kernel
+@subroutine
 def _refine(handle, emission, rows, tokens, recursion, limits, path, result, marks, room, count):  # type: ignore[no-untyped-def]
     """Relaxations of more and more machines, `count` at first, until the best labelling breaks no other.
 
@@ -134,7 +134,7 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
             return
 
 
-@kernel
+@subroutine
 def _sums(machines, taken):  # type: ignore[no-untyped-def]
     """How many of the machines are sums that may have prices."""
     count = 0
@@ -143,7 +143,7 @@ def _sums(machines, taken):  # type: ignore[no-untyped-def]
     return count
 
 
-@kernel
+@subroutine
 def _solve(handle, emission, rows, tokens, recursion, limits, path, result, marks, room, early):  # type: ignore[no-untyped-def]
     """Viterbi, and relaxations where its path breaks machines; a labelling in `path` stays where it is better.
 
@@ -177,7 +177,7 @@ def _solve(handle, emission, rows, tokens, recursion, limits, path, result, mark
     return total
 
 
-@kernel
+@subroutine
 def decode(handle, emission, rows, tokens, recursion, limits, path, result, marks, room):  # type: ignore[no-untyped-def]
     """Decode one sequence, as `decode_batch` does.
 

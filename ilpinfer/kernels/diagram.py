@@ -7,7 +7,7 @@ first. `value` of a node is the best that leads to it, `ahead` the best that fol
 from typing import NamedTuple
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.packed import Integers, Small
 
 _DEAD = FORBIDDEN // 2
@@ -67,8 +67,8 @@ def unfold(chain, alive, symbols, charge, made):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def complete(graph, last, stop):  # type: ignore[no-untyped-def]
-    """Fill `ahead` for the layers last, last - 1 … stop."""
+def complete(graph, last, stop, path):  # type: ignore[no-untyped-def]
+    """Fill `ahead` for the layers last, last - 1 … stop, and path (T,) after the root with the best labelling's states."""
     _, _, layers, first, target, score, end, ahead = graph
     T = len(layers) - 2
     for t in range(last, stop - 1, -1):
@@ -80,20 +80,8 @@ def complete(graph, last, stop):  # type: ignore[no-untyped-def]
             for e in range(first[n], first[n + 1]):
                 best = max(best, score[e] + ahead[target[e]])
             ahead[n] = best if best > _DEAD else FORBIDDEN
-
-
-@kernel
-def marginals(graph, every, found):  # type: ignore[no-untyped-def]
-    """The best through each of every so many steps; how many there are is returned."""
-    _, value, _, first, target, score, _, ahead = graph
-    count, n = 0, 0
-    for e in range(0, first[len(first) - 1], every):
-        while first[n + 1] <= e:
-            n += 1
-        best = value[n] + score[e] + ahead[target[e]]
-        found[count] = best if best > _DEAD else FORBIDDEN
-        count += 1
-    return count
+    if stop == 0 and ahead[0] > _DEAD:
+        _trace(graph, path)
 
 
 @kernel
@@ -142,8 +130,8 @@ def thin(graph, floor, number, made):  # type: ignore[no-untyped-def]
     return steps, left
 
 
-@kernel
-def trace(graph, path):  # type: ignore[no-untyped-def]
+@subroutine
+def _trace(graph, path):  # type: ignore[no-untyped-def]
     """Fill path (T,) with the states of the best labelling, the first one by their ids."""
     state, _, _, first, target, score, _, ahead = graph
     n = 0

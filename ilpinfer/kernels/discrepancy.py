@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import BROKEN, UNKNOWN, close, read_step, read_symbol
 from ilpinfer.kernels.packed import HARD, Integers, Packed, Small
 
@@ -55,7 +55,7 @@ class Records(NamedTuple):
     paths: Integers
 
 
-@kernel
+@subroutine
 def _read_prefix(late, stack, length):  # type: ignore[no-untyped-def]
     """What late machines charge for the first tokens of the labelling on the stack, HARD where a hard rule breaks.
 
@@ -74,7 +74,7 @@ def _read_prefix(late, stack, length):  # type: ignore[no-untyped-def]
     return total
 
 
-@kernel
+@subroutine
 def _read_last(late, t, before, now):  # type: ignore[no-untyped-def]
     """The same for a last step, and the end, after the tokens that were read."""
     for k in range(len(late.kept)):
@@ -86,7 +86,7 @@ def _read_last(late, t, before, now):  # type: ignore[no-untyped-def]
     return HARD if hard else cost + end
 
 
-@kernel
+@subroutine
 def _expand(chain, ahead, joint, late, stack, t, source, limits, counts):  # type: ignore[no-untyped-def]
     """Put the choices for token t on the stack, best first; False where there is no room for joint states.
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import read_symbol
 from ilpinfer.kernels.ordering import descending
 from ilpinfer.kernels.packed import Integers, Small
@@ -67,7 +67,7 @@ class Records(NamedTuple):
     paths: Small
 
 
-@kernel
+@subroutine
 def copy(people, target, source):  # type: ignore[no-untyped-def]
     """Make one individual the same as another."""
     for t in range(people.label.shape[1]):
@@ -76,7 +76,7 @@ def copy(people, target, source):  # type: ignore[no-untyped-def]
     people.total[target], people.breaks[target] = people.total[source], people.breaks[source]
 
 
-@kernel
+@subroutine
 def record(people, who, records, counts):  # type: ignore[no-untyped-def]
     """Write an individual down if it keeps the hard rules, none was better, and there is room."""
     n, total = counts[FOUND], people.total[who]
@@ -88,7 +88,7 @@ def record(people, who, records, counts):  # type: ignore[no-untyped-def]
         records.paths[n, t] = people.label[who, t]
 
 
-@kernel
+@subroutine
 def full(joint, records, more, counts, T):  # type: ignore[no-untyped-def]
     """Whether there is too little room for joint states, or for so many more labellings."""
     memo = joint.memo
@@ -206,7 +206,7 @@ def evolve(chain, machines, people, places, seed, runs, settings, weights, recor
     return DONE
 
 
-@kernel
+@subroutine
 def _survive(order, elite, keeper, pressure, seed, survivors, living, free, everyone):  # type: ignore[no-untyped-def]
     """Choose who lives on: the best, the best that keeps the hard rules, and others by ranking, none of them twice."""
     mu = len(living)

@@ -7,7 +7,7 @@ import numpy as np
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.guide import Futures, bare, promised
 from ilpinfer.kernels.hashing import place
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import BROKEN, UNKNOWN, close, read_symbol
 from ilpinfer.kernels.ordering import descending, nth_smallest
 from ilpinfer.kernels.packed import LOW, SHIFT, Integers, Small
@@ -70,7 +70,7 @@ class Limits(NamedTuple):
     work: int
 
 
-@kernel
+@subroutine
 def _thin(fresh, made, copies):  # type: ignore[no-untyped-def]
     """Of prefixes that agree, which name the same first one, leave the best `copies`; of equal ones the first stay."""
     count = np.zeros(made, np.int64)
@@ -81,7 +81,7 @@ def _thin(fresh, made, copies):  # type: ignore[no-untyped-def]
             fresh.bound[c] = FORBIDDEN
 
 
-@kernel
+@subroutine
 def _keep(front, fresh, back, counts, made, width):  # type: ignore[no-untyped-def]
     """Move the best `width` of the new prefixes to the front, in the order of their label ids."""
     value, bound, key = front
@@ -115,7 +115,7 @@ def _keep(front, fresh, back, counts, made, width):  # type: ignore[no-untyped-d
 
 @kernel
 def advance(chain, alive, bounds, joint, front, fresh, back, counts, limits):  # type: ignore[no-untyped-def]
-    """Extend prefixes until the labelling ends, the work is done, or there is no room.
+    """Extend prefixes until the labelling ends, and machines charge for that, the work is done, or there is no room.
 
     counts : token, prefixes at hand, and the best bound that was left out
     """
@@ -182,11 +182,13 @@ def advance(chain, alive, bounds, joint, front, fresh, back, counts, limits):  #
         if copies > 1:
             _thin(fresh, made, copies)
         _keep(front, fresh, back, counts, made, width)
+    if counts[0] == T:
+        _finish(joint, front, purse, counts[1])
     return DONE
 
 
-@kernel
-def finish(joint, front, purse, size):  # type: ignore[no-untyped-def]
+@subroutine
+def _finish(joint, front, purse, size):  # type: ignore[no-untyped-def]
     """Charge what machines emit after the last token; prefixes that break a hard rule become forbidden."""
     for h in range(size):
         cost, hard = close(joint.packed, joint.memo.vectors[front.key[h, 0] & LOW].copy())

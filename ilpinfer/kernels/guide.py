@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.packed import Integers, Small
 
 _DEAD = FORBIDDEN // 2
@@ -54,7 +54,7 @@ class Futures(NamedTuple):
     states: Integers
 
 
-@kernel
+@subroutine
 def bare(futures):  # type: ignore[no-untyped-def]
     """Whether no machine can give anything back."""
     last = -1
@@ -63,7 +63,7 @@ def bare(futures):  # type: ignore[no-untyped-def]
     return last < 0
 
 
-@kernel
+@subroutine
 def promised(futures, vectors, t, joint):  # type: ignore[no-untyped-def]
     """What the futures of all machines can give back after token t, from a joint state."""
     extra = 0
@@ -105,10 +105,11 @@ def survivors(chain, alive, completion, floor, kept):  # type: ignore[no-untyped
 
 
 @kernel
-def complete(chain, alive, product, completion, last, first):  # type: ignore[no-untyped-def]
+def complete(chain, alive, product, completion, last, first, path):  # type: ignore[no-untyped-def]
     """Fill completion (T, S, Q) for tokens last, last - 1 … first: the best of what follows a state and machine states.
 
-    Only the states named for a token are filled.
+    Only the states named for a token are filled. After the first token path (T,) is filled with the best states, the
+    first ones by ids, and the score is returned, `FORBIDDEN` for none.
     """
     node, pool, step, base = chain
     states, begins = alive.states, alive.begins
@@ -150,11 +151,12 @@ def complete(chain, alive, product, completion, last, first):  # type: ignore[no
                         best[q] = max(best[q], score - cost[s, q] + ahead[j, following[s, q]])
             for q in range(Q):
                 completion[t, i, q] = best[q]
+    return FORBIDDEN if first else _trace(chain, product, completion, path)
 
 
-@kernel
-def trace(chain, product, completion, path):  # type: ignore[no-untyped-def]
-    """Fill path (T,) with the best states, the first ones by ids; the score is returned, `FORBIDDEN` for none."""
+@subroutine
+def _trace(chain, product, completion, path):  # type: ignore[no-untyped-def]
+    """The best states, and the score."""
     node, pool, step, base = chain
     symbol, _, table, following, cost, _ = product
     T, B = len(node), pool.shape[2]

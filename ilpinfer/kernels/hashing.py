@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 
 
-@kernel
+@subroutine
 def place(slots, rows, first, row):  # type: ignore[no-untyped-def]
     """Where a row (W,) equal to rows[n] is, or belongs; slots number the rows from `first`."""
     hashed = np.uint64(14695981039346656037)
@@ -18,7 +18,7 @@ def place(slots, rows, first, row):  # type: ignore[no-untyped-def]
     return slot
 
 
-@kernel
+@subroutine
 def same(rows, one, other):  # type: ignore[no-untyped-def]
     """Whether two rows are equal."""
     k = 0

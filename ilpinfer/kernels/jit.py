@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from numba import njit, types
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
 from ilpinfer import compilation
+from ilpinfer.kernels.linking import Kernel, Subroutine
 
 SEAL = b"ilpinfer sha256 "
 """Stands between a file's content and the content's digest."""
@@ -19,16 +20,34 @@ SEAL = b"ilpinfer sha256 "
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile for plain arrays: cached on disk where that can be written, and free of the interpreter lock while it runs."""
-    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
+    compiled = _compiled(function, Kernel)
+    try:
+        compiled._cache = KernelCache(function)
+    except (RuntimeError, OSError):  # nowhere to write
+        compiled._cache = NoCache()
+    return compiled
+
+
+def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile what only kernels call, into each of them and for nothing else."""
+    compiled = _compiled(function, Subroutine, no_cpython_wrapper=True)
+    compiled._cache = Stamped(function)
+    compiled._insert = lambda *overload: None  # there is nothing that Python could call
+
+    def _compile_for_args(*args: Any) -> None:
+        raise TypeError(f"{function.__name__} can only be called by kernels")
+
+    compiled._compile_for_args = _compile_for_args
+    return compiled
+
+
+def _compiled(function: Callable[..., Any], pipeline: type, **more: bool) -> Any:
+    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "pipeline_class": pipeline, **more}
     compiled: Any = njit(**options)(function)
     specialise = compiled.get_call_template
     compiled.get_call_template = lambda kinds, named: specialise(
         tuple(_plain(kind) for kind in kinds), {name: _plain(kind) for name, kind in named.items()}
     )
-    try:
-        compiled._cache = KernelCache(function)
-    except (RuntimeError, OSError):  # nowhere to write
-        compiled._cache = NoCache()
     return compiled
 
 
@@ -44,6 +63,13 @@ def place() -> str | None:
         return str(KernelCache(place).cache_path)
     except (RuntimeError, OSError):
         return None
+
+
+class Stamped(NullCache):
+    """Stands for the cache of a subroutine: kernels keep what they are compiled from."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.stamp = _stamp(function)
 
 
 class NoCache:
@@ -125,10 +151,8 @@ def _stamp(function: Callable[..., Any]) -> str:
     """
     known = function.__globals__
     constants = sorted(f"{name}={known[name]!r}" for name in known if isinstance(known[name], int | float))
-    called = {
-        id(v._cache): v._cache for v in known.values() if isinstance(getattr(v, "_cache", None), KernelCache)
-    }
-    stamps = sorted(cache.stamp for cache in called.values())
+    caches = (getattr(value, "_cache", None) for value in known.values())
+    stamps = sorted({cache.stamp for cache in caches if isinstance(cache, KernelCache | Stamped)})
     text = Path(inspect.getfile(function)).read_bytes()
     return hashlib.sha256(repr((text, constants, stamps)).encode()).hexdigest()
 

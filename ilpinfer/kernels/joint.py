@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import subroutine
 from ilpinfer.kernels.recursion import step_back
 from ilpinfer.kernels.tables import ARC, FINAL, STATES, STRIDE, WIDTH, Integers, Small
 
@@ -35,7 +35,7 @@ class Joint(NamedTuple):
     final: Integers
 
 
-@kernel
+@subroutine
 def no_machines(T, K):  # type: ignore[no-untyped-def]
     """The joint automaton of no machine."""
     none = np.zeros((1, 1), np.int32)
@@ -48,7 +48,7 @@ def no_machines(T, K):  # type: ignore[no-untyped-def]
     )
 
 
-@kernel
+@subroutine
 def _rows(classes, C):  # type: ignore[no-untyped-def]
     """Number the different classes (T,) of C, and a token of each."""
     number, row = np.full(C, -1), np.empty(len(classes), np.int64)
@@ -61,7 +61,7 @@ def _rows(classes, C):  # type: ignore[no-untyped-def]
     return row, first[:count]
 
 
-@kernel
+@subroutine
 def _split(kind, kinds, machines, m, known):  # type: ignore[no-untyped-def]
     """Kinds that tell apart what machine m tells apart too: kind (R, K), and the old kind and the symbol of each (S, 2)."""
     width = machines.layout[m, WIDTH]
@@ -80,7 +80,7 @@ def _split(kind, kinds, machines, m, known):  # type: ignore[no-untyped-def]
     return finer, pairs[:count]
 
 
-@kernel
+@subroutine
 def _multiply(joint, kind, pairs, machines, m, most):  # type: ignore[no-untyped-def]
     """The joint automaton with machine m, as far as its states can be reached; with no state where those are too many."""
     states, S = machines.layout[m, STATES], len(pairs)
@@ -105,7 +105,7 @@ def _multiply(joint, kind, pairs, machines, m, most):  # type: ignore[no-untyped
     return Joint(joint.row, kind, after[:count], cost[:count], final[:count])
 
 
-@kernel
+@subroutine
 def multiplied(machines, classes, K, taken, apart, most):  # type: ignore[no-untyped-def]
     """The joint automaton of as many machines in `taken` (A,) as have at most so many joint states, in their order.
 
@@ -127,7 +127,7 @@ def multiplied(machines, classes, K, taken, apart, most):  # type: ignore[no-unt
     return joint, inside
 
 
-@kernel
+@subroutine
 def complete_jointly(handle, emission, rows, classes, edge_at, joint, completion, tail):  # type: ignore[no-untyped-def]
     """As `recursion.complete`, for joint states: completion (Q, T, Kp) after them, and tail (Q, T, Kp) from them on."""
     node, edge, T, K = handle.scores.node, handle.scores.edge, len(rows), emission.shape[1]

@@ -3,11 +3,11 @@
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import subroutine
 from ilpinfer.kernels.tables import ARC, FINAL, WIDTH
 
 
-@kernel
+@subroutine
 def _charge(cost, m, mask, taken, count, total):  # type: ignore[no-untyped-def]
     """Add what machine m costs, and the machine to those that are taken up; returns their number, and the total cost."""
     if cost == 0:
@@ -19,7 +19,7 @@ def _charge(cost, m, mask, taken, count, total):  # type: ignore[no-untyped-def]
     return count, min(total + cost, -FORBIDDEN)
 
 
-@kernel
+@subroutine
 def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-def]
     """Charge a labelling for the machines that are not taken up, and take up those that it breaks.
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import subroutine
 from ilpinfer.kernels.tables import ARC, FINAL, STATES, STRIDE, WIDTH, Integers, Small
 
 DEAD = FORBIDDEN // 2
@@ -49,14 +49,14 @@ class Prefixes(NamedTuple):
     clock: Integers
 
 
-@kernel
+@subroutine
 def no_prefixes():  # type: ignore[no-untyped-def]
     """Prefixes without room, which costs little where none are needed."""
     none, small = np.empty(0, np.int64), np.empty(0, np.int32)
     return Prefixes(none, np.empty((0, 1), np.int64), small, small, none, np.zeros(1, np.int64))
 
 
-@kernel
+@subroutine
 def _more_prefixes(p, more):  # type: ignore[no-untyped-def]
     """The same prefixes with room for at least as many again, and `more`."""
     old, words = p.key.shape
@@ -70,7 +70,7 @@ def _more_prefixes(p, more):  # type: ignore[no-untyped-def]
     return Prefixes(reach, key, label, parent, p.slots, p.clock)
 
 
-@kernel
+@subroutine
 def _of_words(p, words):  # type: ignore[no-untyped-def]
     """Room for prefixes whose keys have so many words."""
     if p.key.shape[1] == words:
@@ -78,7 +78,7 @@ def _of_words(p, words):  # type: ignore[no-untyped-def]
     return Prefixes(p.reach, np.empty((len(p.reach), words), np.int64), p.label, p.parent, p.slots, p.clock)
 
 
-@kernel
+@subroutine
 def _more_slots(p, least):  # type: ignore[no-untyped-def]
     """The same prefixes with at least so many slots, all empty."""
     size = ROOM
@@ -87,7 +87,7 @@ def _more_slots(p, least):  # type: ignore[no-untyped-def]
     return Prefixes(p.reach, p.key, p.label, p.parent, np.zeros(size, np.int64), p.clock)
 
 
-@kernel
+@subroutine
 def _hashed(slots, keys, h, first, clock):  # type: ignore[no-untyped-def]
     """The slot of prefix h's key in an open hash table, where the prefixes of this length begin at `first`."""
     mask, words, spread = len(slots) - 1, keys.shape[1], np.uint64(0)
@@ -105,7 +105,7 @@ def _hashed(slots, keys, h, first, clock):  # type: ignore[no-untyped-def]
     return place
 
 
-@kernel
+@subroutine
 def _with_room(p, first, made, more, indexed):  # type: ignore[no-untyped-def]
     """The same prefixes with room for `more`; those of this length are from `first` to `made`."""
     if made + more > len(p.reach):
@@ -118,7 +118,7 @@ def _with_room(p, first, made, more, indexed):  # type: ignore[no-untyped-def]
     return p
 
 
-@kernel
+@subroutine
 def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-untyped-def]
     """Fill values (K,) with what each label at token t after label i, -1 for START, could reach without the other machines.
 
@@ -132,7 +132,7 @@ def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-un
     return cut
 
 
-@kernel
+@subroutine
 def _extend(handle, edge_at, classes, joint, taken, recursion, limits, places, values, p, at):  # type: ignore[no-untyped-def]
     """Extend prefixes from where `at` says, until all are labellings (`DONE`), or the work (`STOPPED`) or the room (`FULL`) ends."""
     completion, tail, total = recursion
@@ -204,7 +204,7 @@ def _extend(handle, edge_at, classes, joint, taken, recursion, limits, places, v
     return code
 
 
-@kernel
+@subroutine
 def _places(layout, taken, K, Q):  # type: ignore[no-untyped-def]
     """Where K labels, Q joint states, and states of the machines in `taken` (A,) are in a key; the label has the lowest bits.
 
@@ -220,7 +220,7 @@ def _places(layout, taken, K, Q):  # type: ignore[no-untyped-def]
     return (where, _bits(K), (1 << _bits(Q)) - 1, word + 1), used
 
 
-@kernel
+@subroutine
 def _bits(values):  # type: ignore[no-untyped-def]
     """How many bits tell so many values apart."""
     bits = 0
@@ -229,7 +229,7 @@ def _bits(values):  # type: ignore[no-untyped-def]
     return bits
 
 
-@kernel
+@subroutine
 def follow(handle, edge_at, classes, joint, taken, recursion, bound, least, limits, p):  # type: ignore[no-untyped-def]
     """The first of the best labellings, as the joint automaton and the machines in `taken` (A,) charge them.
 
@@ -282,7 +282,7 @@ def follow(handle, edge_at, classes, joint, taken, recursion, bound, least, limi
             return NONE, FORBIDDEN, at[STEPS], p
 
 
-@kernel
+@subroutine
 def spell(p, end, path):  # type: ignore[no-untyped-def]
     """Fill path (T,) with the labels of a prefix."""
     for t in range(len(path) - 1, -1, -1):

@@ -8,19 +8,19 @@ from typing import NamedTuple
 import numpy as np
 
 from ilpinfer.kernels.hashing import enter, place
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.packed import HARD, Integers, Packed, Small
 
 UNKNOWN, BROKEN = -1, -2
 
 
-@kernel
+@subroutine
 def symbol_of(packed, m, t, before, now):  # type: ignore[no-untyped-def]
     """What machine m reads on a step from a state, -1 for START, into a state at token t."""
     return packed.symbols[packed.table[m, t] + (before + 1) * packed.stride[m] + now]
 
 
-@kernel
+@subroutine
 def counted(packed, m, violations, vector):  # type: ignore[no-untyped-def]
     """How many violations count, of those that machine m emits; a rule that counts once is marked as paid."""
     mark = packed.mark[m]
@@ -32,7 +32,7 @@ def counted(packed, m, violations, vector):  # type: ignore[no-untyped-def]
     return 1
 
 
-@kernel
+@subroutine
 def read(packed, m, symbol, vector):  # type: ignore[no-untyped-def]
     """Let machine m read a symbol; how many violations count."""
     arc = packed.arc[m] + vector[m] * packed.width[m] + symbol
@@ -40,20 +40,20 @@ def read(packed, m, symbol, vector):  # type: ignore[no-untyped-def]
     return counted(packed, m, packed.emits[arc], vector)
 
 
-@kernel
+@subroutine
 def ended(packed, m, vector):  # type: ignore[no-untyped-def]
     """How many violations of machine m count after the last token."""
     return counted(packed, m, packed.final[packed.state_at[m] + vector[m]], vector)
 
 
-@kernel
+@subroutine
 def price(packed, m, violations):  # type: ignore[no-untyped-def]
     """Grid units and hard violations for the violations of machine m that count."""
     penalty = packed.penalty[m]
     return (0, violations) if penalty == HARD else (penalty * violations, 0)
 
 
-@kernel
+@subroutine
 def read_step(packed, t, before, now, vector):  # type: ignore[no-untyped-def]
     """Let every machine read a step, up to the first hard violation; grid units and hard violations for it."""
     cost = 0
@@ -65,7 +65,7 @@ def read_step(packed, t, before, now, vector):  # type: ignore[no-untyped-def]
     return cost, 0
 
 
-@kernel
+@subroutine
 def close(packed, vector):  # type: ignore[no-untyped-def]
     """Grid units and hard violations for what machines emit after the last token."""
     cost, broken = 0, 0
@@ -140,17 +140,23 @@ def memo_of(packed: Packed, symbols: Symbols, n: int, *, counting: bool = False)
     )
     enter(memo.slots, memo.vectors, 0, 1)
     if counting:
-        settle(packed, memo, 0)
+        settle_first(packed, memo)
     return memo
 
 
 @kernel
-def settle(packed, memo, row):  # type: ignore[no-untyped-def]
+def settle_first(packed, memo):  # type: ignore[no-untyped-def]
+    """Work out what the first joint state costs at the end."""
+    _settle(packed, memo, 0)
+
+
+@subroutine
+def _settle(packed, memo, row):  # type: ignore[no-untyped-def]
     """Work out what a joint state costs at the end."""
     memo.end[row, 0], memo.end[row, 1] = close(packed, memo.vectors[row].copy())
 
 
-@kernel
+@subroutine
 def read_symbol(packed, symbols, memo, joint, symbol):  # type: ignore[no-untyped-def]
     """Work out what a symbol does to a joint state; False where there is no room for a new one."""
     fresh, counting = memo.met[0], len(memo.hard) > 0
@@ -172,7 +178,7 @@ def read_symbol(packed, symbols, memo, joint, symbol):  # type: ignore[no-untype
         for s in range(memo.after.shape[1]):
             memo.after[fresh, s] = UNKNOWN
         if counting:
-            settle(packed, memo, fresh)
+            _settle(packed, memo, fresh)
         memo.met[0] += 1
     memo.after[joint, symbol], memo.cost[joint, symbol] = memo.slots[slot], cost
     if counting:

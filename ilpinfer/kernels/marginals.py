@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.grid import UNITS_PER_NAT
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 
 _TINY = 1e-200
 Floats = NDArray[np.float64]
@@ -25,7 +25,7 @@ class Nats(NamedTuple):
     largest: Floats
 
 
-@kernel
+@subroutine
 def _row(product, number, tail, u, i, out):  # type: ignore[no-untyped-def]
     """Fill out (K,) with what follows vector u (-1: START) and label i at each next label; the largest is returned."""
     leads, price = product.leads, product.price
@@ -38,13 +38,13 @@ def _row(product, number, tail, u, i, out):  # type: ignore[no-untyped-def]
     return most
 
 
-@kernel
+@subroutine
 def _exp(row, most, out):  # type: ignore[no-untyped-def]
     for j in range(len(row)):
         out[j] = np.exp(row[j] - most) if row[j] > -np.inf else 0.0
 
 
-@kernel
+@subroutine
 def _dot(a, b):  # type: ignore[no-untyped-def]
     """Four sums side by side, which do not wait for one another."""
     K = len(a)
@@ -59,7 +59,7 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
     return w + x + y + z
 
 
-@kernel
+@subroutine
 def _log_sum(edges, row):  # type: ignore[no-untyped-def]
     """log Σ exp(edges + row), by its largest term."""
     most = -np.inf
@@ -185,7 +185,7 @@ def forward(product, readings, groups, scores, tail, labels, edges, mass, ended)
         ended[first[T - 1] + v] = now[v].sum()
 
 
-@kernel
+@subroutine
 def _spread(share, scaled, pool, weight, row, flow, edges):  # type: ignore[no-untyped-def]
     """Add to flow (K,), and to edges unless empty, how the share of a label divides among the next ones."""
     total = _dot(scaled, weight)

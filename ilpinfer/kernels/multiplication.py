@@ -8,7 +8,7 @@ from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.diagram import Graph
 from ilpinfer.kernels.guide import bare, promised
 from ilpinfer.kernels.hashing import place
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import BROKEN, UNKNOWN, close, read_symbol
 from ilpinfer.kernels.ordering import nth_smallest
 from ilpinfer.kernels.packed import LOW, SHIFT, Integers, Small
@@ -37,25 +37,14 @@ class Limits(NamedTuple):
 
 
 @kernel
-def read_steps(graph, base, symbols, found):  # type: ignore[no-untyped-def]
-    """Fill found (E,) with the joint symbol of each step."""
-    state, _, layers, first, target, _, _, _ = graph
-    for t in range(len(layers) - 2):
-        for n in range(layers[t], layers[t + 1]):
-            i = state[n]
-            row = symbols.symbol[symbols.table[t], i + 1]
-            shift = base[i] if t else 0
-            for e in range(first[n], first[n + 1]):
-                found[e] = row[state[target[e]] - shift]
-
-
-@kernel
-def multiply(graph, joint, read, worth, futures, growth, counts, limits):  # type: ignore[no-untyped-def]
+def multiply(graph, base, joint, worth, futures, growth, counts, limits):  # type: ignore[no-untyped-def]
     """Let machines follow a graph: a new node is an old one with a joint state, as far as it can reach the floor.
 
-    read : the joint symbol of each step (E,)
+    base : of the lattice's states (S,)
     worth : what a joint symbol gives back of charges (J,), grid units
     counts : layer, nodes, steps, and the best that was left out for want of width
+
+    In the end the nodes of the last layer are bounded by what they are worth more, machines charged.
     """
     state, _, layers, first, target, score, _, ahead = graph
     packed, symbols, memo = joint
@@ -76,8 +65,11 @@ def multiply(graph, joint, read, worth, futures, growth, counts, limits):  # typ
                 continue
             old, before, here = origin[n, 0] >> SHIFT, origin[n, 0] & LOW, value[n]
             done += first[old + 1] - first[old]
+            row = symbols.symbol[symbols.table[t], state[old] + 1]
+            shift = base[state[old]] if t else 0
             for e in range(first[old], first[old + 1]):
-                m, s = target[e], read[e]
+                m = target[e]
+                s = row[state[m] - shift]
                 q = after[before, s]
                 if q == UNKNOWN:
                     done += 8 * M
@@ -114,10 +106,12 @@ def multiply(graph, joint, read, worth, futures, growth, counts, limits):  # typ
             _narrow(value, bound, begin, count, counts, width)
     for n in range(new_layers[counts[0]], new_layers[counts[0] + 1] + 1):
         new_first[n] = counts[2]
+    if counts[0] == T:
+        _finish(graph, joint, growth, counts[1])
     return DONE
 
 
-@kernel
+@subroutine
 def _narrow(value, bound, begin, end, counts, width):  # type: ignore[no-untyped-def]
     """Leave out all but about `width` nodes of a layer, those with the lowest bounds."""
     threshold = nth_smallest(bound, begin, end, end - begin - width)
@@ -127,14 +121,14 @@ def _narrow(value, bound, begin, end, counts, width):  # type: ignore[no-untyped
             value[n] = FORBIDDEN
 
 
-@kernel
-def finish(graph, joint, growth, end):  # type: ignore[no-untyped-def]
-    """Fill `end` with what the nodes of the last layer are worth, machines charged."""
+@subroutine
+def _finish(graph, joint, growth, count):  # type: ignore[no-untyped-def]
+    """Bound each node of the last layer by what its end is worth, machines charged."""
     T = len(graph.layers) - 2
-    for h in range(len(end)):
-        n = growth.graph.layers[T] + h
-        end[h] = FORBIDDEN
+    for n in range(growth.graph.layers[T], count):
+        end = FORBIDDEN
         if growth.graph.value[n] > _DEAD:
             cost, hard = close(joint.packed, joint.memo.vectors[growth.origin[n, 0] & LOW].copy())
             if not hard:
-                end[h] = graph.end[(growth.origin[n, 0] >> SHIFT) - graph.layers[T]] - cost
+                end = graph.end[(growth.origin[n, 0] >> SHIFT) - graph.layers[T]] - cost
+        growth.bound[n] = end

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import subroutine
 
 
-@kernel
+@subroutine
 def descending(values, count):  # type: ignore[no-untyped-def]
     """The order of the first `count` values, the largest first and equal ones as they stand (merge sort)."""
     order, merged = np.empty(count, np.int64), np.empty(count, np.int64)
@@ -28,7 +28,7 @@ def descending(values, count):  # type: ignore[no-untyped-def]
     return order
 
 
-@kernel
+@subroutine
 def nth_smallest(values, begin, end, n):  # type: ignore[no-untyped-def]
     """What would stand at place n, were values[begin:end] in ascending order (quickselect)."""
     rest = np.empty(end - begin, np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
 from ilpinfer.kernels.handle import Handle
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import subroutine
 from ilpinfer.kernels.judging import judge
 from ilpinfer.kernels.recursion import complete, trace
 from ilpinfer.kernels.tables import (
@@ -44,7 +44,7 @@ MOST_PAIRS = 2**20
 """Classes of steps and machines together, beyond which there are no prices."""
 
 
-@kernel
+@subroutine
 def _pairs(edge_at, classes, E, C):  # type: ignore[no-untyped-def]
     """Different pairs (P, 2) of E edge scores and C classes for machines; puts the number of its pair at each token."""
     number = np.full(E * C, -1, np.int32)
@@ -59,7 +59,7 @@ def _pairs(edge_at, classes, E, C):  # type: ignore[no-untyped-def]
     return pairs[:count]
 
 
-@kernel
+@subroutine
 def _charge(machines, m, price, c, i, row):  # type: ignore[no-untyped-def]
     """Take the price of sum m off the scores (K,) of the steps from label i, -1 for START, into a token of class c."""
     at, weight = machines.table[c, m] + (i + 1) * machines.layout[m, STRIDE], machines.layout[m, WEIGHT]
@@ -67,7 +67,7 @@ def _charge(machines, m, price, c, i, row):  # type: ignore[no-untyped-def]
         row[j] -= price * machines.weight[weight + machines.symbols[at + j]]
 
 
-@kernel
+@subroutine
 def _charge_all(handle, pairs, prices, edge, first, own):  # type: ignore[no-untyped-def]
     """Fill edge (P, K, Kp) and own (K,), from `first` (K,) of the first token, with scores less prices."""
     machines, K = handle.machines, len(own)
@@ -85,19 +85,19 @@ def _charge_all(handle, pairs, prices, edge, first, own):  # type: ignore[no-unt
                     _charge(machines, m, prices[m], pairs[p, 1], i, edge[p, i, :K])
 
 
-@kernel
+@subroutine
 def _copy(source, target):  # type: ignore[no-untyped-def]
     for i in range(len(source)):
         target[i] = source[i]
 
 
-@kernel
+@subroutine
 def _clear(array):  # type: ignore[no-untyped-def]
     for i in range(len(array)):
         array[i] = 0
 
 
-@kernel
+@subroutine
 def _given_back(machines, prices):  # type: ignore[no-untyped-def]
     """The most that sums give back."""
     total = np.int64(0)
@@ -107,7 +107,7 @@ def _given_back(machines, prices):  # type: ignore[no-untyped-def]
     return total
 
 
-@kernel
+@subroutine
 def _weigh(machines, classes, path, K, units):  # type: ignore[no-untyped-def]
     """Fill units (M,) with what each sum comes to on a labelling, 0 for other machines."""
     before = 0
@@ -121,7 +121,7 @@ def _weigh(machines, classes, path, K, units):  # type: ignore[no-untyped-def]
         before = path[t] + 1
 
 
-@kernel
+@subroutine
 def _slopes(machines, prices, units):  # type: ignore[no-untyped-def]
     """Turn units into a subgradient of the bound with its sign changed, 0 at the end of a box; returns its squared norm."""
     norm = np.int64(0)
@@ -136,7 +136,7 @@ def _slopes(machines, prices, units):  # type: ignore[no-untyped-def]
     return norm
 
 
-@kernel
+@subroutine
 def _settle(machines, prices):  # type: ignore[no-untyped-def]
     """What machines charge where each gives back as much as it can at its price, in advance; and what that comes to."""
     cost, final, total = machines.cost.copy(), machines.final.copy(), np.int64(0)
@@ -152,7 +152,7 @@ def _settle(machines, prices):  # type: ignore[no-untyped-def]
     return cost, final, owing[:count], total
 
 
-@kernel
+@subroutine
 def _give_back(machines, m, price, cost, final):  # type: ignore[no-untyped-def]
     """Change the costs of one machine, whose arcs lead to no earlier state; returns the most that it can give back."""
     layout = machines.layout[m]
@@ -176,7 +176,7 @@ def _give_back(machines, m, price, cost, final):  # type: ignore[no-untyped-def]
     return most[0]
 
 
-@kernel
+@subroutine
 def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room):  # type: ignore[no-untyped-def]
     """Lower the bound by prices, marks[1] (M,), which begin at 0, with Polyak's steps towards the best value that is known.
 
@@ -260,10 +260,14 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
     _charge_all(handle, pairs, prices, edge, emission[rows[0]], own[0])
     for j in range(K):
         own[0, j] += given_back
-    return Handle(windows, charged.scores, _charging(machines, cost, final, owing)), own, order
+    return (
+        Handle(windows, Scores(scores.node, edge, scores.which), _charging(machines, cost, final, owing)),
+        own,
+        order,
+    )
 
 
-@kernel
+@subroutine
 def _charging(machines, cost, final, owing):  # type: ignore[no-untyped-def]
     """The machines with other costs."""
     return Machines(

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
 from ilpinfer.kernels.hashing import place
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import close, ended, price, read
 from ilpinfer.kernels.packed import Integers, Small
 from ilpinfer.kernels.readings import doubled, longer
@@ -41,7 +41,7 @@ class Product(NamedTuple):
     passed: int
 
 
-@kernel
+@subroutine
 def _forget(packed, vector):  # type: ignore[no-untyped-def]
     """Machines of a rule that counts once, and is paid, are all alike."""
     for m in range(len(packed.mark)):
@@ -49,7 +49,7 @@ def _forget(packed, vector):  # type: ignore[no-untyped-def]
             vector[m] = 0
 
 
-@kernel
+@subroutine
 def _read(packed, symbols, vector):  # type: ignore[no-untyped-def]
     """Let machines read their symbols; the price in nats, inf if a hard rule breaks."""
     cost = 0
@@ -117,7 +117,7 @@ def expand(packed, size, readings, groups, possible, pool, budget):  # type: ign
     )
 
 
-@kernel
+@subroutine
 def _follow(packed, readings, groups, possible, pool, t, u, found, vectors, made):  # type: ignore[no-untyped-def]
     """Read token t after vector u, -1 for START, and add new vectors; how many there are then."""
     number, symbols, begin, kind = readings

@@ -6,7 +6,7 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.hashing import enter, place
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import symbol_of
 from ilpinfer.kernels.packed import Integers, Small
 
@@ -37,14 +37,14 @@ class Groups(NamedTuple):
     step: Integers
 
 
-@kernel
+@subroutine
 def longer(array, rows):  # type: ignore[no-untyped-def]
     larger = np.empty((rows, array.shape[1]), array.dtype)
     larger[: len(array)] = array
     return larger
 
 
-@kernel
+@subroutine
 def doubled(slots, rows, first, count):  # type: ignore[no-untyped-def]
     """A hash table of twice the size."""
     larger = np.empty(2 * len(slots), np.int32)
@@ -98,7 +98,7 @@ def group_rows(number, pool, pairs):  # type: ignore[no-untyped-def]
     return alike, possible
 
 
-@kernel
+@subroutine
 def _group(rows, group):  # type: ignore[no-untyped-def]
     """Fill group (K,): equal rows get one number."""
     member = np.empty(len(rows), np.int64)
@@ -113,7 +113,7 @@ def _group(rows, group):  # type: ignore[no-untyped-def]
         group[i] = g
 
 
-@kernel
+@subroutine
 def _equal(a, b):  # type: ignore[no-untyped-def]
     j = 0
     while j < len(a) and a[j] == b[j]:

@@ -3,10 +3,10 @@
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 
 
-@kernel
+@subroutine
 def step_back(edge, e, tail, completion, t):  # type: ignore[no-untyped-def]
     """Fill row t of the completions, four labels at a time, which share what they load."""
     _, K, width = edge.shape
@@ -27,7 +27,7 @@ def step_back(edge, e, tail, completion, t):  # type: ignore[no-untyped-def]
         completion[t, i] = best
 
 
-@kernel
+@subroutine
 def complete(handle, emission, rows, classes, edge_at, completion, tail):  # type: ignore[no-untyped-def]
     """The best value of a labelling; forbidden where there is none.
 
@@ -51,7 +51,7 @@ def complete(handle, emission, rows, classes, edge_at, completion, tail):  # typ
     return best
 
 
-@kernel
+@subroutine
 def trace(edge, edge_at, completion, tail, total, path):  # type: ignore[no-untyped-def]
     """Fill path (T,) with the first labelling of value `total`, which is not forbidden."""
     j = 0

@@ -1,7 +1,7 @@
 """Repair: changes of one token, one run or one border, taken as soon as they make a labelling better."""
 
 from ilpinfer.kernels.evolution import VALUED, copy, full, record, value
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.runs import begins, put, shift_back, shift_on
 
 DONE, WORKED, FULL = 0, 1, 2
@@ -10,7 +10,7 @@ TOKEN, SINCE, MOVE = 0, 1, 2
 """Places in `position`: the token at hand, how many were passed since the labelling last got better, and the next change."""
 
 
-@kernel
+@subroutine
 def _better(chain, machines, people, first, last, weight, counts):  # type: ignore[no-untyped-def]
     """Value individual 1, changed from `first` to `last`: 1 if it takes the place of individual 0, -1 if there is no room."""
     total, breaks = people.total, people.breaks

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 
 
 class Runs(NamedTuple):
@@ -23,7 +23,7 @@ class Runs(NamedTuple):
 FIRST, INNER, LAST, ONLY, AGAIN, ONLY_AGAIN = 0, 1, 2, 3, 4, 5
 
 
-@kernel
+@subroutine
 def _random(seed):  # type: ignore[no-untyped-def]
     """The next 64 random bits (splitmix64; Steele, Lea, Flood 2014)."""
     seed[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -33,17 +33,17 @@ def _random(seed):  # type: ignore[no-untyped-def]
     return x ^ (x >> np.uint64(31))
 
 
-@kernel
+@subroutine
 def below(seed, n):  # type: ignore[no-untyped-def]
     return np.int64(_random(seed) % np.uint64(n))
 
 
-@kernel
+@subroutine
 def share(seed):  # type: ignore[no-untyped-def]
     return (_random(seed) >> np.uint64(11)) * 2.0**-53
 
 
-@kernel
+@subroutine
 def begins(y, t, joins):  # type: ignore[no-untyped-def]
     """Whether a run begins at token t; past the last token one does."""
     return t == 0 or t == len(y) or not joins[y[t - 1], y[t]]
@@ -60,7 +60,7 @@ def cuts(y, joins, borders):  # type: ignore[no-untyped-def]
     return count
 
 
-@kernel
+@subroutine
 def section(y, seed, joins, borders):  # type: ignore[no-untyped-def]
     """A random run: where it begins, and where it ends."""
     count = cuts(y, joins, borders)
@@ -68,7 +68,7 @@ def section(y, seed, joins, borders):  # type: ignore[no-untyped-def]
     return borders[k], borders[k + 1] if k + 1 < count else len(y)
 
 
-@kernel
+@subroutine
 def _opening(y, t, k, only, forms):  # type: ignore[no-untyped-def]
     """The label of the first token, or the `only` one, of a run of the kind of label k that begins at token t."""
     again = t > 0 and forms[y[t - 1], INNER] == forms[k, INNER]
@@ -77,7 +77,7 @@ def _opening(y, t, k, only, forms):  # type: ignore[no-untyped-def]
     return forms[k, AGAIN if again else FIRST]
 
 
-@kernel
+@subroutine
 def _form(y, t, runs):  # type: ignore[no-untyped-def]
     """Give token t the label that its place in its run asks for."""
     joins, forms = runs
@@ -88,7 +88,7 @@ def _form(y, t, runs):  # type: ignore[no-untyped-def]
         y[t] = forms[y[t], LAST if last else INNER]
 
 
-@kernel
+@subroutine
 def mend(y, t, runs):  # type: ignore[no-untyped-def]
     """Let the run before token t end, and the one at t begin, as the scheme writes it, if it is there that they meet."""
     if begins(y, t, runs[0]):
@@ -98,7 +98,7 @@ def mend(y, t, runs):  # type: ignore[no-untyped-def]
             _form(y, t, runs)
 
 
-@kernel
+@subroutine
 def _part(y, t, begun, runs):  # type: ignore[no-untyped-def]
     """Keep a run that had `begun` at token t apart from the one before it where its label alone does not any more."""
     joins, forms = runs

@@ -6,7 +6,7 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.evolution import copy, full, record, value
-from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.packed import Integers, Small
 from ilpinfer.kernels.runs import below, mutate, share
 
@@ -40,7 +40,7 @@ class Manner(NamedTuple):
     shifts: float
 
 
-@kernel
+@subroutine
 def _best_label(chain, row, last, following, k):  # type: ignore[no-untyped-def]
     """Score of a window's labels up to `last`, the last one k, with the step to the label that follows."""
     node, pool, step, _ = chain
@@ -94,7 +94,7 @@ def _refit(chain, y, seed, memory, now):  # type: ignore[no-untyped-def]
     return first, last
 
 
-@kernel
+@subroutine
 def _changed(label, who, first, last, until, now):  # type: ignore[no-untyped-def]
     """Whether any label is another one than that at hand, and whether one of them is tabu."""
     other, forbidden = False, False

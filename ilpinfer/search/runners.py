@@ -36,7 +36,7 @@ def _best_of_lattice(
     problem: Problem, relaxed: Problem, task: Task, name: str, reason: Certificate
 ) -> Iterator[Found]:
     """The best labellings by the scores alone of the problem, or of the problem folded."""
-    task.deadline.excuse(warm("viterbi"))
+    task.deadline.excuse(warm("lists" if task.top > 1 else "viterbi"))
     found = best_paths(relaxed.lattice, task.top)
     for (_, path), (bound, proof) in zip(found, ranked(problem, found, reason), strict=True):
         broken = len(relaxed.breaks(path))
