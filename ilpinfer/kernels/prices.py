@@ -116,8 +116,8 @@ def _weigh(machines, classes, path, K, units):  # type: ignore[no-untyped-def]
     for t in range(len(path)):
         step = (classes[t] * (K + 1) + before) * K + path[t]
         for e in range(machines.begin[step], machines.begin[step + 1]):
-            m = np.int64(machines.event[e, 0])
-            units[m] += machines.weight[machines.layout[m, WEIGHT] + machines.event[e, 1]]
+            of = np.int64(machines.event[e, 0])
+            units[of] += machines.weight[machines.layout[of, WEIGHT] + machines.event[e, 1]]
         before = path[t] + 1
 
 
@@ -139,7 +139,7 @@ def _slopes(machines, prices, units):  # type: ignore[no-untyped-def]
 @subroutine
 def _settle(machines, prices):  # type: ignore[no-untyped-def]
     """What machines charge where each gives back as much as it can at its price, in advance; and what that comes to."""
-    cost, final, total = machines.cost.copy(), machines.final.copy(), np.int64(0)
+    cost, final, total = machines.cost.copy(), machines.final.copy(), 0
     owing, count = np.empty(len(prices), np.int32), 0
     for m in range(len(prices)):
         begin = machines.layout[m, FINAL]
