@@ -43,6 +43,12 @@ def classified(windows, tokens, classes):
     return classify(windows, tokens, classes)
 
 
+@njit
+def completed(handle, emission, rows, nodes, edge_at, completion, tail):
+    """What only kernels can call."""
+    return complete(handle, emission, rows, nodes, edge_at, completion, tail)
+
+
 @dataclass
 class Case:
     """Random tables, and N sequences."""
@@ -63,13 +69,12 @@ class Case:
     def sequences(self):
         return [slice(*ends) for ends in zip(self.begins[:-1].tolist(), self.begins[1:].tolist())]
 
-    def run(self, work=10**6, direct=DIRECT, given=None):
+    def run(self, work=10**6, direct=DIRECT):
         N, total = len(self.begins) - 1, len(self.tokens)
         paths, results = np.empty(total, np.int64), np.zeros((N, 6), np.int64)
         marks = np.zeros((N, 2, self.size[1]), np.int64)
         handle = together(self.windows, self.scores, self.machines)
-        given = np.empty((3, 0), np.int64) if given is None else given
-        inputs = self.begins, self.tokens, self.rows, self.pool, given, (work, 0, direct)
+        inputs = self.begins, self.tokens, self.rows, self.pool, (work, 0, direct)
         decode_batch(handle, self.emission, *inputs, paths, results, marks, np.zeros(3, np.int64))
         return paths, results, marks
 
@@ -363,13 +368,6 @@ def test_classes_of_windows():
     assert codes == {False, True}
 
 
-def test_classes_can_be_given():
-    for case in cases(31):
-        given = np.concatenate([case.classes(here) for here in case.sequences()], axis=1)
-        for one, other in zip(case.run(), case.run(given=given)):
-            assert np.array_equal(one, other)
-
-
 def test_completions_and_bare_viterbi():
     for case in cases(32):
         handle, K = together(case.windows, case.scores, case.machines), case.size[0]
@@ -379,7 +377,7 @@ def test_completions_and_bare_viterbi():
             pool = case.pool[here] if len(case.pool) else 0
             edge_at = np.broadcast_to(case.scores.which[pool, classes[EDGES]], len(rows)).copy()
             completion, tail = np.empty((2, len(rows), case.scores.edge.shape[2]), np.int64)
-            complete(handle, case.emission, rows, classes[NODES], edge_at, completion, tail)
+            completed(handle, case.emission, rows, classes[NODES], edge_at, completion, tail)
             after = np.zeros(K, np.int64)
             for t in range(len(rows) - 1, -1, -1):
                 own = completion[t]

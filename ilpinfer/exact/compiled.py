@@ -30,7 +30,7 @@ STEPS_PER_SECOND = 2e8
 """Of label setting and Viterbi, on a slow machine; what might pass a time limit is left to methods that look at the clock."""
 MOST_POOLS = 8
 """Edge scores of models that tables are kept for."""
-NO_STEPS, NO_CLASSES = np.zeros(0, np.int64), np.empty((3, 0), np.int64)
+NO_STEPS = np.zeros(0, np.int64)
 
 
 class Single(NamedTuple):
@@ -316,7 +316,7 @@ class Tables:
                 emission, rows = self._emission(given, tokens)
             paths, results = np.empty(total, np.int64), np.zeros((N, 6), np.int64)
             marks = np.zeros((N, 2, len(entry.keys)), np.int64)
-            inputs = emission, begins, tokens, rows, given.steps, NO_CLASSES, entry.limits
+            inputs = emission, begins, tokens, rows, given.steps, entry.limits
             arguments = entry.handle, *inputs, paths, results, marks
             yield Work(decode_batch, arguments, N)
             worst = int(results[:, CODE].max())

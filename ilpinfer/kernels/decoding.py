@@ -38,6 +38,8 @@ MOST_CELLS, VECTOR = 2**22, 8
 """Values of a recursion over joint states; steps of such a recursion that take as long as one of label setting."""
 FIRST_SHARE = 20
 """One part in so many of the steps for a sequence's tokens is taken before prices and products."""
+MOST_AT_ONCE = 2**27
+"""Steps of a call, after which no further sequence is begun: about a second, as nothing can interrupt a call."""
 DIRECT = 2**17
 """Slots of the largest direct index of label setting; beyond, keys are hashed."""
 
@@ -178,16 +180,22 @@ def _solve(handle, emission, rows, tokens, recursion, limits, path, result, mark
 
 
 @subroutine
-def decode(handle, emission, rows, tokens, recursion, limits, path, result, marks, room):  # type: ignore[no-untyped-def]
+def _decode(handle, emission, words, rows, pool, limits, tokens, recursion, path, result, marks, room):  # type: ignore[no-untyped-def]
     """Decode one sequence, as `decode_batch` does.
 
     Parameters
     ----------
-    rows, path : (T,)
-    tokens : (5, T) at least: classes for each purpose, entries of `scores.edge`, and anything; the last two are changed
-    recursion : completion and tail (T, Kp), filled
+    words, rows, pool, path, result, marks : of the sequence
+    tokens : (5, T) at least, filled with classes for each purpose, entries of `scores.edge`, and anything
+    recursion : (2, T, Kp) at least, filled
     room : as for `judge`
     """
+    if classify(handle.windows, words, tokens) >= 0:
+        result[CODE] = UNKNOWN_CLASS
+        return
+    tokens[3, 0] = 0
+    for t in range(1, len(words)):
+        tokens[3, t] = handle.scores.which[pool[t] if len(pool) else 0, tokens[EDGES, t]]
     T, slots = len(rows), limits[2]
     few, most = limits[0] * T // FIRST_SHARE, max(limits[0] * T, limits[1])
     result[VALUE], result[BOUND], result[WORK], result[PRICES] = FORBIDDEN, -FORBIDDEN, 0, 0
@@ -196,13 +204,15 @@ def decode(handle, emission, rows, tokens, recursion, limits, path, result, mark
     early = True
     while True:
         work = few, most, slots
-        total = _solve(handle, emission, rows, tokens, recursion, work, path, result, marks, room, early)
+        ends = recursion[0], recursion[1]
+        total = _solve(handle, emission, rows, tokens, ends, work, path, result, marks, room, early)
         if early:
             result[RELAXED] = total
         if not early or result[CODE] != TOO_MUCH_WORK or result[WORK] >= most:
             break
-        ends = recursion[0], recursion[1], total
-        handle, emission, rows = tighten(handle, emission, rows, tokens, ends, path, result, marks, room)
+        handle, emission, rows = tighten(
+            handle, emission, rows, tokens, (ends[0], ends[1], total), path, result, marks, room
+        )
         if result[CODE] == PROVED:
             break
         few, early = result[WORK] + few, False
@@ -214,52 +224,52 @@ def decode(handle, emission, rows, tokens, recursion, limits, path, result, mark
 
 @kernel
 def decode_batch(  # type: ignore[no-untyped-def]
-    handle, emission, begins, tokens, rows, pool, given, limits, paths, results, marks, share
+    handle, emission, begins, tokens, rows, pool, limits, paths, results, marks, share
 ):
-    """Decode N sequences, each at least one token long: one after the other, but those that other calls have taken.
+    """Decode sequences, each at least one token long, until none is left that no other call has taken, or after some time.
 
     Parameters
     ----------
     handle : `Handle`
     emission : (V, K) score of each label at a row, grid units
     begins : (N + 1,) where sequences begin in what follows, `total` tokens in all
-    tokens : (total,) rows of the windows' numbers; (0,) where the classes are given
+    tokens : (total,) rows of the windows' numbers
     rows : (total,) rows of `emission`
     pool : (total,) the model's pool entry of the step into each token, unused at first tokens; (0,) where all are 0
-    given : (3, total) classes; (3, 0) where tokens are classified
     limits : the most steps of label setting for a token of a sequence; steps that any sequence may take; and slots of the
         largest direct index
     paths : (total,) filled with the best labellings, -1 where there is none
     results : (N, 6) filled, see `CODE`
     marks : (N, 2, M) filled with 1 for machines that were followed and `INSIDE`, and with the prices of sums, grid units
-    share : (3,) zeros, the same for all calls on these sequences; see `kernels.work`
+    share : (3,) zeros at first, the same for all calls on these sequences; see `kernels.work`
     """
     add(share, ENTERED, 1)
-    scores = handle.scores
-    longest = 0
+    (_, K, Kp), longest, spent = handle.scores.edge.shape, 0, 0
     for n in range(len(begins) - 1):
         longest = max(longest, begins[n + 1] - begins[n])
-    work = np.empty((5, longest), np.int64)
-    space = np.empty((2, longest, scores.edge.shape[2]), np.int64)
+    work, space = np.empty((5, longest), np.int64), np.empty((2, longest, Kp), np.int64)
     room = np.full((3, marks.shape[2]), -1)
-    while True:
+    while spent < MOST_AT_ONCE:
         n = add(share, NEXT, 1)
         if n >= len(begins) - 1:
             return
         b, e = begins[n], begins[n + 1]
-        if given.shape[1]:
-            for t in range(b, e):
-                for purpose in range(3):
-                    work[purpose, t - b] = given[purpose, t]
-        elif classify(handle.windows, tokens[b:e], work) >= 0:
-            results[n, CODE] = UNKNOWN_CLASS
-            add(share, DONE, 1)
-            continue
-        work[3, 0] = 0
-        for t in range(b + 1, e):
-            work[3, t - b] = scores.which[pool[t] if len(pool) else 0, work[EDGES, t - b]]
-        recursion = space[0], space[1]
-        decode(handle, emission, rows[b:e], work, recursion, limits, paths[b:e], results[n], marks[n], room)
+        own = pool[b:e] if len(pool) else pool
+        _decode(
+            handle,
+            emission,
+            tokens[b:e],
+            rows[b:e],
+            own,
+            limits,
+            work,
+            space,
+            paths[b:e],
+            results[n],
+            marks[n],
+            room,
+        )
+        spent += (e - b) * K * K + results[n, WORK]
         add(share, DONE, 1)
 
 
@@ -273,18 +283,14 @@ def decode_one(handle, emission, tokens, own, limits, found):  # type: ignore[no
     own : 1 where `emission` has a row for each of the sequence's tokens, 0 where it has one for each row of the windows' numbers
     found : (T + 6 + 2 M,) filled with the labelling, results (6,), and marks
     """
-    T, scores, M = len(tokens), handle.scores, len(handle.machines.layout)
-    work, rows = np.empty((5, T), np.int64), np.empty((2, T), np.int64)
+    T, M = len(tokens), len(handle.machines.layout)
+    work, words = np.empty((5, T), np.int64), np.empty((3, T), np.int64)
     for t in range(T):
-        rows[0, t] = tokens[t]
-        rows[1, t] = t if own else tokens[t]
-    if classify(handle.windows, rows[0], work) >= 0:
-        return UNKNOWN_CLASS
-    work[3, 0] = 0
-    for t in range(1, T):
-        work[3, t] = scores.which[0, work[EDGES, t]]
-    space = np.empty((2, T, scores.edge.shape[2]), np.int64)
+        words[0, t] = tokens[t]
+        words[1, t] = t if own else tokens[t]
+    space, room = np.empty((2, T, handle.scores.edge.shape[2]), np.int64), np.full((3, M), -1)
     path, result, marks = found[:T], found[T : T + 6], found[T + 6 :].reshape((2, M))
-    recursion, room = (space[0], space[1]), np.full((3, M), -1)
-    decode(handle, emission, rows[1], work, recursion, limits, path, result, marks, room)
+    _decode(
+        handle, emission, words[0], words[1], words[2, :0], limits, work, space, path, result, marks, room
+    )
     return result[CODE]

@@ -16,7 +16,7 @@ class Work:
 
     Parameters
     ----------
-    kernel : its last argument is a share, from which each call takes the next piece until there is none left
+    kernel : its last argument is a share, from which each call takes the next piece until there is none left, or it took long
     arguments : all the others
     number : of pieces
     """
@@ -26,8 +26,9 @@ class Work:
         self.share = np.zeros(3, np.int64)
 
     def __call__(self) -> None:
-        """Do all that no other thread has begun."""
-        self._kernel(*self._arguments, self.share)
+        """Do all that no other thread has begun, in several calls where it takes long."""
+        while self.share[NEXT] < self.number:
+            self._kernel(*self._arguments, self.share)
 
     def helpers(self, threads: int) -> int:
         """How many of other threads find something to do."""
