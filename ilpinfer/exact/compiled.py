@@ -24,6 +24,8 @@ from ilpinfer.kernels.work import Steps, Work, finished
 
 PASSES = 30
 """Label setting that takes as many steps as so many Viterbi passes is left to other methods."""
+PASSES_IN_ALL = 100
+"""The time of so many such passes is enough for all stages."""
 LEAST_STEPS = 2**22
 """Steps that any sequence may take, as other methods take longer to begin."""
 STEPS_PER_SECOND = 2e8
@@ -215,7 +217,7 @@ class Tables:
 
     def in_time(self, length: int, time_limit: float) -> bool:
         """Whether a sequence takes less than a time limit for certain."""
-        steps = max(length * self._size**2 * PASSES, LEAST_STEPS)
+        steps = max(length * self._size**2 * PASSES_IN_ALL, LEAST_STEPS)
         return steps < time_limit * STEPS_PER_SECOND
 
     def decode_one(self, trellis: Trellis, time_limit: float | None = None) -> Outcome | None:

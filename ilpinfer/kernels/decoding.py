@@ -34,8 +34,8 @@ INSIDE = 3
 """Marks machines that were multiplied."""
 FEWEST_JOINT, MOST_JOINT = 64, 512
 """Joint states that machines may have which are multiplied, at first, and later."""
-MOST_CELLS, VECTOR = 2**22, 8
-"""Values of a recursion over joint states; steps of such a recursion that take as long as one of label setting."""
+MOST_CELLS = 2**22
+"""Values of a recursion over joint states."""
 FIRST_SHARE = 20
 """One part in so many of the steps for a sequence's tokens is taken before prices and products."""
 MOST_AT_ONCE = 2**27
@@ -121,7 +121,6 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
         if end < 0:
             joint, recursion, count = _product(handle, emission, rows, tokens, marks, room, count, most)
             result[BOUND] = min(result[BOUND], recursion[2])
-            result[WORK] += len(joint.final) * T * K * K // VECTOR
             work, most = (last if most == MOST_JOINT else result[WORK] + last // 4), MOST_JOINT
             continue
         spell(p, end, trial)
@@ -226,7 +225,9 @@ def _decode(handle, emission, words, rows, pool, limits, tokens, recursion, path
 def decode_batch(  # type: ignore[no-untyped-def]
     handle, emission, begins, tokens, rows, pool, limits, paths, results, marks, share
 ):
-    """Decode sequences, each at least one token long, until none is left that no other call has taken, or after some time.
+    """Decode sequences, each at least one token long, until none is left that no other call has taken.
+
+    Returns whether it ended before, as it took long.
 
     Parameters
     ----------
@@ -252,7 +253,7 @@ def decode_batch(  # type: ignore[no-untyped-def]
     while spent < MOST_AT_ONCE:
         n = add(share, NEXT, 1)
         if n >= len(begins) - 1:
-            return
+            return False
         b, e = begins[n], begins[n + 1]
         own = pool[b:e] if len(pool) else pool
         _decode(
@@ -271,6 +272,7 @@ def decode_batch(  # type: ignore[no-untyped-def]
         )
         spent += (e - b) * K * K + results[n, WORK]
         add(share, DONE, 1)
+    return True
 
 
 @kernel

@@ -16,7 +16,8 @@ class Work:
 
     Parameters
     ----------
-    kernel : its last argument is a share, from which each call takes the next piece until there is none left, or it took long
+    kernel : its last argument is a share, from which each call takes the next piece until there is none left; returns whether
+        it ended before, as it took long
     arguments : all the others
     number : of pieces
     """
@@ -27,8 +28,8 @@ class Work:
 
     def __call__(self) -> None:
         """Do all that no other thread has begun, in several calls where it takes long."""
-        while self.share[NEXT] < self.number:
-            self._kernel(*self._arguments, self.share)
+        while self._kernel(*self._arguments, self.share):
+            pass
 
     def helpers(self, threads: int) -> int:
         """How many of other threads find something to do."""
