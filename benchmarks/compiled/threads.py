@@ -16,12 +16,12 @@ LEAST = 1.7
 
 def threads(sequences: Sequences, scale: Scale, cores: set[int]) -> Iterator[str]:
     """Sequences a second by one thread and by two: the best of several rounds, as both cores are free in few of them."""
-    number, alone = scale(5000, 100), os.sched_getaffinity(0)
+    number, alone = scale(5000, 1000, 100), os.sched_getaffinity(0)
     trellises = list(islice(cycle(sequences.trellises), number))
     best = dict.fromkeys(THREADS, math.inf)
     os.sched_setaffinity(0, cores)
     try:
-        for _ in range(scale(25, 3)):
+        for _ in range(scale(25, 7, 2)):
             for n in THREADS:
                 began = time.perf_counter()
                 list(sequences.decoder.decode_many(trellises, threads=n))
