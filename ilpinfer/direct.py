@@ -145,16 +145,22 @@ class Direct:
 
     def _known(self, outcome: "Outcome", given: Any, origin: "Origin") -> dict[str, Any]:
         """The fields of a solution that are at hand."""
-        score, how = outcome.value / UNITS_PER_NAT, _how(outcome)
+        score = outcome.value / UNITS_PER_NAT
         return {
             "status": "optimal",
             "score": score,
             "bound": score,
             "path": outcome.path,
             "names": origin.tables.rules.labels.names,
-            "method": f"auto: {how}",
             "seconds": origin.seconds,
             "warm_up_seconds": origin.warm_up,
+            "_rest": partial(self._described, outcome, given, origin),
+        }
+
+    def _described(self, outcome: "Outcome", given: Any, origin: "Origin") -> dict[str, Any]:
+        """How it was found."""
+        return {
+            "method": f"auto: {_how(outcome)}",
             "_rest": partial(self._rest, outcome, given, origin.make),
         }
 

@@ -24,8 +24,8 @@ from ilpinfer.kernels.work import Steps, Work, finished
 
 PASSES = 30
 """Label setting that takes as many steps as so many Viterbi passes is left to other methods."""
-PASSES_IN_ALL = 100
-"""The time of so many such passes is enough for all stages."""
+SHARE = 1 / 4
+"""Of a time limit, which label setting may use up, so that passes and products, which have no limit of their own, end in time."""
 LEAST_STEPS = 2**22
 """Steps that any sequence may take, as other methods take longer to begin."""
 STEPS_PER_SECOND = 2e8
@@ -164,6 +164,14 @@ class Entry(NamedTuple):
     parts: list[Part]
     limits: tuple[int, int, int]
 
+    def limits_of(self, length: int, time_limit: float | None) -> tuple[int, int, int]:
+        """The limits for sequences of at most so many tokens within a time limit for each."""
+        if time_limit is None:
+            return self.limits
+        token, least, slots = self.limits
+        steps = int(min(time_limit * STEPS_PER_SECOND * SHARE, float(token * length + least)))
+        return min(token, steps // length), min(least, steps), slots
+
 
 class Input(NamedTuple):
     """Sequences that one call of a kernel decodes.
@@ -176,6 +184,7 @@ class Input(NamedTuple):
     pool : (P, K, K) edge scores
     steps : (total,) the pool's entry of the step into each token; (0,) where it has one only
     own : whether the pool has one entry for each step of a single sequence
+    time_limit : seconds for each sequence
     """
 
     lengths: list[int]
@@ -184,6 +193,7 @@ class Input(NamedTuple):
     pool: Grid
     steps: Integers = NO_STEPS
     own: bool = False
+    time_limit: float | None = None
 
 
 class Tables:
@@ -216,9 +226,8 @@ class Tables:
         return folding.silent or any(trellis.tokens)
 
     def in_time(self, length: int, time_limit: float) -> bool:
-        """Whether a sequence takes less than a time limit for certain."""
-        steps = max(length * self._size**2 * PASSES_IN_ALL, LEAST_STEPS)
-        return steps < time_limit * STEPS_PER_SECOND
+        """Whether a Viterbi pass over a sequence takes much less than a time limit for certain."""
+        return 4 * length * self._size**2 < time_limit * STEPS_PER_SECOND
 
     def decode_one(self, trellis: Trellis, time_limit: float | None = None) -> Outcome | None:
         """As `decode`, for a single sequence."""
@@ -232,10 +241,10 @@ class Tables:
                 if entry is not None and entry.changes == self.vocabulary.changes:
                     tokens = self._known_rows(words)
             if entry is not None and tokens is not None:
-                outcome = single(entry, lattice.node, tokens, True)
+                outcome = single(entry, lattice.node, tokens, True, time_limit)
                 if outcome is not None:
                     return outcome
-        return finished(self._several([trellis], pool))[0]
+        return finished(self._several([trellis], pool, time_limit))[0]
 
     def _known_rows(self, words: Sequence[str]) -> Integers | None:
         """The rows of tokens where all were met before."""
@@ -259,8 +268,10 @@ class Tables:
                 groups[key].append(place)
         for (pool_id, _), places in groups.items():
             if len(places) == len(trellises):
-                return (yield from self._several(trellises, pools[pool_id]))
-            outcomes = yield from self._several([trellises[place] for place in places], pools[pool_id])
+                return (yield from self._several(trellises, pools[pool_id], time_limit))
+            outcomes = yield from self._several(
+                [trellises[place] for place in places], pools[pool_id], time_limit
+            )
             for place, outcome in zip(places, outcomes, strict=True):
                 found[place] = outcome
         return found
@@ -286,7 +297,9 @@ class Tables:
                     return known
         return pool
 
-    def _several(self, trellises: Sequence[Trellis], pool: Grid) -> Steps[Several | list[Outcome | None]]:
+    def _several(
+        self, trellises: Sequence[Trellis], pool: Grid, time_limit: float | None
+    ) -> Steps[Several | list[Outcome | None]]:
         """Sequences with one pool."""
         lattices = [trellis.lattice for trellis in trellises]
         lengths = [len(trellis.tokens) for trellis in trellises]
@@ -298,7 +311,7 @@ class Tables:
         if len(pool) > 1:
             steps = np.concatenate([part for lattice in lattices for part in ([0], lattice.step)])
             own = len(lattices) == 1 and np.array_equal(lattices[0].step, np.arange(len(pool)))
-        return (yield from self.run(Input(lengths, words, emission, pool, steps, own)))
+        return (yield from self.run(Input(lengths, words, emission, pool, steps, own, time_limit)))
 
     def run(self, given: Input) -> Steps[Several | list[Outcome | None]]:
         """The best labellings by the rules of the tables."""
@@ -318,7 +331,8 @@ class Tables:
                 emission, rows = self._emission(given, tokens)
             paths, results = np.empty(total, np.int64), np.zeros((N, 6), np.int64)
             marks = np.zeros((N, 2, len(entry.keys)), np.int64)
-            inputs = emission, begins, tokens, rows, given.steps, entry.limits
+            limits = entry.limits_of(max(given.lengths), given.time_limit)
+            inputs = emission, begins, tokens, rows, given.steps, limits
             arguments = entry.handle, *inputs, paths, results, marks
             yield Work(decode_batch, arguments, N)
             worst = int(results[:, CODE].max())
@@ -381,7 +395,9 @@ class Tables:
         return self._machines[key]
 
 
-def single(entry: Entry, emission: Grid, tokens: Integers, own: bool) -> Outcome | None:
+def single(
+    entry: Entry, emission: Grid, tokens: Integers, own: bool, time_limit: float | None
+) -> Outcome | None:
     """One sequence whose steps have one entry of the pool; None where a class is new.
 
     Parameters
@@ -390,7 +406,7 @@ def single(entry: Entry, emission: Grid, tokens: Integers, own: bool) -> Outcome
     """
     T = len(tokens)
     found = np.empty(T + 6 + 2 * len(entry.keys), np.int64)
-    code = decode_one(entry.handle, emission, tokens, own, entry.limits, found)
+    code = decode_one(entry.handle, emission, tokens, own, entry.limits_of(T, time_limit), found)
     if code == UNKNOWN_CLASS:
         return None
     return Outcome(code == PROVED, Single(entry, T, found), 0)

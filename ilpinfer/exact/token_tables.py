@@ -39,7 +39,7 @@ class TokenTables(Tables):
                 if entry is not None and entry.changes == self.vocabulary.changes:
                     tokens, emissions = self.vocabulary.known_rows(words), self._emissions
             if entry is not None and tokens is not None:
-                outcome = single(entry, emissions, tokens, False)
+                outcome = single(entry, emissions, tokens, False, time_limit)
                 if outcome is not None:
                     return outcome
         return finished(self.decode_texts([words], time_limit))[0]
@@ -55,7 +55,9 @@ class TokenTables(Tables):
         chosen = texts if len(places) == len(texts) else [texts[place] for place in places]
         words = chosen[0] if len(chosen) == 1 else list(chain.from_iterable(chosen))
         try:
-            outcomes = yield from self.run(Input(list(map(len, chosen)), words, None, self._pool))
+            outcomes = yield from self.run(
+                Input(list(map(len, chosen)), words, None, self._pool, time_limit=time_limit)
+            )
         except TypeError:
             return found
         if chosen is texts:

@@ -34,8 +34,8 @@ INSIDE = 3
 """Marks machines that were multiplied."""
 FEWEST_JOINT, MOST_JOINT = 64, 512
 """Joint states that machines may have which are multiplied, at first, and later."""
-MOST_CELLS = 2**22
-"""Values of a recursion over joint states."""
+MOST_CELLS, VECTOR = 2**22, 16
+"""Values of a recursion over joint states, and how many of its steps take as long as one of label setting, about."""
 FIRST_SHARE = 20
 """One part in so many of the steps for a sequence's tokens is taken before prices and products."""
 MOST_AT_ONCE = 2**27
@@ -66,10 +66,11 @@ def classify(windows, tokens, classes):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _product(handle, emission, rows, tokens, marks, room, count, most):  # type: ignore[no-untyped-def]
+def _product(handle, emission, rows, tokens, marks, room, count, most, steps):  # type: ignore[no-untyped-def]
     """Multiply machines that are taken up, the `count` in `room` after those that were `INSIDE`, up to so many joint states.
 
-    Sums with prices stay outside, as proofs have it. Returns the joint automaton, its recursion as `follow` reads it, and how many of the machines stay outside, in `room`.
+    It takes as long as so many steps of label setting at most. Sums with prices stay outside, as proofs have it. Returns the
+    joint automaton, its recursion as `follow` reads it, and how many of the machines stay outside, in `room`.
     """
     T, K, mask = len(rows), emission.shape[1], marks[0]
     every, outside = np.empty(len(mask), np.int64), count
@@ -83,9 +84,8 @@ def _product(handle, emission, rows, tokens, marks, room, count, most):  # type:
         count += 1
     every = every[:count]
     width = handle.scores.edge.shape[2]
-    joint, inside = multiplied(
-        handle.machines, tokens[MACHINES, :T], K, every, marks[1], min(most, MOST_CELLS // (T * width))
-    )
+    most = max(1, min(most, MOST_CELLS // (T * width), VECTOR * steps // (T * K * width)))
+    joint, inside = multiplied(handle.machines, tokens[MACHINES, :T], K, every, marks[1], most)
     size = len(joint.final), T, width
     completion, tail = np.empty(size, np.int64), np.empty(size, np.int64)
     total = complete_jointly(handle, emission, rows, tokens[NODES], tokens[3], joint, completion, tail)
@@ -119,7 +119,9 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
             result[CODE] = NO_LABELLING if end == NONE else TOO_MUCH_WORK
             return
         if end < 0:
-            joint, recursion, count = _product(handle, emission, rows, tokens, marks, room, count, most)
+            joint, recursion, count = _product(
+                handle, emission, rows, tokens, marks, room, count, most, last - result[WORK]
+            )
             result[BOUND] = min(result[BOUND], recursion[2])
             work, most = (last if most == MOST_JOINT else result[WORK] + last // 4), MOST_JOINT
             continue
