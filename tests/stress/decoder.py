@@ -99,9 +99,10 @@ def limits(rng: random.Random) -> Iterator[str]:
         "classes": (vocabulary, "MOST_CLASSES", (8, 30, 200)),
         "pools": (compiled, "MOST_POOLS", (1, 2)),
         "work": (compiled, "PASSES", (0, 1)),
+        "steps": (compiled, "LEAST_STEPS", (0, 100, 2000)),
         "index": (compiled, "DIRECT", (0, 16)),
     }
-    names = [name for name in choices if rng.random() < 0.15]
+    names = [name for name in choices if rng.random() < 0.2]
     patches = [mock.patch.object(choices[n][0], choices[n][1], rng.choice(choices[n][2])) for n in names]
     for patch in patches:
         patch.start()
