@@ -97,7 +97,7 @@ class Direct:
         others = [t for t in trellises if t.labels is not labels]
         if self._limit is not None or not all(trellis.labels == labels for trellis in others):
             return [self.trellis(trellis) for trellis in trellises]
-        warm_up, began = warm("compiled"), time.perf_counter()
+        warm_up, began = warm("batches"), time.perf_counter()
         tables = self.rules.tables(labels)
         outcomes = yield from tables.decode(trellises)
         seconds = (time.perf_counter() - began) / len(trellises)
@@ -107,7 +107,7 @@ class Direct:
         """Texts, by a model's scores of single tokens, in one call where there is no time limit."""
         if self._limit is not None:
             return [self.text(words, scores) for words in texts]
-        warm_up, began = warm("compiled"), time.perf_counter()
+        warm_up, began = warm("batches"), time.perf_counter()
         tables = self.rules.token_tables(scores)
         outcomes = yield from tables.decode_texts(texts)
         seconds = (time.perf_counter() - began) / len(texts)

@@ -44,12 +44,19 @@ def warm_up() -> float:
 def _compiled() -> None:
     from formulations.compiled.rules import compile_rules
     from ilpinfer.exact.compiled import Tables
-    from ilpinfer.kernels.work import Work
+
+    trellis = _example()
+    Tables(compile_rules([C.at_most_runs("0", 1)], trellis.labels)).decode_one(trellis)
+
+
+def _batches() -> None:
+    from formulations.compiled.rules import compile_rules
+    from ilpinfer.exact.compiled import Tables
+    from ilpinfer.kernels.work import Work, finished
 
     trellis = _example()
     tables = Tables(compile_rules([C.at_most_runs("0", 1)], trellis.labels))
-    tables.decode_one(trellis)  # its classes are met in a batch
-    tables.decode_one(trellis)
+    finished(tables.decode([trellis]))
     Work(tables.decode_one, (), 0).settled(None, 0)
 
 
@@ -214,6 +221,7 @@ def _example() -> Trellis:
 
 STAGES = {
     "compiled": "decoding by compiled rules",
+    "batches": "decoding many sequences in one call",
     "viterbi": "the best labelling of a trellis",
     "lists": "several best labellings of a trellis",
     "engine": "prices and label setting",
@@ -231,6 +239,7 @@ STAGES = {
 """Names of the stages, and what each is for."""
 _RUNS = {
     "compiled": _compiled,
+    "batches": _batches,
     "viterbi": _viterbi,
     "lists": _lists,
     "engine": _engine,

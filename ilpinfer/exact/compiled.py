@@ -20,7 +20,7 @@ from ilpinfer.kernels.decoding import DIRECT, INSIDE, decode_batch, decode_one
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows, padded
 from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, VALUE, Integers, Scores
-from ilpinfer.kernels.work import Steps, Work, finished
+from ilpinfer.kernels.work import Steps, Work
 
 PASSES = 30
 """Label setting that takes as many steps as so many Viterbi passes is left to other methods."""
@@ -241,10 +241,23 @@ class Tables:
                 if entry is not None and entry.changes == self.vocabulary.changes:
                     tokens = self._known_rows(words)
             if entry is not None and tokens is not None:
-                outcome = single(entry, lattice.node, tokens, True, time_limit)
+                outcome = single(entry, lattice.node, tokens, NO_STEPS, True, time_limit)
                 if outcome is not None:
                     return outcome
-        return finished(self._several([trellis], pool, time_limit))[0]
+        return self._one(_input([trellis], pool, time_limit))
+
+    def _one(self, given: Input) -> Outcome | None:
+        """A single sequence whose tokens or classes may be new."""
+        with self._lock:
+            tokens = self._rows(given.words)
+            try:
+                for purpose in range(3):
+                    self.vocabulary.class_of(purpose, tokens)
+                entry = self._entry(given, longest(len(tokens)), tokens)
+            except (TooManyStates, TooManyClasses):
+                return None
+            emission, _ = self._emission(given, tokens)
+        return single(entry, emission, tokens, given.steps, given.emission is not None, given.time_limit)
 
     def _known_rows(self, words: Sequence[str]) -> Integers | None:
         """The rows of tokens where all were met before."""
@@ -268,10 +281,9 @@ class Tables:
                 groups[key].append(place)
         for (pool_id, _), places in groups.items():
             if len(places) == len(trellises):
-                return (yield from self._several(trellises, pools[pool_id], time_limit))
-            outcomes = yield from self._several(
-                [trellises[place] for place in places], pools[pool_id], time_limit
-            )
+                return (yield from self.run(_input(trellises, pools[pool_id], time_limit)))
+            chosen = [trellises[place] for place in places]
+            outcomes = yield from self.run(_input(chosen, pools[pool_id], time_limit))
             for place, outcome in zip(places, outcomes, strict=True):
                 found[place] = outcome
         return found
@@ -296,22 +308,6 @@ class Tables:
                 if its == content:
                     return known
         return pool
-
-    def _several(
-        self, trellises: Sequence[Trellis], pool: Grid, time_limit: float | None
-    ) -> Steps[Several | list[Outcome | None]]:
-        """Sequences with one pool."""
-        lattices = [trellis.lattice for trellis in trellises]
-        lengths = [len(trellis.tokens) for trellis in trellises]
-        emission, own, steps = lattices[0].node, False, NO_STEPS
-        words: Sequence[str] = trellises[0].tokens
-        if len(lattices) > 1:
-            emission = np.concatenate([lattice.node for lattice in lattices])
-            words = list(chain.from_iterable([trellis.tokens for trellis in trellises]))
-        if len(pool) > 1:
-            steps = np.concatenate([part for lattice in lattices for part in ([0], lattice.step)])
-            own = len(lattices) == 1 and np.array_equal(lattices[0].step, np.arange(len(pool)))
-        return (yield from self.run(Input(lengths, words, emission, pool, steps, own, time_limit)))
 
     def run(self, given: Input) -> Steps[Several | list[Outcome | None]]:
         """The best labellings by the rules of the tables."""
@@ -395,18 +391,34 @@ class Tables:
         return self._machines[key]
 
 
+def _input(trellises: Sequence[Trellis], pool: Grid, time_limit: float | None) -> Input:
+    """Sequences with one pool."""
+    lattices = [trellis.lattice for trellis in trellises]
+    lengths = [len(trellis.tokens) for trellis in trellises]
+    emission, own, steps = lattices[0].node, False, NO_STEPS
+    words: Sequence[str] = trellises[0].tokens
+    if len(lattices) > 1:
+        emission = np.concatenate([lattice.node for lattice in lattices])
+        words = list(chain.from_iterable([trellis.tokens for trellis in trellises]))
+    if len(pool) > 1:
+        steps = np.concatenate([part for lattice in lattices for part in ([0], lattice.step)])
+        own = len(lattices) == 1 and np.array_equal(lattices[0].step, np.arange(len(pool)))
+    return Input(lengths, words, emission, pool, steps, own, time_limit)
+
+
 def single(
-    entry: Entry, emission: Grid, tokens: Integers, own: bool, time_limit: float | None
+    entry: Entry, emission: Grid, tokens: Integers, steps: Integers, own: bool, time_limit: float | None
 ) -> Outcome | None:
-    """One sequence whose steps have one entry of the pool; None where a class is new.
+    """One sequence; None where a class is new.
 
     Parameters
     ----------
+    steps : as in `Input`
     own : whether the scores (T, K) are those of its tokens, rather than (V, K) of the vocabulary
     """
     T = len(tokens)
     found = np.empty(T + 6 + 2 * len(entry.keys), np.int64)
-    code = decode_one(entry.handle, emission, tokens, own, entry.limits_of(T, time_limit), found)
+    code = decode_one(entry.handle, emission, tokens, steps, own, entry.limits_of(T, time_limit), found)
     if code == UNKNOWN_CLASS:
         return None
     return Outcome(code == PROVED, Single(entry, T, found), 0)

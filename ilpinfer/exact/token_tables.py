@@ -9,9 +9,9 @@ from formulations.compiled.machine import longest
 from formulations.compiled.rules import CompiledRules
 from formulations.grid import SPARE, Grid, is_forbidden, snap
 from formulations.token_scores import TokenScores
-from ilpinfer.exact.compiled import Input, Outcome, Several, Tables, single
+from ilpinfer.exact.compiled import NO_STEPS, Input, Outcome, Several, Tables, single
 from ilpinfer.kernels.tables import Integers
-from ilpinfer.kernels.work import Steps, finished
+from ilpinfer.kernels.work import Steps
 
 
 class TokenTables(Tables):
@@ -32,17 +32,21 @@ class TokenTables(Tables):
 
     def decode_text(self, words: Sequence[str], time_limit: float | None = None) -> Outcome | None:
         """As `decode_texts`, for a single sequence."""
-        if self._fits(words, time_limit):
-            tokens = None
-            with self._lock:
-                entry = self._entries.get((id(self._pool), longest(len(words))))
-                if entry is not None and entry.changes == self.vocabulary.changes:
-                    tokens, emissions = self.vocabulary.known_rows(words), self._emissions
-            if entry is not None and tokens is not None:
-                outcome = single(entry, emissions, tokens, False, time_limit)
-                if outcome is not None:
-                    return outcome
-        return finished(self.decode_texts([words], time_limit))[0]
+        if not self._fits(words, time_limit):
+            return None
+        tokens = None
+        with self._lock:
+            entry = self._entries.get((id(self._pool), longest(len(words))))
+            if entry is not None and entry.changes == self.vocabulary.changes:
+                tokens, emissions = self.vocabulary.known_rows(words), self._emissions
+        if entry is not None and tokens is not None:
+            outcome = single(entry, emissions, tokens, NO_STEPS, False, time_limit)
+            if outcome is not None:
+                return outcome
+        try:
+            return self._one(Input([len(words)], words, None, self._pool, time_limit=time_limit))
+        except TypeError:
+            return None
 
     def decode_texts(
         self, texts: Sequence[Sequence[str]], time_limit: float | None = None
