@@ -26,7 +26,8 @@ from ilpinfer.solution import Solution
 from ilpinfer.warming import warm
 
 if TYPE_CHECKING:
-    from ilpinfer.exact.compiled import Outcome, Several, Tables
+    from ilpinfer.exact.calls import Outcome, Several
+    from ilpinfer.exact.compiled import Tables
 
 Answer = Solution | NDArray[np.int64] | None
 """A proved optimum; or else label ids (T,) of a labelling that other methods can begin with, or nothing."""

@@ -9,7 +9,8 @@ from formulations.compiled.machine import longest
 from formulations.compiled.rules import CompiledRules
 from formulations.grid import SPARE, Grid, is_forbidden, snap
 from formulations.token_scores import TokenScores
-from ilpinfer.exact.compiled import NO_STEPS, Input, Outcome, Several, Tables, single
+from ilpinfer.exact.calls import NO_STEPS, Input, Outcome, Several, single
+from ilpinfer.exact.compiled import Tables
 from ilpinfer.kernels.tables import Integers
 from ilpinfer.kernels.work import Steps
 

@@ -1,0 +1,215 @@
+"""What calls of the decoding kernels take, and what they find."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations import Trellis
+from formulations.grid import Grid, is_forbidden
+from ilpinfer.certificate import Part
+from ilpinfer.kernels.decoding import INSIDE, decode_one
+from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, VALUE, Integers
+
+SHARE = 1 / 4
+"""Of a time limit, which label setting may use up, so that passes and products, which have no limit of their own, end in time."""
+STEPS_PER_SECOND = 2e8
+"""Of label setting and Viterbi, on a slow machine; what might pass a time limit is left to methods that look at the clock."""
+NO_STEPS = np.zeros(0, np.int64)
+
+
+class Single(NamedTuple):
+    """What `decode_one` found for a sequence of a length."""
+
+    entry: "Entry"
+    length: int
+    found: Integers
+
+    def path(self, _: int) -> Integers:
+        """Label ids (T,)."""
+        return self.found[: self.length]
+
+    def results(self, _: int) -> Integers:
+        """(6,) see `kernels.tables.CODE`."""
+        return self.found[self.length : self.length + 6]
+
+    def marks(self, _: int) -> Integers:
+        """(2, M) see `decode_batch`."""
+        return self.found[self.length + 6 :].reshape(2, -1)
+
+
+class Outcome(NamedTuple):
+    """One sequence, as far as kernels have come; all but whether it is proved is read when it is asked for.
+
+    Parameters
+    ----------
+    proved : whether the labelling is the best one under the rules that the tables hold
+    found : of this sequence and perhaps of others
+    place : its number among these
+    """
+
+    proved: bool
+    found: "Single | Several"
+    place: int
+
+    @property
+    def path(self) -> Integers:
+        """Label ids (T,), -1 where there is none."""
+        return self.found.path(self.place)
+
+    @property
+    def value(self) -> int:
+        """Of the labelling, grid units."""
+        return self.found.results(self.place).item(VALUE)
+
+    @property
+    def taken(self) -> tuple[Part, ...]:
+        """The machines that were taken up."""
+        return self._machines(self._marks[0] != 0)
+
+    @property
+    def inside(self) -> frozenset[Part]:
+        """Those of them that were multiplied for bounds."""
+        return frozenset(self._machines(self._marks[0] == INSIDE))
+
+    @property
+    def prices(self) -> dict[Part, int]:
+        """Of parts that are sums, grid units."""
+        prices, parts = self._marks[1], self.found.entry.parts
+        return {parts[m]: prices.item(m) for m in prices.nonzero()[0].tolist()}
+
+    @property
+    def _marks(self) -> Integers:
+        return self.found.marks(self.place)
+
+    def _machines(self, chosen: NDArray[np.bool_]) -> tuple[Part, ...]:
+        keys = self.found.entry.keys
+        return tuple([keys[m] for m in chosen.nonzero()[0].tolist()])
+
+    @property
+    def incumbent(self) -> Integers | None:
+        """The labelling, where there is one that keeps the hard rules of the tables."""
+        return None if is_forbidden(self.value) else self.path
+
+
+@dataclass
+class Several(Sequence[Outcome]):
+    """What `decode_batch` found for N sequences, and whether it has proved all of it; methods as `Single`, for each of them."""
+
+    proved: bool
+    entry: "Entry"
+    begins: Integers
+    paths: Integers
+    all_results: Integers
+    all_marks: Integers
+
+    def __len__(self) -> int:
+        return len(self.all_results)
+
+    @overload
+    def __getitem__(self, place: int) -> Outcome: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Outcome]: ...
+
+    def __getitem__(self, place: int | slice) -> Outcome | list[Outcome]:
+        if isinstance(place, slice):
+            return [self[n] for n in range(*place.indices(len(self)))]
+        return Outcome(self.all_results.item(place, CODE) == PROVED, self, place)
+
+    def path(self, place: int) -> Integers:
+        return self.paths[self.begins[place] : self.begins[place + 1]]
+
+    def results(self, place: int) -> Integers:
+        return self.all_results[place]
+
+    def marks(self, place: int) -> Integers:
+        return self.all_marks[place]
+
+
+class Entry(NamedTuple):
+    """Tables as one object for kernels.
+
+    Parameters
+    ----------
+    pool : edge scores of the model
+    changes : of the vocabulary, before they were made
+    handle : windows, scores and machines
+    keys : which machine has each place in them
+    parts : and which part of a rule it is
+    limits : of `decode_batch`
+    """
+
+    pool: Grid
+    changes: int
+    handle: Any
+    keys: list[Part]
+    parts: list[Part]
+    limits: tuple[int, int, int]
+
+    def limits_of(self, length: int, time_limit: float | None) -> tuple[int, int, int]:
+        """The limits for sequences of at most so many tokens within a time limit for each."""
+        if time_limit is None:
+            return self.limits
+        token, least, slots = self.limits
+        steps = int(min(time_limit * STEPS_PER_SECOND * SHARE, float(token * length + least)))
+        return min(token, steps // length), min(least, steps), slots
+
+
+class Input(NamedTuple):
+    """Sequences that one call of a kernel decodes.
+
+    Parameters
+    ----------
+    lengths : of N sequences
+    words : (total,) texts
+    emission : (total, K) grid scores of labels; None where the texts tell them
+    pool : (P, K, K) edge scores
+    steps : (total,) the pool's entry of the step into each token; (0,) where it has one only
+    own : whether the pool has one entry for each step of a single sequence
+    time_limit : seconds for each sequence
+    """
+
+    lengths: list[int]
+    words: Sequence[str]
+    emission: Grid | None
+    pool: Grid
+    steps: Integers = NO_STEPS
+    own: bool = False
+    time_limit: float | None = None
+
+
+def input_of(trellises: Sequence[Trellis], pool: Grid, time_limit: float | None) -> Input:
+    """Sequences with one pool."""
+    lattices = [trellis.lattice for trellis in trellises]
+    lengths = [len(trellis.tokens) for trellis in trellises]
+    emission, own, steps = lattices[0].node, False, NO_STEPS
+    words: Sequence[str] = trellises[0].tokens
+    if len(lattices) > 1:
+        emission = np.concatenate([lattice.node for lattice in lattices])
+        words = list(chain.from_iterable([trellis.tokens for trellis in trellises]))
+    if len(pool) > 1:
+        steps = np.concatenate([part for lattice in lattices for part in ([0], lattice.step)])
+        own = len(lattices) == 1 and np.array_equal(lattices[0].step, np.arange(len(pool)))
+    return Input(lengths, words, emission, pool, steps, own, time_limit)
+
+
+def single(
+    entry: Entry, emission: Grid, tokens: Integers, steps: Integers, own: bool, time_limit: float | None
+) -> Outcome | None:
+    """One sequence; None where a class is new.
+
+    Parameters
+    ----------
+    steps : as in `Input`
+    own : whether the scores (T, K) are those of its tokens, rather than (V, K) of the vocabulary
+    """
+    T = len(tokens)
+    found = np.empty(T + 6 + 2 * len(entry.keys), np.int64)
+    code = decode_one(entry.handle, emission, tokens, steps, own, entry.limits_of(T, time_limit), found)
+    if code == UNKNOWN_CLASS:
+        return None
+    return Outcome(code == PROVED, Single(entry, T, found), 0)
