@@ -44,7 +44,7 @@ DIRECT = 2**17
 """Slots of the largest direct index of label setting; beyond, keys are hashed."""
 
 
-@kernel
+@subroutine
 def classify(windows, tokens, classes):  # type: ignore[no-untyped-def]
     """Fill classes (3, T) of distinct tokens (T,); returns the first token of an unknown class, or -1."""
     numbers, known, T, unknown = windows.numbers, windows.classes, len(tokens), len(tokens)
@@ -205,14 +205,26 @@ def _decode(handle, emission, words, rows, pool, limits, tokens, recursion, path
     early = True
     while True:
         work = few, most, slots
-        ends = recursion[0], recursion[1]
-        total = _solve(handle, emission, rows, tokens, ends, work, path, result, marks, room, early)
+        total = _solve(
+            handle,
+            emission,
+            rows,
+            tokens,
+            (recursion[0], recursion[1]),
+            work,
+            path,
+            result,
+            marks,
+            room,
+            early,
+        )
         if early:
             result[RELAXED] = total
         if not early or result[CODE] != TOO_MUCH_WORK or result[WORK] >= most:
             break
+        ends, left = (recursion[0], recursion[1], total), most - result[WORK]
         handle, emission, rows = tighten(
-            handle, emission, rows, tokens, (ends[0], ends[1], total), path, result, marks, room
+            handle, emission, rows, tokens, ends, path, result, marks, room, left
         )
         if result[CODE] == PROVED:
             break

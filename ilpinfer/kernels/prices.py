@@ -40,6 +40,8 @@ SHORTEST = 0.1
 """Of the step of Polyak, below which it ends."""
 GUESS = 4 * UNITS_PER_NAT
 """How far below the bound to aim while no labelling is known, grid units."""
+CELLS = 4
+"""Scores that are charged in the time of one step of label setting, about."""
 MOST_PAIRS = 2**20
 """Classes of steps and machines together, beyond which there are no prices."""
 
@@ -95,6 +97,15 @@ def _copy(source, target):  # type: ignore[no-untyped-def]
 def _clear(array):  # type: ignore[no-untyped-def]
     for i in range(len(array)):
         array[i] = 0
+
+
+@subroutine
+def _priced(prices):  # type: ignore[no-untyped-def]
+    """How many have a price."""
+    count = 0
+    for price in prices:
+        count += price != 0
+    return count
 
 
 @subroutine
@@ -177,11 +188,12 @@ def _give_back(machines, m, price, cost, final):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room):  # type: ignore[no-untyped-def]
+def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room, steps):  # type: ignore[no-untyped-def]
     """Lower the bound by prices, marks[1] (M,), which begin at 0, with Polyak's steps towards the best value that is known.
 
-    Parameters as `decoding.decode`; recursion : completion, tail and the best value without prices, all changed. In
-    `result` the bound goes down, better labellings are entered, and it is `PROVED` where one attains the bound.
+    It takes as long as so many steps of label setting at most. Other parameters as `decoding._decode`; recursion : completion,
+    tail and the best value without prices, all changed. In `result` the bound goes down, better labellings are entered, and it
+    is `PROVED` where one attains the bound.
 
     Returns
     -------
@@ -205,7 +217,7 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
     charged = Handle(windows, Scores(scores.node, edge, scores.which), machines)
     at, units, best_path = np.zeros(len(prices), np.int64), np.empty(len(prices), np.int64), trial.copy()
     bound = best = best_total = total
-    share, stale = 1.0, 0
+    share, stale, spent = 1.0, 0, 0
     for _ in range(ROUNDS):
         _clear(mask)
         _, cost = judge(handle, classes, trial, mask, room, np.int64(0))
@@ -231,7 +243,8 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
             )
             moved |= after != at[m]
             at[m] = after
-        if not moved:
+        spent += (T + len(pairs) * (1 + _priced(at))) * K * K // CELLS
+        if not moved or spent > steps:
             break
         _charge_all(handle, pairs, at, edge, emission[rows[0]], own[0])
         total = complete(charged, own, order, tokens[NODES], edge_at, completion, tail)
@@ -251,8 +264,7 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
                 _copy(best_path, trial)
                 total, bound = best_total, best
     result[BOUND] = min(result[BOUND], bound if result[CODE] == PROVED else best)
-    for price in prices:
-        result[PRICES] += price != 0
+    result[PRICES] = _priced(prices)
     _clear(mask)
     if result[CODE] == PROVED:
         return charged, own, order
