@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.cold import CASES, DIAGRAMS, ROOT, first_call, timed
+from benchmarks.cold import CASES, MANY, ROOT, first_call, timed
 from benchmarks.compiled.lines import judged
 from benchmarks.data import Scale
 
@@ -21,10 +21,10 @@ def starting(scale: Scale) -> Iterator[str]:
     """Seconds of first calls, each in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         former, caches = Path(folder) / "former", [str(Path(folder) / name) for name in ("now", "then")]
-        yield f"\nFirst call of a fresh installation, {DIAGRAMS}"
-        now, how = first_call(DIAGRAMS, caches[0])
+        yield f"\nFirst call of a fresh installation, {MANY}"
+        now, how = first_call(MANY, caches[0])
         if unpacked(FORMER, former):
-            then, before = first_call(DIAGRAMS, caches[1], former)
+            then, before = first_call(MANY, caches[1], former)
             aim = judged("target", now / then, 0.5)
             yield f"{now:.1f} s ({how}); commit {FORMER} {then:.1f} s ({before}): {now / then:.2f} ×, {aim}"
         else:
