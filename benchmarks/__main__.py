@@ -16,8 +16,8 @@ from benchmarks.data import SCALES
 from benchmarks.journal import Journal
 from benchmarks.machine import header
 from benchmarks.study import RESULTS, STUDIES, Disagreement, Study, Work, digest, study
-from formulations.compiled.problem import RuleNotice
-from formulations.labels import suggestion
+from formulations.labels.label_set import suggestion
+from formulations.problem.problem import RuleNotice
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -27,10 +27,10 @@ from benchmarks.data import Scale
 from benchmarks.machine import header
 from benchmarks.synthetic import document, document_rules, labels_of_size
 from formulations import RuleSet, Trellis
-from formulations.compiled.rules import compile_problem
-from ilpinfer.deadline import Deadline
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Task
 from ilpinfer.exact.viterbi import viterbi
-from ilpinfer.found import Task
 from ilpinfer.kernels import annealing, discrepancy, evolution, tabu
 from ilpinfer.search.annealing import cool
 from ilpinfer.search.discrepancy import Search

@@ -19,9 +19,9 @@ from rich.table import Table
 import ilpinfer
 from benchmarks.machine import header
 from formulations import RuleSet, Trellis, load_rules
-from formulations.compiled.problem import RuleNotice
-from formulations.compiled.rules import compile_problem
 from formulations.grid import nats
+from formulations.problem.compiled_rules import compile_problem
+from formulations.problem.problem import RuleNotice
 from ilpinfer.corpus.sequences import labelled, read
 from ilpinfer.models.cutoff import cut
 from ilpinfer.models.hmm import HMM

@@ -12,7 +12,7 @@ from rich.console import Console
 import ilpinfer
 from benchmarks.machine import header
 from formulations import load_rules
-from formulations.compiled.problem import RuleNotice
+from formulations.problem.problem import RuleNotice
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.corpus.sequences import labelled, read
 from ilpinfer.evaluation.comparison import check_agreement, row_of, summarise

@@ -19,7 +19,7 @@ import ilpinfer
 from benchmarks.machine import header
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
-from formulations.compiled.problem import RuleNotice
+from formulations.problem.problem import RuleNotice
 from ilpinfer.corpus.conversion import iobes, strip
 from ilpinfer.corpus.sequences import labelled, read
 from ilpinfer.models.hmm import HMM

@@ -8,7 +8,7 @@ from benchmarks.data import SOLVERS, DataSet, Item, Scale
 from benchmarks.mining import implications, mine
 from formulations import LabelSet, load_rules
 from formulations import constraints as C
-from formulations.rules import RuleSet
+from formulations.constraints.rule_set import RuleSet
 from ilpinfer.corpus.sequences import labelled, read
 from ilpinfer.models.hmm import HMM
 

@@ -21,9 +21,9 @@ from benchmarks.spans import Counts, counts
 from ilpinfer.corpus.sequences import labelled, read
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.files import load_model
-from ilpinfer.models.rules_first import BATCH, RulesFirst, overwritten
 from ilpinfer.models.template_files import load_template, with_rules
 from ilpinfer.models.token_rules import TokenRules
+from ilpinfer.pipelines.rules_first import BATCH, RulesFirst, overwritten
 
 PARAMETERS = {"c1": 0.1, "c2": 0.05, "max_iterations": 100}
 REPEATS = 5

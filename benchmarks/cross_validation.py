@@ -5,10 +5,10 @@ from typing import Any
 
 import ilpinfer
 from formulations import Feature, Rule
-from ilpinfer.evaluation.folds import folds
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.features import Template
 from ilpinfer.models.template_files import load_template
+from ilpinfer.pipelines.cross_validation import folds
 
 Pair = tuple[tuple[str, ...], tuple[str, ...]]
 

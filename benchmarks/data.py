@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from formulations import Trellis
-from formulations.rules import RuleSet
+from formulations.constraints.rule_set import RuleSet
 
 Number = TypeVar("Number", int, float)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from formulations import Rule
 from formulations import constraints as C
-from formulations.constraints.tokens import TokenPattern
+from formulations.tokens.token_pattern import TokenPattern
 
 Pair = tuple[Sequence[str], Sequence[str]]
 

@@ -11,8 +11,8 @@ from benchmarks.data import SOLVERS, DataSet, Item, Scale
 from benchmarks.synthetic import document, document_rules, labels_of_size
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
+from formulations.constraints.rule_set import RuleSet
 from formulations.grid import UNITS_PER_NAT
-from formulations.rules import RuleSet
 
 LENGTHS, SIZES = (60, 120, 240, 480, 960, 2000), (5, 13, 27, 60)
 SEQUENCES = 20

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.machine import header
 from formulations import LabelSet, RuleSet, Trellis, catalogue, load_rules
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
+from formulations.problem.compiled_rules import compile_problem
 from formulations.programs.formulation import formulate
 
 LENGTHS = (25, 50, 100, 200, 400)

@@ -18,8 +18,8 @@ from rich.table import Table
 from benchmarks.machine import header
 from benchmarks.synthetic import label_set, reference
 from formulations import Trellis, load_rules
-from formulations.compiled.problem import Problem, RuleNotice
-from formulations.compiled.rules import compile_problem
+from formulations.problem.compiled_rules import compile_problem
+from formulations.problem.problem import Problem, RuleNotice
 from formulations.programs.formulation import formulate
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from formulations.programs.text import mps

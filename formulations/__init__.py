@@ -2,10 +2,11 @@
 
 from formulations import constraints
 from formulations.constraints import Feature, Rule
-from formulations.documents import Document, join
-from formulations.labels import Group, LabelSet
-from formulations.rules import RuleError, RuleSet, catalogue, dump_rules, load_rules, parse_rules
-from formulations.trellis import Trellis
+from formulations.constraints.rule_set import RuleError, RuleSet
+from formulations.labels.label_set import Group, LabelSet
+from formulations.problem.documents import Document, join
+from formulations.problem.trellis import Trellis
+from formulations.rulefiles.loading import catalogue, dump_rules, load_rules, parse_rules
 
 __all__ = [
     "Document",

@@ -5,54 +5,52 @@ TYPE_CHECKING = (
 )
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ilpinfer.anytime import Incumbent as Incumbent
-    from ilpinfer.batch import decode_many as decode_many
-    from ilpinfer.decoder import Decoder as Decoder
-    from ilpinfer.decoding import decode as decode
-    from ilpinfer.exact.marginals import Marginals as Marginals
-    from ilpinfer.exact.marginals import marginals as marginals
-    from ilpinfer.method_table import methods as methods
-    from ilpinfer.proving import prove as prove
-    from ilpinfer.solution import Solution as Solution
-    from ilpinfer.two_phase import TwoPhaseSolution as TwoPhaseSolution
-    from ilpinfer.two_phase import decode_two_phase as decode_two_phase
-    from ilpinfer.verification import Verdict as Verdict
-    from ilpinfer.verification import verify as verify
-    from ilpinfer.warming import warm_up as warm_up
+    from ilpinfer import api as api
+    from ilpinfer.api import Decoder as Decoder
+    from ilpinfer.api import Incumbent as Incumbent
+    from ilpinfer.api import Marginals as Marginals
+    from ilpinfer.api import Solution as Solution
+    from ilpinfer.api import TwoPhaseSolution as TwoPhaseSolution
+    from ilpinfer.api import Verdict as Verdict
+    from ilpinfer.api import decode as decode
+    from ilpinfer.api import decode_many as decode_many
+    from ilpinfer.api import decode_two_phase as decode_two_phase
+    from ilpinfer.api import marginals as marginals
+    from ilpinfer.api import methods as methods
+    from ilpinfer.api import prove as prove
+    from ilpinfer.api import verify as verify
+    from ilpinfer.api import warm_up as warm_up
 
 __version__ = "0.1.0"
-
 _HOMES = {
-    "Decoder": "decoder",
-    "Incumbent": "anytime",
+    "Decoder": "decoding.decoder",
+    "Incumbent": "core.incumbents",
     "Marginals": "exact.marginals",
-    "Solution": "solution",
-    "TwoPhaseSolution": "two_phase",
-    "Verdict": "verification",
-    "decode": "decoding",
-    "decode_many": "batch",
-    "decode_two_phase": "two_phase",
+    "Solution": "core.solution",
+    "TwoPhaseSolution": "decoding.two_phase",
+    "Verdict": "proof.verification",
+    "decode": "decoding.single",
+    "decode_many": "decoding.batch",
+    "decode_two_phase": "decoding.two_phase",
     "marginals": "exact.marginals",
-    "methods": "method_table",
-    "prove": "proving",
-    "verify": "verification",
-    "warm_up": "warming",
+    "methods": "core.methods",
+    "prove": "decoding.certification",
+    "verify": "proof.verification",
+    "warm_up": "decoding.warming",
 }
-"""The module of each name, which is imported when the name is asked for."""
+"""The module of each name of `ilpinfer.api`, so that a program loads no more than it uses."""
 __all__ = list(_HOMES)
 
 
-def __getattr__(name: str) -> "Any":
+def __getattr__(name: str) -> object:
     """Import a name, and keep it."""
     if name not in _HOMES:
         raise AttributeError(f"module 'ilpinfer' has no attribute {name!r}")
     from importlib import import_module
 
-    found = getattr(import_module(f"ilpinfer.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+    value: object = getattr(import_module(f"ilpinfer.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

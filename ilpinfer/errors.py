@@ -40,3 +40,7 @@ def where(error: BaseException) -> str:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
+
+
+class ModelError(ValueError):
+    """A model file that cannot be used; the message names file, fault and way out."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from formulations import LabelSet, Rule, Trellis
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
+from formulations.problem.compiled_rules import compile_problem
 
 LABEL_SETS = [
     ("plain", ("a", "b")),

@@ -15,17 +15,17 @@ from test_consistency import NEAR, documents
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.agreement import Agreement
-from formulations.compiled.rules import compile_problem
+from formulations.automata.agreement import Agreement
 from formulations.grid import is_forbidden
-from ilpinfer.certificate import Leaf, Split
-from ilpinfer.deadline import Deadline
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.certificate import Leaf, Split
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact import agreements
 from ilpinfer.exact.agreement_lists import lists_of
 from ilpinfer.exact.agreements import Decomposition
 from ilpinfer.exact.progress import Progress
-from ilpinfer.meter import Rejected
-from ilpinfer.proofs import check_tree
+from ilpinfer.proof.checker import check_tree
+from ilpinfer.proof.meter import Rejected
 
 
 def compiled(problem):

@@ -10,9 +10,9 @@ from strategies import problems
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
-from ilpinfer.deadline import Deadline
-from ilpinfer.found import Task
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Task
 from ilpinfer.search import annealing
 from ilpinfer.search.parameters import Annealing, Evolution
 from ilpinfer.search.population import Population

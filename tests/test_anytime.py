@@ -13,7 +13,7 @@ from strategies import UNIT, cost_units, problems
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.problem import Problem
+from formulations.problem.problem import Problem
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 SEARCHES = {

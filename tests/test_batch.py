@@ -15,7 +15,7 @@ from family import alive, marked, wait_until
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer import processes
+from ilpinfer.system import processes
 
 RULES = [C.at_most_runs("a", 1), C.requires_present("a", "b", penalty=1.5)]
 
@@ -27,7 +27,9 @@ def trellis(seed, T=12):
 
 def gone():
     """Whether the processes that decode have ended, which are the only ones with such a pool."""
-    decoding = [child for child in processes._all if "ilpinfer.workers" in " ".join(child.process.args)]
+    decoding = [
+        child for child in processes._all if "ilpinfer.decoding.workers" in " ".join(child.process.args)
+    ]
     return [child for child in decoding if child.alive] == []
 
 

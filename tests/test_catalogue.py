@@ -7,7 +7,7 @@ import pytest
 
 import ilpinfer
 from formulations import Feature, LabelSet, Trellis, catalogue, dump_rules, load_rules, parse_rules
-from formulations.rules import CATALOGUE
+from formulations.rulefiles.loading import CATALOGUE
 
 ENTRIES = {
     "advertisements": (13, 0), "bio": (1, 0), "case-law": (10, 0), "citations": (11, 0), "entities": (5, 0),

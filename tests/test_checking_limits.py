@@ -16,12 +16,12 @@ from test_verification import SLOW, stamp
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
-from ilpinfer.accounts import Account
-from ilpinfer.certificate import Certificate, Cost, Leaf, Split, TooManyCases
-from ilpinfer.meter import MAX_STEPS, Meter, Rejected
-from ilpinfer.proofs import check_tree
-from ilpinfer.verification import verify
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.certificate import Certificate, Cost, Leaf, Split, TooManyCases
+from ilpinfer.proof.accounts import Account
+from ilpinfer.proof.checker import check_tree
+from ilpinfer.proof.meter import MAX_STEPS, Meter, Rejected
+from ilpinfer.proof.verification import verify
 
 T, K = 600, 6
 RULES = [

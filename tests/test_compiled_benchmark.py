@@ -13,8 +13,8 @@ from benchmarks.compiled.timing import interleaved
 from benchmarks.compiled.unit import passes
 from benchmarks.data import SCALES
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
-from formulations.rules import RuleSet
+from formulations.constraints.rule_set import RuleSet
+from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.exact.viterbi import viterbi
 
 

@@ -15,7 +15,7 @@ import ilpinfer
 from benchmarks.consistency import document, measure
 from formulations import LabelSet, Trellis, dump_rules, join, parse_rules
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
+from formulations.problem.compiled_rules import compile_problem
 
 SOFT = st.one_of(st.integers(1, 4).map(lambda k: k * UNIT), st.floats(0.01, 10))
 NEAR = st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT))

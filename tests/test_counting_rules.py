@@ -10,15 +10,15 @@ import pytest
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
-from ilpinfer.certificate import DEEPEST, Leaf, Split, TooManyCases
-from ilpinfer.deadline import Deadline
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.certificate import DEEPEST, Leaf, Split, TooManyCases
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact import branch, refinement, rounds
 from ilpinfer.exact.contradiction import chosen, contradiction
 from ilpinfer.exact.mixtures import Pool, fractional, relax, spliced, sums_of
 from ilpinfer.exact.rows import combined, stretches
 from ilpinfer.exact.splits import tree_of
-from ilpinfer.proofs import check_tree
+from ilpinfer.proof.checker import check_tree
 
 UNIT = 2.0**-20
 

@@ -13,10 +13,11 @@ import pytest
 
 import ilpinfer
 from formulations import constraints as C
+from ilpinfer.errors import ModelError
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf_training import ALGORITHMS, Iteration, _train_apart
 from ilpinfer.models.features import Template
-from ilpinfer.models.files import ModelError, load_model
+from ilpinfer.models.files import load_model
 from ilpinfer.models.template_files import load_template
 
 SENTENCES = [

@@ -15,12 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ilpinfer.corpus.sequences import InputError, read
-from ilpinfer.corpus.trellises import score
+from ilpinfer.corpus.zipped import read_archive
+from ilpinfer.errors import ModelError
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.files import ModelError, load_model
+from ilpinfer.models.files import load_model
 from ilpinfer.models.hmm import HMM
-from ilpinfer.models.outside.zipped import read_archive
 from ilpinfer.models.second_order import SecondOrderHMM
+from ilpinfer.pipelines.trellises import score
 
 CLEAR = (InputError, ModelError)
 

@@ -20,13 +20,14 @@ from strategies import UNIT, cost_units, problems
 import ilpinfer
 from formulations import LabelSet, RuleSet, Trellis
 from formulations import constraints as C
-from formulations.compiled.problem import Problem, RuleNotice
-from formulations.compiled.rules import CompiledRules, compile_problem
-from ilpinfer import Decoder, rule_compiler
+from formulations.problem.compiled_rules import CompiledRules, compile_problem
+from formulations.problem.problem import Problem, RuleNotice
+from ilpinfer import Decoder
+from ilpinfer.core import rule_compiler
+from ilpinfer.core.solution import Solution
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.hmm import HMM
-from ilpinfer.models.rules_first import RulesFirst
-from ilpinfer.solution import Solution
+from ilpinfer.pipelines.rules_first import RulesFirst
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 RULES = [C.at_most_runs("a", 1), C.requires_present("a", "b", penalty=1.5)]
@@ -357,9 +358,9 @@ def test_a_lazy_solution_is_like_any_other(counted):
 
 def test_a_value_that_is_not_the_rules_is_an_error():
     lying = replace(fresh().context, at_hand=compile_problem(trellis(5), RULES))
-    from ilpinfer.deadline import Deadline
-    from ilpinfer.found import Found
-    from ilpinfer.reporting import reported
+    from ilpinfer.core.deadline import Deadline
+    from ilpinfer.core.result import Found
+    from ilpinfer.decoding.reporting import reported
 
     solution = reported(Found(np.zeros(12, np.int64), 7, value=7), lying, Deadline())
     assert (solution.status, solution.score) == ("optimal", 7 * UNIT)

@@ -12,14 +12,14 @@ from stress import decoder as stress
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled import vocabulary
-from formulations.compiled.lattice import Lattice
-from formulations.compiled.rules import compile_rules
+from formulations.automata.lattice import Lattice
+from formulations.problem import vocabulary
+from formulations.problem.compiled_rules import compile_rules
 from ilpinfer import Decoder
+from ilpinfer.core.request import Request
 from ilpinfer.exact import compiled
-from ilpinfer.exact.compiled import Tables
+from ilpinfer.exact.compiled import Tables, tables_of
 from ilpinfer.kernels.work import finished
-from ilpinfer.options import Request
 
 LABELS = ["a", "b", "O"]
 WORDS = [f"w{i}" for i in range(200)]
@@ -188,7 +188,7 @@ def test_tables_of_many_pools_come_and_go(monkeypatch, most):
     assert sum(solution.method.startswith("auto: label setting") for solution in solutions) > 100
     expected = undirected(monkeypatch, given, READING)
     assert [(s.score, s.ids.tolist()) for s in solutions] == [*expected, *expected[::-1]]
-    tables = decoder._rules.tables(given[0].labels)
+    tables = tables_of(decoder._rules, given[0].labels)
     kept = {id(pool) for pool, _ in tables._pools}
     assert len(kept) <= most and {key[0] for key in tables._entries} <= kept
 

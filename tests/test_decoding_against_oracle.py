@@ -11,8 +11,8 @@ from strategies import NEAR_TIES, UNIT, Case, Instance, cost_units, instances, p
 
 import ilpinfer
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
 from formulations.grid import is_forbidden
+from formulations.problem.compiled_rules import compile_problem
 
 EXACT = ["auto", "cbc", "cp-sat", "highs", "scip"]
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}

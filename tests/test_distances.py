@@ -13,7 +13,7 @@ from strategies import LABEL_SETS, cases
 import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
+from formulations.problem.compiled_rules import compile_problem
 
 SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 

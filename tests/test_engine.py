@@ -14,7 +14,7 @@ from strategies import NEAR_TIES, UNIT, cost_units, problems
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
+from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.exact import branch, refinement, rounds
 
 SLOW = {
@@ -45,7 +45,7 @@ TIES = problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(la
 
 @pytest.fixture
 def route(request, monkeypatch):
-    monkeypatch.setattr("ilpinfer.options.Request.direct", False)
+    monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
     for name, value in ROUTES[request.param].items():
         module, _, limit = name.partition(".")
         monkeypatch.setattr(MODULES[module], limit, value)

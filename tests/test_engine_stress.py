@@ -9,7 +9,7 @@ import pytest
 import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
+from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.exact import branch, refinement, rounds
 
 UNIT = 2.0**-20
@@ -40,7 +40,7 @@ SCORES = {
 
 
 def take(monkeypatch, route):
-    monkeypatch.setattr("ilpinfer.options.Request.direct", False)
+    monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
     for name, value in ROUTES[route].items():
         module, _, limit = name.partition(".")
         monkeypatch.setattr(MODULES[module], limit, value)

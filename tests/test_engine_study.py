@@ -18,8 +18,8 @@ from benchmarks.study import Disagreement
 from benchmarks.synthetic import document, document_rules, labels_of_size
 from formulations import LabelSet, RuleSet, load_rules
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
 from formulations.grid import nats
+from formulations.problem.compiled_rules import compile_problem
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 

@@ -16,9 +16,9 @@ from strategies import UNIT, cases, instances
 import ilpinfer
 from formulations import LabelSet, RuleSet, Trellis, load_rules
 from formulations import constraints as C
-from formulations.compiled.analysis import analyse
-from formulations.compiled.machine import MOST_STATES
-from formulations.compiled.rules import compile_problem
+from formulations.automata.machine import MOST_STATES
+from formulations.problem.compiled_rules import compile_problem
+from formulations.programs.analysis import analyse
 
 SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 LABELS = LabelSet(("jt", "d", "O"))

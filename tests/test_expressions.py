@@ -9,9 +9,10 @@ import warnings
 import pytest
 
 import ilpinfer
-from formulations import Trellis, expressions, parse_rules
+from formulations import Trellis, parse_rules
 from formulations import constraints as C
-from formulations.expressions import Expression, TooSlow
+from formulations.tokens import regular_expressions as expressions
+from formulations.tokens.regular_expressions import Expression, TooSlow
 from ilpinfer.models.template_files import load_template
 
 SLOW, TOKEN = "(?:a|a)*[bc]", "a" * 60 + "d"
@@ -119,7 +120,7 @@ def test_what_cannot_be_compiled_is_refused(pattern, message):
         C.tag_at("a", pattern=pattern)
     assert len(str(found.value)) < 300
     if len(pattern) < 20_000:
-        from formulations.language.toml_text import dumps
+        from formulations.rulefiles.toml_text import dumps
 
         rule = {"template": "tag_at", "field": "a", "pattern": pattern}
         with pytest.raises(ValueError, match=message) as found:

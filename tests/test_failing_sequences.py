@@ -13,8 +13,8 @@ from command_line import SCORES, run
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer import batch, workers
 from ilpinfer.cli import comparing
+from ilpinfer.decoding import batch, workers
 from ilpinfer.solvers import SolverError
 
 RULES = """
@@ -158,7 +158,7 @@ def failing_second(honest, error):
 @pytest.mark.parametrize("command", ["decode", "compare"])
 def test_whatever_is_raised(folder, capsys, monkeypatch, error, words, command):
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
-    monkeypatch.setattr("ilpinfer.options.Request.direct", False)
+    monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
     module, name = {"decode": (batch, "decoded"), "compare": (comparing, "decode")}[command]
     monkeypatch.setattr(module, name, failing_second(getattr(module, name), error))
     more = ["--output", "x.jsonl"] if command == "decode" else ["--methods", "auto", "--output", "out"]
@@ -227,8 +227,8 @@ def test_an_interrupt_that_becomes_an_error_is_no_row(folder, capsys, monkeypatc
         except KeyboardInterrupt:
             raise SystemError("returned a result with an exception set") from None
 
-    monkeypatch.setattr("ilpinfer.options.Request.direct", False)
-    monkeypatch.setattr("ilpinfer.batch.decoded", interrupted)
+    monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
+    monkeypatch.setattr("ilpinfer.decoding.batch.decoded", interrupted)
     assert run(["decode", "scores.jsonl", "--output", "x.jsonl"], capsys)[0] == 130
     assert not list(Path().glob("x.jsonl*"))
 

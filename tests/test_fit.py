@@ -3,15 +3,15 @@
 import numpy as np
 import pycrfsuite
 import pytest
+from ilpinfer.models.outside import LinearChain
 
 import ilpinfer
 from formulations import LabelSet
 from ilpinfer.corpus import resumes
+from ilpinfer.errors import ModelError
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crfsuite_files import Weights
-from ilpinfer.models.files import ModelError
 from ilpinfer.models.fit import FeatureNotice, share
-from ilpinfer.models.outside import LinearChain
 from ilpinfer.models.template_files import load_template, shipped
 
 ITEMS = list(resumes.items(30, 1))

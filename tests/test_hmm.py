@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import ilpinfer
-from ilpinfer.models.files import ModelError, load_model
+from ilpinfer.errors import ModelError
+from ilpinfer.models.files import load_model
 from ilpinfer.models.hmm import HMM
 from ilpinfer.models.second_order import SecondOrderHMM
 from ilpinfer.models.smoothing import AMOUNTS

@@ -10,7 +10,8 @@ import pytest
 import ilpinfer
 from formulations import constraints as C
 from ilpinfer.cli import main
-from ilpinfer.models.files import ModelError, load_model
+from ilpinfer.errors import ModelError
+from ilpinfer.models.files import load_model
 from ilpinfer.models.hmm import HMM
 from ilpinfer.models.second_order import READINGS, SecondOrderHMM
 from ilpinfer.models.smoothing import AMOUNTS

@@ -4,8 +4,6 @@ import ast
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Iterator
-from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -51,30 +49,6 @@ def test_formulations_needs_numpy_a_parser_regular_expressions_and_the_standard_
 @pytest.mark.parametrize("package", ["formulations", "ilpinfer"])
 def test_nothing_imports_the_benchmarks(package):
     assert [module for module, names in imported(package).items() if "benchmarks" in names] == []
-
-
-def run_time(node: ast.AST) -> Iterator[ast.AST]:
-    """The node and all below it that runs, which what stands under `if TYPE_CHECKING` does not."""
-    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-        return
-    yield node
-    for child in ast.iter_child_nodes(node):
-        yield from run_time(child)
-
-
-def test_modules_of_the_toolkit_itself_import_each_other_in_one_direction():
-    modules = {f"ilpinfer.{path.stem}": path for path in (ROOT / "ilpinfer").glob("*.py")}
-    graph = {}
-    for name, path in modules.items():
-        froms = [n for n in run_time(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.ImportFrom)]
-        named = {f"{node.module}.{alias.name}" for node in froms for alias in node.names}
-        graph[name] = (named | {node.module for node in froms}) & set(modules)
-    order = list(TopologicalSorter(graph).static_order())
-    assert (
-        order.index("ilpinfer.explanation")
-        < order.index("ilpinfer.decoding")
-        < order.index("ilpinfer.decoder")
-    )
 
 
 def fresh(code: str) -> str:

@@ -188,9 +188,9 @@ entry()
     ("module", "number"),
     [
         ("numpy", signal.SIGINT),
-        ("formulations.rules", signal.SIGTERM),
+        ("formulations.rulefiles.loading", signal.SIGTERM),
         ("typer", signal.SIGINT),
-        ("ilpinfer.batch", signal.SIGTERM),
+        ("ilpinfer.decoding.batch", signal.SIGTERM),
         ("numba", signal.SIGINT),
         ("llvmlite", signal.SIGTERM),
     ],

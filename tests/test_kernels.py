@@ -10,7 +10,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from ilpinfer import compilation
+from ilpinfer.kernels import notices
 from ilpinfer.kernels.jit import SealedFiles
 
 SOURCE = "from ilpinfer.kernels.jit import kernel\n@kernel\ndef three_times(x):\n    return 3 * x\n"
@@ -27,8 +27,8 @@ def load(tmp_path, monkeypatch, caplog):
     caplog.set_level(logging.WARNING, "ilpinfer")
 
     def loaded():
-        monkeypatch.setattr(compilation, "_said", set())
-        monkeypatch.setattr(compilation, "kept", True)
+        monkeypatch.setattr(notices, "_said", set())
+        monkeypatch.setattr(notices, "kept", True)
         caplog.clear()
         sys.modules.pop(name, None)
         module = importlib.import_module(name)
@@ -138,11 +138,11 @@ def test_a_full_disk_is_worked_without(load, tmp_path, monkeypatch):
 
 
 def test_the_same_is_announced_once(monkeypatch, caplog):
-    monkeypatch.setattr(compilation, "_said", set())
+    monkeypatch.setattr(notices, "_said", set())
     caplog.set_level(logging.INFO, "ilpinfer")
     for purpose in ("one thing", "one thing", "another", "one thing"):
-        monkeypatch.setattr(compilation, "purpose", purpose)
-        compilation.begins()
+        monkeypatch.setattr(notices, "purpose", purpose)
+        notices.begins()
     assert [(r.levelname, "one thing" in r.getMessage()) for r in caplog.records] == [
         ("WARNING", True),
         ("INFO", False),

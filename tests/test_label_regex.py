@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from formulations import LabelSet
 from formulations import constraints as C
-from formulations.language.parser import FormulaError
-from formulations.language.regular import automaton, names, parse
+from formulations.logic.label_regex import automaton, names, parse
+from formulations.logic.parser import FormulaError
 
 # Letter i is the character "abc"[i]; each atom is written here and in Python's syntax.
 LETTERS = {"a": {0}, "b-c": {1, 2}, "it's (|)": {2, 0}, "none": set()}

@@ -16,10 +16,10 @@ from strategies import LABEL_SETS, cases
 import ilpinfer
 from formulations import LabelSet, RuleError, RuleSet, Trellis, catalogue, dump_rules, load_rules, parse_rules
 from formulations import constraints as C
-from formulations.compiled.problem import RuleNotice
-from formulations.compiled.rules import compile_problem
-from formulations.language.schema import schema
-from formulations.rules import CATALOGUE
+from formulations.problem.compiled_rules import compile_problem
+from formulations.problem.problem import RuleNotice
+from formulations.rulefiles.loading import CATALOGUE
+from formulations.rulefiles.schema import schema
 
 SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 PLAIN = LabelSet(("a", "b", "O"))
@@ -72,7 +72,7 @@ def test_the_schema_refuses_what_the_reader_refuses(table):
 
 
 def dump(document: dict) -> str:
-    from formulations.language.toml_text import dumps
+    from formulations.rulefiles.toml_text import dumps
 
     return dumps(document)
 
@@ -291,7 +291,7 @@ def test_a_rule_that_counts_once_is_folded_once():
 
 
 def test_what_the_guide_shows_is_read():
-    guide = (Path(__file__).parent.parent / "formulations/language/README.md").read_text("utf-8")
+    guide = (Path(__file__).parent.parent / "formulations/rulefiles/README.md").read_text("utf-8")
     text = guide.split("## Files\n")[1].split("\n`scope =")[0].replace("\n    ", "\n")
     rules = parse_rules(text)
     assert [rule.title for rule in rules][:2] == ["an author before the title", "few runs"] and len(

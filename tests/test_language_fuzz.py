@@ -7,9 +7,9 @@ import pytest
 
 from formulations import LabelSet, RuleError, dump_rules, parse_rules
 from formulations import constraints as C
-from formulations.language import meaning
-from formulations.language.toml_text import dumps
-from formulations.rules import CATALOGUE
+from formulations.logic import semantics as meaning
+from formulations.rulefiles.loading import CATALOGUE
+from formulations.rulefiles.toml_text import dumps
 
 LABELS = LabelSet(("title", "author", "journal", "O"))
 FORMULAS = [

@@ -212,7 +212,7 @@ def test_a_budget_is_a_whole_number(budget):
 
 
 def test_a_rule_without_a_machine_is_refused_by_name(monkeypatch):
-    from formulations.compiled.sums import Sum
+    from formulations.automata.sums import Sum
 
     monkeypatch.setattr(Sum, "machines", None)
     with pytest.raises(ValueError, match="rule 'few' has no machine"):

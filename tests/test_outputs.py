@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from command_line import SCORES, TRAIN, run
 
-from ilpinfer.files import reserved, write_whole
-from ilpinfer.journal import Journal, Spot
-from ilpinfer.locks import LockNotice
-from ilpinfer.places import OutputError, place_of
+from ilpinfer.system.files import reserved, write_whole
+from ilpinfer.system.journal import Journal, Spot
+from ilpinfer.system.locks import LockNotice
+from ilpinfer.system.places import OutputError, place_of
 
 DECODE = ["decode", "in.jsonl", "--rules", "rules.toml", "--output", "x.jsonl"]
 
@@ -52,7 +52,7 @@ def spot(row):
 
 HOLD = """
 import sys, time
-from ilpinfer.files import place_of, reserved
+from ilpinfer.system.files import place_of, reserved
 with reserved(place_of(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
@@ -226,7 +226,7 @@ def test_a_part_that_is_no_file_is_left_alone(lines, capsys, make):
 
 def test_what_a_killed_run_leaves_is_cleared_by_the_next(lines, capsys):
     code = (
-        "import os, sys, signal, ilpinfer.files as f\n"
+        "import os, sys, signal, ilpinfer.system.files as f\n"
         "f.put = lambda place: os.kill(os.getpid(), signal.SIGKILL)\n"
         "f.write_whole('x.jsonl', 'half')"
     )
@@ -377,7 +377,7 @@ def test_a_full_device_is_named(lines, capsys):
 
 
 def test_a_full_disk_leaves_whole_rows_to_go_on_from(lines, capsys, monkeypatch):
-    from ilpinfer import journal
+    from ilpinfer.system import journal
 
     def full(stream, data):
         if b'"sequence": 2' in data:

@@ -8,9 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import run
-from sklearn_crfsuite import CRF
-
-from ilpinfer.models.files import ModelError
 from ilpinfer.models.outside import (
     LinearChain,
     crf_parameters,
@@ -19,7 +16,10 @@ from ilpinfer.models.outside import (
     label_names,
     read_label_names,
 )
-from ilpinfer.models.outside.logits import log_softmax, pool_pieces
+from sklearn_crfsuite import CRF
+
+from ilpinfer.corpus.logits import log_softmax, pool_pieces
+from ilpinfer.errors import ModelError
 
 GRID = 1e-5
 SINGLE_ARRAY = (

@@ -8,8 +8,8 @@ import pytest
 
 from formulations import RuleError, dump_rules, load_rules, parse_rules
 from formulations import constraints as C
-from formulations.constraints.parameters import Words
-from formulations.language import files
+from formulations.parameters import Words
+from formulations.rulefiles import reader as files
 from ilpinfer.models.template_files import TemplateError, load_template
 
 HEAD = 'fields = ["a", "b"]\n[[rule]]\nname = "one"\n'
@@ -154,7 +154,7 @@ def test_types_written_as_texts_are_read():
     source = (
         "from __future__ import annotations\n"
         "from formulations import constraints as C\n"
-        "from formulations.labels import Selector\n"
+        "from formulations.labels.label_set import Selector\n"
         "@C.template('postponed')\n"
         "class Postponed(C.Template):\n"
         "    field: Selector\n    n: int = 1\n"

@@ -21,9 +21,10 @@ from family import alive, marked, wait_until
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer import compilation, scratch
+from ilpinfer.decoding.workers import WorkerError, Workers
+from ilpinfer.kernels import notices
 from ilpinfer.solvers import worker as solver_worker
-from ilpinfer.workers import WorkerError, Workers
+from ilpinfer.system import scratch
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc to find processes")
 RULES = [C.at_most_runs("a", 1), C.requires_present("a", "b", penalty=1.5)]
@@ -55,7 +56,7 @@ def test_a_killed_parent_leaves_no_process_and_its_files_go_with_the_next_run(jo
     environment, mark = marked(tmp_path)
     run = subprocess.Popen([sys.executable, "long.py", jobs, method], cwd=tmp_path, env=environment)
     try:
-        wanted = "program.mps" if method == "cbc" else "ilpinfer.workers"
+        wanted = "program.mps" if method == "cbc" else "ilpinfer.decoding.workers"
         wait_until(
             lambda: any(wanted in command for command in alive(mark).values()) or run.poll() is not None
         )
@@ -193,13 +194,13 @@ def test_a_process_that_dies_costs_only_what_it_was_at():
 
 
 def compile_and_warn(number):
-    compilation.begins()
+    notices.begins()
     warnings.warn(f"odd: {number}", UserWarning, stacklevel=1)
 
 
 def test_compilations_and_warnings_in_processes_reach_the_caller(monkeypatch, caplog):
     """A notebook shows what its own process says, not what others write to standard error."""
-    monkeypatch.setattr(compilation, "_said", set())
+    monkeypatch.setattr(notices, "_said", set())
     with Workers(2, compile_and_warn, ()) as workers:
         results = [future.result() for future in [workers.submit(number) for number in range(4)]]
     assert [result.warnings for result in results] == [[(f"odd: {n}", UserWarning)] for n in range(4)]

@@ -15,7 +15,7 @@ from strategies import cost_units, problems
 import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
+from formulations.problem.compiled_rules import compile_problem
 from formulations.programs.formulation import formulate, losses, score_floor, without
 from formulations.programs.record import UNBOUNDED, stable_order
 from ilpinfer import solvers

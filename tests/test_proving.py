@@ -14,11 +14,11 @@ from test_verification import SLOW
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
 from formulations.grid import nats
-from ilpinfer import proving
-from ilpinfer.certificate import Certificate
-from ilpinfer.found import Found
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.certificate import Certificate
+from ilpinfer.core.result import Found
+from ilpinfer.decoding import certification as proving
 
 
 def trellis(seed=3):

@@ -11,8 +11,8 @@ from strategies import cost_units, problems
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
 from formulations.grid import is_forbidden
+from formulations.problem.compiled_rules import compile_problem
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 REPAIRED = ("greedy", "relaxation-guided")

@@ -13,9 +13,9 @@ from formulations import LabelSet
 from formulations import constraints as C
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crfsuite_files import Weights
-from ilpinfer.models.rules_first import RulesFirst, overwritten
 from ilpinfer.models.template_files import load_template
 from ilpinfer.models.token_rules import TokenRules
+from ilpinfer.pipelines.rules_first import RulesFirst, overwritten
 
 LABELS = ("B-org", "B-per", "I-org", "I-per", "O")
 WORDS = ("Ada", "Inc", "de", "works", "Steel", ".")

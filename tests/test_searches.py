@@ -16,8 +16,8 @@ from strategies import NEAR_TIES, UNIT, cost_units, problems
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
-from ilpinfer.deadline import Deadline
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.search.beam import search
 from ilpinfer.search.population import Population
 from ilpinfer.search.runners import forced

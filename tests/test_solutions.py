@@ -167,8 +167,8 @@ def test_two_phase_under_a_limit_says_nothing_false(limit):
 
 def test_two_phase_keeps_the_floor_when_the_second_phase_is_cut_short(monkeypatch):
     """A labelling that costs less but misses the floor must not take the place of the one in hand."""
-    from ilpinfer import two_phase
-    from ilpinfer.certificate import NONE
+    from ilpinfer.core.certificate import NONE
+    from ilpinfer.decoding import two_phase
 
     scores = Trellis([0.0, -1.0, -1.5, -5.0], [], labels=["a", "b", "c", "d"])
     rules = [C.starts_with(["b", "c", "d"], penalty=2.0), C.starts_with("d", penalty=1.0)]

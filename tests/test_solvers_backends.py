@@ -292,7 +292,7 @@ import os, sys, threading, time
 sys.path.insert(0, {tests!r})
 from test_solvers_backends import large, small
 from ilpinfer import solvers
-from ilpinfer import processes
+from ilpinfer.system import processes
 solvers.solve({name!r}, small(0))
 if {fork}:
     child = os.fork()

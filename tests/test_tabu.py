@@ -10,10 +10,10 @@ from strategies import problems
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
 from formulations.grid import is_forbidden
-from ilpinfer.deadline import Deadline
-from ilpinfer.found import Task
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Task
 from ilpinfer.kernels import tabu as tabu_kernels
 from ilpinfer.kernels.packed import chain_of
 from ilpinfer.search import tabu

@@ -8,7 +8,7 @@ from formulations import load_rules
 from ilpinfer.corpus import NEWLINE, resumes
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.models.hmm import HMM
-from ilpinfer.models.tandem import (
+from ilpinfer.pipelines.tandem import (
     Level,
     Segment,
     Tandem,

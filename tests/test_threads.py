@@ -11,9 +11,11 @@ import pytest
 
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer import Decoder, chunks
-from ilpinfer.chunks import answered
-from ilpinfer.kernels.work import DONE, ENTERED, NEXT, Work
+from ilpinfer import Decoder
+from ilpinfer.decoding import chunks
+from ilpinfer.decoding.chunks import answered
+from ilpinfer.kernels.share import DONE, ENTERED, NEXT
+from ilpinfer.kernels.work import Work
 from ilpinfer.models.hmm import HMM
 
 LABELS = ["a", "b", "O"]

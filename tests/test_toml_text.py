@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from formulations.language.toml_text import KEY, Place, dumps, locate, syntax_place
+from formulations.rulefiles.toml_text import KEY, Place, dumps, locate, syntax_place
 
 DOCUMENT = r'''title = "a # [b]"  # "c
 fields = [  # ], "x"

@@ -3,9 +3,9 @@
 import pytest
 
 from ilpinfer.cli import main
-from ilpinfer.evaluation.folds import cross_validate, folds
 from ilpinfer.models.files import load_model
 from ilpinfer.models.training import KINDS, train
+from ilpinfer.pipelines.cross_validation import cross_validate, folds
 
 REFERENCES = [
     (

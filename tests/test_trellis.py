@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
 from formulations.grid import FORBIDDEN, add, snap
+from formulations.problem.compiled_rules import compile_problem
 
 SCORES = st.one_of(st.floats(-1e4, 1e4), st.just(-math.inf))
 

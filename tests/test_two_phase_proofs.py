@@ -15,12 +15,12 @@ from test_verification import SLOW, compiled, leaves, split_rules, stamp
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
 from formulations.grid import nats
+from formulations.problem.compiled_rules import compile_problem
 from formulations.programs.formulation import score_floor
-from ilpinfer.certificate import Certificate, Leaf, Phases, Rest, Split
-from ilpinfer.phases import hard_only, weighted
-from ilpinfer.two_phase import TwoPhaseSolution
+from ilpinfer.core.certificate import Certificate, Leaf, Phases, Rest, Split
+from ilpinfer.decoding.two_phase import TwoPhaseSolution
+from ilpinfer.proof.phases import hard_only, weighted
 
 NEAR = problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT)))
 TAUS = st.sampled_from((0.0, 0.3, 0.9, 1.0))

@@ -17,16 +17,16 @@ from strategies import NEAR_TIES, cost_units, problems
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.lattice import StepTable
-from formulations.compiled.problem import GroundRule
-from formulations.compiled.rules import compile_problem, compile_rules
-from formulations.compiled.sums import Sum, bounded
+from formulations.automata.lattice import StepTable
+from formulations.automata.sums import Sum, bounded
 from formulations.grid import nats
-from ilpinfer.certificate import Certificate, Leaf, Split
-from ilpinfer.meter import Rejected
-from ilpinfer.proofs import FINE, check_tree
-from ilpinfer.solution import Solution
-from ilpinfer.verification import verify
+from formulations.problem.compiled_rules import compile_problem, compile_rules
+from formulations.problem.problem import GroundRule
+from ilpinfer.core.certificate import Certificate, Leaf, Split
+from ilpinfer.core.solution import Solution
+from ilpinfer.proof.checker import FINE, check_tree
+from ilpinfer.proof.meter import Rejected
+from ilpinfer.proof.verification import verify
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 LARGE = 4 * FINE * 2**20

@@ -11,10 +11,10 @@ from command_line import SCORES, run
 import ilpinfer
 from formulations import Trellis, catalogue, load_rules
 from formulations import constraints as C
-from formulations.compiled.problem import RuleNotice
-from formulations.compiled.rules import compile_problem
-from formulations.compiled.wordless import Wordless
 from formulations.constraints.feature import Feature
+from formulations.problem.compiled_rules import compile_problem
+from formulations.problem.problem import RuleNotice
+from formulations.problem.wordless import Wordless
 
 WORDS = ("Ada", ",", "1843", "vol")
 

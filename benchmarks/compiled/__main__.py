@@ -20,7 +20,7 @@ from benchmarks.compiled.threads import threads
 from benchmarks.corpora import CORA_SIZES, RIVALS_SIZE
 from benchmarks.data import SCALES, Scale
 from benchmarks.machine import header
-from formulations.compiled.problem import RuleNotice
+from formulations.problem.problem import RuleNotice
 
 TOKENS = {"median": 2.5, "p90": 5.0}
 PARTS = ("cora", "umass", "long", "threads", "rivals", "starting")

@@ -16,10 +16,10 @@ from benchmarks.engine.peers import Answer, installed
 from benchmarks.synthetic import document, labels_of_size
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
+from formulations.constraints.rule_set import RuleSet
 from formulations.grid import nats
-from formulations.rules import RuleSet
-from ilpinfer.solution import Solution
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.solution import Solution
 
 OWN = ("greedy", "best-first", "relaxation-guided", "lds", "annealing", "tabu", "evolutionary")
 SEARCHES: Mapping[str, dict[str, int]] = {"beam": {"width": 10}, **{name: {} for name in OWN}}

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from formulations import Trellis
-from formulations.compiled.folding import EDGES, NODES, Folding
-from formulations.compiled.machine import longest
-from formulations.compiled.rules import compile_rules
-from formulations.rules import RuleSet
+from formulations.automata.machine import longest
+from formulations.constraints.rule_set import RuleSet
+from formulations.problem.compiled_rules import compile_rules
+from formulations.problem.folding import EDGES, NODES, Folding
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows
 from ilpinfer.kernels.recursion import bare

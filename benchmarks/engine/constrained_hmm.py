@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from benchmarks.engine.peers import Answer, CannotState
 from formulations import Trellis
-from formulations.compiled.lattice import Lattice, StepTable
-from formulations.compiled.problem import GroundRule
-from formulations.compiled.rules import compile_problem
-from formulations.compiled.sums import Sum
+from formulations.automata.lattice import Lattice, StepTable
+from formulations.automata.sums import Sum
+from formulations.constraints.rule_set import RuleSet
 from formulations.grid import UNITS_PER_NAT, Grid, is_forbidden
-from formulations.rules import RuleSet
+from formulations.problem.compiled_rules import compile_problem
+from formulations.problem.problem import GroundRule
 
 
 def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:

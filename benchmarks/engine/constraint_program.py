@@ -11,11 +11,11 @@ import numpy as np
 
 from benchmarks.engine.peers import Answer
 from formulations import Trellis
-from formulations.compiled.rules import compile_problem
+from formulations.constraints.rule_set import RuleSet
 from formulations.grid import UNITS_PER_NAT
+from formulations.problem.compiled_rules import compile_problem
 from formulations.programs.formulation import formulate
 from formulations.programs.record import UNBOUNDED
-from formulations.rules import RuleSet
 from ilpinfer.solvers.cp_sat import PARAMETERS
 
 

@@ -14,7 +14,7 @@ from benchmarks.generated import noise_for
 from benchmarks.journal import Journal, Row
 from benchmarks.synthetic import document, document_rules, labels_of_size
 from formulations import Trellis
-from formulations.rules import RuleSet
+from formulations.constraints.rule_set import RuleSet
 
 LENGTH, SIZE, NOISE = 500, 30, 2.5
 LIMITS = range(5, 101, 5)

@@ -11,10 +11,10 @@ from benchmarks.engine.peers import Answer, CannotState
 from benchmarks.synthetic import document, labels_of_size
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.compiled.rules import compile_problem
+from formulations.constraints.rule_set import RuleSet
 from formulations.grid import nats
-from formulations.rules import RuleSet
-from ilpinfer.solution import Solution, finite
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.solution import Solution, finite
 
 Row = dict[str, Any]
 

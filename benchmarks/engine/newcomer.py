@@ -14,9 +14,9 @@ import pulp
 
 from benchmarks.engine.peers import Answer, CannotState
 from formulations import Feature, Rule, Trellis
+from formulations.constraints.rule_set import RuleSet
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
-from formulations.labels import EACH_FIELD
-from formulations.rules import RuleSet
+from formulations.labels.label_set import EACH_FIELD
 
 Edges = list[dict[tuple[int, int], pulp.LpVariable]]
 """For each token its edges (previous, next); previous is -1 at token 0."""

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from benchmarks.engine.peers import Answer, CannotState
 from formulations import Trellis
-from formulations.compiled.machine import Machine
-from formulations.compiled.problem import GroundRule, Problem
-from formulations.compiled.rules import compile_problem
+from formulations.automata.machine import Machine
+from formulations.constraints.rule_set import RuleSet
 from formulations.grid import UNITS_PER_NAT, Grid, is_forbidden
-from formulations.rules import RuleSet
+from formulations.problem.compiled_rules import compile_problem
+from formulations.problem.problem import GroundRule, Problem
 
 MOST_COSTS = 60_000_000
 """Entries of all ternary tables; beyond them building alone takes minutes."""

@@ -11,7 +11,7 @@ from benchmarks.journal import Journal, Row
 from benchmarks.searches.grid import Contender, Grid
 from benchmarks.study import Disagreement, Work
 from ilpinfer.cli.progress import progress
-from ilpinfer.solution import Solution, finite
+from ilpinfer.core.solution import Solution, finite
 
 OPTIMUM = "optimum"
 """The row of the exact engine with all the time it needs."""

@@ -4,14 +4,15 @@ There is a function for every template. Templates of one's own are classes regis
 rules `C.maker("name")` makes, or formulas with parameters, from `C.define`.
 """
 
+from formulations.automata.part import Part
 from formulations.constraints import (  # noqa: F401 - registers the templates
     consistency,
     counting,
     formulas,
+    item_numbers,
     lengths,
     lexical,
     local,
-    numbering,
     order,
     patterns,
     presence,
@@ -20,9 +21,9 @@ from formulations.constraints import (  # noqa: F401 - registers the templates
 from formulations.constraints.defining import define
 from formulations.constraints.feature import Feature, feature
 from formulations.constraints.rule import Rule, maker
-from formulations.constraints.template import TEMPLATES, Part, Template, Trial, template
-from formulations.constraints.tokens import PUNCTUATION, TOKEN_CLASSES, TokenPattern, tokens
-from formulations.labels import EACH_FIELD, Group, group, other_than
+from formulations.constraints.template import TEMPLATES, Template, Trial, template
+from formulations.labels.label_set import EACH_FIELD, Group, group, other_than
+from formulations.tokens.token_pattern import PUNCTUATION, TOKEN_CLASSES, TokenPattern, tokens
 
 adjacency = maker("adjacency")
 all_different = maker("all_different")

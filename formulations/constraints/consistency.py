@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from formulations.compiled.agreement import Agreement
+from formulations.automata.agreement import Agreement
 from formulations.constraints.matching import Matching
-from formulations.constraints.reading import Reading
 from formulations.constraints.template import Trial, template
-from formulations.constraints.tokens import TokenPattern
-from formulations.labels import LabelSet, suggestion
-from formulations.schemes import strip
+from formulations.labels.label_set import LabelSet, suggestion
+from formulations.labels.reading import Reading
+from formulations.labels.schemes import strip
+from formulations.tokens.token_pattern import TokenPattern
 
 SAME = ("token", "lower")
 

@@ -7,14 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from formulations.compiled.lattice import StepTable
-from formulations.compiled.sums import bounded
-from formulations.compiled.windows import UnboundPart, fits
+from formulations.automata.lattice import StepTable
+from formulations.automata.part import Part
+from formulations.automata.sums import bounded
+from formulations.automata.windows import UnboundPart, fits
 from formulations.constraints.matching import Matching
-from formulations.constraints.reading import Reading
 from formulations.constraints.steps import begins, members, only_at, within
-from formulations.constraints.template import Part, Template, Trial, template
-from formulations.labels import EACH_FIELD, LabelSet, Selector
+from formulations.constraints.template import Template, Trial, template
+from formulations.labels.label_set import EACH_FIELD, LabelSet, Selector
+from formulations.labels.reading import Reading
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from typing import Any
 from formulations.constraints.formulas import defined
 from formulations.constraints.rule import COMMON, Rule, common_parameters
 from formulations.constraints.template import TEMPLATES
-from formulations.labels import Group, Selector
-from formulations.language.names import POSITIONS
-from formulations.language.resolver import ATOMS
-from formulations.language.syntax import NamedFormula, check_body, check_named
+from formulations.labels.label_set import Group, Selector
+from formulations.logic.names import POSITIONS
+from formulations.logic.resolver import ATOMS
+from formulations.logic.syntax import NamedFormula, check_body, check_named
 
 RESERVED = (*ATOMS, *POSITIONS, "true", "false", "count", "runs", "tokens", "changes", "steps", "at")
 """Names that mean something in formulas."""

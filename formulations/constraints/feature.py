@@ -5,14 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from formulations.compiled.windows import StepChoice, fits
-from formulations.constraints.parameters import check_parameters
+import formulations.labels.selectors  # noqa: F401 - registers the parameters that name fields
+from formulations.automata.windows import StepChoice, fits
 from formulations.constraints.steps import everywhere, only_at
 from formulations.constraints.template import LONGEST_NAME
-from formulations.constraints.tokens import TokenPattern
 from formulations.grid import snap_weight
-from formulations.labels import LabelSet, Selector
+from formulations.labels.label_set import LabelSet, Selector
+from formulations.parameters import check_parameters
 from formulations.shown import cut
+from formulations.tokens.token_pattern import TokenPattern
 
 
 @dataclass(frozen=True)

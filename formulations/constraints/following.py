@@ -9,10 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from formulations.compiled.machine import Automaton, automaton
-from formulations.compiled.windows import UnboundPart
+from formulations.automata.machine import Automaton, automaton
+from formulations.automata.windows import UnboundPart
 from formulations.constraints.steps import bits, counted_by, everywhere
-from formulations.labels import LabelSet, Selector
+from formulations.labels.label_set import LabelSet, Selector
 
 BEGINS, OTHER, GOES_ON = 1, 2, 4
 """What a symbol is the sum of: a run begins, the token belongs to the other field, a run goes on."""

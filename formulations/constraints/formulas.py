@@ -8,18 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations import schemes
-from formulations.compiled.circuit import Gates, by_token, parts_of
-from formulations.compiled.sums import bounded
-from formulations.compiled.windows import LATER, StepChoice, UnboundPart
-from formulations.constraints.parameters import selector
-from formulations.constraints.reading import Reading
+from formulations.automata.circuit import Gates, by_token, parts_of
+from formulations.automata.part import Part
+from formulations.automata.sums import bounded
+from formulations.automata.windows import LATER, StepChoice, UnboundPart
 from formulations.constraints.steps import within
-from formulations.constraints.template import Part, Template, Trial, bound, template
-from formulations.labels import Group, LabelSet, Selector
-from formulations.language import ast, meaning
-from formulations.language.grounding import Grounder
-from formulations.language.syntax import FormulaError, NamedFormula, read
+from formulations.constraints.template import Template, Trial, bound, template
+from formulations.labels import schemes
+from formulations.labels.label_set import Group, LabelSet, Selector
+from formulations.labels.reading import Reading
+from formulations.labels.selectors import selector
+from formulations.logic import ast
+from formulations.logic import semantics as meaning
+from formulations.logic.grounding import Grounder
+from formulations.logic.syntax import FormulaError, NamedFormula, read
 
 Arguments = tuple[tuple[str, Selector], ...]
 

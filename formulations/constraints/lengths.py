@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from formulations.compiled.machine import Automaton, automaton
-from formulations.compiled.windows import StepChoice, UnboundPart
-from formulations.constraints.reading import Reading
+from formulations.automata.machine import Automaton, automaton
+from formulations.automata.windows import StepChoice, UnboundPart
 from formulations.constraints.steps import bits, counted_by, everywhere
 from formulations.constraints.template import Template, Trial, template
-from formulations.labels import LabelSet, Selector
+from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.reading import Reading
 
 
 def _begins_and_stays(labels: LabelSet, field: Selector) -> StepChoice:

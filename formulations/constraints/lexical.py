@@ -7,14 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
-from formulations.compiled.machine import Machine, local
-from formulations.compiled.windows import Condition, UnboundPart, Window, fits
+from formulations.automata.machine import Machine, local
+from formulations.automata.windows import Condition, UnboundPart, Window, fits
 from formulations.constraints.matching import Matching
-from formulations.constraints.reading import Reading
 from formulations.constraints.steps import at_tokens, broken_where, only_at
 from formulations.constraints.template import Template, Trial, template
-from formulations.constraints.tokens import TokenPattern
-from formulations.labels import LabelSet, Selector
+from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.reading import Reading
+from formulations.tokens.token_pattern import TokenPattern
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from formulations.compiled.machine import local
-from formulations.compiled.windows import FIRST, LAST, UnboundPart, fits
+from formulations.automata.machine import local
+from formulations.automata.part import Part
+from formulations.automata.windows import FIRST, LAST, UnboundPart, fits
 from formulations.constraints.matching import Matching
-from formulations.constraints.reading import Reading
 from formulations.constraints.steps import at_tokens, between, broken_where, everywhere, only_at
-from formulations.constraints.template import Part, Position, Template, Trial, template
-from formulations.constraints.tokens import TokenPattern
+from formulations.constraints.template import Position, Template, Trial, template
 from formulations.dtypes import Booleans
-from formulations.labels import LabelSet, Selector
+from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.reading import Reading
+from formulations.tokens.token_pattern import TokenPattern
 
 _ENDS = {0: FIRST, -1: LAST}
 """Positions that a token and its neighbours tell."""

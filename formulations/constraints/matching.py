@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from formulations.constraints.template import Template
-from formulations.constraints.tokens import TokenPattern
+from formulations.tokens.token_pattern import TokenPattern
 
 
 @dataclass(frozen=True, kw_only=True)

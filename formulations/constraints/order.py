@@ -9,14 +9,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from formulations.compiled.machine import automaton
-from formulations.compiled.windows import EARLIER, LATER, UnboundPart, fits
+from formulations.automata.machine import automaton
+from formulations.automata.windows import EARLIER, LATER, UnboundPart, fits
 from formulations.constraints.following import begins_and, enclosed, followed
 from formulations.constraints.matching import Matching
-from formulations.constraints.reading import Reading
 from formulations.constraints.steps import bits, choose, everywhere, read_by
 from formulations.constraints.template import Template, Trial, template
-from formulations.labels import LabelSet, Selector
+from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.reading import Reading
 
 
 def _around(state: int, symbol: int) -> tuple[int, int]:

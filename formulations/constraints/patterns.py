@@ -7,14 +7,14 @@ from functools import cached_property, lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.machine import Automaton
-from formulations.compiled.windows import UnboundPart
-from formulations.constraints.reading import Reading
+from formulations.automata.machine import Automaton
+from formulations.automata.windows import UnboundPart
 from formulations.constraints.steps import everywhere, read_by
 from formulations.constraints.template import Template, Trial, bound, template
-from formulations.labels import Group, LabelSet, Selector, listed, suggestion
-from formulations.language import regular
-from formulations.language.parser import FormulaError
+from formulations.labels.label_set import Group, LabelSet, Selector, listed, suggestion
+from formulations.labels.reading import Reading
+from formulations.logic import label_regex as regular
+from formulations.logic.parser import FormulaError
 
 
 @template("matches")

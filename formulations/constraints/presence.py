@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from formulations.compiled.machine import automaton
-from formulations.compiled.windows import LATER, UnboundPart
-from formulations.constraints.reading import Reading
+from formulations.automata.machine import automaton
+from formulations.automata.windows import LATER, UnboundPart
 from formulations.constraints.steps import bits, choose, everywhere, read_by
 from formulations.constraints.template import Template, Trial, template
-from formulations.labels import LabelSet, Selector
+from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.reading import Reading
 
 _WANTING = automaton(
     0, lambda seen, now: (2 if (seen | now) & 2 else seen | now, 0), lambda q: q == 1, symbols=4

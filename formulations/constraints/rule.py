@@ -10,14 +10,15 @@ from itertools import permutations
 from numbers import Real
 from typing import Any
 
-from formulations.compiled.hamming import MOST_PLACES, Relabelled
-from formulations.compiled.machine import Machine, TooManyStates
-from formulations.compiled.windows import UnboundPart
-from formulations.constraints.parameters import text
-from formulations.constraints.reading import Reading
-from formulations.constraints.template import LONGEST_NAME, TEMPLATES, Part, Template, Trial, each_field
+from formulations.automata.hamming import MOST_PLACES, Relabelled
+from formulations.automata.machine import Machine, TooManyStates
+from formulations.automata.part import Part
+from formulations.automata.windows import UnboundPart
+from formulations.constraints.template import LONGEST_NAME, TEMPLATES, Template, Trial, each_field
 from formulations.grid import snap_weight
-from formulations.labels import LabelSet, suggestion
+from formulations.labels.label_set import LabelSet, suggestion
+from formulations.labels.reading import Reading
+from formulations.parameters import text
 from formulations.shown import brief, cut
 
 DISTANCES = ("count", "binary", "hamming")

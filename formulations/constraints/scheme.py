@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
-from formulations.compiled.windows import LAST, UnboundPart
-from formulations.constraints.reading import Reading
+from formulations.automata.windows import LAST, UnboundPart
 from formulations.constraints.steps import broken_where, everywhere, only_at
 from formulations.constraints.template import Template, Trial, template
-from formulations.labels import LabelSet
+from formulations.labels.label_set import LabelSet
+from formulations.labels.reading import Reading
 
 
 @template("valid_scheme")

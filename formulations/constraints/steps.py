@@ -5,12 +5,12 @@ from functools import partial
 
 import numpy as np
 
-from formulations.compiled.lattice import StepTable
-from formulations.compiled.machine import Automaton, Machine, local, longest
-from formulations.compiled.sums import bounded
-from formulations.compiled.windows import Condition, Literal, StepChoice, UnboundPart
+from formulations.automata.lattice import StepTable
+from formulations.automata.machine import Automaton, Machine, local, longest
+from formulations.automata.sums import bounded
+from formulations.automata.windows import Condition, Literal, StepChoice, UnboundPart
 from formulations.dtypes import Booleans, Integers
-from formulations.labels import Field
+from formulations.labels.label_set import Field
 
 
 def members(field: Field) -> StepChoice:

@@ -3,32 +3,15 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Protocol, TypeVar, dataclass_transform
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
-import numpy as np
-from numpy.typing import NDArray
-
-from formulations.compiled.machine import Machine
-from formulations.compiled.windows import Condition, UnboundPart, Window
-from formulations.constraints.parameters import Position as Position
-from formulations.constraints.parameters import Words, check_parameters, kinds
-from formulations.constraints.reading import Reading
-from formulations.labels import EACH_FIELD, Group, LabelSet, Selector, listed, renamed
-
-
-class Part(Protocol):
-    """A ground rule, or a piece of one: a `Machine`, a `Sum` or a `Circuit`."""
-
-    @property
-    def is_local(self) -> bool: ...
-
-    @property
-    def most(self) -> int: ...
-
-    @property
-    def machines(self) -> tuple[Machine, ...] | None: ...
-
-    def violations(self, path: NDArray[np.int64]) -> int: ...
+import formulations.labels.selectors  # noqa: F401 - registers the parameters that name fields
+from formulations.automata.part import Part
+from formulations.automata.windows import Condition, UnboundPart, Window
+from formulations.labels.label_set import EACH_FIELD, Group, LabelSet, Selector, listed, renamed
+from formulations.labels.reading import Reading
+from formulations.parameters import Position as Position
+from formulations.parameters import Words, check_parameters, kinds
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from collections import Counter
 import numpy as np
 
 from formulations import limits
-from formulations.compiled.circuit import Circuit
-from formulations.compiled.gates import AND, FALSE, LITERAL, TRUE
+from formulations.automata.circuit import Circuit
+from formulations.automata.gates import AND, FALSE, LITERAL, TRUE
 from formulations.programs.shared import Shared
 
 

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from formulations.compiled.lattice import Lattice, states_of
-from formulations.compiled.problem import Problem
+from formulations.automata.lattice import Lattice, states_of
 from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
+from formulations.problem.problem import Problem
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from formulations.programs.rows import Columns, Rows
 from formulations.programs.rule_rows import add_rule

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from formulations.compiled.lattice import Lattice
+from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers
 from formulations.programs.formulation import losses, with_row
 from formulations.programs.record import IntegerProgram

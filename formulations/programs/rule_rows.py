@@ -7,14 +7,14 @@ column for each gate.
 
 import numpy as np
 
-from formulations.compiled.agreement import Agreement
-from formulations.compiled.circuit import Circuit
-from formulations.compiled.hamming import Relabelled
-from formulations.compiled.machine import Machine
-from formulations.compiled.problem import GroundRule
-from formulations.compiled.sums import Sum
-from formulations.constraints.template import Part
+from formulations.automata.agreement import Agreement
+from formulations.automata.circuit import Circuit
+from formulations.automata.hamming import Relabelled
+from formulations.automata.machine import Machine
+from formulations.automata.part import Part
+from formulations.automata.sums import Sum
 from formulations.dtypes import Integers
+from formulations.problem.problem import GroundRule
 from formulations.programs.circuit_rows import add_circuit
 from formulations.programs.shared import Shared, on_edges, tokens_of_edges
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.lattice import StepTable
-from formulations.compiled.problem import GroundRule
-from formulations.compiled.sums import Sum
+from formulations.automata.lattice import StepTable
+from formulations.automata.sums import Sum
 from formulations.dtypes import Booleans, Integers
+from formulations.problem.problem import GroundRule
 from formulations.programs.rows import Columns, Rows
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from formulations.compiled.lattice import Lattice
+from formulations.automata.lattice import Lattice
 from formulations.grid import is_forbidden
 from formulations.programs.rows import Columns, Rows
 

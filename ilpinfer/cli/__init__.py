@@ -24,8 +24,8 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
 
 
 def _run(arguments: "Sequence[str] | None") -> int:
-    from ilpinfer import scratch
     from ilpinfer.cli import streams
+    from ilpinfer.system import scratch
 
     streams.prepare()
     try:

@@ -4,9 +4,10 @@ import json
 import warnings
 from collections.abc import Sequence
 
-from formulations import LabelSet, load_rules, schemes
-from formulations.compiled.problem import RuleNotice
-from formulations.compiled.rules import notices
+from formulations import LabelSet, load_rules
+from formulations.labels import schemes
+from formulations.problem.compiled_rules import notices
+from formulations.problem.problem import RuleNotice
 from ilpinfer.cli.inputs import checked_scheme, notice
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import add_row, console, numbers, table

@@ -9,22 +9,22 @@ from typing import Any
 
 from formulations import RuleSet
 from ilpinfer import __version__
-from ilpinfer.attempts import attempted, failed
 from ilpinfer.cli.failure import Failure, Findings
 from ilpinfer.cli.inputs import checked, files_read, notice, on_error, parameters, prepare, reading_of
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import show_comparison
+from ilpinfer.core.methods import method as method_named
+from ilpinfer.core.request import Request, deadline_for
 from ilpinfer.corpus.conversion import taken_as
 from ilpinfer.corpus.sequences import InputError
-from ilpinfer.corpus.trellises import Scored
-from ilpinfer.decoding import decode
+from ilpinfer.decoding.failures import attempted, failed
+from ilpinfer.decoding.single import decode
 from ilpinfer.evaluation.comparison import Disagreement, Tally, check_agreement, row_of, tallies
 from ilpinfer.evaluation.report import report
-from ilpinfer.files import digest, write_whole
-from ilpinfer.journal import Journal, Spot
-from ilpinfer.method_table import method as method_named
-from ilpinfer.options import Request, deadline_for
-from ilpinfer.places import OutputError, place_of
+from ilpinfer.pipelines.trellises import Scored
+from ilpinfer.system.files import digest, write_whole
+from ilpinfer.system.journal import Journal, Spot
+from ilpinfer.system.places import OutputError, place_of
 
 Row = dict[str, Any]
 

@@ -12,20 +12,20 @@ from typing import Any
 from formulations import RuleSet, Trellis
 from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
-from ilpinfer.attempts import attempted, failed
 from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import checked, files_read, notice, on_error, parameters, prepare, reading_of
 from ilpinfer.cli.progress import progress
-from ilpinfer.corpus.trellises import Scored
-from ilpinfer.decoder import Decoder
+from ilpinfer.core.methods import method as method_named
+from ilpinfer.core.request import Request, deadline_for
+from ilpinfer.core.solution import Solution, finite
+from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.decoding.failures import attempted, failed
+from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.files import digest
-from ilpinfer.journal import Journal, Spot
-from ilpinfer.method_table import method as method_named
-from ilpinfer.options import Request, deadline_for
-from ilpinfer.places import place_of
-from ilpinfer.solution import Solution, finite
-from ilpinfer.two_phase import TwoPhaseSolution, check_method, decode_two_phase
+from ilpinfer.pipelines.trellises import Scored
+from ilpinfer.system.files import digest
+from ilpinfer.system.journal import Journal, Spot
+from ilpinfer.system.places import place_of
 
 Row = dict[str, Any]
 

@@ -8,11 +8,11 @@ from rich.text import Text
 from formulations import Trellis, load_rules
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import console, show_comparison
+from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import resumes
-from ilpinfer.decoding import decode
+from ilpinfer.decoding.single import decode
 from ilpinfer.evaluation.comparison import Row, check_agreement, row_of, summarise
 from ilpinfer.models.hmm import HMM
-from ilpinfer.solution import Solution
 
 METHODS = ("auto", "highs", "beam", "viterbi")
 TRAINING = 200

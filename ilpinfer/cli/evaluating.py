@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from formulations.labels import suggestion
+from formulations.labels.label_set import suggestion
 from ilpinfer.cli.inputs import about, checked_scheme, notice
 from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.corpus.sequences import InputError
@@ -18,8 +18,8 @@ from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
 from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.evaluation.significance import Difference
 from ilpinfer.evaluation.units import UNITS
-from ilpinfer.files import reserved, write_whole
-from ilpinfer.places import OutputError, Place, place_of
+from ilpinfer.system.files import reserved, write_whole
+from ilpinfer.system.places import OutputError, Place, place_of
 
 MISTAKES = 5
 """How many kinds of mistakes are shown."""

@@ -4,11 +4,11 @@ import json
 import warnings
 
 from formulations import LabelSet, RuleSet, load_rules
-from formulations.compiled.analysis import Analysis, analyse
-from formulations.compiled.problem import RuleNotice
-from formulations.labels import OUTSIDE
-from formulations.language.schema import schema
-from formulations.schemes import MARKS, WRITABLE
+from formulations.labels.label_set import OUTSIDE
+from formulations.labels.schemes import MARKS, WRITABLE
+from formulations.problem.problem import RuleNotice
+from formulations.programs.analysis import Analysis, analyse
+from formulations.rulefiles.schema import schema
 from ilpinfer.cli.inputs import checked_scheme, notice
 from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.models.files import load_model

@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from formulations import RuleSet, load_rules
-from formulations.compiled.problem import RuleNotice
-from formulations.labels import suggestion
-from formulations.rules import LARGEST, catalogue
-from formulations.schemes import ALIASES, SCHEMES, named
+from formulations.labels.label_set import suggestion
+from formulations.labels.schemes import ALIASES, SCHEMES, named
+from formulations.problem.problem import RuleNotice
+from formulations.rulefiles.loading import LARGEST, catalogue
 from ilpinfer.cli import signals
 from ilpinfer.cli.streams import say
+from ilpinfer.core.solution import Solution
+from ilpinfer.corpus.label_names import read_label_names
+from ilpinfer.corpus.logits import Reading
 from ilpinfer.corpus.sequences import Example, InputError, read
-from ilpinfer.corpus.trellises import Scored, check_rules, score
 from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
-from ilpinfer.models.outside.logits import Reading
-from ilpinfer.models.outside.names import read_label_names
-from ilpinfer.solution import Solution
+from ilpinfer.pipelines.trellises import Scored, check_rules, score
 
 
 def prepare(

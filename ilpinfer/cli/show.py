@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ilpinfer.cli.streams import visible
+from ilpinfer.core.methods import methods
 from ilpinfer.evaluation.comparison import Summary
-from ilpinfer.method_table import methods
 
 
 def show_methods(as_json: bool) -> None:

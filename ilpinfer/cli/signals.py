@@ -62,7 +62,7 @@ def finish(code: int) -> None:
             signal.signal(number, signal.SIG_IGN)
         return
     _patiently(code)
-    processes = sys.modules.get("ilpinfer.processes")
+    processes = sys.modules.get("ilpinfer.system.processes")
     if processes is not None:
         processes.end_all()
     os._exit(code)  # past the buffers: a write that was interrupted may stand there once more
@@ -97,7 +97,7 @@ def _patiently(code: int) -> None:
 
 def _swallowed(frame: FrameType | None) -> bool:
     """Whether an import or a compilation is going on, which may turn an interrupt into an error of another kind."""
-    if getattr(sys.modules.get("ilpinfer.warming"), "busy", False):
+    if getattr(sys.modules.get("ilpinfer.kernels.warming"), "busy", False):
         return True
     while frame is not None and frame.f_globals.get("__name__") != "ilpinfer.cli":
         if frame.f_code.co_filename.startswith("<frozen importlib"):
@@ -109,7 +109,7 @@ def _swallowed(frame: FrameType | None) -> bool:
 def _leave(code: int) -> None:
     """End this process here and now, with its children and temporary folders."""
     _say(code)
-    for module in ("ilpinfer.processes", "ilpinfer.files"):
+    for module in ("ilpinfer.system.processes", "ilpinfer.system.files"):
         abandon = getattr(sys.modules.get(module), "abandon", None)
         if abandon is not None:
             abandon()

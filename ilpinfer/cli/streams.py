@@ -68,7 +68,7 @@ def say(text: str) -> None:
 
 def report(error: Exception) -> int:
     """Say what went wrong, and with `ILPINFER_TRACEBACK=1` where; the exit code."""
-    from formulations.rules import RuleError
+    from formulations.constraints.rule_set import RuleError
     from ilpinfer.cli.failure import Failure
 
     if traceback_wanted():

@@ -11,8 +11,8 @@ from typing import Any
 from rich.table import Table
 
 from formulations import LabelSet, RuleSet, load_rules
-from formulations.compiled.problem import RuleNotice
-from formulations.labels import suggestion
+from formulations.labels.label_set import suggestion
+from formulations.problem.problem import RuleNotice
 from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice, parameters
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import add_row, console, numbers, table
@@ -20,11 +20,11 @@ from ilpinfer.cli.streams import say
 from ilpinfer.corpus.conversion import converted, read_as, shown, sound, taken_as
 from ilpinfer.corpus.sequences import InputError, labelled, read
 from ilpinfer.evaluation.evaluation import Pair, evaluate
-from ilpinfer.evaluation.folds import Labelled, cross_validate, folds, kept_apart, labelled_by
-from ilpinfer.files import reserved
 from ilpinfer.models.crf_training import Iteration, Progress
 from ilpinfer.models.training import KINDS
-from ilpinfer.places import place_of
+from ilpinfer.pipelines.cross_validation import Labelled, cross_validate, folds, kept_apart, labelled_by
+from ilpinfer.system.files import reserved
+from ilpinfer.system.places import place_of
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from formulations.labels import suggestion
+from formulations.labels.label_set import suggestion
 from ilpinfer.corpus.examples import Example, InputError
-from ilpinfer.models.outside.logits import Reading, score_parts
-from ilpinfer.models.outside.names import label_names
-from ilpinfer.models.outside.pytorch_crf import KEYS, crf_parameters
-from ilpinfer.models.outside.zipped import read_archive
+from ilpinfer.corpus.label_names import label_names
+from ilpinfer.corpus.logits import Reading, score_parts
+from ilpinfer.corpus.pytorch_crf import KEYS, crf_parameters
+from ilpinfer.corpus.zipped import read_archive
 
 OF_A_SEQUENCE = ("logits", "word_ids", "tokens", "labels")
 OF_ALL = ("label_names", "transitions", "start", "end", "start_transitions", "end_transitions")

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from formulations import LabelSet, schemes
-from formulations.scheme_notices import remark
-from formulations.schemes import CLOSED, WRITABLE
+from formulations import LabelSet
+from formulations.labels import schemes
+from formulations.labels.scheme_notices import remark
+from formulations.labels.schemes import CLOSED, WRITABLE
 
 
 def rewritten(labels: Sequence[str], source: str, target: str) -> tuple[str, ...]:

@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from formulations.labels import suggestion
+from formulations.labels.label_set import suggestion
 from ilpinfer.corpus.archives import OF_ALL, scores_of
 from ilpinfer.corpus.examples import Example, InputError
-from ilpinfer.models.outside.logits import Reading
+from ilpinfer.corpus.logits import Reading
 
 TEXT_KEYS = ("tokens", "labels", "rank", "ranks", "sequence")
 DENSE_KEYS = ("start", "first", "edges")

@@ -10,9 +10,9 @@ from typing import Any
 from ilpinfer.corpus.archives import archived
 from ilpinfer.corpus.columns import columns
 from ilpinfer.corpus.examples import Example, InputError, InputNotice, Notify
+from ilpinfer.corpus.logits import Reading
 from ilpinfer.corpus.records import EXPECTED, json_array, json_lines
-from ilpinfer.models.outside.logits import Reading
-from ilpinfer.plain_text import text_bytes
+from ilpinfer.system.plain_text import text_bytes
 
 __all__ = ["Example", "InputError", "InputNotice", "labelled", "read"]
 

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from formulations import LabelSet, Rule, RuleSet, Trellis
-from formulations.compiled.machine import Automaton, Machine
-from formulations.compiled.problem import GroundRule
-from formulations.compiled.rules import unique_names
-from formulations.constraints.reading import Reading
-from ilpinfer.deadline import Deadline
+from formulations.automata.machine import Automaton, Machine
+from formulations.labels.reading import Reading
+from formulations.problem.compiled_rules import unique_names
+from formulations.problem.problem import GroundRule
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Path
+from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.exact.bare import without_scores
 from ilpinfer.exact.feasibility import witness
-from ilpinfer.found import Path
-from ilpinfer.rule_compiler import compiler_of
 
 EXAMPLES = 3
 SMOOTHING = 1.0

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ilpinfer.core.methods import method as method_named
+from ilpinfer.core.solution import Solution, finite
 from ilpinfer.evaluation.measures import Counts, compare_labels
-from ilpinfer.method_table import method as method_named
-from ilpinfer.solution import Solution, finite
 
 Row = dict[str, Any]
 

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from formulations import LabelSet, schemes
-from formulations.schemes import CLOSED, OUTSIDE, WRITABLE
+from formulations import LabelSet
+from formulations.labels import schemes
+from formulations.labels.schemes import CLOSED, OUTSIDE, WRITABLE
 from ilpinfer.corpus.conversion import converted, shown, strip, taken_as
 from ilpinfer.corpus.sequences import Example, InputError, labelled, read
 from ilpinfer.evaluation.evaluation import Pair

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import LabelSet
-from formulations.labels import OUTSIDE
+from formulations.labels.label_set import OUTSIDE
 
 Path = NDArray[np.int64] | None
 """Label ids (T,), or None where nothing was predicted."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.agreement import Agreement
-from formulations.compiled.lattice import Lattice
+from formulations.automata.agreement import Agreement
+from formulations.automata.lattice import Lattice
 from formulations.grid import is_forbidden
-from ilpinfer.certificate import Part
+from ilpinfer.core.certificate import Part
 from ilpinfer.exact.progress import Progress
 from ilpinfer.kernels import agreement as kernels
 

@@ -12,9 +12,14 @@ from heapq import heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.lattice import Lattice
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.automata.lattice import Lattice
 from formulations.grid import FORBIDDEN, is_forbidden
-from ilpinfer.certificate import Leaf
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.certificate import Leaf
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Path
 from ilpinfer.exact.agreement_lists import Listed, Lists, Shares, lists_of
 from ilpinfer.exact.branch import first
 from ilpinfer.exact.progress import Progress
@@ -22,11 +27,10 @@ from ilpinfer.exact.rounds import Ended
 from ilpinfer.exact.rows import Row
 from ilpinfer.exact.splits import tree_of
 from ilpinfer.exact.viterbi import viterbi
-from ilpinfer.found import Path
 from ilpinfer.kernels import agreement as kernels
 from ilpinfer.kernels.packed import Chain
 from ilpinfer.kernels.viterbi import best_path
-from ilpinfer.warming import warm
+from ilpinfer.kernels.warming import Stage
 
 Integers = NDArray[np.int64]
 
@@ -249,5 +253,14 @@ def agree(progress: Progress) -> Ended | None:
     lists = lists_of(progress)
     if not lists:
         return None
-    progress.deadline.excuse(warm("agreement"))
+    progress.deadline.excuse(AGREEMENT.warm())
     return Decomposition(progress, lists).run()
+
+
+def _example() -> None:
+    trellis = Trellis([1.0, 0.0], [[[0.0, 0.0], [0.0, 2.0]]], labels=["a", "b"], tokens=["x", "x"])
+    progress = Progress.of(compile_problem(trellis, [C.consistent()]), Deadline())
+    Decomposition(progress, lists_of(progress)).run()
+
+
+AGREEMENT = Stage("agreement", "tokens that agree", _example)

@@ -13,11 +13,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from formulations.compiled.problem import Problem
-from formulations.compiled.sums import Sum
+from formulations.automata.sums import Sum
 from formulations.grid import FORBIDDEN, is_forbidden, nats
+from formulations.problem.problem import Problem
 from formulations.programs.formulation import TooLarge, best_score
-from ilpinfer.certificate import FOLDED_BOUND, Rest, proof
+from ilpinfer.core.certificate import FOLDED_BOUND, Rest, proof
+from ilpinfer.core.result import Found, Task
 from ilpinfer.exact import branch, refinement
 from ilpinfer.exact import rounds as limits
 from ilpinfer.exact.agreement_lists import only_agree
@@ -28,8 +29,7 @@ from ilpinfer.exact.counting import Counting
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Ended, rounds
-from ilpinfer.found import Found, Task
-from ilpinfer.warming import warm
+from ilpinfer.exact.viterbi import VITERBI
 
 MORE_TIES = 50
 """How many equal labellings beyond the last one wanted are looked at, so that label ids decide which is kept."""
@@ -40,7 +40,7 @@ COUNTED_CASES = 64
 
 def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The best labellings and the proof of each."""
-    task.deadline.excuse(warm("viterbi"))
+    task.deadline.excuse(VITERBI.warm())
     progress = Progress.of(problem, task.deadline, task.watch)
     if task.incumbent is not None:
         progress.judge(task.incumbent)

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from formulations.compiled.lattice import Lattice
-from formulations.compiled.problem import Problem
+from formulations.automata.lattice import Lattice
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, add, is_forbidden
+from formulations.problem.problem import Problem
 
 
 def without_scores(problem: Problem) -> Problem:

@@ -11,9 +11,10 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from formulations.compiled.problem import GroundRule, Problem
 from formulations.grid import FORBIDDEN
-from ilpinfer.certificate import Leaf, Split
+from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.core.certificate import Leaf, Split
+from ilpinfer.core.result import Path
 from ilpinfer.exact.counting import Counting
 from ilpinfer.exact.mixtures import Relaxed
 from ilpinfer.exact.parts import Priced
@@ -21,7 +22,6 @@ from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Ended, rounds
 from ilpinfer.exact.rows import Row
 from ilpinfer.exact.splits import split_rules, tree_of
-from ilpinfer.found import Path
 
 MOST_CASES, DEEPEST = 4000, 100
 """Beyond which a solver has its turn; `verify` takes trees that are twice as deep."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from formulations import Trellis
 from formulations.grid import Grid, is_forbidden
-from ilpinfer.certificate import Part
+from ilpinfer.core.certificate import Part
 from ilpinfer.kernels.decoding import INSIDE, decode_one
 from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, VALUE, Integers
 

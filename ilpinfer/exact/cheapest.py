@@ -7,15 +7,15 @@ lies between the labellings that weights can find is closed by label setting tha
 
 from dataclasses import dataclass, replace
 
-from formulations.compiled.problem import GroundRule, Problem
 from formulations.grid import LIMIT
-from ilpinfer.certificate import Leaf, Part
-from ilpinfer.deadline import Deadline
+from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.core.certificate import Leaf, Part
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Path
 from ilpinfer.exact.follow import follow
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round, place, rounds
-from ilpinfer.found import Path
-from ilpinfer.phases import cost_unit, lowest_score
+from ilpinfer.proof.phases import cost_unit, lowest_score
 
 WIDTHS = (256, 4096, 65536)
 MOST_WEIGHTS = 20

@@ -6,19 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from formulations import Trellis
-from formulations.compiled.folding import EDGES, MACHINES, Folding
-from formulations.compiled.machine import TooManyStates, longest
-from formulations.compiled.rules import CompiledRules
-from formulations.compiled.vocabulary import TooManyClasses, Vocabulary
+from formulations import LabelSet, Trellis
+from formulations import constraints as C
+from formulations.automata.machine import TooManyStates, longest
 from formulations.grid import SPARE, Grid, add
-from ilpinfer.certificate import Part
+from formulations.problem.compiled_rules import CompiledRules, compile_rules
+from formulations.problem.folding import EDGES, MACHINES, Folding
+from formulations.problem.vocabulary import TooManyClasses, Vocabulary
+from ilpinfer.core.certificate import Part
+from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.exact.calls import NO_STEPS, STEPS_PER_SECOND, Entry, Input, Outcome, Several, input_of, single
 from ilpinfer.kernels.decoding import DIRECT, decode_batch
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows, padded
 from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, Integers, Scores
-from ilpinfer.kernels.work import Steps, Work
+from ilpinfer.kernels.warming import Stage, example_trellis
+from ilpinfer.kernels.work import Steps, Work, finished
 
 PASSES = 30
 """Label setting that takes as many steps as so many Viterbi passes is left to other methods."""
@@ -221,3 +224,29 @@ class Tables:
             )
             self._machines = {k: v for k, v in self._machines.items() if k[0] == classes} | {key: packed}
         return self._machines[key]
+
+
+def tables_of(rules: RuleCompiler, labels: LabelSet) -> Tables:
+    """The rules for a label set, as kernels read them; the same object while it lasts."""
+    recent = rules.recent(Tables)
+    for tables in recent.kept:
+        if tables.rules.labels is labels and not tables.vocabulary.full:
+            return tables
+    compiled = rules.compiled(labels)
+    return recent.find(
+        lambda one: one.rules is compiled and not one.vocabulary.full, lambda: Tables(compiled)
+    )
+
+
+def _tables() -> Tables:
+    return Tables(compile_rules([C.at_most_runs("0", 1)], example_trellis().labels))
+
+
+def _several() -> None:
+    tables = _tables()
+    finished(tables.decode([example_trellis()]))
+    Work(tables.decode_one, (), 0).settled(None, 0)
+
+
+COMPILED = Stage("compiled", "decoding by compiled rules", lambda: _tables().decode_one(example_trellis()))
+BATCHES = Stage("batches", "decoding many sequences in one call", _several)

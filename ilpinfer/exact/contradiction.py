@@ -6,17 +6,16 @@ The search ends at the first labelling that keeps all sides, or with a tree whos
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from formulations.compiled.problem import GroundRule, Problem
 from formulations.grid import is_forbidden
-from ilpinfer.certificate import Leaf, Part, Split
-from ilpinfer.deadline import Deadline
+from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.core.certificate import Leaf, Part, Split
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Path
 from ilpinfer.exact.bare import without_scores
-from ilpinfer.exact.mixtures import Counted, Pool, Relaxed, fractional, relax, spliced, sums_of
+from ilpinfer.exact.mixtures import RELAXATION, Counted, Pool, Relaxed, fractional, relax, spliced, sums_of
 from ilpinfer.exact.parts import Priced
 from ilpinfer.exact.rows import Row, combined
 from ilpinfer.exact.splits import split_rules, tree_of
-from ilpinfer.found import Path
-from ilpinfer.warming import warm
 
 FEW_CASES, MOST_CASES, DEEPEST = 20, 400, 60
 """Beyond which another search has its turn, at first and at last."""
@@ -71,7 +70,7 @@ def contradiction(
     problem: Problem, among: frozenset[Part], deadline: Deadline, most: int = FEW_CASES
 ) -> Outcome:
     """A labelling that keeps the hard sums among these, or a proof that there is none; neither after `most` cases."""
-    deadline.excuse(warm("relaxation"))
+    deadline.excuse(RELAXATION.warm())
     hard = tuple(rule if rule.penalty is None else replace(rule, parts=()) for rule in problem.rules)
     root = Node(replace(without_scores(problem), rules=hard))
     return _Search(root, among, deadline, most).run()

@@ -5,14 +5,13 @@ from functools import cached_property
 
 import numpy as np
 
-from formulations.compiled.lattice import Lattice
-from formulations.compiled.problem import Problem
+from formulations.automata.lattice import Lattice
 from formulations.grid import UNITS_PER_NAT, is_forbidden
-from ilpinfer.certificate import Leaf, Part
-from ilpinfer.exact.mixtures import Counted, Pool, Relaxed, fractional, relax, spliced, sums_of
+from formulations.problem.problem import Problem
+from ilpinfer.core.certificate import Leaf, Part
+from ilpinfer.exact.mixtures import RELAXATION, Counted, Pool, Relaxed, fractional, relax, spliced, sums_of
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rows import Row, combined
-from ilpinfer.warming import warm
 
 
 @dataclass
@@ -42,7 +41,7 @@ class Counting:
 
     def bound(self, problem: Problem, progress: Progress) -> Relaxed:
         """The relaxation of a case, whose bound and prices its progress takes; its sums are taken up."""
-        progress.deadline.excuse(warm("relaxation"))
+        progress.deadline.excuse(RELAXATION.warm())
         sums = self.sums(problem)
         counted = [part for _, part in sums]
         lattice, value = progress.folded.lattice, progress.value

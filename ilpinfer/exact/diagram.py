@@ -12,15 +12,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations import constraints as C
 from formulations.grid import FORBIDDEN
-from ilpinfer.deadline import Deadline
-from ilpinfer.exact.guide import Alive, Guide, Integers, Path, given_back, joint_symbols
-from ilpinfer.exact.parts import Priced, pack_parts
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.exact.guide import Alive, Guide, Integers, Path, everything, given_back, joint_symbols
+from ilpinfer.exact.parts import Priced, pack_parts, priced
 from ilpinfer.kernels import diagram as kernels
 from ilpinfer.kernels import multiplication
 from ilpinfer.kernels.diagram import Graph
 from ilpinfer.kernels.machines import joint_of
 from ilpinfer.kernels.packed import chain_of
+from ilpinfer.kernels.warming import Stage, example_problem
 
 _WORK_PER_CALL = 200_000
 _LARGEST_MEMO = 1_000_000
@@ -236,3 +238,16 @@ def _charges(
         if prices.get(part.key) and part.total is not None:
             worth += prices[part.key] * part.total.weights[symbols]
     return worth
+
+
+def _example() -> None:
+    problem = example_problem(C.at_most_runs("0", 1, penalty=1))
+    parts, limits = priced(problem.rules[0], 0)[0], (Deadline(), Room())
+    lattice, prices = problem.lattice, np.ones(1, np.int64)
+    guide = Guide(lattice, [], parts)
+    diagram = unfolded(guide, prices, everything(lattice), *limits, floor=-4, most=1)
+    if diagram is not None:
+        diagram.multiplied(parts, {parts[0].key: 1}, *limits, floor=-4, most=1)
+
+
+DIAGRAMS = Stage("refinement", "decision diagrams", _example)

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from formulations.compiled.problem import GroundRule, Problem
-from ilpinfer.deadline import Deadline
+from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Found, Path, Task
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.bare import with_random_scores
 from ilpinfer.exact.contradiction import chosen, contradiction
 from ilpinfer.exact.mixtures import sums_of
-from ilpinfer.found import Found, Path, Task
 
 
 def best(problem: Problem, deadline: Deadline) -> Found:

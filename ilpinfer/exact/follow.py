@@ -10,13 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations import constraints as C
 from formulations.grid import FORBIDDEN
-from ilpinfer.deadline import Deadline
-from ilpinfer.exact.guide import Guide, Relaxed, joint_symbols
-from ilpinfer.exact.parts import Priced, pack_parts
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.exact.guide import Guide, Relaxed, everything, joint_symbols, survivors
+from ilpinfer.exact.parts import Priced, pack_parts, priced
 from ilpinfer.kernels import follow as kernels
 from ilpinfer.kernels.machines import joint_of
 from ilpinfer.kernels.packed import chain_of
+from ilpinfer.kernels.warming import Stage, example_problem
 
 Integers = NDArray[np.int64]
 Path = NDArray[np.int64]
@@ -150,3 +152,16 @@ def _backtrack(back: kernels.Back, h: int) -> Path:
 
 def _doubled(array: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.concatenate([array, np.empty_like(array)])
+
+
+def _example() -> None:
+    problem = example_problem(C.at_most_runs("0", 1), C.at_least_runs("1", 1, penalty=1.0))
+    inside, charged = (priced(rule, place)[0] for place, rule in enumerate(problem.rules))
+    guide, prices = Guide(problem.lattice, inside, charged), np.array([-1])
+    survivors(problem.lattice, everything(problem.lattice), np.zeros((3, 2), np.int64), 0)
+    relaxed = guide.solve(prices, Deadline())
+    if relaxed is not None:
+        follow(guide, prices, relaxed, [*inside, *charged], Deadline(), width=64)
+
+
+LABEL_SETTING = Stage("engine", "multipliers and label setting", _example)

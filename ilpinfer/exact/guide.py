@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.lattice import Lattice
-from formulations.compiled.sums import Sum
+from formulations.automata.lattice import Lattice
+from formulations.automata.sums import Sum
 from formulations.grid import FORBIDDEN, is_forbidden
-from ilpinfer.certificate import Part
-from ilpinfer.deadline import Deadline
+from ilpinfer.core.certificate import Part
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.parts import Priced
 from ilpinfer.exact.viterbi import best_completed
 from ilpinfer.kernels import guide as kernels

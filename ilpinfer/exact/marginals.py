@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import Trellis
-from formulations.compiled.machine import Machine
-from formulations.compiled.problem import GroundRule, Problem
+from formulations.automata.machine import Machine
 from formulations.grid import nats
-from ilpinfer.exact.product import Floats, Product, product_of
-from ilpinfer.options import natural
-from ilpinfer.rule_compiler import Rules, compiler_of
-from ilpinfer.warming import warm
+from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.core.request import natural
+from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.exact.product import MARGINALS, Floats, Product, product_of
+from ilpinfer.exact.viterbi import VITERBI
 
 BUDGET = 4_000_000
 """Joint states that a call may build: one or two seconds for K up to 136, and less than a gigabyte."""
@@ -117,8 +117,8 @@ def marginals(trellis: Trellis, rules: Rules = (), *, budget: int = BUDGET) -> M
         where no labelling keeps the hard rules, for second-order trellises, and for whatever `decode` refuses.
     """
     budget = natural(budget, "budget")
-    warm("viterbi")
-    warm("marginals")
+    VITERBI.warm()
+    MARGINALS.warm()
     if trellis.order > 1:
         raise ValueError(
             "marginals are for first-order trellises: this one's scores look at two labels before; decode takes it"

@@ -13,15 +13,17 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.lattice import Lattice, StepTable
-from formulations.compiled.problem import Problem
-from formulations.compiled.sums import Sum
+from formulations import constraints as C
+from formulations.automata.lattice import Lattice, StepTable
+from formulations.automata.sums import Sum
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
-from ilpinfer.certificate import Part
-from ilpinfer.deadline import Deadline
+from formulations.problem.problem import Problem
+from ilpinfer.core.certificate import Part
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.guide import corners, worth
 from ilpinfer.exact.rows import Row, stretches
-from ilpinfer.exact.viterbi import viterbi
+from ilpinfer.exact.viterbi import VITERBI, viterbi
+from ilpinfer.kernels.warming import Stage, example_problem
 
 Integers = NDArray[np.int64]
 Shares = NDArray[np.float64]
@@ -249,3 +251,12 @@ def fractional(relaxed: Relaxed, rows: Sequence[Row], shape: tuple[int, int]) ->
             at, k = np.unravel_index(int(away.argmax()), away.shape)
             return (tuple(parts[int(at)]), (int(k),)), int(np.floor(means[at, k]))
     return None
+
+
+def _example() -> None:
+    VITERBI.warm()
+    problem = example_problem(C.exactly_tokens("0", 1, penalty=1), C.at_least_runs("1", 1))
+    relax(problem.lattice, [part for _, part in sums_of(problem)], 1.0, Pool(), Deadline())
+
+
+RELAXATION = Stage("relaxation", "the linear relaxation of sums", _example)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.lattice import Lattice
-from formulations.compiled.machine import Machine
-from formulations.compiled.problem import GroundRule
-from formulations.compiled.sums import Sum
+from formulations.automata.lattice import Lattice
+from formulations.automata.machine import Machine
+from formulations.automata.sums import Sum
 from formulations.grid import FORBIDDEN
-from ilpinfer.certificate import Part
+from formulations.problem.problem import GroundRule
+from ilpinfer.core.certificate import Part
 from ilpinfer.kernels.packed import Packed, pack_machines
 
 _LARGEST = 2**56

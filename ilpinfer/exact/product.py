@@ -5,15 +5,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.lattice import Lattice
-from formulations.compiled.machine import TooManyStates
-from formulations.compiled.problem import GroundRule, Problem
+from formulations import constraints as C
+from formulations.automata.lattice import Lattice
+from formulations.automata.machine import TooManyStates
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
+from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.exact.viterbi import completions
 from ilpinfer.kernels import marginals, product
 from ilpinfer.kernels.marginals import Floats
 from ilpinfer.kernels.packed import HARD, Packed, pack
 from ilpinfer.kernels.readings import Groups, Readings, group_rows, number_readings
+from ilpinfer.kernels.warming import Stage, example_problem
 
 _NAMED = 3
 
@@ -145,3 +147,12 @@ def _refusal(problem: Problem, packed: Packed, joint: product.Product, budget: i
         f"labels and rules take more than {budget} joint states within {joint.passed + 1} of {T} tokens; rules with "
         f"the most states so far: {named}. Leave out rules, or give a larger budget"
     )
+
+
+def _example() -> None:
+    product = product_of(example_problem(C.at_most_runs("0", 1, penalty=1)), 1000)
+    product.probabilities(edges=True)
+    product.draw(np.zeros((1, 3)))
+
+
+MARGINALS = Stage("marginals", "sums over labellings", _example)

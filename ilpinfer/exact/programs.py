@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.lattice import Lattice
-from formulations.compiled.problem import Problem
+from formulations.automata.lattice import Lattice
+from formulations.problem.problem import Problem
 from formulations.programs.formulation import best_score, formulate, without
 from formulations.programs.record import IntegerProgram
 from formulations.programs.reduction import reduce
 from ilpinfer import solvers
-from ilpinfer.certificate import VITERBI_BOUND, Certificate
-from ilpinfer.deadline import Deadline
-from ilpinfer.found import Found, Task
+from ilpinfer.core.certificate import VITERBI_BOUND, Certificate
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Found, Task
 from ilpinfer.solvers.process import GRACE
 
 Path = NDArray[np.int64]

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.lattice import Lattice
-from formulations.compiled.problem import Problem
+from formulations.automata.lattice import Lattice
 from formulations.grid import FORBIDDEN, Grid, is_forbidden
-from ilpinfer.anytime import Improvement
-from ilpinfer.certificate import Leaf, Part, Split
-from ilpinfer.deadline import Deadline
+from formulations.problem.problem import Problem
+from ilpinfer.core.certificate import Leaf, Part, Split
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.incumbents import Improvement
 from ilpinfer.exact.guide import Alive, everything, survivors
 from ilpinfer.exact.parts import Priced, priced
 

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from formulations.grid import FORBIDDEN, is_forbidden
-from ilpinfer.certificate import Leaf, Part
-from ilpinfer.exact.diagram import MOST_STEPS, Diagram, Room, unfolded
+from ilpinfer.core.certificate import Leaf, Part
+from ilpinfer.core.result import Path
+from ilpinfer.exact.diagram import DIAGRAMS, MOST_STEPS, Diagram, Room, unfolded
 from ilpinfer.exact.guide import Alive, Guide, Integers, everything
 from ilpinfer.exact.parts import Priced
 from ilpinfer.exact.progress import Progress
-from ilpinfer.found import Path
-from ilpinfer.warming import warm
 
 FEW, GROWTH = 20_000, 25
 """Steps of the first diagrams, and how many times as many the next ones have."""
@@ -58,7 +57,7 @@ class Refinement:
 
     def run(self, largest: int) -> list[Path] | None:
         """The best labelling, where it is proved but for rules without a machine, or none, if so proved; None if open."""
-        self.progress.deadline.excuse(warm("refinement"))
+        self.progress.deadline.excuse(DIAGRAMS.warm())
         most = FEW
         while not self.progress.deadline.passed:
             paths = self.attempt(min(most, largest))

@@ -6,18 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from formulations.compiled.lattice import Lattice
+from formulations.automata.lattice import Lattice
 from formulations.grid import FORBIDDEN, is_forbidden
-from ilpinfer.certificate import Leaf, Part, Split
+from ilpinfer.core.certificate import Leaf, Part, Split
+from ilpinfer.core.result import Path
 from ilpinfer.exact.diagram import MOST_STEPS
-from ilpinfer.exact.follow import Followed, follow
+from ilpinfer.exact.follow import LABEL_SETTING, Followed, follow
 from ilpinfer.exact.guide import Alive, Guide, Integers, Relaxed
 from ilpinfer.exact.parts import Priced
 from ilpinfer.exact.prices import tighten
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.refinement import Refinement
-from ilpinfer.found import Path
-from ilpinfer.warming import warm
 
 MOST_INSIDE, MOST_WORK = 729, 4_000_000
 """States of the machines inside a guide, and steps of its Viterbi."""
@@ -234,7 +233,7 @@ def rounds(progress: Progress, top: int = 1, most: int | None = None) -> Ended:
     why = ""
     while True:
         if progress.active or top > 1:
-            progress.deadline.excuse(warm("engine"))
+            progress.deadline.excuse(LABEL_SETTING.warm())
         current = Round(progress, progress.active, top, MOST_STEPS if most is None else most)
         answer = current.run()
         if answer is None:

@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.sums import Sum
+from formulations.automata.sums import Sum
 
 Integers = NDArray[np.int64]
 

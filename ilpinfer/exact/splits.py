@@ -5,10 +5,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from formulations.compiled.lattice import StepTable
-from formulations.compiled.problem import GroundRule
-from formulations.compiled.sums import bounded
-from ilpinfer.certificate import Leaf, Split
+from formulations.automata.lattice import StepTable
+from formulations.automata.sums import bounded
+from formulations.problem.problem import GroundRule
+from ilpinfer.core.certificate import Leaf, Split
 from ilpinfer.exact.rows import Row
 
 

@@ -5,10 +5,11 @@ from itertools import chain
 
 import numpy as np
 
-from formulations.compiled.machine import longest
-from formulations.compiled.rules import CompiledRules
+from formulations.automata.machine import longest
 from formulations.grid import SPARE, Grid, is_forbidden, snap
-from formulations.token_scores import TokenScores
+from formulations.problem.compiled_rules import CompiledRules
+from formulations.problem.token_scores import TokenScores
+from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.exact.calls import NO_STEPS, Input, Outcome, Several, single
 from ilpinfer.exact.compiled import Tables
 from ilpinfer.kernels.tables import Integers
@@ -101,3 +102,15 @@ class TokenTables(Tables):
 def _largest(scores: Grid) -> int:
     """The largest finite absolute value."""
     return int(np.abs(scores).max(where=~is_forbidden(scores), initial=0))
+
+
+def token_tables_of(rules: RuleCompiler, scores: TokenScores) -> TokenTables:
+    """The rules for a model's labels together with its scores, as kernels read them; the same object while it lasts."""
+    recent = rules.recent(TokenTables)
+    for tables in recent.kept:
+        if tables.scores is scores and not tables.vocabulary.full:
+            return tables
+    return recent.find(
+        lambda one: one.scores is scores and not one.vocabulary.full,
+        lambda: TokenTables(rules.compiled(scores.labels), scores),
+    )

@@ -3,10 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.lattice import Lattice
+from formulations import Trellis
+from formulations.automata.lattice import Lattice
 from formulations.grid import is_forbidden
 from ilpinfer.kernels import viterbi as kernels
 from ilpinfer.kernels.packed import chain_of
+from ilpinfer.kernels.warming import Stage, example_trellis
 
 Path = NDArray[np.int64]
 
@@ -56,3 +58,14 @@ def best_paths(lattice: Lattice, top: int) -> list[tuple[int, Path]]:
             s, r = after[t, s, r], rank[t, s, r]
         found.append((total, lattice.labels_of(states)))
     return found
+
+
+def _example() -> None:
+    viterbi(example_trellis().lattice)
+    viterbi(Trellis.second_order(np.zeros(1), np.zeros((1, 1)), []).lattice)
+
+
+VITERBI = Stage("viterbi", "the best labelling of a trellis", _example)
+LISTS = Stage(
+    "lists", "several best labellings of a trellis", lambda: best_paths(example_trellis().lattice, 2)
+)

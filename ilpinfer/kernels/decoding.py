@@ -9,6 +9,7 @@ from ilpinfer.kernels.judging import judge
 from ilpinfer.kernels.label_setting import DEAD, NONE, follow, no_prefixes, spell
 from ilpinfer.kernels.prices import tighten
 from ilpinfer.kernels.recursion import complete, trace
+from ilpinfer.kernels.share import DONE, ENTERED, NEXT
 from ilpinfer.kernels.sharing import add
 from ilpinfer.kernels.tables import (
     BOUND,
@@ -28,7 +29,6 @@ from ilpinfer.kernels.tables import (
     VALUE,
     WORK,
 )
-from ilpinfer.kernels.work import DONE, ENTERED, NEXT
 
 INSIDE = 3
 """Marks machines that were multiplied."""

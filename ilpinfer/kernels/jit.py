@@ -11,7 +11,7 @@ from typing import Any
 from numba import njit, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
-from ilpinfer import compilation
+from ilpinfer.kernels import notices
 from ilpinfer.kernels.linking import Kernel, Subroutine
 
 SEAL = b"ilpinfer sha256 "
@@ -78,8 +78,8 @@ class NoCache:
     cache_path = None
 
     def load_overload(self, signature: Any, target: Any) -> None:
-        compilation.kept = False
-        compilation.begins()
+        notices.kept = False
+        notices.begins()
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         pass
@@ -105,10 +105,10 @@ class KernelCache(FunctionCache):
         except Exception as error:  # whatever reading damaged files raises
             self._files.discard()
             text = f"the compiled kernels in {self._cache_path} cannot be read ({_reason(error)}) and are compiled again"
-            compilation.announce(text, "reading")
+            notices.announce(text, "reading")
             return None
         if found is None:
-            compilation.begins()
+            notices.begins()
         return found
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
@@ -116,12 +116,12 @@ class KernelCache(FunctionCache):
         try:
             super().save_overload(signature, compiled)
         except Exception as error:
-            compilation.kept = False
+            notices.kept = False
             text = (
                 f"compiled kernels cannot be kept in {self._cache_path} ({_reason(error)}) and are compiled anew in "
                 "every process: make room there, or set NUMBA_CACHE_DIR to another folder"
             )
-            compilation.announce(text, "writing")
+            notices.announce(text, "writing")
 
 
 class SealedFiles(IndexDataCacheFile):

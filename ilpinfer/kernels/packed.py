@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.lattice import Lattice
-from formulations.compiled.machine import Machine
-from formulations.compiled.problem import Problem
+from formulations.automata.lattice import Lattice
+from formulations.automata.machine import Machine
+from formulations.problem.problem import Problem
 
 Integers = NDArray[np.int64]
 Small = NDArray[np.int32]

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.folding import EDGES, MACHINES, NODES, Folding, Followed
-from formulations.compiled.vocabulary import Vocabulary
-from formulations.compiled.windows import StepChoice
+from formulations.automata.windows import StepChoice
 from formulations.grid import FORBIDDEN, Grid, add
+from formulations.problem.folding import EDGES, MACHINES, NODES, Folding, Followed
+from formulations.problem.vocabulary import Vocabulary
 from ilpinfer.kernels.tables import Integers, Machines, Scores, Windows
 
 BLOCK = 8

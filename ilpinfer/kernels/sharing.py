@@ -7,7 +7,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.kernels.work import DONE, ENTERED
+from ilpinfer.kernels.share import DONE, ENTERED
 
 PATIENCE = 20_000
 """Looks at a counter before a thread stops waiting for others: about a tenth of a millisecond."""

@@ -5,9 +5,9 @@ from typing import Any, Optional, TypeVar
 
 import numpy as np
 
+from ilpinfer.kernels.share import NEXT
+
 Result = TypeVar("Result")
-NEXT, DONE, ENTERED = range(3)
-"""What a share (3,) counts: pieces of work that were taken, those that are done, and calls that have begun."""
 NO_SHARE = np.zeros(0, np.int64)
 
 

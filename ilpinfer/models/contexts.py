@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from formulations.constraints.numberings import continues, numberings
+from formulations.tokens.item_numbers import continues, numberings
 from ilpinfer.models.attributes import NO, YES, Values, bucket
 from ilpinfer.models.line_breaks import is_line_break
 

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations import LabelSet, schemes
-from formulations.labels import OUTSIDE, suggestion
+from formulations import LabelSet
+from formulations.labels import schemes
+from formulations.labels.label_set import OUTSIDE, suggestion
 
 Text = tuple[str, ...]
 Ids = NDArray[np.int64]

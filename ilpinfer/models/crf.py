@@ -11,12 +11,13 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
+from ilpinfer.errors import ModelError
 from ilpinfer.models import line_breaks, plain
 from ilpinfer.models.crf_bodies import KEYS, read_weights, written
 from ilpinfer.models.crf_training import Observed, Progress, check_sequences, learn
 from ilpinfer.models.crfsuite_files import Weights, read_crfsuite
 from ilpinfer.models.features import Template
-from ilpinfer.models.files import ModelError, save_body
+from ilpinfer.models.files import save_body
 from ilpinfer.models.fit import check_template, warn_of_unknown
 from ilpinfer.models.forward_backward import Sums, forward_backward
 from ilpinfer.models.template_files import load_template

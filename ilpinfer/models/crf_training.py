@@ -15,10 +15,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from formulations import LabelSet
-from formulations.labels import OUTSIDE, suggestion
-from ilpinfer import scratch
+from formulations.labels.label_set import OUTSIDE, suggestion
 from ilpinfer.models.crfsuite_files import Weights, read_crfsuite
-from ilpinfer.processes import end_with_parent
+from ilpinfer.system import scratch
+from ilpinfer.system.processes import end_with_parent
 
 ALGORITHMS: Mapping[str, str] = {
     "lbfgs": "L-BFGS on the penalised log-likelihood (Fersini et al. 2014, eq. 6): c1 weighs |w|, c2 weighs w²",

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.labels import check_number
-from ilpinfer.models.files import ModelError
+from formulations.labels.label_set import check_number
+from ilpinfer.errors import ModelError
 
 _HEADER = struct.Struct("<4sI4s9I")
 _FEATURE = np.dtype([("kind", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])

@@ -5,7 +5,7 @@ from numbers import Real
 import numpy as np
 
 from formulations import Trellis
-from formulations.compiled.lattice import Lattice
+from formulations.automata.lattice import Lattice
 from formulations.grid import FORBIDDEN, Grid, all_nats
 from ilpinfer.models.forward_backward import by_label, possible, sums
 

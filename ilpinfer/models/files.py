@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from formulations import LabelSet, Trellis
-from ilpinfer.files import write_whole
-from ilpinfer.plain_text import text_bytes
+from ilpinfer.errors import ModelError
+from ilpinfer.system.files import write_whole
+from ilpinfer.system.plain_text import text_bytes
 
 FORMATS: Mapping[str, str] = {
     "ilpinfer-crf": "ilpinfer.models.crf:CRF",
@@ -22,10 +23,6 @@ BUILT_IN: Mapping[str, str] = {"case-law": "ilpinfer.models.case_law:CaseLawTagg
 """Models that need no file, by the name that stands in its place."""
 
 AGAIN = "train it again with `ilpinfer train`"
-
-
-class ModelError(ValueError):
-    """A model file that cannot be used; the message names file, fault and way out."""
 
 
 class Model(Protocol):

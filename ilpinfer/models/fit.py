@@ -3,8 +3,8 @@
 import warnings
 from collections.abc import Iterable, Sequence
 
+from ilpinfer.errors import ModelError
 from ilpinfer.models.features import Template
-from ilpinfer.models.files import ModelError
 from ilpinfer.models.template_files import load_template, shipped
 
 LEAST = 0.5

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations import Trellis
-from formulations.compiled.lattice import Lattice, entered
+from formulations.automata.lattice import Lattice, entered
 from formulations.dtypes import Floats, Integers
 from formulations.grid import all_nats
 

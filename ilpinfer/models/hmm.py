@@ -10,7 +10,7 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats
-from formulations.token_scores import TokenScores
+from formulations.problem.token_scores import TokenScores
 from ilpinfer.models import plain
 from ilpinfer.models.counting import encode
 from ilpinfer.models.emissions import Emissions

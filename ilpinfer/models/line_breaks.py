@@ -6,9 +6,9 @@ A chain looks one label back, so that a line break hides the label before it: th
 from collections.abc import Sequence
 from itertools import pairwise
 
-from formulations import schemes
-from formulations.constraints.tokens import in_class
-from formulations.labels import OUTSIDE
+from formulations.labels import schemes
+from formulations.labels.label_set import OUTSIDE
+from formulations.tokens.token_pattern import in_class
 
 
 def is_line_break(token: str) -> bool:

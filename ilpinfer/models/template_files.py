@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from formulations import Rule, RuleError, dump_rules, parse_rules
-from formulations.expressions import Expression
 from formulations.files import Unreadable, read_text
-from formulations.labels import OUTSIDE, suggestion
-from formulations.language.declared import Misplaced, check_keys
-from formulations.language.files import read_words
-from formulations.language.toml_text import locate, syntax_place
-from formulations.rules import LARGEST
+from formulations.labels.label_set import OUTSIDE, suggestion
+from formulations.rulefiles.declarations import Misplaced, check_keys
+from formulations.rulefiles.loading import LARGEST
+from formulations.rulefiles.reader import read_words
+from formulations.rulefiles.toml_text import locate, syntax_place
+from formulations.tokens.regular_expressions import Expression
 from ilpinfer.models.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, WordAttribute
 from ilpinfer.models.contexts import CONTEXT_ATTRIBUTES, PLACES, Column
 from ilpinfer.models.features import (

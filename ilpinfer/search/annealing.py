@@ -4,14 +4,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from formulations.compiled.problem import Problem
 from formulations.grid import UNITS_PER_NAT
-from ilpinfer.deadline import STRETCH
-from ilpinfer.found import Found, Task
+from formulations.problem.problem import Problem
+from ilpinfer.core.deadline import STRETCH
+from ilpinfer.core.result import Found, Task
 from ilpinfer.kernels import annealing as kernels
 from ilpinfer.kernels.evolution import VALUED
+from ilpinfer.kernels.warming import Stage
 from ilpinfer.search.parameters import Annealing, Evolution
-from ilpinfer.search.population import Population, searched
+from ilpinfer.search.population import Population, example, searched
 from ilpinfer.search.starting import better_first
 
 _STEPS = 1000
@@ -28,7 +29,7 @@ def annealing(problem: Problem, task: Task, name: str) -> Iterator[Found]:
         population.begin()
         return f"{cool(population, parameters)} steps"
 
-    yield from searched(problem, task, name, ("annealing",), individuals, better_first, run)
+    yield from searched(problem, task, name, (ANNEALING,), individuals, better_first, run)
 
 
 def cool(population: Population, parameters: Annealing) -> int:
@@ -65,3 +66,12 @@ def cool(population: Population, parameters: Annealing) -> int:
         if code == kernels.FULL and not steps:
             population.make_room()
     return done
+
+
+def _example() -> None:
+    population = example(Evolution(population=1, offspring=1))
+    population.begin()
+    cool(population, Annealing(iterations=1))
+
+
+ANNEALING = Stage("annealing", "simulated annealing", _example)

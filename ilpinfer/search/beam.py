@@ -5,13 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.problem import Problem
+from formulations import constraints as C
 from formulations.grid import FORBIDDEN, is_forbidden
-from ilpinfer.deadline import Deadline
+from formulations.problem.problem import Problem
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Path
 from ilpinfer.exact.viterbi import completions
-from ilpinfer.found import Path
 from ilpinfer.kernels import beam as kernels
 from ilpinfer.kernels.packed import chain_of, integers, pack, small
+from ilpinfer.kernels.warming import Stage, example_problem
 
 _WORK_PER_CALL = 500_000
 
@@ -93,3 +95,6 @@ def _backtrack(nodes: NDArray[np.int32], parents: NDArray[np.int32], h: int) -> 
         states[t] = nodes[t, h]
         h = parents[t, h]
     return states
+
+
+BEAM = Stage("beam", "beam search", lambda: search(example_problem(C.at_most_runs("0", 1)), 2, Deadline()))

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.problem import Problem
 from formulations.grid import is_forbidden
-from ilpinfer.certificate import VITERBI_BOUND
-from ilpinfer.exact.viterbi import viterbi
-from ilpinfer.found import Found, Task
-from ilpinfer.warming import warm
+from formulations.problem.problem import Problem
+from ilpinfer.core.certificate import VITERBI_BOUND
+from ilpinfer.core.result import Found, Task
+from ilpinfer.exact.viterbi import VITERBI, viterbi
 
 
 def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Found]:
@@ -19,7 +18,7 @@ def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     From left to right, a token gets the label, of those that its rules leave, with which the labelling as it then is
     scores best, and nothing else moves.
     """
-    task.deadline.excuse(warm("viterbi"))
+    task.deadline.excuse(VITERBI.warm())
     bound, path = viterbi(problem.lattice)
     if is_forbidden(bound):
         yield Found(None, float("-inf"), f"{name}: no labelling is possible", VITERBI_BOUND)

@@ -6,25 +6,26 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from formulations.compiled.problem import Problem
+from formulations import constraints as C
 from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
 from formulations.limits import OutOfTime
+from formulations.problem.problem import Problem
 from formulations.programs.formulation import best_score
-from ilpinfer.certificate import VITERBI_BOUND
-from ilpinfer.deadline import STRETCH, Deadline
+from ilpinfer.core.certificate import VITERBI_BOUND
+from ilpinfer.core.deadline import STRETCH, Deadline
+from ilpinfer.core.result import Found, Task
 from ilpinfer.exact.guide import joint_symbols
 from ilpinfer.exact.parts import Priced, pack_parts, priced
-from ilpinfer.exact.viterbi import completions
-from ilpinfer.found import Found, Task
+from ilpinfer.exact.viterbi import VITERBI, completions
 from ilpinfer.kernels import discrepancy as kernels
 from ilpinfer.kernels.hashing import enter
 from ilpinfer.kernels.machines import joint_of
 from ilpinfer.kernels.packed import chain_of, integers, small
+from ilpinfer.kernels.warming import Stage, example_problem
 from ilpinfer.search.exhaustion import whole_search
 from ilpinfer.search.incumbents import Incumbents
 from ilpinfer.search.parameters import Discrepancy
-from ilpinfer.warming import warm
 
 _LABELLINGS = 64
 """Room for labellings in a call."""
@@ -42,8 +43,8 @@ def run_time(deadline: Deadline) -> Deadline:
 
 def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The best labelling of rounds of depth-first search under wider and wider limits."""
-    for stage in ("viterbi", "discrepancy"):
-        task.deadline.excuse(warm(stage))
+    for stage in (VITERBI, DISCREPANCY):
+        task.deadline.excuse(stage.warm())
     parameters = task.parameters or Discrepancy()
     assert isinstance(parameters, Discrepancy)
     task = replace(task, deadline=run_time(task.deadline))
@@ -246,3 +247,11 @@ def _parts(folded: Problem, deadline: Deadline, *, all_early: bool) -> tuple[lis
         parts = [part for group in priced(rule, r) for part in group]
         (early if all_early or testable else late).extend(parts)
     return early, late
+
+
+def _example() -> None:
+    problem = example_problem(C.at_most_runs("0", 1, penalty=1))
+    Search(problem, Task(Deadline()), Discrepancy()).run()
+
+
+DISCREPANCY = Stage("discrepancy", "limited discrepancy search", _example)

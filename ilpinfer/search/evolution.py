@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from formulations.compiled.problem import Problem
-from ilpinfer.found import Found, Task
+from formulations.problem.problem import Problem
+from ilpinfer.core.result import Found, Task
 from ilpinfer.search.discrepancy import limited_discrepancy
 from ilpinfer.search.parameters import Border, Discrepancy, Evolution
 from ilpinfer.search.population import Path, Population, searched

@@ -1,7 +1,7 @@
 """The proof that a search leaves which has looked at everything."""
 
-from formulations.compiled.problem import Problem
-from ilpinfer.certificate import Certificate, Leaf, proof
+from formulations.problem.problem import Problem
+from ilpinfer.core.certificate import Certificate, Leaf, proof
 
 
 def whole_search(

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, is_forbidden
-from ilpinfer.anytime import Improvement
-from ilpinfer.certificate import VITERBI_BOUND, Certificate
-from ilpinfer.found import Found, Path, Task
+from formulations.problem.problem import Problem
+from ilpinfer.core.certificate import VITERBI_BOUND, Certificate
+from ilpinfer.core.incumbents import Improvement
+from ilpinfer.core.result import Found, Path, Task
 
 
 @dataclass

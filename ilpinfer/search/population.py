@@ -6,23 +6,24 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.problem import Problem
+from formulations import constraints as C
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
 from formulations.limits import OutOfTime
-from ilpinfer.certificate import VITERBI_BOUND
-from ilpinfer.deadline import STRETCH
+from formulations.problem.problem import Problem
+from ilpinfer.core.certificate import VITERBI_BOUND
+from ilpinfer.core.deadline import STRETCH, Deadline
+from ilpinfer.core.result import Found, Path, Task
 from ilpinfer.exact.guide import joint_symbols
 from ilpinfer.exact.parts import Priced, pack_parts, priced
-from ilpinfer.exact.viterbi import viterbi
-from ilpinfer.found import Found, Path, Task
+from ilpinfer.exact.viterbi import VITERBI, viterbi
 from ilpinfer.kernels import evolution as kernels
 from ilpinfer.kernels.machines import Joint, Memo, memo_of
 from ilpinfer.kernels.packed import chain_of, integers, small
 from ilpinfer.kernels.runs import Runs
-from ilpinfer.search.discrepancy import run_time
+from ilpinfer.kernels.warming import Stage, example_problem
+from ilpinfer.search.discrepancy import DISCREPANCY, run_time
 from ilpinfer.search.incumbents import Incumbents
 from ilpinfer.search.parameters import Evolution
-from ilpinfer.warming import warm
 
 _LARGEST_MEMO = 4_000_000
 
@@ -31,7 +32,7 @@ def searched(
     problem: Problem,
     task: Task,
     name: str,
-    stages: Iterable[str],
+    stages: Iterable[Stage],
     individuals: Evolution,
     begin: Callable[[Problem, Path, Task], Path | None],
     run: "Callable[[Population], str]",
@@ -45,8 +46,8 @@ def searched(
     begin : the first of them, from the folded problem and Viterbi's labelling, which stands in for None
     run : the search; says how much it has done
     """
-    for stage in ("viterbi", "discrepancy", "evolution", *stages):
-        task.deadline.excuse(warm(stage))
+    for stage in (VITERBI, DISCREPANCY, EVOLUTION, *stages):
+        task.deadline.excuse(stage.warm())
     folded = problem.fold()
     bound, path = viterbi(folded.lattice)
     if is_forbidden(bound):
@@ -208,3 +209,18 @@ class Population:
 def _last_added(array: NDArray[np.int64]) -> NDArray[np.int64]:
     """The array, which kernels may ask for a first entry even where there is a single token."""
     return array if len(array) else np.zeros((1, *array.shape[1:]), np.int64)
+
+
+def example(individuals: Evolution) -> Population:
+    """A population on the example problem."""
+    problem = example_problem(C.at_most_runs("0", 1, penalty=1))
+    return Population(problem, Task(Deadline()), individuals, np.zeros(3, np.int64), 0)
+
+
+def _example() -> None:
+    population = example(Evolution(iterations=1))
+    population.run()
+    population.make_room()
+
+
+EVOLUTION = Stage("evolution", "the evolutionary algorithm", _example)

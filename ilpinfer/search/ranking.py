@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.problem import Problem
 from formulations.grid import LIMIT
-from ilpinfer.certificate import Certificate
+from formulations.problem.problem import Problem
+from ilpinfer.core.certificate import Certificate
 
 
 def ranked(

@@ -4,17 +4,18 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from formulations.compiled.problem import Problem
 from formulations.grid import LIMIT, UNITS_PER_NAT, is_forbidden
-from ilpinfer.deadline import STRETCH
+from formulations.problem.problem import Problem
+from ilpinfer.core.deadline import STRETCH
+from ilpinfer.core.result import Found, Task
+from ilpinfer.exact.follow import LABEL_SETTING
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round
-from ilpinfer.found import Found, Task
 from ilpinfer.kernels import repairing as kernels
+from ilpinfer.kernels.warming import Stage
 from ilpinfer.search import starting
 from ilpinfer.search.parameters import Evolution
-from ilpinfer.search.population import Path, Population, searched
-from ilpinfer.warming import warm
+from ilpinfer.search.population import Path, Population, example, searched
 
 _HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)
 """What a hard violation weighs while a labelling is repaired, grid units."""
@@ -39,7 +40,7 @@ def relaxation_guided(problem: Problem, task: Task, name: str) -> Iterator[Found
 
     Rules that Viterbi's labelling breaks are inside the relaxation, or bear prices.
     """
-    task.deadline.excuse(warm("engine"))
+    task.deadline.excuse(LABEL_SETTING.warm())
 
     def relaxed(folded: Problem, path: Path, task: Task) -> Path | None:
         progress = Progress.of(problem, task.deadline)
@@ -67,7 +68,7 @@ def _begun(
         return f"{population.counts[kernels.VALUED]} labellings"
 
     single = Evolution(population=1, offspring=1)
-    yield from searched(problem, task, name, ("repair",), single, begin, run)
+    yield from searched(problem, task, name, (REPAIR,), single, begin, run)
 
 
 def mend(population: Population) -> None:
@@ -96,3 +97,12 @@ def mend(population: Population) -> None:
             population.make_room()
             for array in population.people:
                 array[1] = array[0]
+
+
+def _example() -> None:
+    population = example(Evolution(population=1, offspring=1))
+    population.begin()
+    mend(population)
+
+
+REPAIR = Stage("repair", "repair of labellings", _example)

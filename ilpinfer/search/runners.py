@@ -3,17 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from formulations.compiled.machine import Machine
-from formulations.compiled.problem import GroundRule, Problem
+from formulations.automata.machine import Machine
 from formulations.grid import is_forbidden
+from formulations.problem.problem import GroundRule, Problem
 from formulations.programs.formulation import best_score
-from ilpinfer.certificate import BEAM_BOUND, FOLDED_BOUND, VITERBI_BOUND, Certificate
-from ilpinfer.exact.viterbi import best_paths
-from ilpinfer.found import Found, Task
-from ilpinfer.search.beam import search
+from ilpinfer.core.certificate import BEAM_BOUND, FOLDED_BOUND, VITERBI_BOUND, Certificate
+from ilpinfer.core.result import Found, Task
+from ilpinfer.exact.viterbi import LISTS, VITERBI, best_paths
+from ilpinfer.search.beam import BEAM, search
 from ilpinfer.search.exhaustion import whole_search
 from ilpinfer.search.ranking import ranked
-from ilpinfer.warming import warm
 
 WHOLE_BEAM = "the beam left out no prefix that could be better"
 
@@ -36,7 +35,7 @@ def _best_of_lattice(
     problem: Problem, relaxed: Problem, task: Task, name: str, reason: Certificate
 ) -> Iterator[Found]:
     """The best labellings by the scores alone of the problem, or of the problem folded."""
-    task.deadline.excuse(warm("lists" if task.top > 1 else "viterbi"))
+    task.deadline.excuse((LISTS if task.top > 1 else VITERBI).warm())
     found = best_paths(relaxed.lattice, task.top)
     for (_, path), (bound, proof) in zip(found, ranked(problem, found, reason), strict=True):
         broken = len(relaxed.breaks(path))
@@ -47,8 +46,8 @@ def _best_of_lattice(
 
 def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     """The final hypotheses of a beam search, as many as are wanted (Chang et al. 2007, section 7)."""
-    task.deadline.excuse(warm("viterbi"))
-    task.deadline.excuse(warm("beam"))
+    task.deadline.excuse(VITERBI.warm())
+    task.deadline.excuse(BEAM.warm())
     width = max(task.width, task.top)
     folded = problem.fold()
     found = search(forced(folded), width, task.deadline, copies=task.top)

@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.compiled.problem import Problem
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.limits import OutOfTime
-from ilpinfer.deadline import Deadline
+from formulations.problem.problem import Problem
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Task
 from ilpinfer.exact.viterbi import completions
-from ilpinfer.found import Task
 from ilpinfer.search.discrepancy import RUN_TIME, Search
 from ilpinfer.search.parameters import Discrepancy
 

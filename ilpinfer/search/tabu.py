@@ -4,14 +4,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from formulations.compiled.problem import Problem
 from formulations.grid import UNITS_PER_NAT
-from ilpinfer.deadline import STRETCH
-from ilpinfer.found import Found, Task
+from formulations.problem.problem import Problem
+from ilpinfer.core.deadline import STRETCH
+from ilpinfer.core.result import Found, Task
 from ilpinfer.kernels import tabu as kernels
 from ilpinfer.kernels.evolution import VALUED
+from ilpinfer.kernels.warming import Stage
 from ilpinfer.search.parameters import Evolution, Tabu
-from ilpinfer.search.population import Population, searched
+from ilpinfer.search.population import Population, example, searched
 from ilpinfer.search.starting import better_first
 
 
@@ -27,7 +28,7 @@ def tabu(problem: Problem, task: Task, name: str) -> Iterator[Found]:
         population.begin()
         return f"{move(population, parameters)} steps"
 
-    yield from searched(problem, task, name, ("tabu",), individuals, better_first, run)
+    yield from searched(problem, task, name, (TABU,), individuals, better_first, run)
 
 
 def memory_of(population: Population, parameters: Tabu) -> kernels.Memory:
@@ -72,3 +73,12 @@ def move(population: Population, parameters: Tabu, memory: kernels.Memory | None
         if code == kernels.FULL and not steps:
             population.make_room()
     return done
+
+
+def _example() -> None:
+    population = example(Evolution(population=2, offspring=2, start_mutations=0))
+    population.begin()
+    move(population, Tabu(iterations=1))
+
+
+TABU = Stage("tabu", "tabu search", _example)

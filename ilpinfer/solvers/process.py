@@ -7,9 +7,9 @@ from dataclasses import replace
 from math import inf
 
 from formulations.programs.record import IntegerProgram
-from ilpinfer import scratch
-from ilpinfer.processes import Child
 from ilpinfer.solvers.answer import Claim, SolverError
+from ilpinfer.system import scratch
+from ilpinfer.system.processes import Child
 
 GRACE = 0.25
 """Seconds after the deadline before the process is killed."""

@@ -9,9 +9,9 @@ from math import inf
 import numpy as np
 
 from formulations.programs.record import IntegerProgram
-from ilpinfer.processes import connected
 from ilpinfer.solvers import SOLVERS
 from ilpinfer.solvers.answer import Claim, SolverError
+from ilpinfer.system.processes import connected
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -27,10 +27,11 @@ from strategies import LABEL_SETS, TOKENS
 
 import ilpinfer
 from formulations import LabelSet, RuleSet, Trellis
-from formulations.compiled import vocabulary
-from formulations.compiled.problem import RuleNotice
-from formulations.compiled.rules import compile_problem
+from formulations.problem import vocabulary
+from formulations.problem.compiled_rules import compile_problem
+from formulations.problem.problem import RuleNotice
 from ilpinfer.exact import compiled
+from ilpinfer.exact.compiled import tables_of
 from ilpinfer.kernels.work import finished
 from stress.brute_force import Optimum, Scored, optimum
 from stress.drawing import ABSENT, ODD, draw_sequence, draw_statements, drawn, followed, scores
@@ -201,7 +202,7 @@ def long_faults(
     """What is wrong with the value of a longer sequence, which makes tables grow."""
     K = len(labels)
     trellis = Trellis.from_emissions(make(len(tokens), K), make(K, K), labels=labels, tokens=tokens)
-    tables = decoder._rules.tables(labels)
+    tables = tables_of(decoder._rules, labels)
     found = tables.decode_one(trellis)
     if found is not None and found.proved and not tables.folding.left and found.incumbent is not None:
         value = compile_problem(trellis, decoder.rules).value(found.path)

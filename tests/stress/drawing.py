@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from strategies import LABEL_SETS, UNIT, cases
 
 from formulations import LabelSet, Rule, RuleSet, Trellis
-from formulations.compiled.folding import Folding
-from formulations.compiled.rules import compile_rules
+from formulations.problem.compiled_rules import compile_rules
+from formulations.problem.folding import Folding
 from stress.brute_force import Scored
 from stress.statements import Statement, as_hamming, feature, tied
 

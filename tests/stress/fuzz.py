@@ -32,8 +32,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer.certificate import Leaf
 from ilpinfer.cli import main
+from ilpinfer.core.certificate import Leaf
 from stress import mutations, seeds
 
 Change = Callable[[bytes, random.Random], bytes]

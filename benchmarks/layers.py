@@ -1,0 +1,121 @@
+"""The layers of both packages and the imports between them: `python -m benchmarks.layers`.
+
+The layers are the tables of CONTRIBUTING.md.
+"""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+ROOT = Path(__file__).parents[1]
+PICTURE = ROOT / "benchmarks" / "results" / "layers.svg"
+PACKAGES = ("formulations", "ilpinfer")
+LOOSE = {"formulations": "base", "ilpinfer": "ilpinfer"}
+"""The layer of modules that lie in the package itself and have no line of their own."""
+
+
+def layers() -> dict[str, list[str]]:
+    """The layers of each package, lowest first."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    tables = re.findall(r"^\| (\w+) \| contents \|\n\|---\|---\|\n((?:\|.*\n)+)", text, re.M)
+    return {package: re.findall(r"^\| (\w+) \|", rows, re.M) for package, rows in tables}
+
+
+def modules() -> dict[str, Path]:
+    """The file of each module."""
+    files = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files]
+    return {name.removesuffix(".__init__"): path for name, path in zip(names, files, strict=True)}
+
+
+def imports(name: str, known: Mapping[str, Path]) -> set[str]:
+    """The modules that a module imports anywhere in it, under `if TYPE_CHECKING` too."""
+    targets = set[str]()
+    for node in ast.walk(ast.parse(known[name].read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            targets |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{name}: a relative import"
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                targets.add(full if full in known else str(node.module))
+    return {target for target in targets if target in known and target != name}
+
+
+def graph() -> dict[str, set[str]]:
+    """The imports of every module."""
+    known = modules()
+    return {name: imports(name, known) for name in known}
+
+
+def layer(module: str, table: Mapping[str, list[str]]) -> tuple[str, str]:
+    """Package and layer of a module."""
+    package, _, rest = module.partition(".")
+    first = rest.partition(".")[0]
+    if first == "__main__":
+        return package, table[package][-1]
+    if first in table[package] or (not first and package in table[package]):
+        return package, first or package
+    return package, LOOSE[package]
+
+
+def height(place: tuple[str, str], table: Mapping[str, list[str]]) -> int:
+    """How far up a layer lies."""
+    package, name = place
+    below = len(table["formulations"]) if package == "ilpinfer" else 0
+    return below + table[package].index(name)
+
+
+def upward(arrows: Mapping[str, set[str]], table: Mapping[str, list[str]]) -> Iterator[str]:
+    """Imports that lead to a higher layer."""
+    for module, targets in arrows.items():
+        for target in sorted(targets):
+            if height(layer(target, table), table) > height(layer(module, table), table):
+                yield f"{module} -> {target}"
+
+
+def draw(arrows: Mapping[str, set[str]], table: Mapping[str, list[str]]) -> Figure:
+    """Layers from bottom to top, and an arc for the imports between two of them, as wide as they are many."""
+    counts: Counter[tuple[int, int]] = Counter()
+    for module, targets in arrows.items():
+        for target in targets:
+            counts[height(layer(module, table), table), height(layer(target, table), table)] += 1
+    places = [(package, name) for package in PACKAGES for name in table[package]]
+    files = Counter(layer(module, table) for module in arrows)
+    figure = Figure(figsize=(9, 10), layout="constrained")
+    axes = figure.subplots()
+    for (upper, lower), count in counts.items():
+        if upper == lower:
+            continue
+        outward = 0.9 if upper > lower else -0.9
+        color = "tab:blue" if upper > lower else "tab:red"
+        style = f"arc3,rad={-outward * 0.5}"
+        arrow = {"arrowstyle": "-|>", "color": color, "alpha": 0.45, "connectionstyle": style}
+        axes.annotate("", (0, lower), (0, upper), arrowprops={**arrow, "linewidth": 0.4 + count**0.5 / 3})
+    for y, (package, name) in enumerate(places):
+        color = "lightyellow" if package == "formulations" else "aliceblue"
+        box = {"boxstyle": "round", "facecolor": color, "edgecolor": "gray"}
+        axes.text(0, y, f"{name}  ({files[package, name]})", ha="center", va="center", bbox=box)
+    axes.set_xlim(-0.6, 1.6)
+    axes.set_ylim(-1, len(places))
+    axes.set_axis_off()
+    total = sum(count for (upper, lower), count in counts.items() if upper < lower)
+    axes.set_title(f"Layers, files in each, and imports between them; {total} lead upward (red)")
+    return figure
+
+
+def main() -> None:
+    """Draw the layers."""
+    table = layers()
+    arrows = graph()
+    draw(arrows, table).savefig(PICTURE)
+    between = sum(len(targets) for targets in arrows.values())
+    print(f"{len(arrows)} modules, {between} imports, {len(list(upward(arrows, table)))} upward: {PICTURE}")
+
+
+if __name__ == "__main__":
+    main()

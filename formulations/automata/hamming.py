@@ -1,0 +1,190 @@
+"""The fewest tokens to relabel until a rule holds (Chang, Ratinov, Roth 2007, section 4), as a machine.
+
+A repair is a second labelling that keeps the rule; the distance is that to the nearest one. In a program it is a
+path of its own, beside the first. As a machine it is made deterministic: for every state that a repair could be in,
+the state says how many tokens it has changed so far.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations import limits
+from formulations.automata.lattice import StepTable
+from formulations.automata.machine import Automaton, Machine, TooManyStates
+from formulations.automata.unroll import unroll
+
+MOST_STATES = 5_000
+"""Of the deterministic machine; where it would pass them, the distance is left to rows."""
+MOST_PLACES = 2_000
+"""Of the product of the rule's machines with a second labelling, at one token."""
+
+Place = tuple[int, ...]
+"""The label class of a repaired labelling's last token, and the states of the rule's machines."""
+
+
+@dataclass(frozen=True, eq=False)
+class Relabelled:
+    """The fewest tokens to relabel until none of the machines emits anything; T where none of T tokens' labellings does.
+
+    Parameters
+    ----------
+    rule : the rule's machines
+    labels : K
+    length : T
+    hard : whether it only matters that the distance is 0, so that the rule's machines will do
+
+    Raises
+    ------
+    TooManyStates
+        where their product would pass `MOST_PLACES`.
+    """
+
+    rule: Sequence[Machine]
+    labels: int
+    length: int
+    hard: bool = False
+
+    is_local = False
+
+    @property
+    def possible(self) -> bool:
+        """Whether any labelling of this length keeps the rule."""
+        return bool(self.repairs.alive[0])
+
+    @cached_property
+    def classes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The class of each label (K,), labels that no machine tells apart being one, and a member of each class."""
+        return label_classes(self.rule, self.labels)
+
+    @cached_property
+    def repairs(self) -> "Repairs":
+        return Repairs(self.rule, self.classes[1], self.length)
+
+    @property
+    def most(self) -> int:
+        """An upper bound on the distance of any labelling."""
+        return self.length
+
+    def violations(self, path: NDArray[np.int64]) -> int:
+        """The distance of label ids (T,)."""
+        return self.nearest(path)[0]
+
+    def nearest(self, path: NDArray[np.int64]) -> tuple[int, list[int]]:
+        """The distance of label ids (T,), and one choice of the tokens to relabel."""
+        if not self.possible:
+            return self.length, list(range(self.length))
+        front: dict[Place, tuple[int, tuple[int, ...]]] = {self.repairs.start: (0, ())}
+        for token, label in enumerate(path.tolist()):
+            following: dict[Place, tuple[int, tuple[int, ...]]] = {}
+            for place, (cost, changed) in front.items():
+                for after in self.repairs.after(token, place):
+                    keeps = after[0] == self.classes[0][label]
+                    new = (cost, changed) if keeps else (cost + 1, (*changed, token))
+                    if after not in following or new < following[after]:
+                        following[after] = new
+            front = following
+        cost, tokens = min(front.values())
+        return cost, list(tokens)
+
+    @cached_property
+    def machines(self) -> tuple[Machine, ...] | None:
+        """A machine that emits the distance: its states are what every repair has cost so far, less the least."""
+        if self.hard:
+            return tuple(self.rule)
+        try:
+            return (self._machine(),)
+        except TooManyStates:
+            return None
+
+    def _machine(self) -> Machine:
+        def read(token: int, state: frozenset, symbol: int) -> tuple[frozenset, int]:
+            costs: dict[Place, int] = {}
+            for place, cost in state:
+                for after in self.repairs.after(token, place):
+                    total = cost + (after[0] != symbol)
+                    if total < costs.get(after, self.length + 1):
+                        costs[after] = total
+            least = min(costs.values())
+            return frozenset((place, cost - least) for place, cost in costs.items()), least
+
+        class_of, members = self.classes
+        if not self.possible:
+            nothing = np.zeros((1, 1), np.int64)
+            return Machine(
+                StepTable(np.zeros((1, 1, self.labels), np.int64), np.zeros(self.length, np.int64)),
+                Automaton(nothing, nothing, np.array([self.length])),
+            )
+        return unroll(
+            StepTable(class_of[None, None, :], np.zeros(self.length, np.int64)),
+            frozenset([(self.repairs.start, 0)]),
+            read,
+            [range(len(members))] * self.length,
+            final=lambda state: min(cost for _, cost in state),
+            most=MOST_STATES,
+        )
+
+
+class Repairs:
+    """Steps of labellings that keep the rule to the end."""
+
+    def __init__(self, machines: Sequence[Machine], members: NDArray[np.int64], length: int) -> None:
+        self.machines, self.members, self.length = machines, members, length
+        self.after = cache(self._after)
+        self.alive = self._living()
+
+    @property
+    def start(self) -> Place:
+        """Before token 0."""
+        return (-1, *(0 for _ in self.machines))
+
+    def _living(self) -> list[set[Place]]:
+        """For each token, the places before it from which the rule can still be kept."""
+        fronts: list[set[Place]] = [{self.start}]
+        for token in range(self.length):
+            limits.check()
+            fronts.append({after for place in fronts[-1] for after in self._steps(token, place)})
+            if len(fronts[-1]) > MOST_PLACES:
+                raise TooManyStates(f"more than {MOST_PLACES} places")
+        alive = [
+            {p for p in fronts[-1] if not any(m.final[q] for m, q in zip(self.machines, p[1:], strict=True))}
+        ]
+        for token in range(self.length - 1, -1, -1):
+            kept = {p for p in fronts[token] if any(after in alive[-1] for after in self._steps(token, p))}
+            alive.append(kept)
+        return alive[::-1]
+
+    def _after(self, token: int, place: Place) -> list[Place]:
+        return [after for after in self._steps(token, place) if after in self.alive[token + 1]]
+
+    def _steps(self, token: int, place: Place) -> list[Place]:
+        before = -1 if place[0] < 0 else int(self.members[place[0]])
+        found = []
+        for c, label in enumerate(self.members.tolist()):
+            states = []
+            for machine, state in zip(self.machines, place[1:], strict=True):
+                table = machine.steps.at(token)
+                symbol = int(table[before + 1 if len(table) > 1 else 0, label])
+                if machine.emits[state, symbol]:
+                    break
+                states.append(int(machine.next_state[state, symbol]))
+            else:
+                found.append((c, *states))
+        return found
+
+
+def label_classes(machines: Sequence[Machine], labels: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Labels that no machine tells apart: the class of each label (K,), and a member of each class."""
+    rows = []
+    for machine in machines:
+        values = machine.steps.values
+        rows.append(values.reshape(-1, labels).T)
+        if values.shape[1] > 1:
+            rows.append(values[:, 1:].transpose(1, 0, 2).reshape(labels, -1))
+    _, member, classes = np.unique(
+        np.concatenate(rows, axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    return classes.reshape(-1).astype(np.int64), member.astype(np.int64)

@@ -1,0 +1,277 @@
+"""A ground rule as a small automaton that reads a labelling from left to right and emits violations."""
+
+from collections import deque
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.automata.lattice import StepTable
+
+Table = NDArray[np.int64]
+
+MOST_STATES = 50_000
+"""The largest machine that is built; what needs more is left to rows and to whole labellings."""
+
+
+_SWEEPS = 8
+"""Over all states, before their shortest ways are followed one by one."""
+
+
+class TooManyStates(ValueError):
+    """A rule whose machine would pass `MOST_STATES`."""
+
+
+@dataclass(frozen=True)
+class Automaton:
+    """Q states, S symbols; state 0 is the first.
+
+    Parameters
+    ----------
+    next_state : (Q, S)
+    emits : (Q, S) violations emitted on reading a symbol
+    final : (Q,) violations emitted after the last token
+    backward : where that is smaller, an automaton that reads from right to left and emits as much in all
+    """
+
+    next_state: Table
+    emits: Table
+    final: Table
+    backward: "Automaton | None" = None
+
+    @property
+    def states(self) -> int:
+        return len(self.final)
+
+    @property
+    def is_local(self) -> bool:
+        """One state and nothing at the end: looks at one token or one edge at a time, so it folds."""
+        return self.states == 1 and not self.final.any()
+
+    @cached_property
+    def floor(self) -> Table:
+        """(Q,) least violations that can still follow, whatever the remaining labels are and how many.
+
+        The shortest ways to an end: a few sweeps where that is enough, and single steps for long chains of states.
+        """
+        least = self.final
+        for _ in range(_SWEEPS):
+            lower = np.minimum(least, (self.emits + least[self.next_state]).min(axis=1))
+            if np.array_equal(lower, least):
+                return least
+            least = lower
+        return self._shortest(least.tolist())
+
+    def _shortest(self, least: list[int]) -> Table:
+        """Lower bounds by single steps until none is left."""
+        arrive = np.argsort(self.next_state, axis=None, kind="stable")
+        begins = np.searchsorted(self.next_state.reshape(-1)[arrive], np.arange(self.states + 1)).tolist()
+        before, cost = (arrive // self.emits.shape[1]).tolist(), self.emits.reshape(-1)[arrive].tolist()
+        waiting, queued = deque(np.argsort(least, kind="stable").tolist()), bytearray(b"\1") * self.states
+        while waiting:
+            state = waiting.popleft()
+            queued[state], value = 0, least[state]
+            for arc in range(begins[state], begins[state + 1]):
+                source, lower = before[arc], value + cost[arc]
+                if lower < least[source]:
+                    least[source] = lower
+                    if not queued[source]:
+                        queued[source] = 1
+                        waiting.append(source)
+        return np.array(least, np.int64)
+
+    @cached_property
+    def reachable(self) -> NDArray[np.bool_]:
+        """(Q,) states that some sequence of symbols leads to."""
+        (after, _), width = self._arcs, self.emits.shape[1]
+        seen, waiting = bytearray(len(after)), [0]
+        seen[0] = 1
+        while waiting:
+            first = waiting.pop()
+            for state in after[first : first + width]:
+                if not seen[state]:
+                    seen[state] = 1
+                    waiting.append(state)
+        return np.frombuffer(seen, bool)[::width]
+
+    @cached_property
+    def early(self) -> "Automaton":
+        """The same totals, every violation emitted as soon as it cannot be avoided any more.
+
+        What a prefix has emitted is then the best bound on what it will cost that a state can give.
+        """
+        rise = self.floor - self.floor[0]
+        if not rise.any():
+            return self
+        emits = self.emits + rise[self.next_state] - rise[:, None]
+        return replace(self, emits=emits, final=self.final - rise)
+
+    @cached_property
+    def once(self) -> "Automaton":
+        """The machine that emits one violation, where this one emits any, and falls silent."""
+        fired, silent = self.states, np.zeros((1, self.emits.shape[1]), np.int64)
+        return replace(
+            self,
+            next_state=np.concatenate([np.where(self.emits > 0, fired, self.next_state), silent + fired]),
+            emits=np.concatenate([np.minimum(self.emits, 1), silent]),
+            final=np.append(np.minimum(self.final, 1), 0),
+            backward=None,
+        )
+
+    def on_prefixes(self, *, keep: bool) -> "Automaton":
+        """Evaluated on every prefix as if it ended there: what the last token emits is emitted at every token.
+
+        With `keep`, a violation once seen stays, even where the machine would still have forgiven it; without,
+        emissions go down again when it does, so that whole labellings cost the same.
+        """
+        if keep:
+            return replace(self, emits=self.emits + self.final[self.next_state], final=0 * self.final)
+        emits = self.emits + self.final[self.next_state] - self.final[:, None]
+        return replace(self, emits=emits, final=np.full_like(self.final, self.final[0]))
+
+    @cached_property
+    def partial(self) -> str:
+        """Whether the rule can be evaluated on prefixes (Stokman 2011, section 4.1, the set P), read left to right.
+
+        "exact": the violations of a prefix never fall when it grows. "sound": they may, but a prefix that breaks
+        the rule cannot be completed so that it holds. "": neither, or the empty prefix breaks it already.
+        """
+        now, least = self.final[self.reachable], self.floor[self.reachable]
+        if self.final[0] or ((now > 0) & (least == 0)).any():
+            return ""
+        return "exact" if (now == least).all() else "sound"
+
+    @cached_property
+    def _arcs(self) -> tuple[list[int], list[int]]:
+        """Where the arcs of the next state begin, and violations, by arc: flat lists, which Python reads faster."""
+        return (self.next_state * self.emits.shape[1]).reshape(-1).tolist(), self.emits.reshape(-1).tolist()
+
+    def violations(self, symbols: NDArray[np.int64]) -> int:
+        """Violations of a word, symbols (T,)."""
+        if self.is_local:
+            return int(self.emits[0, symbols].sum())
+        first, total = 0, 0
+        following, emits = self._arcs
+        for symbol in symbols.tolist():
+            total += emits[first + symbol]
+            first = following[first + symbol]
+        return total + int(self.final[first // self.emits.shape[1]])
+
+
+@dataclass(frozen=True)
+class Machine:
+    """An automaton on the steps of one sequence.
+
+    Parameters
+    ----------
+    steps : the symbol of each step of a labelling
+    automaton : reads them
+    """
+
+    steps: StepTable
+    automaton: Automaton
+
+    @property
+    def machines(self) -> tuple["Machine", ...]:
+        """Itself: a machine is the part of a rule that needs no translation."""
+        return (self,)
+
+    @property
+    def states(self) -> int:
+        return self.automaton.states
+
+    @property
+    def next_state(self) -> Table:
+        return self.automaton.next_state
+
+    @property
+    def emits(self) -> Table:
+        return self.automaton.emits
+
+    @property
+    def final(self) -> Table:
+        return self.automaton.final
+
+    @property
+    def is_local(self) -> bool:
+        return self.automaton.is_local
+
+    @property
+    def early(self) -> "Machine":
+        """With its automaton's `early`."""
+        return Machine(self.steps, self.automaton.early)
+
+    @property
+    def once(self) -> "Machine":
+        """With its automaton's `once`."""
+        return Machine(self.steps, self.automaton.once)
+
+    @property
+    def backward(self) -> "Machine | None":
+        """With its automaton's `backward`, which reads the steps from right to left."""
+        other = self.automaton.backward
+        return None if other is None else Machine(self.steps, other)
+
+    @cached_property
+    def fires_at(self) -> NDArray[np.bool_]:
+        """(T,) tokens at which a local machine can emit anything."""
+        fires = [bool(self.emits[0, np.unique(values)].any()) for values in self.steps.values]
+        return np.array(fires)[self.steps.index]
+
+    @property
+    def most(self) -> int:
+        """An upper bound on the violations of any labelling."""
+        return int(self.emits.max(initial=0)) * len(self.steps.index) + int(self.final.max(initial=0))
+
+    def violations(self, path: NDArray[np.int64]) -> int:
+        """Violations of label ids (T,)."""
+        return self.automaton.violations(self.steps.along(path))
+
+
+@lru_cache(maxsize=64)
+def _one_state(symbols: int) -> Automaton:
+    return Automaton(np.zeros((1, symbols), np.int64), np.arange(symbols)[None], np.zeros(1, np.int64))
+
+
+def local(steps: StepTable) -> Machine:
+    """One state; symbol n is n violations."""
+    return Machine(steps, _one_state(int(steps.values.max(initial=0)) + 1))
+
+
+def longest(length: int) -> int:
+    """The length up to which an automaton for a sequence counts: a power of two, so that few differ."""
+    return 1 << max(3, (length - 1).bit_length())
+
+
+State = TypeVar("State", bound=Hashable)
+
+
+def automaton(
+    start: State,
+    read: Callable[[State, int], tuple[State, int]],
+    final: Callable[[State], int] = lambda state: 0,
+    *,
+    symbols: int,
+) -> Automaton:
+    """An automaton from the states that `read(state, symbol) -> (state, violations)` leads to.
+
+    Raises
+    ------
+    TooManyStates
+        where there are more than `MOST_STATES`.
+    """
+    number, order, arcs = {start: 0}, [start], []
+    for state in order:
+        for symbol in range(symbols):
+            after, emitted = read(state, symbol)
+            if after not in number:
+                number[after] = len(order)
+                order.append(after)
+            arcs.append((number[after], emitted))
+        if len(order) > MOST_STATES:
+            raise TooManyStates(f"more than {MOST_STATES} states")
+    table = np.array(arcs, np.int64).reshape(len(order), symbols, 2)
+    return Automaton(table[:, :, 0], table[:, :, 1], np.array([final(s) for s in order], np.int64))

@@ -1,0 +1,133 @@
+"""Sums of step weights within sides: what becomes a single row of a program."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.automata.lattice import StepTable
+from formulations.automata.machine import MOST_STATES, Automaton, Machine, TooManyStates, local, longest
+
+
+@dataclass(frozen=True)
+class Sum:
+    """low <= Σ weights of the steps <= high; each unit outside is a violation.
+
+    Parameters
+    ----------
+    steps : an integer weight for each step
+    low, high : None for a side that is open
+    """
+
+    steps: StepTable
+    low: int | None
+    high: int | None
+
+    is_local = False
+
+    def away(self, total: int) -> int:
+        """Excess or shortfall."""
+        missing = 0 if self.low is None else self.low - total
+        return max(0, missing, 0 if self.high is None else total - self.high)
+
+    def violations(self, path: NDArray[np.int64]) -> int:
+        """Violations of label ids (T,)."""
+        return self.away(int(self.steps.along(path).sum()))
+
+    @cached_property
+    def reach(self) -> tuple[int, int]:
+        """Bounds on the sum of any labelling."""
+        flat = self.steps.values.reshape(len(self.steps.values), -1)
+        return int(flat.min(axis=1)[self.steps.index].sum()), int(flat.max(axis=1)[self.steps.index].sum())
+
+    @cached_property
+    def weights(self) -> NDArray[np.int64]:
+        """The weight of each symbol of its machine."""
+        return np.unique(self.steps.values)
+
+    @property
+    def most(self) -> int:
+        """An upper bound on the violations of any labelling."""
+        return max(self.away(total) for total in self.reach)
+
+    @cached_property
+    def machines(self) -> tuple[Machine, ...] | None:
+        """The sum so far as a state; None where that takes too many."""
+        weights, steps = self.weights, self.steps
+        if not np.array_equal(weights, np.arange(len(weights))):
+            steps = StepTable(np.searchsorted(weights, steps.values), steps.index)
+        try:
+            return (
+                Machine(
+                    steps, _automaton(tuple(weights.tolist()), self.low, self.high, longest(len(steps.index)))
+                ),
+            )
+        except TooManyStates:
+            return None
+
+
+def bounded(steps: StepTable, low: int | None, high: int | None) -> Sum | Machine:
+    """A sum; where none of its weights may be taken, a local machine."""
+    if high == 0 and not low and steps.values.min() >= 0:
+        return local(steps)
+    return Sum(steps, low, high)
+
+
+@lru_cache(maxsize=1024)
+def _automaton(weights: tuple[int, ...], low: int | None, high: int | None, longest: int) -> Automaton:
+    """Reads the places of weights among all weights of a sum; for sequences of at most `longest` tokens."""
+    each = np.array(weights, np.int64)
+    if each[-1] <= 0 and each[0] < 0:
+        low, high = (None if side is None else -side for side in (high, low))
+        return _counter(-each, low, high, longest)
+    if each[0] >= 0:
+        return _counter(each, low, high, longest)
+    totals = _totals(each, longest)
+    after = np.searchsorted(totals, totals[:, None] + each).clip(max=len(totals) - 1)
+    start = int(np.searchsorted(totals, 0))
+    order = np.argsort(np.arange(len(totals)) != start, kind="stable")
+    place = np.argsort(order)
+    missing = np.full(len(order), 0) if low is None else low - totals[order]
+    excess = np.full(len(order), 0) if high is None else totals[order] - high
+    final = np.maximum(0, np.maximum(missing, excess))
+    return Automaton(place[after[order]], np.zeros(after.shape, np.int64), final)
+
+
+def _counter(weights: NDArray[np.int64], low: int | None, high: int | None, longest: int) -> Automaton:
+    """Weights of one sign: states go no further than where nothing changes any more.
+
+    What is too much is a violation when it is read, what is missing one at the end.
+    """
+    top = max(low or 0, high or 0)
+    if high is not None and high < 0:
+        top = 0
+    totals = _totals(weights, longest, top)
+    sums = totals[:, None] + weights
+    emits = np.maximum(sums - top, 0) if high is not None else np.zeros(sums.shape, np.int64)
+    next_state = np.searchsorted(totals, np.minimum(sums, top)).clip(max=len(totals) - 1)
+    final = np.maximum(0, (low or 0) - totals)
+    if high is not None and high < 0:
+        final = final - high
+    return Automaton(next_state, emits, final)
+
+
+def _totals(weights: NDArray[np.int64], length: int, top: int | None = None) -> NDArray[np.int64]:
+    """Ascending, every sum of at most `length` weights, cut at `top`; others between them do no harm."""
+    unit = int(np.gcd.reduce(weights)) or 1
+    least = length * min(0, int(weights.min())) // unit
+    most = length * max(0, int(weights.max())) // unit
+    most = most if top is None else min(most, -(-top // unit))
+    if most - least < MOST_STATES:
+        totals = unit * np.arange(least, most + 1)
+        return totals if top is None or unit == 1 else np.unique(np.minimum(totals, top))
+    totals = front = np.zeros(1, np.int64)
+    for _ in range(length):
+        sums = (front[:, None] + weights).reshape(-1)
+        front = np.setdiff1d(sums if top is None else np.minimum(sums, top), totals)
+        if not len(front):
+            break
+        totals = np.union1d(totals, front)
+        if len(totals) > MOST_STATES:
+            raise TooManyStates(f"more than {MOST_STATES} states")
+    return totals

@@ -1,0 +1,125 @@
+"""What a rule reads of a token and of its two neighbours, stated without a sequence."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from formulations.automata.lattice import StepTable
+from formulations.automata.part import Part
+from formulations.dtypes import Booleans, Integers
+
+
+class Pattern(Protocol):
+    """A predicate on tokens."""
+
+    def matches(self, token: str) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Literal:
+    """What is asked of one token of a window.
+
+    Parameters
+    ----------
+    place : -1 for the token before, 0 for the token itself, 1 for the one after it
+    pattern : that the token there matches, or does not; None asks whether there is one
+    holds : False where it must exist and not match, or not exist
+    """
+
+    place: int
+    pattern: Pattern | None = None
+    holds: bool = True
+
+
+Condition = tuple[Literal, ...]
+"""Literals that all hold; the empty one always does."""
+FIRST, LAST = Literal(-1, None, False), Literal(1, None, False)
+LATER, EARLIER = Literal(-1), Literal(1)
+
+
+def fits(pattern: Pattern, place: int = 0, *, holds: bool = True) -> Literal:
+    """The token at a place of the window exists and matches, or does not match."""
+    return Literal(place, pattern, holds)
+
+
+class Window:
+    """A sequence, of which conditions ask.
+
+    Parameters
+    ----------
+    tokens : T texts
+    """
+
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self.tokens = tokens
+        self._everywhere = np.zeros(len(tokens), np.int64)
+        self._masks: dict[int, tuple[Pattern, Booleans]] = {}
+
+    def where(self, condition: Condition) -> Booleans:
+        """(T,) tokens at which a condition holds."""
+        held = np.ones(len(self.tokens), bool)
+        for literal in condition:
+            if literal.pattern is None:
+                there = np.ones(len(held), bool)
+            else:
+                key = id(literal.pattern)
+                if key not in self._masks:
+                    found = np.array([literal.pattern.matches(token) for token in self.tokens], bool)
+                    self._masks[key] = literal.pattern, found
+                there = self._masks[key][1]
+            if literal.place:
+                outside = [literal.pattern is None and not literal.holds]
+                there = there == literal.holds
+                held &= np.concatenate([outside, there[:-1]] if literal.place < 0 else [there[1:], outside])
+            else:
+                held &= there == literal.holds
+        return held
+
+    def positions(self, condition: Condition) -> list[int]:
+        """The tokens at which a condition holds."""
+        found: list[int] = np.flatnonzero(self.where(condition)).tolist()
+        return found
+
+    def steps(self, choice: "StepChoice") -> StepTable:
+        """The steps of the sequence."""
+        if len(choice.values) == 1:
+            return StepTable(choice.values, self._everywhere)
+        return StepTable(choice.values, self.where(choice.condition).astype(np.int64))
+
+
+@dataclass(frozen=True)
+class StepChoice:
+    """A small integer for each step, from one table, or from a second one where a condition holds.
+
+    Parameters
+    ----------
+    values : (P, K+1, K) or (P, 1, K), as in `StepTable`; P is 1 without a condition, else 2
+    condition : where the second table holds
+    """
+
+    values: Integers
+    condition: Condition = ()
+
+    def map(self, function: Integers) -> "StepChoice":
+        """The same choice with every value v replaced by function[v]."""
+        return StepChoice(function[self.values], self.condition)
+
+
+@dataclass(frozen=True)
+class UnboundPart:
+    """A part of a rule before the sequence is known.
+
+    Parameters
+    ----------
+    steps : what it reads
+    make : the part on the steps of a sequence
+    """
+
+    steps: StepChoice
+    make: Callable[[StepTable], Part]
+
+    def on(self, window: Window) -> Part:
+        """The part on a sequence."""
+        return self.make(window.steps(self.steps))

@@ -1,1 +1,0 @@
-"""The compiled form: what every program, search and engine reads."""

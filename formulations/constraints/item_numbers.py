@@ -1,0 +1,51 @@
+"""Numbers that go on from the ones before them (Trompper 2016, the deterministic tagger)."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from formulations.automata.lattice import StepTable
+from formulations.automata.machine import Machine, automaton
+from formulations.constraints.template import Template, Trial, template
+from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.reading import Reading
+from formulations.tokens.item_numbers import continues, numberings
+
+
+@template("numbers_continue")
+class NumbersContinue(Template):
+    """Numberings of a field continue each other: 2 after 1, and 1.1, 2 or 1.3 after 1.2.
+
+    Each token of the field that reads as a numbering but does not go on from the last one before it is a
+    violation; the first is free. Digits (1, 2., 1.3), roman numerals and letters are read; a letter that is a
+    roman numeral as well may be either.
+
+    Parameters
+    ----------
+    field : field, label or group
+    """
+
+    field: Selector
+
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
+        texts = [token for token in dict.fromkeys(tokens) if numberings(token)]
+        number = {token: i for i, token in enumerate(texts, 1)}
+        member = labels.field(self.field).member[None, :].astype(np.int64)
+        values = np.arange(len(texts) + 1)[:, None, None] * member
+        steps = StepTable(values, np.array([number.get(token, 0) for token in tokens], np.int64))
+
+        def read(last: int, symbol: int) -> tuple[int, int]:
+            """State: the numbering read last; 0 for none."""
+            if not symbol:
+                return last, 0
+            return symbol, int(last > 0 and not continues(texts[last - 1], texts[symbol - 1]))
+
+        yield Machine(steps, automaton(0, read, symbols=len(texts) + 1))
+
+    def trials(self, reading: Reading) -> Iterable[Trial]:
+        last = None
+        for t in reading.positions(self.field):
+            if numberings(reading.tokens[t]):
+                if last is not None:
+                    yield Trial((last, t), int(not continues(reading.tokens[last], reading.tokens[t])))
+                last = t

@@ -1,0 +1,68 @@
+"""Rules and features together, with the fields that they name."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from formulations.constraints.feature import Feature
+from formulations.constraints.rule import Rule
+from formulations.labels.label_set import Group, LabelSet
+from formulations.logic.syntax import NamedFormula
+from formulations.shown import cut
+
+LONGEST_MESSAGE = 2000
+"""Characters of a message about a rule file."""
+
+
+class RuleError(ValueError):
+    """A rule file that cannot be used.
+
+    Parameters
+    ----------
+    message : one line that names file, rule, value and way out
+    excerpt : the line of the file, and a caret below the place; empty where there is none
+    """
+
+    def __init__(self, message: str, excerpt: str = "") -> None:
+        super().__init__(message)
+        self.message, self.excerpt = cut(" ".join(message.split()), LONGEST_MESSAGE), excerpt
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.excerpt}" if self.excerpt else self.message
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """Rules and features, with the fields that they may name.
+
+    Parameters
+    ----------
+    items : rules and features
+    fields : declared fields; one that a model lacks counts as absent
+    name : of the file or catalogue entry
+    groups : groups that rules name
+    templates : (formula, "logic" or "linear") of each template that the file defines
+    title, source : what the rules are about, and where they come from
+    """
+
+    items: tuple[Rule | Feature, ...]
+    fields: tuple[str, ...] = ()
+    name: str = ""
+    groups: tuple[Group, ...] = ()
+    templates: tuple[tuple[NamedFormula, str], ...] = ()
+    title: str = ""
+    source: str = ""
+
+    def __iter__(self) -> Iterator[Rule | Feature]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def absent(self, labels: LabelSet) -> list[str]:
+        """Declared fields that no label carries."""
+        return [f for f in self.fields if f not in labels.fields and f not in labels.names]
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The items without the features."""
+        return [item for item in self.items if isinstance(item, Rule)]

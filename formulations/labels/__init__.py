@@ -1,0 +1,1 @@
+"""Labels, fields and labelling schemes."""

@@ -1,0 +1,102 @@
+"""A labelling as people read it: which tokens and runs belong to a field. Plain Python, no arrays.
+
+The plain checker rests on this alone, so that it can hold the compiled form to account.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from formulations.labels import schemes
+from formulations.labels.label_set import OUTSIDE, Group, LabelSet, Selector, holds, listed
+
+
+@dataclass(frozen=True)
+class Reading:
+    """T label names and T tokens, read under the scheme of a label set."""
+
+    names: Sequence[str]
+    tokens: Sequence[str]
+    labels: LabelSet
+    _known: dict[tuple[str, Selector], bool] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """Every field but `O`: what "each field" stands for."""
+        return tuple(f for f in self._all_fields if f != OUTSIDE)
+
+    @cached_property
+    def _all_fields(self) -> tuple[str, ...]:
+        return tuple(schemes.field_names(self.labels.names, self.labels.scheme))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def at(self, position: int) -> int | None:
+        """The token that a position names, negative ones counting from the end; None outside the sequence."""
+        token = position + len(self) if position < 0 else position
+        return token if 0 <= token < len(self) else None
+
+    def has(self, t: int, selector: Selector) -> bool:
+        """Whether token t belongs to the field, label or group."""
+        if isinstance(selector, str):
+            return self._named(self.names[t], selector)
+        key = (self.names[t], selector if isinstance(selector, Group) else tuple(selector))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = holds(selector, lambda name: self._named(key[0], name))
+        return found
+
+    def _named(self, label: str, name: str) -> bool:
+        """Whether a label is of the field, or the label, of that name."""
+        return (
+            name in dict(schemes.levels(label, self.labels.scheme)) if self._is_field(name) else label == name
+        )
+
+    def positions(self, selector: Selector) -> list[int]:
+        """Tokens of the field."""
+        return [t for t in range(len(self.names)) if self.has(t, selector)]
+
+    def run_starts(self, selector: Selector) -> list[int]:
+        """First tokens of the runs of the field."""
+        return [t for t in range(len(self.names)) if self.begins(t, selector)]
+
+    def runs(self, selector: Selector) -> list[tuple[int, int]]:
+        """(first, last) token of each run of the field."""
+        found: list[tuple[int, int]] = []
+        for t in range(len(self)):
+            if self.begins(t, selector):
+                found.append((t, t))
+            elif self.has(t, selector):
+                found[-1] = (found[-1][0], t)
+        return found
+
+    def changes(self) -> list[int]:
+        """Tokens t >= 1 at which a run of any field begins or `O` is entered."""
+        return [t for t in range(1, len(self)) if any(self.begins(t, f) for f in self._all_fields)]
+
+    def _is_field(self, name: str) -> bool:
+        return name in self._all_fields
+
+    def begins(self, t: int, selector: Selector) -> bool:
+        """Whether a run of the field begins at token t."""
+        if not self.has(t, selector):
+            return False
+        if t == 0 or not self.has(t - 1, selector):
+            return True
+        if isinstance(selector, str):
+            return self._is_field(selector) and self._restarts(t, selector)
+        parts = (part for m in listed(selector) for part in (m.parts if isinstance(m, Group) else (m,)))
+        fields = (part for part in parts if isinstance(part, str))
+        return any(self.has(t - 1, field) and self.begins(t, field) for field in fields)
+
+    def _restarts(self, t: int, field: str) -> bool:
+        """Whether a prefix cuts the run although the field goes on."""
+        scheme = self.labels.scheme
+        now, before = (schemes.levels(self.names[i], scheme) for i in (t, t - 1))
+        if scheme == "paths":
+            depth = field.count("/") + 1
+            return any(role == "B" for _, role in now[:depth])
+        return dict(now)[field] in ("B", "S") or dict(before)[field] in ("E", "S")

@@ -1,0 +1,1 @@
+"""Formulas over labels: parser, names, semantics and grounding."""

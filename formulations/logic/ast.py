@@ -1,0 +1,262 @@
+"""Formulas as records: what the parser makes, and what checker and compiler read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from formulations.labels.label_set import Selector
+from formulations.tokens.token_pattern import TokenPattern
+
+Value = int | Selector
+Environment = Mapping[str, Value]
+"""Variables: positions as numbers, label variables as fields, labels or groups."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """A token: a variable or the last token or neither, plus a number.
+
+    Parameters
+    ----------
+    base : a variable's name, "last", or "" for token 0
+    shift : added to it
+    """
+
+    base: str
+    shift: int
+
+    def at(self, environment: Environment, length: int) -> int:
+        """The token's number, which may lie outside the sequence."""
+        if not self.base:
+            return self.shift
+        found = length - 1 if self.base == "last" else environment[self.base]
+        assert isinstance(found, int)
+        return found + self.shift
+
+    @property
+    def free(self) -> frozenset[str]:
+        return frozenset([self.base]) - {"", "last"}
+
+
+@dataclass(frozen=True)
+class Name:
+    """A field, label or group, or a variable that stands for one.
+
+    Parameters
+    ----------
+    selector : what is named; the variable's name for a variable
+    variable : whether it is one
+    """
+
+    selector: Selector
+    variable: bool = False
+
+    def of(self, environment: Environment) -> Selector:
+        """The field, label or group."""
+        found = environment[str(self.selector)] if self.variable else self.selector
+        assert not isinstance(found, int)
+        return found
+
+    @property
+    def free(self) -> frozenset[str]:
+        return frozenset([str(self.selector)]) if self.variable else frozenset()
+
+
+class Formula:
+    """A statement that is true or false of a labelling; `free` are the variables that it leaves open."""
+
+    def parts(self) -> tuple["Formula | Position | Name | None", ...]:
+        """What the free variables are gathered from."""
+        return tuple(v for v in vars(self).values() if isinstance(v, Formula | Position | Name))
+
+    @cached_property
+    def free(self) -> tuple[str, ...]:
+        found: frozenset[str] = frozenset()
+        for part in self.parts():
+            found |= frozenset(part.free) if part is not None else frozenset()
+        return tuple(sorted(found))
+
+    @cached_property
+    def size(self) -> int:
+        """Parts of the formula when everything shared is written out."""
+        return 1 + sum(part.size for part in self.parts() if isinstance(part, Formula))
+
+
+@dataclass(frozen=True)
+class Constant(Formula):
+    """True or false."""
+
+    value: bool
+
+
+@dataclass(frozen=True)
+class Not(Formula):
+    """The opposite."""
+
+    inner: Formula
+
+
+@dataclass(frozen=True)
+class _Joined(Formula):
+    left: Formula
+    right: Formula
+
+
+class And(_Joined):
+    """Both."""
+
+
+class Or(_Joined):
+    """At least one of the two."""
+
+
+class Iff(_Joined):
+    """Both or neither."""
+
+
+@dataclass(frozen=True)
+class PositionBinder:
+    """A variable over tokens from `low` to `high`, both included, but not `unequal`."""
+
+    name: str
+    low: Position = Position("", 0)
+    high: Position = Position("last", 0)
+    unequal: Position | None = None
+
+
+@dataclass(frozen=True)
+class LabelBinder:
+    """A variable over "fields" (all but `O`), "labels", or the names listed (domain "")."""
+
+    name: str
+    domain: str
+    listed: tuple[Selector, ...] = ()
+
+
+Binder = PositionBinder | LabelBinder
+
+
+@dataclass(frozen=True)
+class Quantified(Formula):
+    """For all, or for some, value of a variable. `block` numbers what was written as one quantifier."""
+
+    universal: bool
+    binder: Binder
+    inner: Formula
+    block: int
+
+    def parts(self) -> tuple[Formula | Position | Name | None, ...]:
+        return (self.inner,)
+
+    @cached_property
+    def free(self) -> tuple[str, ...]:
+        found = set(self.inner.free) - {self.binder.name}
+        if isinstance(self.binder, PositionBinder):
+            for bound in (self.binder.low, self.binder.high, self.binder.unequal):
+                found |= bound.free if bound is not None else set()
+        return tuple(sorted(found))
+
+
+@dataclass(frozen=True)
+class _FieldAt(Formula):
+    field: Name
+    at: Position
+
+
+class Member(_FieldAt):
+    """The token belongs to the field."""
+
+
+class Innermost(_FieldAt):
+    """The innermost field of the token is this one, or one of the group."""
+
+
+class Begins(_FieldAt):
+    """A run of the field begins at the token."""
+
+
+class Ends(_FieldAt):
+    """A run of the field ends at the token."""
+
+
+@dataclass(frozen=True)
+class Change(Formula):
+    """The step into the token begins a run of any field or enters `O`."""
+
+    at: Position
+
+
+@dataclass(frozen=True)
+class Edge(Formula):
+    """The step into the token leads from one field to another."""
+
+    before: Name
+    after: Name
+    at: Position
+
+
+@dataclass(frozen=True)
+class Same(Formula):
+    """Two tokens have the same label, field (the innermost one) or edge."""
+
+    what: str
+    left: Position
+    right: Position
+
+
+@dataclass(frozen=True)
+class TokenIs(Formula):
+    """The token matches."""
+
+    pattern: TokenPattern
+    at: Position
+
+
+@dataclass(frozen=True)
+class SameToken(Formula):
+    """Two tokens are the same text."""
+
+    left: Position
+    right: Position
+
+
+@dataclass(frozen=True)
+class Compare(Formula):
+    """Positions compared: "<", "<=" or "="."""
+
+    relation: str
+    left: Position
+    right: Position
+
+
+@dataclass(frozen=True)
+class SameName(Formula):
+    """Two label variables, or one and a name, stand for the same."""
+
+    left: Name
+    right: Name
+
+
+@dataclass(frozen=True)
+class Term:
+    """A number times how many tokens make a formula true; the formula looks at one step at most.
+
+    Parameters
+    ----------
+    times : the coefficient
+    variable : the token's
+    formula : true or false of it
+    """
+
+    times: int
+    variable: str
+    formula: Formula
+
+
+@dataclass(frozen=True)
+class Inequality:
+    """low <= Σ terms <= high."""
+
+    terms: tuple[Term, ...]
+    low: int | None
+    high: int | None

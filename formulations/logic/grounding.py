@@ -1,0 +1,226 @@
+"""From formulas to gates: one sequence's groundings, with everything equal shared."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations import limits
+from formulations.automata.gates import FALSE, TRUE, Gates
+from formulations.labels import schemes
+from formulations.labels.label_set import LabelSet, Selector
+from formulations.logic import ast
+from formulations.logic.ast import Formula, Value
+from formulations.logic.semantics import MOST, innermost, too_many
+
+
+@dataclass
+class Grounder:
+    """Formulas on one sequence.
+
+    Parameters
+    ----------
+    labels : K of them
+    tokens : T of them
+    gates : where nodes go
+    """
+
+    labels: LabelSet
+    tokens: Sequence[str]
+    gates: Gates
+    _known: dict[tuple, int] = field(default_factory=dict)
+    _tables: dict[tuple, int] = field(default_factory=dict)
+
+    def node(self, formula: Formula, environment: dict[str, Value], positive: bool = True) -> int:
+        """The node that is true where the formula is, or, if not `positive`, where it is not."""
+        key = (id(formula), positive, *(environment[name] for name in formula.free))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._made(formula, environment, positive)
+            self._check(len(self._known))
+            self._check(len(self.gates.nodes))
+        return found
+
+    def _check(self, size: int) -> None:
+        if not size % 256:
+            limits.check()
+        if size > MOST:
+            raise too_many(len(self.tokens))
+
+    def _made(self, formula: Formula, environment: dict[str, Value], positive: bool) -> int:
+        gates, T = self.gates, len(self.tokens)
+        match formula:
+            case ast.Not(inner):
+                return self.node(inner, environment, not positive)
+            case ast.And(left, right) | ast.Or(left, right):
+                conjunction = isinstance(formula, ast.And) == positive
+                a = self.node(left, environment, positive)
+                if a == (FALSE if conjunction else TRUE):
+                    return a
+                join = gates.both if conjunction else gates.either
+                return join(a, self.node(right, environment, positive))
+            case ast.Iff(left, right):
+                a, b = self.node(left, environment), self.node(right, environment, positive)
+                not_a, not_b = (
+                    self.node(left, environment, False),
+                    self.node(right, environment, not positive),
+                )
+                return gates.both(gates.either(not_a, b), gates.either(a, not_b))
+            case ast.Quantified():
+                return self._quantified(formula, environment, positive)
+            case ast.Compare(relation, left, right):
+                s, t = left.at(environment, T), right.at(environment, T)
+                return int((s < t if relation == "<" else s <= t if relation == "<=" else s == t) == positive)
+            case ast.SameName(left, right):
+                return int((left.of(environment) == right.of(environment)) == positive)
+            case ast.Constant(value):
+                return int(value == positive)
+            case ast.TokenIs(pattern, at):
+                t = at.at(environment, T)
+                return int((0 <= t < T and pattern.matches(self.tokens[t])) == positive)
+            case ast.SameToken(left, right):
+                s, t = left.at(environment, T), right.at(environment, T)
+                same = 0 <= s < T and 0 <= t < T and self.tokens[s] == self.tokens[t]
+                return int(same == positive)
+            case ast.Same(what, left, right):
+                return self._same(what, left.at(environment, T), right.at(environment, T), positive)
+            case ast.Ends(name, at):
+                return self._ends(name.of(environment), at.at(environment, T), positive)
+        return self._literal(formula, environment, positive)
+
+    def _literal(self, formula: Formula, environment: dict[str, Value], positive: bool) -> int:
+        match formula:
+            case ast.Member(name, at):
+                kind: tuple = ("member", name.of(environment))
+            case ast.Innermost(name, at):
+                selector = name.of(environment)
+                labels = self.labels
+                inside = tuple(innermost(label, selector, labels.scheme) for label in labels.names)
+                kind = ("labels", inside)
+            case ast.Begins(name, at):
+                kind = ("begins", name.of(environment))
+            case ast.Change(at):
+                kind = ("change",)
+            case ast.Edge(before, after, at):
+                kind = ("edge", before.of(environment), after.of(environment))
+            case _:
+                raise TypeError(f"{type(formula).__name__} is no formula")
+        return self._at(at.at(environment, len(self.tokens)), kind, positive)
+
+    def _at(self, token: int, kind: tuple, positive: bool) -> int:
+        if not 0 <= token < len(self.tokens):
+            return int(not positive)
+        key = (token == 0, positive, *kind)
+        if key not in self._tables:
+            rows = self._rows(kind)
+            table = rows[:1] if token == 0 or len(rows) == 1 else rows[1:]
+            self._tables[key] = self.gates.table(table if positive else ~table)
+        return self.gates.literal(token, self._tables[key])
+
+    def _rows(self, kind: tuple) -> NDArray[np.bool_]:
+        """(1, K), or (K+1, K) with START first."""
+        labels = self.labels
+        match kind:
+            case ("member", name):
+                return labels.field(name).member[None, :]
+            case ("begins", name):
+                return labels.field(name).begins
+            case ("goes on", name):
+                found = labels.field(name)
+                return found.member[None, :] & ~found.begins
+            case ("change",):
+                return labels.change
+            case ("edge", before, after):
+                held = np.concatenate([[False], labels.field(before).member])
+                return held[:, None] & labels.field(after).member[None, :]
+        return np.array(kind[1])[None, :]
+
+    def _ends(self, name: Selector, token: int, positive: bool) -> int:
+        """In the field, and the next token is outside it or begins another run."""
+        T = len(self.tokens)
+        inside = self._at(token, ("member", name), positive)
+        if not 0 <= token < T - 1:
+            return inside
+        join = self.gates.both if positive else self.gates.either
+        return join(inside, self._at(token + 1, ("goes on", name), not positive))
+
+    def _same(self, what: str, s: int, t: int, positive: bool) -> int:
+        gates, T = self.gates, len(self.tokens)
+        if not (0 <= s < T and 0 <= t < T):
+            return int(not positive)
+        if s == t:
+            return int(positive)
+        if what == "edge":
+            if s == 0 or t == 0:
+                return int(not positive)
+            join = gates.both if positive else gates.either
+            return join(self._same("label", s - 1, t - 1, positive), self._same("label", s, t, positive))
+        total = FALSE if positive else TRUE
+        for kind in self._kinds(what):
+            a, b = (self._at(token, kind, positive) for token in (s, t))
+            if positive:
+                total = gates.either(total, gates.both(a, b))
+            else:
+                total = gates.both(total, gates.either(a, b))
+        return total
+
+    def _kinds(self, what: str) -> Iterator[tuple]:
+        """What tells labels, or innermost fields, apart: one kind of literal for each."""
+        names = self.labels.names
+        groups = [n if what == "label" else schemes.strip(n, self.labels.scheme) for n in names]
+        for group in dict.fromkeys(groups):
+            yield ("labels", tuple(g == group for g in groups))
+
+    # quantifiers -----------------------------------------------------------------------------------------------
+
+    def values(self, formula: ast.Quantified, environment: dict[str, Value]) -> list[Value]:
+        """What the formula's variable ranges over."""
+        binder = formula.binder
+        if isinstance(binder, ast.PositionBinder):
+            T = len(self.tokens)
+            low, high = max(0, binder.low.at(environment, T)), min(T - 1, binder.high.at(environment, T))
+            excluded = binder.unequal.at(environment, T) if binder.unequal else None
+            return [t for t in range(low, high + 1) if t != excluded]
+        if binder.domain == "fields":
+            return [f.name for f in self.labels.each_field]
+        return list(self.labels.names if binder.domain == "labels" else binder.listed)
+
+    def _quantified(self, formula: ast.Quantified, environment: dict[str, Value], positive: bool) -> int:
+        """A chain of gates; ranges that share an end share all of the chain that they can."""
+        binder, name = formula.binder, formula.binder.name
+        conjunction = formula.universal == positive
+        total = TRUE if conjunction else FALSE
+        join = self.gates.both if conjunction else self.gates.either
+        chosen = self.values(formula, environment)
+        growing = isinstance(binder, ast.PositionBinder) and binder.high.free and not binder.low.free
+        if not growing:
+            chosen.reverse()
+        outer = tuple(environment[v] for v in formula.inner.free if v != name)
+        prefix = (id(formula), "chain", positive, *outer)
+        plain = not (isinstance(binder, ast.PositionBinder) and binder.unequal)
+        known = len(chosen)
+        while plain and known and (*prefix, chosen[0], chosen[known - 1]) not in self._known:
+            known -= 1
+        if plain and known:
+            total = self._known[*prefix, chosen[0], chosen[known - 1]]
+        for i, value in enumerate(chosen[known if plain else 0 :], known if plain else 0):
+            total = join(total, self.node(formula.inner, {**environment, name: value}, positive))
+            if plain:
+                self._known[(*prefix, chosen[0], chosen[i])] = total
+        return total
+
+    def groundings(self, formula: Formula) -> list[int]:
+        """A node for each grounding of the outermost "for all", as it was written."""
+        if not isinstance(formula, ast.Quantified) or not formula.universal:
+            return [self.node(formula, {})]
+        front: list[tuple[dict[str, Value], Formula]] = [({}, formula)]
+        while front and isinstance(inner := front[0][1], ast.Quantified) and inner.block == formula.block:
+            following: list[tuple[dict[str, Value], Formula]] = []
+            for environment, _ in front:
+                values = self.values(inner, environment)
+                following += [({**environment, inner.binder.name: v}, inner.inner) for v in values]
+                limits.check()
+                self._check(len(following) * (1 + len(environment) // 4))
+            front = following
+        return [self.node(inner, env) for env, inner in front]

@@ -1,0 +1,100 @@
+"""What the words of a formula stand for: variables, positions, fields."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import count as numbers
+from typing import Any
+
+from formulations.labels.label_set import Selector, suggestion
+from formulations.logic.ast import Name, Position
+from formulations.logic.parser import FormulaError, called, is_name, offset_of, unquoted, word_of
+
+POSITIONS = ("first", "last", "length")
+
+
+@dataclass(frozen=True)
+class NamedFormula:
+    """A formula with parameters, which others may use: `name(argument, …)`."""
+
+    name: str
+    parameters: tuple[str, ...]
+    text: str
+
+
+@dataclass
+class Names:
+    """Words of one text.
+
+    Parameters
+    ----------
+    text : for messages
+    resolve : the field, label or group of a name; raises ValueError for an unknown one
+    named : formulas that the text may call
+    scope : variables and arguments
+    fresh : numbers for variables, which differ even where their names do not
+    used : named formulas with their arguments, read once
+    calls : named formulas that the text is part of
+    """
+
+    text: str
+    resolve: Callable[[str], Selector]
+    named: Mapping[str, NamedFormula]
+    scope: dict[str, Position | Name]
+    fresh: Any = field(default_factory=numbers)
+    used: dict[Any, Any] = field(default_factory=dict)
+    calls: tuple[str, ...] = ()
+
+    def fail(self, message: str, node: Any) -> FormulaError:
+        """An error at a node."""
+        return FormulaError(message, self.text, offset_of(node))
+
+    def _only_position(self, call: Any) -> Position:
+        name, arguments = called(call)
+        self._count(call, arguments, 1, f"{name}(t)")
+        return self._position(arguments[0])
+
+    def _count(self, call: Any, arguments: list[Any], wanted: int, usage: str) -> None:
+        if len(arguments) != wanted:
+            raise self.fail(f"{len(arguments)} arguments; expected {usage}", call)
+
+    def _position(self, node: Any) -> Position:
+        if getattr(node, "data", "") == "text":
+            raise self.fail("a name where a position was expected", node)
+        children = [c for c in node.children if c is not None]
+        sign, shift, base = 1, 0, Position("", 0)
+        for child in children:
+            if child.type == "SIGN":
+                sign = 1 if str(child) == "+" else -1
+            elif child.type == "INT":
+                shift += sign * int(child)
+            else:
+                base = self._variable(child)
+        if abs(shift) > 2**31:
+            raise self.fail("a number beyond 2^31", node)
+        return Position(base.base, base.shift + shift)
+
+    def _variable(self, token: Any) -> Position:
+        word = str(token)
+        known = {"first": Position("", 0), "last": Position("last", 0), "length": Position("last", 1)}
+        found = self.scope.get(word, known.get(word))
+        if isinstance(found, Position):
+            return found
+        if isinstance(found, Name):
+            raise self.fail(f"{word!r} stands for a label where a position was expected", token)
+        bound = [*known, *(name for name, value in self.scope.items() if isinstance(value, Position))]
+        raise self.fail(f"a free variable: nothing binds {word!r}{suggestion(word, bound)}", token)
+
+    def _field(self, node: Any) -> Name:
+        word = word_of(node) if is_name(node) else unquoted(getattr(node, "children", [node])[0])
+        if getattr(node, "data", "") == "sum" and not is_name(node):
+            raise self.fail("a number where a field was expected", node)
+        quoted = not is_name(node)
+        found = None if quoted else self.scope.get(word)
+        if isinstance(found, Name):
+            return found
+        if isinstance(found, Position):
+            raise self.fail(f"{word!r} stands for a position where a field was expected", node)
+        try:
+            return Name(self.resolve(word))
+        except ValueError as error:
+            raise self.fail(str(error), node) from None

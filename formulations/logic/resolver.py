@@ -1,0 +1,265 @@
+"""From trees to formulas, with every name and type checked."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from formulations.labels.label_set import suggestion
+from formulations.logic import ast
+from formulations.logic.names import POSITIONS, NamedFormula, Names
+from formulations.logic.parser import called, is_name, kind_of, parse, spoken, turned, unquoted, word_of
+from formulations.tokens.regular_expressions import Expression
+from formulations.tokens.token_pattern import TOKEN_CLASSES, TokenPattern
+
+DEEPEST = 100
+"""How deep calls of named formulas may lie inside one another."""
+
+LARGEST = 20_000
+"""Parts of a formula, once the named ones that it calls are written out."""
+
+LABELS = ("label", "field", "edge")
+ATOMS = ("begins", "ends", "change", "token", *LABELS)
+
+
+class Formulas(Names):
+    """Reads formulas."""
+
+    def formula(self, node: Any) -> ast.Formula:
+        """A tree as a formula."""
+        found: ast.Formula = getattr(self, f"_{node.data}")(node)
+        return found
+
+    def _both(self, node: Any) -> ast.Formula:
+        return _balanced(ast.And, [self.formula(part) for part in _flat(node)])
+
+    def _either(self, node: Any) -> ast.Formula:
+        return _balanced(ast.Or, [self.formula(part) for part in _flat(node)])
+
+    def _implies(self, node: Any) -> ast.Formula:
+        left, right = map(self.formula, node.children)
+        return ast.Or(ast.Not(left), right)
+
+    def _iff(self, node: Any) -> ast.Formula:
+        return ast.Iff(*map(self.formula, node.children))
+
+    def _negation(self, node: Any) -> ast.Formula:
+        return ast.Not(self.formula(node.children[0]))
+
+    def _constant(self, node: Any) -> ast.Formula:
+        word = str(node.children[0])
+        if word not in ("true", "false"):
+            hint = "" if word in self.scope else f"; for a token write {word}(t)"
+            raise self.fail(f"{word!r} alone says nothing{hint}", node)
+        return ast.Constant(word == "true")
+
+    def _quantified(self, node: Any) -> ast.Formula:
+        quantifier, *binders, inner = node.children
+        block, before = next(self.fresh), dict(self.scope)
+        bound = [self._bind(binder) for binder in binders]
+        found = self.formula(inner)
+        self.scope = before
+        for binder in reversed(bound):
+            found = ast.Quantified(not str(quantifier).startswith("exists"), binder, found, block)
+        return found
+
+    def _bind(self, node: Any) -> ast.Binder:
+        token = node.children[0]
+        word, inner = str(token), f"{token}#{next(self.fresh)}"
+        if word in POSITIONS or word in ATOMS:
+            raise self.fail(f"{word!r} has a meaning of its own: choose another name for the variable", token)
+        if node.data == "domain":
+            domain = str(node.children[1])
+            if domain not in ("fields", "labels", "tokens"):
+                raise self.fail(
+                    f"no domain {domain!r}{suggestion(domain, ('fields', 'labels', 'tokens'))}",
+                    node.children[1],
+                )
+            made: ast.Binder = (
+                ast.PositionBinder(inner) if domain == "tokens" else ast.LabelBinder(inner, domain)
+            )
+        elif node.data == "listed":
+            names = tuple(self._field(name) for name in node.children[1:])
+            for name, child in zip(names, node.children[1:], strict=True):
+                if name.variable:
+                    raise self.fail("a variable cannot be listed here: name a field", child)
+            made = ast.LabelBinder(inner, "", tuple(name.selector for name in names))
+        else:
+            made = self._range(node, inner)
+        is_label = isinstance(made, ast.LabelBinder)
+        self.scope[word] = ast.Name(inner, variable=True) if is_label else ast.Position(inner, 0)
+        return made
+
+    def _range(self, node: Any, name: str) -> ast.PositionBinder:
+        if node.data == "everywhere":
+            return ast.PositionBinder(name)
+        if node.data == "ranged":
+            low, high = (
+                default if sum_ is None else self._position(sum_)
+                for sum_, default in zip(
+                    node.children[1:], (ast.Position("", 0), ast.Position("last", 0)), strict=True
+                )
+            )
+            made = ast.PositionBinder(name, low, high)
+        else:
+            _, relation, bound = node.children
+            at = self._position(bound)
+            below, above = ast.Position(at.base, at.shift - 1), ast.Position(at.base, at.shift + 1)
+            made = {
+                "<": ast.PositionBinder(name, high=below),
+                "<=": ast.PositionBinder(name, high=at),
+                ">": ast.PositionBinder(name, low=above),
+                ">=": ast.PositionBinder(name, low=at),
+                "=": ast.PositionBinder(name, at, at),
+                "!=": ast.PositionBinder(name, unequal=at),
+            }[str(relation)]
+        if (made.low.base == made.high.base and made.low.shift > made.high.shift) or (
+            made.high.base == "" and made.high.shift < 0
+        ):
+            raise self.fail(f"an empty range: there is no token for {node.children[0]}", node)
+        return made
+
+    def _predicate(self, node: Any) -> ast.Formula:
+        call = node.children[0]
+        name, arguments = called(call)
+        if name in ("begins", "ends"):
+            self._count(call, arguments, 2, f"{name}(field, t)")
+            kind = ast.Begins if name == "begins" else ast.Ends
+            return kind(self._field(arguments[0]), self._position(arguments[1]))
+        if name == "change":
+            self._count(call, arguments, 1, "change(t)")
+            return ast.Change(self._position(arguments[0]))
+        if name in (*LABELS, "token"):
+            raise self.fail(f"{name}(…) is no statement: compare it with something", call)
+        if name in self.named:
+            return self._use(call, self.named[name], arguments)
+        near = (
+            suggestion(name, [n for n in (*ATOMS, *self.named) if n != name]) if len(arguments) != 1 else ""
+        )
+        self._count(call, arguments, 1, f"{name}(t){near if 'did you mean' in near else ''}")
+        return ast.Member(self._field(call.children[0]), self._position(arguments[0]))
+
+    def _use(self, call: Any, formula: NamedFormula, arguments: list[Any]) -> ast.Formula:
+        if formula.name in self.calls:
+            path = " → ".join((*self.calls[self.calls.index(formula.name) :], formula.name))
+            raise self.fail(f"a formula that calls itself: {path}", call)
+        if len(self.calls) >= DEEPEST:
+            raise self.fail(f"named formulas call each other more than {DEEPEST} deep", call)
+        usage = f"{formula.name}({', '.join(formula.parameters)})"
+        self._count(call, arguments, len(formula.parameters), usage)
+        scope = {p: self._operand(a) for p, a in zip(formula.parameters, arguments, strict=True)}
+        key = (formula.name, *scope.values())
+        if key not in self.used:
+            calls = (*self.calls, formula.name)
+            inner = Formulas(formula.text, self.resolve, self.named, scope, self.fresh, self.used, calls)
+            self.used[key] = inner.formula(parse(formula.text, "formula"))
+        found: ast.Formula = self.used[key]
+        if found.size > LARGEST:
+            raise self.fail(
+                f"{formula.name} is more than {LARGEST} parts, once all it calls is written out", call
+            )
+        return found
+
+    def _comparison(self, node: Any) -> ast.Formula:
+        left, token, right = node.children
+        relation = str(token)
+        if kind_of(left) in ("sum", "text") and kind_of(right) not in ("sum", "text", "pair"):
+            left, right, relation = right, left, turned(relation)
+        kind = kind_of(left)
+        if kind == "sum" and kind_of(right) in ("sum", "text"):
+            return self._compare(node, left, relation, right)
+        if kind in (*LABELS, "token"):
+            if relation not in ("=", "!="):
+                raise self.fail(f"{kind}(…) can be compared by = and != only", token)
+            found = self._token(left, right) if kind == "token" else self._label(kind, left, right)
+            return ast.Not(found) if relation == "!=" else found
+        raise self.fail(f"{spoken(left)} compared with {spoken(right)}", node)
+
+    def _compare(self, node: Any, left: Any, relation: str, right: Any) -> ast.Formula:
+        a, b = (self._operand(side) for side in (left, right))
+        if isinstance(a, ast.Name) or isinstance(b, ast.Name):
+            if isinstance(a, ast.Position) or isinstance(b, ast.Position):
+                raise self.fail("label compared with number", node)
+            if relation not in ("=", "!="):
+                raise self.fail("labels can be compared by = and != only", node)
+            found: ast.Formula = ast.SameName(a, b)
+            return ast.Not(found) if relation == "!=" else found
+        if relation in (">", ">="):
+            a, b, relation = b, a, turned(relation)
+        return ast.Not(ast.Compare("=", a, b)) if relation == "!=" else ast.Compare(relation, a, b)
+
+    def _operand(self, node: Any) -> ast.Position | ast.Name:
+        if kind_of(node) == "text" or (is_name(node) and word_of(node) not in (*POSITIONS, *self.scope)):
+            return self._field(node)
+        found = self.scope.get(word_of(node)) if is_name(node) else None
+        return found if isinstance(found, ast.Name) else self._position(node)
+
+    def _label(self, kind: str, left: Any, right: Any) -> ast.Formula:
+        at = self._only_position(left)
+        other = kind_of(right)
+        if other == kind:
+            return ast.Same(kind, at, self._only_position(right))
+        if kind == "edge" and other == "pair":
+            before, after = (self._field(name) for name in right.children)
+            return ast.Edge(before, after, at)
+        if kind != "edge" and (other == "text" or is_name(right)):
+            found = self.scope.get(word_of(right)) if is_name(right) else None
+            if isinstance(found, ast.Position) or (is_name(right) and word_of(right) in POSITIONS):
+                raise self.fail("label compared with number", right)
+            return (ast.Innermost if kind == "field" else ast.Member)(self._field(right), at)
+        if kind == "edge" and is_name(right):
+            raise self.fail("edge(…) compared with a name; expected a pair (from, to)", right)
+        if other == "sum":
+            raise self.fail("label compared with number", right)
+        raise self.fail(f"{kind}(…) compared with {spoken(right)}", right)
+
+    def _token(self, left: Any, right: Any) -> ast.Formula:
+        at = self._only_position(left)
+        if kind_of(right) == "token":
+            return ast.SameToken(at, self._only_position(right))
+        if kind_of(right) != "text":
+            what = "a name" if is_name(right) else spoken(right)
+            raise self.fail(f"token compared with {what}; expected a quoted text", right)
+        return self._words(at, [right.children[0]])
+
+    def _words(self, at: ast.Position, words: Iterable[Any]) -> ast.Formula:
+        return ast.TokenIs(TokenPattern(tuple(unquoted(w) or "\0" for w in words), ignore_case=False), at)
+
+    def _among(self, node: Any) -> ast.Formula:
+        call, *words = node.children
+        return self._words(self._token_of(call), words)
+
+    def _matching(self, node: Any) -> ast.Formula:
+        call, pattern = node.children
+        text = unquoted(pattern)
+        try:
+            Expression(text)
+        except ValueError as error:
+            raise self.fail(str(error), pattern) from None
+        return ast.TokenIs(TokenPattern(pattern=text or "(?!)", ignore_case=False), self._token_of(call))
+
+    def _of_class(self, node: Any) -> ast.Formula:
+        call, name = node.children
+        if str(name) not in TOKEN_CLASSES:
+            raise self.fail(f"no token class {str(name)!r}{suggestion(str(name), TOKEN_CLASSES)}", name)
+        return ast.TokenIs(TokenPattern(token_class=str(name)), self._token_of(call))
+
+    def _token_of(self, call: Any) -> ast.Position:
+        if called(call)[0] != "token":
+            raise self.fail("only a token can be matched: token(t)", call)
+        return self._only_position(call)
+
+
+def _flat(node: Any) -> list[Any]:
+    """The operands of a chain of the same connective."""
+    found, kind = [], node.data
+    while node.data == kind:
+        node, last = node.children
+        found.append(last)
+    return [node, *reversed(found)]
+
+
+def _balanced(join: Any, parts: list[ast.Formula]) -> ast.Formula:
+    """A chain as a tree that is no deeper than need be."""
+    while len(parts) > 1:
+        pairs = [join(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
+        parts = pairs + parts[len(pairs) * 2 :]
+    return parts[0]

@@ -1,0 +1,151 @@
+"""What a formula says, read off a labelling in plain Python: the meaning that compiled formulas are tested against."""
+
+from collections.abc import Iterator
+
+from formulations import limits
+from formulations.labels import schemes
+from formulations.labels.label_set import Group, LabelSet, Selector, listed
+from formulations.labels.label_set import holds as belongs
+from formulations.labels.reading import Reading
+from formulations.logic import ast
+from formulations.logic.ast import Environment, Formula, Value
+
+MOST = 3_000_000
+"""Groundings of a formula and its parts on one sequence, and gates for them; more are refused."""
+
+
+def too_many(length: int) -> ValueError:
+    """The error about a formula of more groundings than that, on so many tokens."""
+    return ValueError(
+        f"a formula of more than {MOST} groundings on {length} tokens: use fewer nested quantifiers, or bound their "
+        "ranges"
+    )
+
+
+def holds(formula: Formula, reading: Reading, environment: Environment) -> bool:
+    """Whether a formula is true of a labelling; atoms about tokens outside the sequence are false."""
+    T = len(reading)
+
+    def token(position: ast.Position) -> int | None:
+        t = position.at(environment, T)
+        return t if 0 <= t < T else None
+
+    match formula:
+        case ast.Constant(value):
+            return value
+        case ast.Not(inner):
+            return not holds(inner, reading, environment)
+        case ast.And(left, right):
+            return holds(left, reading, environment) and holds(right, reading, environment)
+        case ast.Or(left, right):
+            return holds(left, reading, environment) or holds(right, reading, environment)
+        case ast.Iff(left, right):
+            return holds(left, reading, environment) == holds(right, reading, environment)
+        case ast.Quantified(universal, _, inner, _):
+            found = (holds(inner, reading, each) for each in values(formula, reading, environment))
+            return all(found) if universal else any(found)
+        case ast.Compare(relation, left, right):
+            a, b = left.at(environment, T), right.at(environment, T)
+            return a < b if relation == "<" else a <= b if relation == "<=" else a == b
+        case ast.SameName(left, right):
+            return left.of(environment) == right.of(environment)
+        case ast.Member(field, at):
+            t = token(at)
+            return t is not None and reading.has(t, field.of(environment))
+        case ast.Innermost(field, at):
+            t = token(at)
+            return t is not None and innermost(reading.names[t], field.of(environment), reading.labels.scheme)
+        case ast.Begins(field, at):
+            t = token(at)
+            return t is not None and reading.begins(t, field.of(environment))
+        case ast.Ends(field, at):
+            t = token(at)
+            return t is not None and any(last == t for _, last in reading.runs(field.of(environment)))
+        case ast.Change(at):
+            return token(at) in reading.changes()
+        case ast.Edge(before, after, at):
+            t = token(at)
+            return (
+                t is not None
+                and t > 0
+                and reading.has(t - 1, before.of(environment))
+                and reading.has(t, after.of(environment))
+            )
+        case ast.Same(what, left, right):
+            s, t = token(left), token(right)
+            return s is not None and t is not None and _same(what, s, t, reading)
+        case ast.TokenIs(pattern, at):
+            t = token(at)
+            return t is not None and pattern.matches(reading.tokens[t])
+        case ast.SameToken(left, right):
+            s, t = token(left), token(right)
+            return s is not None and t is not None and reading.tokens[s] == reading.tokens[t]
+    raise TypeError(f"{type(formula).__name__} is no formula")
+
+
+def innermost(label: str, selector: Selector, scheme: str) -> bool:
+    """Whether a label's innermost field is the one named, or one of the group."""
+    name = schemes.strip(label, scheme)
+    return belongs(selector, lambda word: word == name)
+
+
+def labels_as_fields(read: Formula | ast.Inequality, labels: LabelSet) -> Iterator[str]:
+    """Names after `field(t) =` that are labels, but no fields: nothing is ever labelled so."""
+    waiting: list[Formula] = [t.formula for t in read.terms] if isinstance(read, ast.Inequality) else [read]
+    seen: set[int] = set()
+    while waiting:
+        formula = waiting.pop()
+        if id(formula) in seen:
+            continue
+        seen.add(id(formula))
+        waiting += [part for part in formula.parts() if isinstance(part, Formula)]
+        if isinstance(formula, ast.Innermost) and not formula.field.variable:
+            yield from _labels_in(formula.field.selector, labels)
+
+
+def _labels_in(selector: Selector, labels: LabelSet) -> Iterator[str]:
+    named = (member.names if isinstance(member, Group) else {member} for member in listed(selector))
+    for name in sorted(frozenset[str]().union(*named)):
+        if name in labels.names and name not in labels.fields:
+            yield name
+
+
+def _same(what: str, s: int, t: int, reading: Reading) -> bool:
+    names = reading.names
+    if what == "label":
+        return names[s] == names[t]
+    if what == "edge":
+        return s == t or (s > 0 and t > 0 and names[s - 1 : s + 1] == names[t - 1 : t + 1])
+    return schemes.strip(names[s], reading.labels.scheme) == schemes.strip(names[t], reading.labels.scheme)
+
+
+def values(formula: ast.Quantified, reading: Reading, environment: Environment) -> Iterator[dict[str, Value]]:
+    """The environment with the formula's variable at each of its values."""
+    binder = formula.binder
+    chosen: list[Value]
+    if isinstance(binder, ast.PositionBinder):
+        low, high = (bound.at(environment, len(reading)) for bound in (binder.low, binder.high))
+        excluded = binder.unequal.at(environment, len(reading)) if binder.unequal else None
+        chosen = [t for t in range(max(low, 0), min(high, len(reading) - 1) + 1) if t != excluded]
+    elif binder.domain == "fields":
+        chosen = list(reading.fields)
+    elif binder.domain == "labels":
+        chosen = list(reading.labels.names)
+    else:
+        chosen = list(binder.listed)
+    limits.check()
+    return ({**environment, binder.name: value} for value in chosen)
+
+
+def groundings(formula: Formula, reading: Reading) -> Iterator[tuple[dict[str, Value], Formula]]:
+    """The groundings of the outermost "for all", as it was written; the formula itself where there is none."""
+    front: list[tuple[dict[str, Value], Formula]] = [({}, formula)]
+    if isinstance(formula, ast.Quantified) and formula.universal:
+        while front and isinstance(now := front[0][1], ast.Quantified) and now.block == formula.block:
+            following: list[tuple[dict[str, Value], Formula]] = []
+            for env, _ in front:
+                following += [(each, now.inner) for each in values(now, reading, env)]
+                if len(following) * (1 + len(env) // 4) > MOST:
+                    raise too_many(len(reading))
+            front = following
+    return iter(front)

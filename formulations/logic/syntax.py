@@ -1,0 +1,102 @@
+"""The texts of rules as records: formulas, inequalities, and formulas that others call by name."""
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import product
+from typing import Any
+
+from formulations.labels.label_set import Selector
+from formulations.logic.ast import Formula, Inequality, Name, Position
+from formulations.logic.counts import Inequalities
+from formulations.logic.names import NamedFormula
+from formulations.logic.parser import FormulaError, called, offset_of, parse
+from formulations.logic.resolver import DEEPEST
+
+__all__ = [
+    "FormulaError",
+    "NamedFormula",
+    "check_body",
+    "check_named",
+    "read",
+]
+
+
+def read(
+    form: str,
+    text: str,
+    resolve: Callable[[str], Selector] = str,
+    named: Mapping[str, NamedFormula] | None = None,
+    arguments: Mapping[str, Selector] | None = None,
+) -> Any:
+    """The `Formula` of a text, or its `Inequality` where the form is "linear".
+
+    Parameters
+    ----------
+    text : see the README of the language
+    resolve : what a name stands for; raises ValueError for an unknown one
+    named : formulas that a formula may call
+    arguments : names that stand for fields
+
+    Raises
+    ------
+    FormulaError
+        for a text that is none, a free variable, an unknown name, or a comparison of unlike things.
+    """
+    known = {} if form == "linear" or named is None else named
+    return _read(form, Inequalities(text, resolve, known, {k: Name(v) for k, v in (arguments or {}).items()}))
+
+
+def _read(form: str, reader: Inequalities) -> Formula | Inequality:
+    try:
+        if form == "linear":
+            return reader.inequality(parse(reader.text, "inequality"))
+        return reader.formula(parse(reader.text, "formula"))
+    except RecursionError:
+        raise FormulaError("parts lie too deep inside one another", reader.text, 0) from None
+
+
+def check_named(formulas: Iterable[NamedFormula], kind: str = "formula") -> None:
+    """Raise FormulaError where the text of a named formula is none, or where formulas call each other in a circle."""
+    named = {formula.name: formula for formula in formulas}
+    calls = {
+        name: [call for call in parse(formula.text, kind).find_data("call") if called(call)[0] in named]
+        for name, formula in named.items()
+    }
+    sound: set[str] = set()
+
+    def follow(name: str, path: tuple[str, ...]) -> None:
+        if len(path) > DEEPEST:
+            raise FormulaError(
+                f"named formulas call each other more than {DEEPEST} deep", named[name].text, 0
+            )
+        for call in calls[name]:
+            inner = called(call)[0]
+            if inner in (*path, name):
+                circle = " → ".join(
+                    (*path[path.index(inner) :], name, inner) if inner in path else (name, inner)
+                )
+                message = f"a formula that calls itself: {circle}"
+                raise FormulaError(message, named[name].text, offset_of(call))
+            if inner not in sound:
+                follow(inner, (*path, name))
+        sound.add(name)
+
+    for name in named:
+        follow(name, ())
+
+
+def check_body(
+    formula: NamedFormula, kind: str, resolve: Callable[[str], Selector], named: Mapping[str, NamedFormula]
+) -> None:
+    """Raise FormulaError where the text of a named formula cannot be used, whatever its parameters stand for."""
+    wrong: list[FormulaError] = []
+    places: list[Name | Position] = [Name("O"), Position("?", 0)]
+    for chosen in product(places, repeat=min(len(formula.parameters), 8)):
+        scope = dict(zip(formula.parameters, chosen, strict=False))
+        reader = Inequalities(formula.text, resolve, named, scope)
+        try:
+            _read(kind, reader)
+            return
+        except FormulaError as error:
+            wrong.append(error)
+    telling = [error for error in wrong if " stands for " not in error.message]
+    raise max(telling or wrong, key=lambda error: error.offset)

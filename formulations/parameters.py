@@ -1,0 +1,150 @@
+"""What the parameters of templates and features may be: each declared type checks, once, for Python and for files."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from typing import Any, NewType, get_type_hints
+
+import numpy as np
+
+from formulations.shown import brief, cut
+
+KEY = object()
+"""At the end of a path into a file: the key itself, rather than its value."""
+Position = NewType("Position", int)
+"""A token by its number; negative numbers count from the end."""
+
+
+class ParameterError(ValueError):
+    """A value that a parameter cannot have; `path` leads from the parameter to what is wrong in it."""
+
+    def __init__(self, message: str, *path: Any) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class Words(tuple[str, ...]):
+    """Words, and the file that they were read from, which counts for nothing but how they are shown."""
+
+    source: str = ""
+
+    def __str__(self) -> str:
+        if self.source:
+            return f"{cut(self.source, 60)} ({len(self)} words)"
+        if len(self) > 6:
+            return f"{' or '.join(self[:3])} or … ({len(self)} words)"
+        return " or ".join(self)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A type of parameters.
+
+    Parameters
+    ----------
+    check : the value as it is kept, given the value and the parameter's name; raises ParameterError
+    schema : the JSON Schema of what files may say
+    names_fields : whether values are fields, labels or groups
+    always_shown : whether names of rules show the value even where it is the default
+    """
+
+    check: Callable[[Any, str], Any]
+    schema: Mapping[str, Any]
+    names_fields: bool = False
+    always_shown: bool = False
+
+
+def whole(value: Any, what: str, least: int = 0) -> int:
+    """The value, which has to be a whole number of at most 2^31."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= 2**31:
+        from_where = "" if least else " from 0"
+        raise ParameterError(f"{what} is {brief(value)}; expected a whole number{from_where} to 2^31")
+    return int(value)
+
+
+def _position(value: Any, what: str) -> int:
+    return whole(value, what, -(2**31))
+
+
+def _number(value: Any, what: str) -> Any:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise ParameterError(f"{what} is {brief(value)}; expected a number")
+    return value
+
+
+def _truth(value: Any, what: str) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{what} is {brief(value)}; expected true or false")
+    return bool(value)
+
+
+def text(value: Any, what: str) -> str:
+    """The value, which has to be a text."""
+    if not isinstance(value, str):
+        raise ParameterError(f"{what} is {brief(value)}; expected a text")
+    return value
+
+
+def words(value: Any, what: str) -> Words:
+    """A list of words, none of them empty."""
+    if isinstance(value, Words):
+        return value
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise ParameterError(f"{what} is {brief(value)}; expected a list of words")
+    found = Words(value)
+    for number, word in enumerate(found):
+        if not isinstance(word, str) or not word:
+            raise ParameterError(f"word {brief(word)} in {what}: expected a non-empty text", number)
+    return found
+
+
+_TEXT = {"type": "string"}
+WORDS = Kind(words, {"$ref": "#/definitions/words"})
+KINDS: dict[Any, Kind] = {
+    int: Kind(whole, {"type": "integer", "minimum": 0}, always_shown=True),
+    Position: Kind(_position, {"type": "integer"}, always_shown=True),
+    float: Kind(_number, {"type": "number"}),
+    bool: Kind(_truth, {"type": "boolean"}),
+    str: Kind(text, _TEXT),
+    tuple[str, ...]: WORDS,
+}
+"""Declared types of parameters; modules that define a type of their own add it."""
+_ANYTHING = Kind(lambda value, _: tuple(value) if isinstance(value, list) else value, _TEXT)
+
+
+def kinds(record: type[Any]) -> Mapping[str, Kind]:
+    """The kind of each parameter of a dataclass."""
+    found = _KNOWN.get(record)
+    if found is None:
+        found = _KNOWN[record] = _kinds(record)
+    return found
+
+
+_KNOWN: dict[type[Any], Mapping[str, Kind]] = {}
+
+
+def _kinds(record: type[Any]) -> Mapping[str, Kind]:
+    try:
+        hints = get_type_hints(record)
+    except (NameError, TypeError):
+        hints = {f.name: f.type for f in fields(record)}
+    return {f.name: _kind(hints.get(f.name)) for f in fields(record)}
+
+
+def _kind(hint: Any) -> Kind:
+    try:
+        return KINDS.get(hint, _ANYTHING)
+    except TypeError:
+        return _ANYTHING
+
+
+def check_parameters(record: Any) -> None:
+    """Check every parameter of a frozen dataclass, and keep it in its normal form.
+
+    Raises
+    ------
+    ParameterError
+        for a value that is not of the declared type.
+    """
+    for name, kind in kinds(type(record)).items():
+        object.__setattr__(record, name, kind.check(getattr(record, name), name.rstrip("_")))

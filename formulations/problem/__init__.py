@@ -1,0 +1,1 @@
+"""Trellises, and rules compiled for a label set."""

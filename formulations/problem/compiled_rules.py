@@ -1,0 +1,294 @@
+"""Rules compiled for a label set, once for all sequences."""
+
+import warnings
+from collections import Counter as Tally
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from formulations.automata.lattice import StepTable
+from formulations.automata.windows import Condition, StepChoice, UnboundPart, Window
+from formulations.callers import stack_level
+from formulations.constraints.feature import Feature
+from formulations.constraints.rule import Rule
+from formulations.constraints.rule_set import RuleSet
+from formulations.constraints.template import Template
+from formulations.labels.label_set import LabelSet
+from formulations.problem.digest import digest
+from formulations.problem.priority import Demand, Priorities, silenced
+from formulations.problem.problem import GroundRule, Problem, RuleNotice, WordNotice, check_totals
+from formulations.problem.trellis import Trellis
+from formulations.problem.wordless import Wordless, looked_at, words_of
+
+
+@dataclass(frozen=True)
+class CompiledFeature:
+    """A feature for one label set.
+
+    Parameters
+    ----------
+    name : unique among rules and features
+    steps : grid units of each step
+    """
+
+    name: str
+    steps: StepChoice
+
+    @property
+    def conditions(self) -> list[Condition]:
+        """What it looks at."""
+        return [self.steps.condition]
+
+    @cached_property
+    def reads(self) -> bool:
+        """Whether it looks at texts."""
+        return _reads(self.conditions)
+
+
+@dataclass(frozen=True)
+class CompiledRule:
+    """A rule for one label set.
+
+    Parameters
+    ----------
+    rule : as it was given
+    name : unique among rules and features
+    labels : K labels, declared fields included
+    parts : the same for every sequence; None where they depend on the sequence
+    """
+
+    rule: Rule
+    name: str
+    labels: LabelSet
+    parts: tuple[UnboundPart, ...] | None
+
+    @property
+    def binary(self) -> bool:
+        """Whether it counts at most one violation."""
+        return self.rule.distance == "binary"
+
+    @property
+    def conditions(self) -> list[Condition]:
+        """What its parts and demands look at, as far as they do not depend on the sequence."""
+        parts = (part.steps.condition for part in self.parts or ())
+        return [*parts, *(demand.condition for demand in self.demands)]
+
+    @cached_property
+    def reads(self) -> bool:
+        """Whether it looks at texts, as far as that does not depend on the sequence."""
+        return _reads(self.conditions)
+
+    @cached_property
+    def demands(self) -> tuple[Demand, ...]:
+        """The tokens that it ties to labels, so far as a token's neighbours tell which."""
+        asked = (statement.demand() for statement in self._demanding)
+        return tuple(Demand(pair[0], self.labels.field(pair[1]).member) for pair in asked if pair)
+
+    @cached_property
+    def _demanding(self) -> list[Template]:
+        """Its statements, if those that they tie to labels may have priority over later rules."""
+        if not self.rule.hard or self.rule.distance == "hamming":
+            return []
+        return self.rule.statements(tuple(field.name for field in self.labels.each_field))
+
+    @cached_property
+    def demands_by_sequence(self) -> bool:
+        """Whether the sequence has to be known to tell which tokens it ties to labels."""
+        return any(type(statement).demands is not Template.demands for statement in self._demanding)
+
+    def overruled(self, priorities: Priorities, window: Window) -> list[int]:
+        """Tokens of a sequence at which earlier rules have priority."""
+        if not self.demands_by_sequence:
+            demands = [(window.positions(demand.condition), demand.wanted) for demand in self.demands]
+        else:
+            asked = [s.demands(window.tokens) for s in self._demanding]
+            demands = [
+                ([t], self.labels.field(wanted).member) for each in asked for t, wanted in each.items()
+            ]
+        return priorities.overruled(self.name, demands)
+
+    def ground(self, window: Window, overruled: Sequence[int]) -> GroundRule:
+        """The rule on one sequence, given the tokens at which others have priority."""
+        if self.parts is None:
+            parts = self.rule.ground(self.labels, window.tokens)
+        else:
+            parts = tuple(part.on(window) for part in self.parts)
+        if overruled:
+            parts = tuple(silenced(part, overruled) for part in parts)
+        forced = self.rule.partial == "forced"
+        return GroundRule(self.name, self.rule.units, self.binary, parts, forced, tuple(overruled))
+
+
+@dataclass(frozen=True)
+class CompiledRules:
+    """Rules and features for one label set: immutable, picklable, and the same for every sequence.
+
+    Parameters
+    ----------
+    source : as they were given
+    labels : K labels
+    items : rules and features in their order
+    notices : what is odd about them with these labels, though no error
+    """
+
+    source: RuleSet
+    labels: LabelSet
+    items: tuple[CompiledRule | CompiledFeature, ...] = field(repr=False)
+    notices: tuple[str, ...] = field(repr=False)
+
+    @cached_property
+    def digest(self) -> str:
+        """64 hexadecimal digits that change with any rule, penalty, name or label."""
+        names = [item.name for item in self.items]
+        return digest(self.source.items, names, self.labels.names, self.labels.scheme)
+
+    def stamp(self, trellis: Trellis) -> str:
+        """64 hexadecimal digits that change with any score, rule, penalty, label name or token of a decoding."""
+        return digest(self.digest, trellis.lattice, trellis.tokens)
+
+    @cached_property
+    def rules(self) -> tuple[CompiledRule, ...]:
+        """The items without the features."""
+        return tuple(item for item in self.items if isinstance(item, CompiledRule))
+
+    def check(self, labels: LabelSet) -> None:
+        """Raise ValueError for other labels than those that the rules were compiled for."""
+        if labels != self.labels and (labels.names, labels.scheme) != (self.labels.names, self.labels.scheme):
+            raise ValueError(
+                f"the rules are compiled for {_described(self.labels)}, but the trellis has {_described(labels)}: "
+                "compile them for its labels"
+            )
+
+    def problem(self, trellis: Trellis, *, quiet: bool = False) -> Problem:
+        """Scores and ground rules of one sequence; quietly where notices were given before.
+
+        Raises
+        ------
+        ValueError
+            for other labels than those the rules were compiled for; for weights whose total could pass 2^31 nats; and
+            for a hard rule that looks at tokens where the trellis has none. Penalties and features that do are a
+            `WordNotice`.
+        """
+        self.check(trellis.labels)
+        words = words_of(trellis.tokens)
+        wordless = isinstance(words, Wordless)
+        window, priorities, blind = Window(words), Priorities(), list[str]()
+        ground, tables = list[GroundRule](), list[StepTable]()
+        for item in self.items:
+            try:
+                if isinstance(item, CompiledFeature):
+                    tables.append(window.steps(item.steps))
+                else:
+                    ground.append(item.ground(window, item.overruled(priorities, window)))
+                if looked_at(words) or (wordless and item.reads):
+                    blind.append(item.name)
+                    if isinstance(item, CompiledRule) and item.rule.hard:
+                        raise ValueError(
+                            "a hard rule that looks at tokens, but the trellis has none; give it tokens"
+                        )
+            except ValueError as error:
+                raise ValueError(f"{item.name}: {error}") from None
+        check_totals(trellis.lattice, tables, ground)
+        if blind and not quiet:
+            warnings.warn(_blindness(blind), WordNotice, stacklevel=stack_level())
+        if not quiet:
+            self.warn()
+        return Problem(trellis.lattice, trellis.lattice.plus(tables), tuple(ground), trellis.labels)
+
+    def warn(self) -> None:
+        """Say what is odd about the rules with these labels."""
+        for text in self.notices:
+            warnings.warn(text, RuleNotice, stacklevel=stack_level())
+
+    def overruled(self, tokens: Sequence[str]) -> dict[str, list[int]]:
+        """For each rule that loses to another at some tokens, those tokens."""
+        window, priorities = Window(tokens), Priorities()
+        lost = {rule.name: rule.overruled(priorities, window) for rule in self.rules}
+        return {name: tokens for name, tokens in lost.items() if tokens}
+
+
+def compile_rules(rules: Iterable[Rule | Feature], labels: LabelSet) -> CompiledRules:
+    """Compile rules and features for a label set.
+
+    Raises
+    ------
+    ValueError
+        for what is no rule, an unknown field, and a name given twice.
+    """
+    if isinstance(rules, str | Rule | Feature):
+        raise ValueError(f"rules is {rules!r}; expected a list of rules, or a rule set from load_rules")
+    source = rules if isinstance(rules, RuleSet) else RuleSet(tuple(rules))
+    names, known = unique_names(source), labels.declaring(source.fields)
+    items = tuple(_compiled(item, name, known) for item, name in zip(source, names, strict=True))
+    return CompiledRules(source, labels, items, tuple(notices(source, labels)))
+
+
+def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Problem:
+    """Compile rules for one trellis, and state them on it; as `compile_rules` and `CompiledRules.problem`."""
+    return compile_rules(rules, trellis.labels).problem(trellis)
+
+
+def _compiled(item: Rule | Feature, name: str, labels: LabelSet) -> CompiledRule | CompiledFeature:
+    try:
+        if isinstance(item, Feature):
+            return CompiledFeature(name, item.steps(labels))
+        parts = None if item.distance == "hamming" else item.parts(labels)
+        return CompiledRule(item, name, labels, parts)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
+    """What is odd about rules with these labels, or about the labels that rules are about, though no error."""
+    found = []
+    if rules.rules and labels.notice:
+        found.append(labels.notice)
+    absent = rules.absent(labels)
+    if absent:
+        found.append(f"no label for {', '.join(absent)}: counted as absent")
+    odd = [rule for rule in rules.rules if type(rule.statement).remark is not Template.remark]
+    known = labels.declaring(rules.fields)
+    names = tuple(field.name for field in known.each_field)
+    for rule in odd:
+        said = (statement.remark(known) for statement in rule.statements(names))
+        found += [f'rule "{rule.title}": {text}' for text in dict.fromkeys(said) if text]
+    return found
+
+
+def unique_names(items: Iterable[Rule | Feature]) -> list[str]:
+    """Names of rules: the given ones, which must differ, and numbered ones for statements that repeat."""
+    items = list(items)
+    for position, item in enumerate(items):
+        if not isinstance(item, Rule | Feature):
+            raise ValueError(
+                f"rule {position + 1} is {item!r}; expected a rule such as at_most_runs(...) or a feature"
+            )
+    given = Tally(item.name for item in items if item.name)
+    repeated = [name for name, times in given.items() if times > 1]
+    if repeated:
+        raise ValueError(f"two rules are named {repeated[0]!r}: names must differ")
+    taken: set[str] = set(given)
+    next_number: dict[str, int] = {}
+    names = []
+    for item in items:
+        name = title = item.title
+        while not item.name and name in taken:
+            next_number[title] = next_number.get(title, 1) + 1
+            name = f"{title} #{next_number[title]}"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def _blindness(names: list[str]) -> str:
+    more = f" and {len(names) - 1} more look" if len(names) > 1 else " looks"
+    return f"rule {names[0]!r}{more} at tokens, but the trellis has none; give it tokens"
+
+
+def _described(labels: LabelSet) -> str:
+    shown = ", ".join(labels.names[:4]) + (", …" if len(labels) > 4 else "")
+    return f"{len(labels)} labels ({shown}), scheme {labels.scheme}"
+
+
+def _reads(conditions: Iterable[Condition]) -> bool:
+    return any(literal.pattern is not None for condition in conditions for literal in condition)

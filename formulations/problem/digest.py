@@ -1,0 +1,54 @@
+"""Digests of compiled rules and of trellises: equal for equal content, in every process."""
+
+from dataclasses import fields, is_dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from formulations.labels.label_set import Group
+
+SILENT = ("reason", "title", "source")
+"""Fields of records that change nothing that is computed."""
+
+
+def digest(*parts: Any) -> str:
+    """64 hexadecimal digits that change with any number, text or array in the parts, which may be nested records."""
+    return _content(parts, {}).hex()
+
+
+def _content(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:
+    """The digest of a value, from those of what it holds; `known` holds records met before, by identity: none is let go."""
+    if id(value) in known:
+        return known[id(value)][1]
+    if isinstance(value, np.ndarray):
+        made = _array(value)
+    elif isinstance(value, Group):
+        return _hash("group", value._key)
+    elif is_dataclass(value):
+        declared = ((f.name, getattr(value, f.name)) for f in fields(value) if f.name not in SILENT)
+        named = (type(value).__name__, *(each for pair in declared for each in pair))
+        made = _hash("record", b"".join(_content(each, known) for each in named))
+    elif isinstance(value, tuple | list):
+        made = _hash("parts", b"".join(_content(each, known) for each in value))
+    elif isinstance(value, frozenset):
+        made = _hash("set", b"".join(sorted(_content(each, known) for each in value)))
+    elif isinstance(value, str):
+        return _hash("text", value.encode("utf-8", "surrogatepass"))
+    elif value is None or isinstance(value, float):
+        return _hash("none" if value is None else "float", repr(value).encode())
+    else:
+        return _hash("number", str(int(value)).encode())
+    known[id(value)] = value, made
+    return made
+
+
+def _array(array: np.ndarray) -> bytes:
+    """Of whole numbers or truth values, in C order, whatever the machine's own byte order."""
+    return _hash(f"array {array.shape}", np.ascontiguousarray(array, "<i8").tobytes())
+
+
+def _hash(kind: str, content: bytes) -> bytes:
+    found = blake2b(kind.encode() + b"\0", digest_size=32)
+    found.update(content)
+    return found.digest()

@@ -1,0 +1,219 @@
+"""Rules on single tokens and steps as scores for classes of tokens, and the machines of the others, for all sequences."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from formulations.automata.lattice import StepTable
+from formulations.automata.machine import Automaton, TooManyStates
+from formulations.automata.part import Part
+from formulations.automata.sums import Sum
+from formulations.automata.windows import FIRST, LAST, Condition, StepChoice, UnboundPart
+from formulations.grid import Grid, add, is_forbidden
+from formulations.problem.compiled_rules import CompiledFeature, CompiledRule, CompiledRules
+from formulations.problem.priority import Priorities
+from formulations.problem.problem import GroundRule
+from formulations.problem.vocabulary import Vocabulary
+
+NODES, EDGES, MACHINES = range(3)
+"""What tokens are sorted into classes for: scores of tokens, scores of steps, and what machines read."""
+
+Truth = tuple[bool, ...]
+"""Which of the conditions for a purpose hold at the tokens of a class."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Grid scores that a condition chooses.
+
+    Parameters
+    ----------
+    values : (P, K) of tokens or (P, K, K) of steps, the second where the condition holds
+    condition : see `StepChoice`
+    rule : the place of the rule that it comes from; None for a feature
+    first : whether it is for the first token alone
+    """
+
+    values: Grid
+    condition: Condition
+    rule: int | None = None
+    first: bool = False
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A machine of a rule that does not fold.
+
+    Parameters
+    ----------
+    key : the place of the rule among all, and of the machine among the rule's
+    steps : symbols (P, K+1 or 1, K), and the condition that chooses
+    automaton : emits each violation as early as it is certain
+    penalty : grid units a violation; None for a hard rule
+    part : the place of the rule, and of the part among the rule's
+    total : the sum that the machine counts, where its violations count singly
+    """
+
+    key: tuple[int, int]
+    steps: StepChoice
+    automaton: Automaton
+    penalty: int | None
+    part: tuple[int, int]
+    total: Sum | None
+
+
+class Folding:
+    """Compiled rules as tables.
+
+    Parameters
+    ----------
+    rules : for K labels
+    first, last : (K,) grid scores of the first and the last token that a model adds for every sequence
+
+    Attributes
+    ----------
+    left : places of the rules that the tables leave out, and why
+    apart : whether what is left has priority over no rule of the tables, nor one of these over it
+    reads : whether any rule or feature of the tables looks at texts
+    silent : whether none at all does
+    weight : grid units that rules and features can come to at a token, at most
+    """
+
+    def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
+        self.rules = rules
+        self.left: dict[int, str] = {}
+        self._nodes: list[Table] = []
+        self._edges: list[Table] = []
+        self._following: list[tuple[int, CompiledRule, tuple[UnboundPart, ...]]] = []
+        place = 0
+        for item in rules.items:
+            if isinstance(item, CompiledFeature):
+                self._add(item.steps, None)
+            else:
+                self._enter(item, place)
+                place += 1
+        self._demanding = [(p, rule) for p, rule in enumerate(rules.rules) if rule.demands]
+        asked = [demand.condition for _, rule in self._demanding for demand in rule.demands]
+        self.apart = sum(rule.demands_by_sequence for rule in rules.rules) == 0 or (
+            sum(bool(rule.demands or rule.demands_by_sequence) for rule in rules.rules) < 2
+        )
+        for scores, end in ((first, FIRST), (last, LAST)):
+            if scores is not None:
+                self._nodes.append(Table(np.stack([np.zeros_like(scores), scores]), (end,)))
+        self.reads = any(item.reads for item in rules.items)
+        self.silent = not self.reads and not self.left
+        if len(self._demanding) < 2:
+            self._demanding, asked = [], []
+        self.weight = sum(
+            int(np.abs(table.values).max(where=~is_forbidden(table.values), initial=0))
+            for table in [*self._nodes, *self._edges]
+        )
+        self.weight += sum(
+            (rule.rule.units or 0) * sum(map(_most, parts)) for _, rule, parts in self._following
+        )
+        begins = [(FIRST,)] if any(table.first for table in self._nodes) else []
+        steps = [part.steps for _, _, parts in self._following for part in parts]
+        self.conditions = [
+            _distinct([*(table.condition for table in self._nodes), *asked, *begins]),
+            _distinct([*(table.condition for table in self._edges), *(asked if self._edges else ())]),
+            _distinct(choice.condition for choice in steps),
+        ]
+
+    def vocabulary(self) -> Vocabulary:
+        """A new one, with the purposes' conditions."""
+        return Vocabulary(self.conditions)
+
+    def _enter(self, rule: CompiledRule, place: int) -> None:
+        parts = rule.parts
+        if parts is None or rule.demands_by_sequence:
+            self.left[place] = "it looks at the whole sequence"
+            return
+        ground = GroundRule(rule.name, rule.rule.units, rule.binary, tuple(map(_sampled, parts)))
+        once = rule.binary and not rule.rule.hard
+        if ground.unseen:
+            self.left[place] = "its machine depends on the length"
+        elif once and len(ground.machines) > 1:
+            self.left[place] = "it counts once over several machines"
+        elif all(part.is_local for part in ground.parts) and not once:
+            for part, scores in zip(parts, ground.as_scores(), strict=True):
+                self._add(StepChoice(scores.values, part.steps.condition), place)
+        elif rule.demands:
+            self.left[place] = "others may have priority over its machines"
+        else:
+            self._following.append((place, rule, parts))
+
+    def _add(self, scores: StepChoice, place: int | None) -> None:
+        """Enter scores of tokens or steps; what is for steps from START belongs to the first token."""
+        values, condition = scores.values, scores.condition
+        if values.shape[1] == 1:
+            self._nodes.append(Table(values[:, 0], condition, place))
+            return
+        self._edges.append(Table(values[:, 1:], condition, place))
+        if values[:, 0].any():
+            self._nodes.append(Table(values[:, 0], condition, place, first=True))
+
+    def node_scores(self, truth: Truth) -> Grid:
+        """(K,) what is added at the tokens of a class."""
+        return self._sum(self._nodes, dict(zip(self.conditions[NODES], truth, strict=True)), ())
+
+    def edge_scores(self, truth: Truth) -> Grid:
+        """(K, K) what is added on steps [previous, next] into the tokens of a class."""
+        K = len(self.rules.labels)
+        return self._sum(self._edges, dict(zip(self.conditions[EDGES], truth, strict=True)), (K,))
+
+    def _sum(self, tables: Sequence[Table], holds: dict[Condition, bool], shape: tuple[int, ...]) -> Grid:
+        total: Grid = np.zeros((*shape, len(self.rules.labels)), np.int64)
+        overruled = self._overruled(holds) if tables else ()
+        for table in tables:
+            if table.rule not in overruled and (holds[(FIRST,)] if table.first else True):
+                total = add(total, table.values[int(holds[table.condition]) if len(table.values) > 1 else 0])
+        return total
+
+    def _overruled(self, holds: dict[Condition, bool]) -> set[int | None]:
+        """Places of the rules that others have priority over at the tokens of a class."""
+        priorities, lost = Priorities(), set[int | None]()
+        for place, rule in self._demanding:
+            demands = [([0], demand.wanted) for demand in rule.demands if holds[demand.condition]]
+            if priorities.overruled(rule.name, demands):
+                lost.add(place)
+        return lost
+
+    def machines(self, length: int) -> list[Followed]:
+        """The machines of the rules that do not fold, for sequences of at most `length` tokens.
+
+        Raises
+        ------
+        TooManyStates
+            where one would be too large.
+        """
+        found = []
+        for place, rule, parts in self._following:
+            once, count = rule.binary and not rule.rule.hard, 0
+            for number, part in enumerate(parts):
+                sampled = _sampled(part, length)
+                machines, total = sampled.machines, sampled if isinstance(sampled, Sum) and not once else None
+                if machines is None:
+                    raise TooManyStates(f"{rule.name}: too many states for {length} tokens")
+                for machine in machines:
+                    automaton = machine.automaton.once if once else machine.automaton
+                    steps = StepChoice(machine.steps.values, part.steps.condition)
+                    key, penalty = (place, count), rule.rule.units
+                    found.append(Followed(key, steps, automaton.early, penalty, (place, number), total))
+                    count += 1
+        return found
+
+
+def _sampled(part: UnboundPart, length: int = 8) -> Part:
+    """The part on a sequence at whose tokens no condition holds."""
+    return part.make(StepTable(part.steps.values, np.zeros(length, np.int64)))
+
+
+def _most(part: UnboundPart) -> int:
+    """Violations at a token, at most."""
+    machines = _sampled(part).machines or ()
+    return sum(int(m.emits.max(initial=0) + m.final.max(initial=0)) for m in machines)
+
+
+def _distinct(conditions: Iterable[Condition]) -> list[Condition]:
+    return list(dict.fromkeys(conditions))

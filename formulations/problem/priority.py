@@ -1,0 +1,57 @@
+"""The order of hard token rules is their priority (Liao et al. 2009, section 3.1: "no matter what the context is")."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.automata.lattice import StepTable
+from formulations.automata.machine import Machine
+from formulations.automata.part import Part
+from formulations.automata.windows import Condition
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Tokens that a hard rule ties to some labels.
+
+    Parameters
+    ----------
+    condition : which tokens
+    wanted : (K,) the labels
+    """
+
+    condition: Condition
+    wanted: NDArray[np.bool_]
+
+
+class Priorities:
+    """Which labels the hard token rules so far leave to each token.
+
+    A later one that leaves none of them is overruled there. Soft rules are never overruled: their penalties decide.
+    """
+
+    def __init__(self) -> None:
+        self._left: dict[int, tuple[str, NDArray[np.bool_]]] = {}
+
+    def overruled(self, name: str, demands: Iterable[tuple[Iterable[int], NDArray[np.bool_]]]) -> list[int]:
+        """Tokens at which an earlier rule forbids what this one demands, given tokens and the labels (K,) they must have."""
+        lost = []
+        for tokens, wanted in demands:
+            for t in tokens if wanted.any() else ():
+                whose, left = self._left.setdefault(t, (name, wanted))
+                if (left & wanted).any():
+                    self._left[t] = whose, left & wanted
+                elif whose != name:
+                    lost.append(t)
+        return lost
+
+
+def silenced(part: Part, tokens: Sequence[int]) -> Part:
+    """A local machine that emits nothing at the tokens."""
+    assert isinstance(part, Machine)
+    values = np.concatenate([part.steps.values, np.zeros_like(part.steps.values[:1])])
+    index = part.steps.index.copy()
+    index[list(tokens)] = len(values) - 1
+    return replace(part, steps=StepTable(values, index))

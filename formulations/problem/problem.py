@@ -1,0 +1,180 @@
+"""A trellis with its rules compiled: the one form that programs, searches and reports read."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.automata.hamming import Relabelled
+from formulations.automata.lattice import Lattice, StepTable
+from formulations.automata.machine import Machine
+from formulations.automata.part import Part
+from formulations.grid import FORBIDDEN, LIMIT, SPARE, UNITS_PER_NAT, Grid, check_total, is_forbidden
+from formulations.labels.label_set import LabelSet
+
+Path = NDArray[np.int64]
+
+
+class RuleNotice(UserWarning):
+    """Something about rules that is no error: a declared field that the model lacks, a scheme that was read from odd names."""
+
+
+class WordNotice(RuleNotice):
+    """Rules and features that look at tokens of a trellis that has none."""
+
+
+@dataclass(frozen=True)
+class GroundRule:
+    """A rule made concrete for one sequence.
+
+    Parameters
+    ----------
+    name : unique among the rules
+    penalty : grid units a violation; None for a hard rule
+    binary : whether the rule as a whole counts at most once
+    parts : their violations, summed, are the rule's
+    forced : whether searches evaluate it on prefixes even where that loses solutions
+    overruled : tokens at which an earlier rule has priority, so that this one does not count there
+    """
+
+    name: str
+    penalty: int | None
+    binary: bool
+    parts: tuple[Part, ...]
+    forced: bool = False
+    overruled: tuple[int, ...] = ()
+
+    @cached_property
+    def machines(self) -> tuple[Machine, ...]:
+        """Machines of all parts that have one small enough."""
+        return tuple(machine for part in self.parts for machine in part.machines or ())
+
+    @cached_property
+    def unseen(self) -> tuple[Part, ...]:
+        """Parts without a machine: searches see them on whole labellings only."""
+        return tuple(part for part in self.parts if part.machines is None)
+
+    def violations(self, path: Path) -> int:
+        """Violations of label ids (T,)."""
+        found = sum(part.violations(path) for part in self.parts)
+        return min(found, 1) if self.binary else found
+
+    @property
+    def folds(self) -> bool:
+        """Whether the rule is a sum over single steps, so that it can go into the lattice's scores."""
+        if not all(part.is_local for part in self.parts):
+            return False
+        if self.penalty is None or not self.binary:
+            return True
+        return sum(int(machine.fires_at.sum()) for machine in self.machines) <= 1
+
+    def as_scores(self) -> list[StepTable]:
+        """What a rule that folds adds to each step's score."""
+        return [m.steps.map(self._price(m.emits[0])) for m in self.machines]
+
+    def _price(self, emits: NDArray[np.int64]) -> NDArray[np.int64]:
+        if self.penalty is None:
+            return np.where(emits > 0, FORBIDDEN, 0)
+        return -self.penalty * (np.minimum(emits, 1) if self.binary else emits)
+
+    def softened(self, penalty: int) -> "GroundRule":
+        """The rule at a price, grid units a violation; its parts then count what a hard rule need not."""
+        counting = (replace(p, hard=False) if isinstance(p, Relabelled) else p for p in self.parts)
+        return replace(self, penalty=penalty, parts=tuple(counting))
+
+    @property
+    def most(self) -> int:
+        """An upper bound on the violations of any labelling."""
+        return 1 if self.binary else sum(part.most for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Value:
+    """What a labelling is worth, recomputed from scratch; grid units."""
+
+    model: int
+    features: int
+    penalty: int
+    violations: dict[str, int]
+    feasible: bool
+
+    @property
+    def score(self) -> int:
+        """model + features - penalty, `FORBIDDEN` where a hard rule or a forbidden step is broken."""
+        return self.model + self.features - self.penalty if self.feasible else FORBIDDEN
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Scores and ground rules of one sequence.
+
+    Parameters
+    ----------
+    model : the scores as they came
+    lattice : the scores with features added; after folding, with folded rules too
+    rules : the rules that `lattice` does not hold
+    labels : K labels
+    """
+
+    model: Lattice
+    lattice: Lattice
+    rules: tuple[GroundRule, ...]
+    labels: LabelSet
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(T, K)."""
+        return self.model.shape
+
+    def value(self, path: Path) -> Value:
+        """Score, features, penalty and violations of label ids (T,)."""
+        model, total = self.model.score(path), self.lattice.score(path)
+        violations = {rule.name: rule.violations(path) for rule in self.rules}
+        soft = [rule for rule in self.rules if rule.penalty is not None]
+        kept = not any(violations[rule.name] for rule in self.rules if rule.penalty is None)
+        penalty = sum(rule.penalty * violations[rule.name] for rule in soft if rule.penalty is not None)
+        possible = not is_forbidden(model)
+        return Value(model, total - model if possible else 0, penalty, violations, kept and possible)
+
+    def breaks(self, path: Path) -> list[str]:
+        """Names of the rules that label ids (T,) break."""
+        return [rule.name for rule in self.rules if rule.violations(path)]
+
+    def fold(self, *, soft: bool = True) -> "Problem":
+        """The same problem with rules on single tokens and edges moved into the lattice, exactly.
+
+        With `soft=False` only hard rules move, so that scores stay apart from penalties.
+        """
+        kept, tables = list[GroundRule](), list[StepTable]()
+        for rule in self.rules:
+            if rule.folds and (soft or rule.penalty is None):
+                tables += rule.as_scores()
+            else:
+                kept.append(rule)
+        if len(kept) == len(self.rules):
+            return self
+        return replace(self, lattice=self.lattice.plus(tables), rules=tuple(kept))
+
+
+def check_totals(model: Lattice, tables: list[StepTable], rules: list[GroundRule]) -> None:
+    """Raise ValueError where weights and penalties could pass 2^31 nats in all."""
+    T, K = model.shape
+    weights = sum(int(np.abs(t.values).reshape(len(t.values), -1).max(axis=1)[t.index].sum()) for t in tables)
+    penalties = 0
+    for rule in rules:
+        cost = (rule.penalty or 0) * rule.most
+        if cost > LIMIT:
+            raise ValueError(
+                f"rule {rule.name!r}: {rule.most} violations of {(rule.penalty or 0) / UNITS_PER_NAT:g} nats pass 2^31 "
+                f"nats: lower the penalty, or leave it out to make the rule hard (penalty = {math.inf})"
+            )
+        penalties += cost
+    uses = np.bincount(model.step, minlength=len(model.pool)).astype(np.int64)
+    node = model.node.reshape(T, model.states // K, K).max(axis=1)
+    parts: list[tuple[str, Grid, int | Grid]] = [
+        ("node", node, np.ones(T, np.int64)),
+        ("edge", model.pool, uses),
+    ]
+    check_total(parts, max(0, weights + penalties - SPARE))

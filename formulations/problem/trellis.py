@@ -1,0 +1,197 @@
+"""The trellis: what a sequence model hands over, and nothing about rules."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from formulations.automata.lattice import Lattice
+from formulations.grid import nats
+from formulations.labels.label_set import LabelSet, check_number
+from formulations.labels.schemes import named
+from formulations.problem import score_arrays as arrays
+
+
+@dataclass(frozen=True, init=False)
+class Trellis:
+    """Log scores of every labelling of T tokens with K labels (Stokman 2011, eq. 41; Fersini 2014, eq. 12).
+
+    ``score(y) = start[y_0] + Σ_{t=1}^{T-1} edges[t-1, y_{t-1}, y_t]``, in nats.
+
+    Parameters
+    ----------
+    start : (K,) log score of label k at token 0, that token's own score included
+    edges : (T-1, K, K) label i at t-1, then j at t, token t's own score included; -inf forbids
+    labels : K names, or a LabelSet; `0`, `1`, … where not given
+    tokens : T texts that rules may look at; empty texts where not given, and then a hard rule that looks at tokens is an
+        error, a penalty or feature that does a warning
+    scheme : "plain", "bio", "iob1", "iobes", "bilou", "bmes" or "paths"; inferred from the names where not given
+
+    Raises
+    ------
+    ValueError
+        for wrong shapes, NaN, +inf, and totals beyond 2^31 nats.
+
+    Examples
+    --------
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> trellis.score(["b", "b"])
+    -0.5
+    """
+
+    lattice: Lattice
+    labels: LabelSet
+    tokens: tuple[str, ...]
+
+    def __init__(
+        self,
+        start: ArrayLike,
+        edges: ArrayLike,
+        labels: LabelSet | Sequence[str] | None = None,
+        tokens: Sequence[str] | None = None,
+        *,
+        scheme: str = "",
+    ) -> None:
+        self._set(arrays.dense(start, edges), labels, tokens, scheme)
+
+    @classmethod
+    def second_order(
+        cls,
+        start: ArrayLike,
+        first: ArrayLike | None,
+        edges: ArrayLike,
+        labels: LabelSet | Sequence[str] | None = None,
+        tokens: Sequence[str] | None = None,
+        *,
+        scheme: str = "",
+    ) -> "Trellis":
+        """A trellis whose scores look at two labels before (Thede and Harper 1999).
+
+        ``score(y) = start[y_0] + first[y_0, y_1] + Σ_{t=2}^{T-1} edges[t-2, y_{t-2}, y_{t-1}, y_t]``, in nats.
+
+        Parameters
+        ----------
+        start : (K,) log score of label k at token 0, that token's own score included
+        first : (K, K) label i at token 0, then j at token 1, token 1's own score included; None or empty for T = 1
+        edges : (T-2, K, K, K) label h at t-2, i at t-1, then j at t, token t's own score included; -inf forbids
+        labels, tokens, scheme : as in `Trellis`
+
+        Examples
+        --------
+        >>> trellis = Trellis.second_order([0.0, -1.0], [[0.0, -1.0], [-2.0, 0.5]], [])
+        >>> trellis.score([1, 1])
+        -0.5
+        """
+        return cls._from(arrays.dense_pairs(start, first, edges), labels, tokens, scheme)
+
+    @classmethod
+    def from_emissions(
+        cls,
+        emissions: ArrayLike,
+        transitions: ArrayLike,
+        start: ArrayLike | None = None,
+        end: ArrayLike | None = None,
+        labels: LabelSet | Sequence[str] | None = None,
+        tokens: Sequence[str] | None = None,
+        *,
+        scheme: str = "",
+        first: ArrayLike | None = None,
+    ) -> "Trellis":
+        """A trellis whose transition scores are the same at every token; the parts are kept apart.
+
+        Parameters
+        ----------
+        emissions : (T, K) log score of label k at token t
+        transitions : (K, K) from, to; or (K, K, K) before, from, to for second order
+        start, end : (K,) log score of the first and the last label, or None
+        labels, tokens, scheme : as in `Trellis`
+        first : (K, K) from, to: the transition into token 1 for second order, where there is no label before; None for 0
+        """
+        lattice = arrays.factored(emissions, transitions, start, end, first)
+        return cls._from(lattice, labels, tokens, scheme)
+
+    @classmethod
+    def joined(cls, trellises: Sequence["Trellis"]) -> "Trellis":
+        """Trellises of the same labels and order, one after the other: the score is the sum of theirs.
+
+        Raises
+        ------
+        ValueError
+            for none, for some that differ in labels or order, and for totals beyond 2^31 nats.
+        """
+        if not trellises:
+            raise ValueError("no trellis to join")
+        first = trellises[0]
+        for number, each in enumerate(trellises):
+            if (each.labels, each.order) != (first.labels, first.order):
+                raise ValueError(f"trellis {number} differs from the first one in its labels or its order")
+        lattice = arrays.joined([each.lattice for each in trellises])
+        return cls._from(lattice, first.labels, [word for each in trellises for word in each.tokens], "")
+
+    @classmethod
+    def _from(
+        cls,
+        lattice: Lattice,
+        labels: LabelSet | Sequence[str] | None,
+        tokens: Sequence[str] | None,
+        scheme: str,
+    ) -> "Trellis":
+        self = cls.__new__(cls)
+        self._set(lattice, labels, tokens, scheme)
+        return self
+
+    def _set(
+        self,
+        lattice: Lattice,
+        labels: LabelSet | Sequence[str] | None,
+        tokens: Sequence[str] | None,
+        scheme: str,
+    ) -> None:
+        T, K = lattice.shape
+        names = labels.names if isinstance(labels, LabelSet) else labels
+        if isinstance(names, str):
+            raise ValueError(f"labels is the text {names!r}; expected a list of {K} names")
+        check_number(K)
+        names = tuple(str(k) for k in range(K)) if names is None else tuple(names)
+        if len(names) != K:
+            raise ValueError(f"{len(names)} labels are named, but the scores have {K}")
+        scheme = named(scheme) or (labels.scheme if isinstance(labels, LabelSet) else "")
+        same = isinstance(labels, LabelSet) and labels.scheme == scheme
+        label_set = labels if same and isinstance(labels, LabelSet) else LabelSet(names, scheme)
+        if isinstance(tokens, str):
+            raise ValueError(f"tokens is the text {tokens!r}; expected a list of {T} tokens")
+        words = ("",) * T if tokens is None else tuple(tokens)
+        if len(words) != T:
+            raise ValueError(f"{len(words)} tokens are given, but the scores cover {T}")
+        for t, word in enumerate(words):
+            if not isinstance(word, str):
+                raise ValueError(f"token {t} is {word!r}: tokens are texts")
+        object.__setattr__(self, "lattice", lattice)
+        object.__setattr__(self, "labels", label_set)
+        object.__setattr__(self, "tokens", words)
+
+    def __len__(self) -> int:
+        """Number of tokens, T."""
+        return self.lattice.shape[0]
+
+    def __repr__(self) -> str:
+        T, K = self.lattice.shape
+        order = "" if self.order == 1 else ", second order"
+        return f"Trellis({T} tokens, {K} labels, {self.labels.scheme}{order})"
+
+    @property
+    def order(self) -> int:
+        """How many labels before its own a score looks at, 1 or 2."""
+        return self.lattice.order
+
+    def ids(self, labelling: Iterable[object]) -> NDArray[np.int64]:
+        """Label ids (T,) of a labelling given as names or ids."""
+        ids = self.labels.ids(labelling)
+        if len(ids) != len(self):
+            raise ValueError(f"the labelling has {len(ids)} labels, but there are {len(self)} tokens")
+        return ids
+
+    def score(self, labelling: Iterable[object]) -> float:
+        """Score of a labelling, given as names or ids, in nats; -inf where it takes a forbidden step."""
+        return nats(self.lattice.score(self.ids(labelling)))

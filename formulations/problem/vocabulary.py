@@ -1,0 +1,174 @@
+"""Distinct tokens, each looked at once, and the classes of tokens that they make with their neighbours."""
+
+from collections.abc import Sequence
+from operator import itemgetter
+from sys import byteorder
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.automata.windows import Condition, Pattern
+
+MOST_TOKENS = 1 << 16
+"""Distinct tokens of a vocabulary; a new one is begun beyond them."""
+MOST_CLASSES = 1 << 22
+"""Places in the table of classes for one purpose."""
+
+
+class TooManyClasses(ValueError):
+    """Tokens that conditions tell apart in too many ways."""
+
+
+class Vocabulary:
+    """What conditions tell of tokens, for several purposes; it grows, in one thread at a time.
+
+    What others may hold copies of changes after `changes` does, so that an interrupt at any place does no harm.
+
+    The class of a token for a purpose says which of the purpose's conditions hold there. It is looked up by three numbers: of
+    what is read of the token before, the token itself, and the token after it; 0 stands for no token.
+
+    Parameters
+    ----------
+    purposes : the conditions of each purpose
+    """
+
+    def __init__(self, purposes: Sequence[Sequence[Condition]]) -> None:
+        self.purposes = [tuple(conditions) for conditions in purposes]
+        literals = [literal for each in self.purposes for condition in each for literal in condition]
+        self.patterns: list[Pattern] = list(
+            dict.fromkeys(literal.pattern for literal in literals if literal.pattern is not None)
+        )
+        place = {pattern: i for i, pattern in enumerate(self.patterns)}
+        self._read = [
+            [
+                sorted(
+                    {
+                        place[literal.pattern]
+                        for c in conditions
+                        for literal in c
+                        if literal.place == at and literal.pattern is not None
+                    }
+                )
+                for at in (-1, 0, 1)
+            ]
+            for conditions in self.purposes
+        ]
+        self._place = place
+        self._row: dict[str, bytes] = {}
+        """The row of each token as the bytes of an int64, as joining them takes less time than counting."""
+        self.changes = 0
+        """How often arrays that others may hold copies of have changed."""
+        self.numbers = np.zeros((64, len(self.purposes), 3), np.int32)
+        self._kinds: list[list[dict[bytes, int]]] = [[{}, {}, {}] for _ in self.purposes]
+        self._bits: list[list[list[bytes]]] = [[[], [], []] for _ in self.purposes]
+        self.classes = [np.full((2, 2, 2), -1, np.int32) for _ in self.purposes]
+        self.truths: list[list[tuple[bool, ...]]] = [[] for _ in self.purposes]
+        self._known: list[dict[tuple[bool, ...], int]] = [{} for _ in self.purposes]
+
+    def __len__(self) -> int:
+        """Distinct tokens so far."""
+        return len(self._row)
+
+    @property
+    def full(self) -> bool:
+        """Whether it holds as many tokens as it may."""
+        return len(self._row) >= MOST_TOKENS
+
+    def known_rows(self, tokens: Sequence[str]) -> NDArray[np.int64] | None:
+        """(T,) the row of each token; None where one is new."""
+        try:
+            found = itemgetter(*tokens)(self._row)
+        except KeyError:
+            return None
+        return np.frombuffer(bytearray().join(found if len(tokens) > 1 else (found,)), np.int64)
+
+    def rows(self, tokens: Sequence[str]) -> NDArray[np.int64]:
+        """(T,) the row of each token."""
+        known = self.known_rows(tokens)
+        return known if known is not None else np.array([self._enter(token) for token in tokens], np.int64)
+
+    @property
+    def tokens(self) -> list[str]:
+        """The distinct tokens by row."""
+        return list(self._row)
+
+    def _enter(self, token: str) -> int:
+        known = self._row.get(token)
+        if known is not None:
+            return int.from_bytes(known, byteorder)
+        if not isinstance(token, str):
+            raise TypeError(f"token {token!r} is no text")
+        row = len(self._row)
+        if row == len(self.numbers):
+            self.changes += 1
+            self.numbers = np.concatenate([self.numbers, np.zeros_like(self.numbers)])
+        held = np.array([pattern.matches(token) for pattern in self.patterns], bool)
+        for purpose, read in enumerate(self._read):
+            for place, patterns in enumerate(read):
+                kinds, bits = self._kinds[purpose][place], held[patterns].tobytes()
+                if bits not in kinds:
+                    self._bits[purpose][place].append(bits)
+                    kinds[bits] = len(self._bits[purpose][place])
+                self.numbers[row, purpose, place] = kinds[bits]
+        self._row[token] = row.to_bytes(8, byteorder)
+        return row
+
+    def meet(self, purpose: int, before: int, own: int, after: int) -> int:
+        """The class of a token for a purpose, by the numbers of the three tokens; entered where it is new.
+
+        Raises
+        ------
+        TooManyClasses
+            where the table would pass `MOST_CLASSES`.
+        """
+        table = self.classes[purpose]
+        key = before, own, after
+        if any(number >= size for number, size in zip(key, table.shape, strict=True)):
+            table = self.classes[purpose] = _larger(table, key)
+        if table[key] < 0:
+            truth = self._truth(purpose, key)
+            known = self._known[purpose]
+            if truth not in known:
+                self.truths[purpose].append(truth)
+                known[truth] = len(self.truths[purpose]) - 1
+            self.changes += 1
+            table[key] = known[truth]
+        return int(table[key])
+
+    def class_of(self, purpose: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(T,) the classes of a sequence's tokens for a purpose."""
+        numbers = self.numbers[rows, purpose]
+        T = len(rows)
+        before, after = np.zeros(T, np.int64), np.zeros(T, np.int64)
+        before[1:], after[:-1] = numbers[:-1, 0], numbers[1:, 2]
+        keys = zip(before.tolist(), numbers[:, 1].tolist(), after.tolist(), strict=True)
+        return np.array([self.meet(purpose, *key) for key in keys], np.int64)
+
+    def _truth(self, purpose: int, key: tuple[int, int, int]) -> tuple[bool, ...]:
+        """Which of the purpose's conditions hold."""
+        held: list[dict[int, bool] | None] = []
+        for place, number in enumerate(key):
+            read, bits = self._read[purpose][place], self._bits[purpose][place]
+            there = np.frombuffer(bits[number - 1], bool).tolist() if number else None
+            held.append(None if there is None else dict(zip(read, there, strict=True)))
+        return tuple(
+            all(self._holds(literal.place, literal.pattern, literal.holds, held) for literal in c)
+            for c in self.purposes[purpose]
+        )
+
+    def _holds(
+        self, place: int, pattern: Pattern | None, wanted: bool, held: list[dict[int, bool] | None]
+    ) -> bool:
+        there = held[place + 1]
+        if pattern is None or there is None:
+            return pattern is None and (there is not None) == wanted
+        return there[self._place[pattern]] == wanted
+
+
+def _larger(table: NDArray[np.int32], key: Sequence[int]) -> NDArray[np.int32]:
+    shape = [size if number < size else 2 * number for number, size in zip(key, table.shape, strict=True)]
+    if np.prod(shape) > MOST_CLASSES:
+        raise TooManyClasses(f"more than {MOST_CLASSES} classes of tokens")
+    larger = np.full(shape, -1, np.int32)
+    larger[tuple(slice(size) for size in table.shape)] = table
+    return larger

@@ -1,0 +1,181 @@
+"""What kind of rule each one is: whether it folds, is a row, has a small machine, and what a prefix shows of it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from formulations.automata.circuit import Circuit
+from formulations.automata.hamming import Relabelled, label_classes
+from formulations.automata.machine import MOST_STATES, Machine
+from formulations.automata.sums import Sum
+from formulations.constraints.rule import Rule
+from formulations.constraints.rule_set import RuleSet
+from formulations.labels.label_set import LabelSet
+from formulations.problem.compiled_rules import compile_rules
+from formulations.problem.folding import Folding
+from formulations.problem.problem import GroundRule
+from formulations.problem.trellis import Trellis
+from formulations.programs.formulation import formulate
+
+SAMPLE, MOST_COMPARED = 6, 20_000
+"""Tokens on which formulas are looked at, and how many joint states."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What the machine finds out about a rule.
+
+    Parameters
+    ----------
+    rule : its name
+    form : template, linear or logic
+    kind : "local" (folds into the trellis), "linear" (a row), "regular" (an automaton) or "auxiliary" (a column
+        for each gate)
+    states : of its largest automaton; None where it would pass `MOST_STATES`
+    machines : how many automata or rows it is made of
+    partial : "exact" or "sound" where it can be evaluated on prefixes read left to right (Stokman 2011, section
+        4.1, the set P), "forced" where it is made to, "" where it cannot
+    bound : what a prefix shows of the violations to come
+    rows, columns : what it adds to an integer program of this size, σ included
+    warning : what to know before using it
+    apart : why it is stated anew for each sequence; empty where it is compiled once for all
+    """
+
+    rule: str
+    form: str
+    kind: str
+    states: int | None
+    machines: int
+    partial: str
+    bound: str
+    rows: int
+    columns: int
+    warning: str = ""
+    apart: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+
+def analyse(rules: RuleSet, labels: LabelSet, tokens: Sequence[str]) -> list[Analysis]:
+    """Every rule on one sequence.
+
+    Raises
+    ------
+    ValueError
+        for fields that are neither labels nor declared.
+    """
+    K = len(labels)
+    trellis = Trellis(np.zeros(K), np.zeros((len(tokens) - 1, K, K)), labels=labels, tokens=tokens)
+    compiled = compile_rules(rules, labels)
+    problem, left = compiled.problem(trellis), Folding(compiled).left
+    empty = formulate(replace(problem, rules=())).program
+    found = []
+    for place, (rule, ground) in enumerate(zip(rules.rules, problem.rules, strict=True)):
+        program = formulate(replace(problem, rules=(ground,))).program
+        size = program.n_rows - empty.n_rows, program.n_columns - empty.n_columns
+        row = _analysis(rule, ground, labels, tokens, *size)
+        found.append(replace(row, apart=left.get(place, "")))
+    return found
+
+
+def _analysis(
+    rule: Rule, ground: GroundRule, labels: LabelSet, tokens: Sequence[str], rows: int, columns: int
+) -> Analysis:
+    partial = _partial(rule, ground, labels, tokens)
+    warning = ""
+    if ground.forced:
+        if not partial:
+            warning = (
+                "evaluated on prefixes although a prefix may break it and come right: solutions get lost"
+            )
+        partial = partial or "forced"
+    names = tuple(field.name for field in labels.each_field)
+    warning = next((text for s in rule.statements(names) if (text := s.remark(labels))), warning)
+    states = None if ground.unseen else max((m.states for m in ground.machines), default=1)
+    if states is None:
+        warning = f"needs more than {MOST_STATES} states: searches see it on whole labellings only"
+    parts = len(ground.parts)
+    form, kind = rule.statement.form, _kind(ground)
+    bound = _bound(ground, partial)
+    return Analysis(ground.name, form, kind, states, parts, partial, bound, rows, columns, warning)
+
+
+def _kind(ground: GroundRule) -> str:
+    if ground.folds:
+        return "local"
+    if any(isinstance(part, Circuit) for part in ground.parts):
+        return "auxiliary"
+    return "linear" if all(part.is_local or isinstance(part, Sum) for part in ground.parts) else "regular"
+
+
+def _partial(rule: Rule, ground: GroundRule, labels: LabelSet, tokens: Sequence[str]) -> str:
+    if any(isinstance(part, Circuit | Relabelled) for part in ground.parts):
+        return partial_by_sample(rule, labels, tokens[:SAMPLE])
+    found = {machine.automaton.partial for machine in ground.machines}
+    return "" if "" in found or ground.unseen else "sound" if "sound" in found else "exact"
+
+
+def partial_by_sample(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> str:
+    """As `Machine.partial`, where states belong to tokens: the rule on each prefix held against the rule on all tokens."""
+    whole, kinds = _small(rule, labels, tokens), set()
+    for length in range(1, len(tokens)):
+        prefix = _small(rule, labels, tokens[:length])
+        if whole is None or prefix is None:
+            return ""
+        kinds.add(_compared(prefix, whole, len(labels), length))
+    return "" if "" in kinds else "sound" if "sound" in kinds else "exact"
+
+
+def _small(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> list[Machine] | None:
+    try:
+        parts = [part.machines for part in rule.ground(labels, tokens)]
+    except ValueError:
+        return None
+    return None if None in parts else [m for machines in parts for m in machines or ()]
+
+
+def _compared(prefix: list[Machine], whole: list[Machine], labels: int, length: int) -> str:
+    """What a prefix breaks by itself, against what is then certain of the whole."""
+    count = len(prefix)
+    machines = [*prefix, *whole]
+    _, members = label_classes(machines, labels)
+    front = {(-1, *(0 for _ in machines)): {(0, 0)}}
+    for token in range(length):
+        after: dict[tuple[int, ...], set[tuple[int, int]]] = {}
+        for (before, *states), broken in front.items():
+            for label in members.tolist():
+                now, emitted = [label], [0, 0]
+                for i, (machine, state) in enumerate(zip(machines, states, strict=True)):
+                    table = machine.steps.at(token)
+                    symbol = int(table[before + 1 if len(table) > 1 else 0, label])
+                    now.append(int(machine.next_state[state, symbol]))
+                    emitted[i >= count] += int(machine.emits[state, symbol])
+                found = {(a + emitted[0], b + emitted[1]) for a, b in broken}
+                after.setdefault(tuple(now), set()).update(found)
+        front = after
+        if len(front) > MOST_COMPARED:
+            return ""
+    kind = "exact"
+    for (_, *states), broken in front.items():
+        ends = sum(int(m.final[q]) for m, q in zip(prefix, states[:count], strict=True))
+        certain = sum(int(m.automaton.floor[q]) for m, q in zip(whole, states[count:], strict=True))
+        for alone, sure in broken:
+            if alone + ends > 0 and sure + certain == 0:
+                return ""
+            if alone + ends > sure + certain:
+                kind = "sound"
+    return kind
+
+
+def _bound(ground: GroundRule, partial: str) -> str:
+    """The lower bound on its violations that a prefix gives."""
+    if ground.unseen:
+        return "0: seen at the end only"
+    if partial == "exact":
+        return "what the prefix has broken"
+    early = any(machine.early.emits[machine.automaton.reachable].any() for machine in ground.machines)
+    return "what no completion can avoid" if early else "0: seen at the end only"

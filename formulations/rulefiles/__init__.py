@@ -1,0 +1,1 @@
+"""Rule files in TOML: reading, writing and their JSON Schema."""

@@ -1,0 +1,60 @@
+"""Rule sets and their files: TOML, by path or by the name of a catalogue entry."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from formulations.constraints.feature import Feature
+from formulations.constraints.rule import Rule
+from formulations.constraints.rule_set import RuleError, RuleSet
+from formulations.files import Unreadable, read_text
+from formulations.labels.label_set import suggestion
+from formulations.rulefiles.reader import read
+from formulations.rulefiles.writer import write
+
+CATALOGUE = Path(__file__).parents[1] / "catalogue"
+LARGEST = 4 * 2**20
+"""Bytes of a rule file; long lists of words go into files of their own."""
+
+
+def catalogue() -> list[str]:
+    """Names of the rule sets that come with the package."""
+    return sorted(path.stem for path in CATALOGUE.glob("*.toml"))
+
+
+def load_rules(source: str | Path) -> RuleSet:
+    """Read a rule file, or the catalogue entry of that name.
+
+    Raises
+    ------
+    RuleError
+        where the file is missing, is not TOML, or names an unknown template, parameter or field.
+    """
+    if str(source) in catalogue():
+        return parse_rules((CATALOGUE / f"{source}.toml").read_text("utf-8"), str(source))
+    path = Path(source)
+    try:
+        if not str(source):
+            raise FileNotFoundError
+        instead = ': put long lists of words into files of their own, words = { file = "words.txt" }'
+        return parse_rules(read_text(path, LARGEST, instead), str(source), path.parent)
+    except FileNotFoundError:
+        hint = suggestion(str(source), catalogue())
+        raise RuleError(f"{source}: no such rule file, and no catalogue entry of that name{hint}") from None
+    except Unreadable as error:
+        raise RuleError(f"{source}: cannot be read: {error}") from None
+
+
+def parse_rules(text: str, source: str = "rules", folder: Path | None = None) -> RuleSet:
+    """Read rules from TOML text; `source` names them in messages, files of words are looked for in `folder`.
+
+    Raises
+    ------
+    RuleError
+        where the text is not TOML, or names an unknown template, parameter or field.
+    """
+    return read(text, source, folder or Path())
+
+
+def dump_rules(rules: RuleSet | Iterable[Rule | Feature]) -> str:
+    """Rules as TOML text: what `parse_rules` reads as equal rules."""
+    return write(rules if isinstance(rules, RuleSet) else RuleSet(tuple(rules)))

@@ -1,0 +1,143 @@
+"""The JSON Schema of rule files, from the templates themselves, for editors that complete and check."""
+
+from dataclasses import MISSING, Field, fields
+from typing import Any
+
+from formulations.constraints.feature import Feature
+from formulations.constraints.formulas import Text
+from formulations.constraints.rule import DISTANCES, SCOPES
+from formulations.constraints.template import TEMPLATES
+from formulations.parameters import kinds
+from formulations.tokens.token_pattern import TOKEN_CLASSES, TokenPattern
+
+_TEXT = {"type": "string"}
+_SELECTOR = {"$ref": "#/definitions/selector"}
+_COMMON: dict[str, Any] = {
+    "name": {**_TEXT, "description": "shown in violations and messages"},
+    "penalty": {
+        "description": "nats a violation, or hard",
+        "oneOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 2**31}, {"const": "hard"}],
+    },
+    "distance": {"enum": list(DISTANCES)},
+    "scope": {"enum": [scope for scope in SCOPES if scope]},
+    "partial": {"enum": ["forced"]},
+    "reason": {**_TEXT, "description": "why the rule is there"},
+}
+
+
+def schema() -> dict[str, Any]:
+    """The schema of a rule file (draft 7)."""
+    names = {"type": "array", "items": {**_TEXT, "minLength": 1}}
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Rules of ilpinfer",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "title": _TEXT,
+            "source": _TEXT,
+            "fields": {**names, "description": "every field that rules may name"},
+            "groups": {
+                "type": "object",
+                "additionalProperties": {"oneOf": [{**names, "minItems": 1}, _not(names)]},
+            },
+            "template": {"type": "array", "items": _named_template(names)},
+            "rule": {"type": "array", "items": {"oneOf": [*_templates(), *_formulas(), _defined()]}},
+            "feature": {"type": "array", "items": _feature()},
+        },
+        "definitions": _definitions(names),
+    }
+
+
+def _definitions(names: dict[str, Any]) -> dict[str, Any]:
+    list_of = {"type": "array", "minItems": 1, "items": _SELECTOR}
+    from_file = {
+        "type": "object",
+        "required": ["file"],
+        "additionalProperties": False,
+        "properties": {"file": _TEXT},
+    }
+    return {
+        "selector": {"oneOf": [{**_TEXT, "minLength": 1}, list_of, _not({"oneOf": [_TEXT, list_of]})]},
+        "words": {"oneOf": [names, from_file]},
+        "tokens": {"oneOf": [_TEXT, _record(TokenPattern, {})]},
+    }
+
+
+def _not(members: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "required": ["not"],
+        "additionalProperties": False,
+        "properties": {"not": members},
+    }
+
+
+def _feature() -> dict[str, Any]:
+    step = {"anyOf": [{"required": ["from"]}, {"required": ["to"]}]}
+    label = {"required": ["label"]}
+    one_of = [{**label, "not": step}, {**step, "not": label}]
+    return {**_record(Feature, {}), "oneOf": one_of}
+
+
+def _named_template(names: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "required": ["name"],
+        "additionalProperties": False,
+        "properties": {"name": _TEXT, "parameters": names, "logic": _TEXT, "linear": _TEXT, "reason": _TEXT},
+        "oneOf": [{"required": ["logic"]}, {"required": ["linear"]}],
+    }
+
+
+def _templates() -> list[dict[str, Any]]:
+    return [
+        _record(made, {"template": {"const": name, "description": _summary(made)}, **_COMMON}, ("template",))
+        for name, made in sorted(TEMPLATES.items())
+        if not issubclass(made, Text)
+    ]
+
+
+def _formulas() -> list[dict[str, Any]]:
+    return [
+        {
+            "type": "object",
+            "required": [form],
+            "additionalProperties": False,
+            "properties": {form: {**_TEXT, "description": _summary(TEMPLATES[form])}, **_COMMON},
+        }
+        for form in ("linear", "logic")
+    ]
+
+
+def _defined() -> dict[str, Any]:
+    """A template that the file defines: its parameters are its own."""
+    return {
+        "type": "object",
+        "required": ["template"],
+        "properties": {"template": {"allOf": [_TEXT, {"not": {"enum": sorted(TEMPLATES)}}]}, **_COMMON},
+        "additionalProperties": _SELECTOR,
+    }
+
+
+def _record(made: type[Any], more: dict[str, Any], required: tuple[str, ...] = ()) -> dict[str, Any]:
+    known = [f for f in fields(made) if f.name != "groups"]
+    missing = [f.name.rstrip("_") for f in known if f.default is MISSING]
+    return {
+        "type": "object",
+        "required": [*required, *missing],
+        "additionalProperties": False,
+        "properties": {**more, **{f.name.rstrip("_"): _parameter(made, f) for f in known}},
+    }
+
+
+def _parameter(made: type[Any], parameter: Field[Any]) -> dict[str, Any]:
+    if parameter.name == "token_class":
+        return {"enum": list(TOKEN_CLASSES)}
+    if parameter.name == "over":
+        return {"enum": ["tokens", "runs"]}
+    return dict(kinds(made)[parameter.name].schema)
+
+
+def _summary(made: type[Any]) -> str:
+    return (made.__doc__ or "").strip().split("\n")[0]

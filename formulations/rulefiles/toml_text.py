@@ -1,0 +1,241 @@
+"""What `tomllib` leaves out: where a value stands in the text of a TOML file, and how to write one.
+
+The text is valid: `tomllib` has checked it. A byte order mark does not count in lines and columns.
+"""
+
+import json
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from formulations.parameters import KEY
+
+WIDTH = 100
+Path = tuple[object, ...]
+Names = list[tuple[Any, int]]  # the parts of a key, and where each stands
+
+# A possessive group must not fail half-way: up to Python 3.11.4, it does not step back then.
+_LONG = r'"{3}(?:(?:[^"\\]++|\\.)*+"{1,2}(?!"))*(?:[^"\\]++|\\.)*+"{3,5}'
+_RAW = r"'{3}(?:[^']*+'{1,2}(?!'))*[^']*+'{3,5}"
+_SHORT = r"""(?:"(?:[^"\\\n]++|\\.)*+"|'[^'\n]*+')"""
+_TEXT = f"(?s:{_LONG}|{_RAW}|{_SHORT})"
+_STRING, _QUOTES = re.compile(_TEXT), re.compile(r"""("{3}|'{3}|["'])\n?""")
+_BRACKETS, _ITEMS = (re.compile(rf"""[^"'#{x}]*+({_TEXT}|#.*|[{x}])""") for x in (r"\[\]{}", r"\[\]{},"))
+_BLANK = re.compile(r"(?:[ \t\n]++|#[^\n]*+)*+")
+_NAME = re.compile(rf"[ \t]*+([\w-]+|{_SHORT})[ \t]*+(\.|=[ \t]*+)?", re.ASCII)
+_CHARACTER = re.compile(r"(?:\\[ \t]*\n[ \t\n]*)*(\\u.{4}|\\U.{8}|\\x..|\\.|.|\Z)", re.DOTALL)
+_AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")  # without tab and newline
+
+
+@dataclass(frozen=True)
+class Place:
+    """A character of a text: its line and column, both from 1, and the line that it stands on."""
+
+    line: int
+    column: int
+    source_line: str
+
+    def caret(self) -> str:
+        """Two lines: the source line, cut around the column if it is very long, and a `^` below the column."""
+        line, at = _HIDDEN.sub("\ufffd", self.source_line), self.column - 1
+        first = max(0, min(at - WIDTH // 2, len(line) - WIDTH))
+        head, tail = "…" * (first > 0), "…" * (first + WIDTH < len(line))
+        return f"{head}{line[first : first + WIDTH]}{tail}\n{''.join(map(_space, head + line[first:at]))}^"
+
+
+def _space(char: str) -> str:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return ""
+    return "\t" if char == "\t" else "  " if unicodedata.east_asian_width(char) in "WF" else " "
+
+
+def _plain(text: str) -> str:
+    return text.removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+    return match.end() if (match := pattern.match(text, at)) else at
+
+
+def _place(text: str, at: int) -> Place:
+    start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at) % (len(text) + 1)  # not found: -1, the end
+    return Place(text.count("\n", 0, at) + 1, at - start + 1, text[start:end])
+
+
+def locate(text: str, path: Path, offset: int | None = None) -> Place | None:
+    """Where the value at the path stands, or what encloses it most closely if the text does not have it.
+
+    Numbers count the elements of arrays and of arrays of tables from 0. A table stands where its name does.
+    The offset counts characters of a string as it was parsed, escapes resolved; it is kept inside the string.
+    """
+    text, steps = _plain(text), path[:-1] if path[-1:] == (KEY,) else path
+    depth, key, value = _find(text, steps)
+    at = key if depth == len(steps) < len(path) else value
+    if offset is not None and depth == len(steps):
+        at = _inside(text, at, max(offset, 0))
+    return _place(text, at) if depth else None
+
+
+def _find(text: str, path: Path) -> tuple[int, int, int]:
+    """How many steps of the path the text has, and where the key and the value that they lead to stand."""
+    found, base, entries = (0, 0, 0), 0, _statements(text)
+    while found[0] < len(path) and (entry := next(entries, None)):
+        (names, value), depth = entry, base
+        for name, key in names:
+            if path[depth : depth + 1] != (name,):
+                break
+            depth += 1
+            if depth > found[0]:
+                found = depth, key, key
+        else:
+            if names and value is not None:
+                found, base = (depth, names[-1][1], value), depth
+                entries = _entries(text, value, path[depth:])
+    return found
+
+
+def _statements(text: str) -> Iterator[tuple[Names, int | None]]:
+    """The full path of each key with the start of its value; that of each table, which has none."""
+    last: dict[Path, int] = {}  # path of an array of tables -> number of its last element so far
+    table: Names = []
+    at = _after(_BLANK, text, 0)
+    while at < len(text):
+        if text[at] == "[":
+            several = text.startswith("[[", at)
+            names, at = _names(text, at + 1 + several)
+            table = []
+            for left, (name, key) in zip(range(len(names))[::-1], names, strict=True):
+                table.append((name, key))
+                path = tuple(step for step, _ in table)
+                if several and not left:
+                    last[path] = last.get(path, -1) + 1
+                if path in last:
+                    table.append((last[path], key))
+            yield table, None
+        else:
+            names, at = _names(text, at)
+            yield table + names, at
+            at = max(_items(text, at, _BRACKETS), default=_after(_STRING, text, at))
+        at = _after(_BLANK, text, text.find("\n", at) % (len(text) + 1))
+
+
+def _names(text: str, at: int) -> tuple[Names, int]:
+    """The parts of a key, and where its value begins."""
+    names: Names = []
+    more: str | None = "."
+    while more == "." and (match := _NAME.match(text, at)):
+        name, more, at = match[1], match[2], match.end()
+        if name[0] in "\"'":
+            name = tomllib.loads(f"_ = {name}")["_"] if "\\" in name else name[1:-1]
+        names.append((name, match.start(1)))
+    return names, at
+
+
+def _entries(text: str, start: int, path: Path) -> Iterator[tuple[Names, int]]:
+    """The keys of an inline table, or the first step of the path in an array, with the starts of the values."""
+    items = (at for at in _items(text, start, _ITEMS) if text[at - 1] in "[{,")
+    if text.startswith("{", start):
+        yield from (_names(text, _after(_BLANK, text, at)) for at in items)
+    elif isinstance(step := path[0], int) and step >= 0:
+        starts = (_after(_BLANK, text, at) for at in islice(items, step, step + 1))
+        yield from (([(step, at)], at) for at in starts if text[at : at + 1] != "]")  # no more
+
+
+def _items(text: str, start: int, marks: re.Pattern[str]) -> Iterator[int]:
+    """What follows the brackets and commas of an array or inline table, without those of the values in it."""
+    depth = 0
+    for match in marks.finditer(text, start) if text.startswith(("[", "{"), start) else ():
+        depth += (match[1] in "[{") - (match[1] in "]}")
+        if depth < 2 and match[1] in "[]{},":
+            yield match.end()
+        if not depth:
+            return
+
+
+def _inside(text: str, start: int, offset: int) -> int:
+    """Where a character of the string that begins at `start` stands in the text."""
+    if not (quotes := _QUOTES.match(text, start)):
+        return start
+    at, end = quotes.end(), _after(_STRING, text, start) - len(quotes[1])
+    if text[start] == "'":
+        return min(at + offset, end)
+    return next((char.start(1) for char in islice(_CHARACTER.finditer(text, at, end), offset, None)), end)
+
+
+def syntax_place(error: tomllib.TOMLDecodeError, text: str) -> tuple[str, Place | None]:
+    """The message of a syntax error without its tail "(at line …)", and the place that the tail tells."""
+    message, text = str(error), _plain(text)
+    if not (tail := _AT.search(message)):
+        return message, None
+    at = len(text.rstrip())  # the end of the document: of what it says, that is, not of the empty lines below
+    if tail[1]:
+        at = sum(len(line) + 1 for line in text.split("\n")[: int(tail[1]) - 1]) + int(tail[2]) - 1
+    return message[: tail.start()], _place(text, min(at, len(text)))
+
+
+def dumps(document: Mapping[str, Any]) -> str:
+    """The document as TOML that reads well; `tomllib.loads` gives the document back."""
+    return "\n".join(_table(document, "")).lstrip("\n") + "\n" * bool(document)
+
+
+def _table(table: Mapping[str, Any], path: str) -> Iterator[str]:
+    """The lines of a table: values, tables, arrays of tables; except at the top, tables are inline if they fit."""
+    below: list[tuple[bool, str, list[Any]]] = []
+    for key, value in table.items():
+        name, inner = _key(key), value if isinstance(value, list) else [value]
+        tables = bool(inner) and all(isinstance(item, dict) for item in inner)
+        if tables and not (path and all(len(f"{name} = {_value(item)}") <= WIDTH for item in inner)):
+            below.append((inner is value, path + name, inner))
+        elif isinstance(value, str) and "\n" in value and value.strip():
+            yield f"{name} = " + _string(value, '"""', "'''", trim="\n")
+        else:
+            yield f"{name} = " + _value(value, len(f"{name} = "))
+    for several, name, inner in sorted(below, key=lambda entry: entry[0]):
+        for item in inner:
+            yield f"\n[[{name}]]" if several else f"\n[{name}]"
+            yield from _table(item, name + ".")
+
+
+def _value(value: Any, used: int | None = None, indent: str = "") -> str:
+    """The value; in one line unless it is an array and some of the line is used, so that the rest is too short."""
+    if isinstance(value, str):
+        return _string(value, '"', "'", '"""', "'''")
+    if isinstance(value, int | float):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + "}"
+    if not isinstance(value, list):
+        raise TypeError(f"TOML has no {type(value).__name__}: {value!r}")
+    line = f"[{', '.join(map(_value, value))}]"
+    if used is None or not value or used + len(line) <= WIDTH:
+        return line
+    inner, lines = indent + "  ", ["["]
+    for item in value:
+        piece = _value(item, len(inner) + 1, inner) + ","
+        if len(lines) > 1 and not isinstance(item, list | dict) and len(lines[-1]) + len(piece) < WIDTH:
+            lines[-1] += " " + piece
+        else:
+            lines.append(inner + piece)
+    return "\n".join([*lines, indent + "]"])
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _string(key, '"', "'")
+
+
+def _string(text: str, *quotes: str, trim: str = "") -> str:
+    """The text in the first quotes in which it needs no escapes, or else with escapes."""
+    if not _HIDDEN.search(text) and (trim or not {"\t", "\n"} & set(text)):
+        for quote in quotes:
+            ends = (trim + text)[:1], text[-1:]
+            if quote not in text and quote[0] not in ends and ("'" in quote or "\\" not in text):
+                return quote + trim + text + quote
+    escaped = json.dumps(text, ensure_ascii=False)
+    if trim:
+        escaped = '"""\n' + re.sub(r'"(?=""|\Z)', r"\"", text.replace("\\", r"\\")) + '"""'
+    return _HIDDEN.sub(lambda char: f"\\u{ord(char[0]):04X}", escaped)

@@ -1,0 +1,140 @@
+"""Rules as the text of a rule file."""
+
+from dataclasses import fields
+from numbers import Real
+from typing import Any
+
+from formulations.constraints.feature import Feature
+from formulations.constraints.formulas import Text
+from formulations.constraints.rule import SCOPES, Rule
+from formulations.constraints.rule_set import RuleSet
+from formulations.labels.label_set import EACH_FIELD, OUTSIDE, Group, Selector, listed
+from formulations.logic.names import NamedFormula
+from formulations.rulefiles.toml_text import dumps
+from formulations.tokens.token_pattern import TokenPattern
+
+
+def write(rules: RuleSet) -> str:
+    """A rule set as TOML text."""
+    declared = rules.fields or _fields(rules)
+    groups = {group.name: group for group in rules.groups}
+    known: set[Group] = set()
+    for item in rules:
+        for selector in _selectors(item):
+            _gather(selector, groups, known)
+    document: dict[str, Any] = {
+        "title": rules.title,
+        "source": rules.source,
+        "fields": list(declared),
+        "groups": {name: _members(group) for name, group in groups.items()},
+        "template": [
+            {"name": f.name, "parameters": list(f.parameters), kind: f.text}
+            for f, kind in _templates(rules).values()
+        ],
+        "rule": [_rule_table(item) for item in rules if isinstance(item, Rule)],
+        "feature": [_changed(item) for item in rules if isinstance(item, Feature)],
+    }
+    return dumps({key: value for key, value in document.items() if value})
+
+
+def _templates(rules: RuleSet) -> dict[str, tuple[NamedFormula, str]]:
+    """Those of the rule set, and those that rules made in Python bring along."""
+    found = {f.name: (f, kind) for f, kind in rules.templates}
+    for rule in rules.rules:
+        if isinstance(rule.statement, Text):
+            made = rule.statement
+            own = [(made.template, made.form)] if made.template else []
+            for formula, kind in (*((f, "logic") for f in made.named), *own):
+                if found.setdefault(formula.name, (formula, kind)) != (formula, kind):
+                    raise ValueError(f"two different templates are named {formula.name!r}")
+    return found
+
+
+def _rule_table(rule: Rule) -> dict[str, Any]:
+    statement = rule.statement
+    table: dict[str, Any] = {"name": rule.name} if rule.name else {}
+    if not isinstance(statement, Text):
+        table |= {"template": statement.rule_name, **_changed(statement)}
+    elif statement.template is not None:
+        values = {name: _written(value) for name, value in statement.arguments}
+        table |= {"template": statement.rule_name, **values}
+    elif statement.arguments:
+        raise ValueError(f"rule {rule.title!r}: a formula with arguments has no form in a file")
+    else:
+        table[statement.form] = statement.text
+    if not rule.hard:
+        table["penalty"] = _written(rule.penalty)
+    table |= {"distance": rule.distance} if rule.distance != "count" else {}
+    for key in ("scope", "partial", "reason"):
+        if getattr(rule, key):
+            table[key] = getattr(rule, key)
+    return table
+
+
+def _changed(record: Any) -> dict[str, Any]:
+    """Parameters that are not at their defaults."""
+    return {
+        f.name.rstrip("_"): _written(getattr(record, f.name))
+        for f in fields(record)
+        if f.name != "groups" and getattr(record, f.name) != f.default
+    }
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, Group):
+        return _members(value) if _unnamed(value) else value.name
+    if isinstance(value, TokenPattern):
+        return _changed(value)
+    if isinstance(value, Real) and not isinstance(value, bool | int):
+        return float(value)
+    return [_written(v) for v in value] if isinstance(value, tuple) else value
+
+
+def _unnamed(group: Group) -> bool:
+    """Whether a group has the name that a complement without one is given."""
+    return group.complement and group.name == f"other than {', '.join(map(str, group.members))}"
+
+
+def _members(group: Group) -> Any:
+    members = [_written(member) for member in group.members]
+    return {"not": members} if group.complement else members
+
+
+def _selectors(item: Rule | Feature) -> list[Any]:
+    if isinstance(item, Feature):
+        return [item.label, item.from_, item.to]
+    return item.statement.selectors()
+
+
+def _gather(selector: Selector | None, groups: dict[str, Group], known: set[Group]) -> None:
+    """Named groups, inner ones first; `known` are those that were looked at."""
+    for group in listed(selector or ()):
+        if isinstance(group, str) or group in known:
+            continue
+        known.add(group)
+        for member in group.members:
+            _gather(member, groups, known)
+        if not _unnamed(group) and groups.setdefault(group.name, group) != group:
+            raise ValueError(f"two different groups are named {group.name!r}: give them different names")
+
+
+def _fields(rules: RuleSet) -> list[str]:
+    """What rules made in Python name, which a file has to declare."""
+    found: dict[str, None] = {}
+
+    def add(selector: Selector | None, taken: tuple[str, ...]) -> None:
+        for member in listed(selector or ()):
+            names = sorted(member.names) if isinstance(member, Group) else [member]
+            found.update(dict.fromkeys(name for name in names if name not in (OUTSIDE, EACH_FIELD, *taken)))
+
+    for item in rules:
+        taken = SCOPES[item.scope] if isinstance(item, Rule) else ()
+        text = item.statement if isinstance(item, Rule) else None
+        for selector in _selectors(item):
+            add(selector, taken)
+        if isinstance(text, Text):
+            groups = {group.name for group in text.groups}
+            for name in text.words():
+                if name not in groups:
+                    add(name, taken)
+    return list(found)

@@ -1,0 +1,1 @@
+"""Predicates on tokens."""

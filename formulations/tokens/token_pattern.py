@@ -1,0 +1,183 @@
+"""Predicates on tokens: words, regular expressions, classes, and what they leave out."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
+from typing import Any
+
+from formulations.labels.label_set import suggestion
+from formulations.parameters import KEY, KINDS, Kind, ParameterError, check_parameters, kinds
+from formulations.shown import brief
+from formulations.tokens.item_numbers import numberings
+from formulations.tokens.regular_expressions import Expression
+
+PUNCTUATION = r"[^\w\s]+|_+"
+"""A token without a letter or digit."""
+
+_PATTERNS = {
+    "punctuation": PUNCTUATION,
+    "number": r"\d+([.,/-]\d+)*",
+    "year": r"(19|20)\d\d",
+    "newline": r"@newline@|<NEWLINE>|NEWLINE|\n",
+}
+TOKEN_CLASSES = (*_PATTERNS, "capitalised", "uppercase", "lowercase", "numbering")
+"""What `token_class` may name."""
+
+
+@lru_cache(maxsize=1 << 16)
+def in_class(token: str, name: str) -> bool:
+    """Whether a token is of the class."""
+    if name in _PATTERNS:
+        return re.fullmatch(_PATTERNS[name], token) is not None
+    if name == "capitalised":
+        return token[:1].isupper() and any(c.islower() for c in token[1:])
+    if name == "uppercase":
+        return token.isupper()
+    if name == "lowercase":
+        return any(c.isalpha() for c in token) and not any(c.isupper() for c in token)
+    return bool(numberings(token))
+
+
+@dataclass(frozen=True)
+class TokenPattern:
+    """Tokens that equal one of the words, match the whole regular expression, or are of the class.
+
+    Parameters
+    ----------
+    words : compared as wholes
+    pattern : a regular expression that must match the whole token
+    ignore_case : for words, pattern and unless
+    token_class : one of `TOKEN_CLASSES`
+    unless : words that do not match after all; alone, every word but these matches
+    """
+
+    words: tuple[str, ...] = ()
+    pattern: str = ""
+    ignore_case: bool = True
+    token_class: str = ""
+    unless: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        Expression(self.pattern)
+        if self.token_class and self.token_class not in TOKEN_CLASSES:
+            hint = suggestion(str(self.token_class), TOKEN_CLASSES)
+            raise ValueError(f"token_class is {self.token_class!r}{hint}")
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.pattern or self.token_class or self.unless)
+
+    def _cased(self, token: str) -> str:
+        return token.lower() if self.ignore_case else token
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(map(self._cased, self.words))
+
+    @cached_property
+    def _unless(self) -> frozenset[str]:
+        return frozenset(map(self._cased, self.unless))
+
+    @cached_property
+    def _expression(self) -> Expression | None:
+        return Expression(self.pattern, self.ignore_case) if self.pattern else None
+
+    @cached_property
+    def _known(self) -> dict[str, bool]:
+        return {}
+
+    def matches(self, token: str) -> bool:
+        """Whether one token fits."""
+        found = self._known.get(token)
+        if found is None:
+            found = self._known[token] = self._fits(token)
+            if len(self._known) > 1 << 16:
+                self._known.clear()
+        return found
+
+    def _fits(self, token: str) -> bool:
+        if self._cased(token) in self._unless:
+            return False
+        if self._cased(token) in self._words or (self.token_class and in_class(token, self.token_class)):
+            return True
+        if self._expression is not None:
+            return self._expression.matches(token)
+        return not (self.words or self.token_class)
+
+    def __str__(self) -> str:
+        parts = [
+            *([str(self.words)] if self.words else []),
+            *([f"/{self.pattern}/"] if self.pattern else []),
+            *([self.token_class] if self.token_class else []),
+            *([f"not {self.unless}"] if self.unless else []),
+        ]
+        return ", ".join(parts)
+
+
+def tokens(
+    words: Sequence[str] = (),
+    pattern: str = "",
+    *,
+    ignore_case: bool = True,
+    token_class: str = "",
+    unless: Sequence[str] = (),
+) -> TokenPattern:
+    """A predicate on tokens; see `TokenPattern`."""
+    found = TokenPattern(words, pattern, ignore_case, token_class, unless)  # type: ignore[arg-type]
+    if not found:
+        raise ValueError("names no token: give words, a pattern, a token class, or what it is not")
+    return found
+
+
+def as_pattern(value: Any, what: str) -> TokenPattern:
+    """A token pattern; a table of its parameters, or a single word, will do."""
+    if isinstance(value, TokenPattern):
+        return value
+    if isinstance(value, str) and value:
+        return TokenPattern((value,))
+    if not isinstance(value, Mapping):
+        raise ParameterError(
+            f"{what} is {brief(value)}; expected a word, or a table with words, pattern, token_class or unless"
+        )
+    known = [f.name for f in fields(TokenPattern)]
+    for key in value:
+        if key not in known:
+            raise ParameterError(
+                f'{what}: nothing is called "{brief(key, quoted=False)}"{suggestion(str(key), known)}',
+                key,
+                KEY,
+            )
+    for key, kind in kinds(TokenPattern).items():
+        if key in value:
+            try:
+                kind.check(value[key], f"{what}: {key}")
+            except ParameterError as error:
+                raise ParameterError(str(error), key, *error.path) from None
+    try:
+        return tokens(**value)
+    except ValueError as error:
+        raise ParameterError(f"{what}: {error}", *[w for w in str(error).split()[:1] if w in value]) from None
+
+
+def _perhaps_pattern(value: Any, what: str) -> TokenPattern | None:
+    return None if value is None else as_pattern(value, what)
+
+
+def _patterns(value: Any, what: str) -> tuple[TokenPattern, ...]:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise ParameterError(f"{what} is {brief(value)}; expected a list of patterns, one for each token")
+    found = []
+    for number, each in enumerate(value):
+        try:
+            found.append(as_pattern(each, f"{what}[{number}]"))
+        except ParameterError as error:
+            raise ParameterError(str(error), number, *error.path) from None
+    if not found:
+        raise ParameterError(f"{what} is empty: give a pattern for each token")
+    return tuple(found)
+
+
+_SCHEMA = {"$ref": "#/definitions/tokens"}
+KINDS[TokenPattern | None] = Kind(_perhaps_pattern, _SCHEMA)
+KINDS[tuple[TokenPattern, ...]] = Kind(_patterns, {"type": "array", "minItems": 1, "items": _SCHEMA})

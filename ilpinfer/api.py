@@ -1,0 +1,30 @@
+"""The public functions and records of the package; each is also an attribute of `ilpinfer`."""
+
+from ilpinfer.core.incumbents import Incumbent
+from ilpinfer.core.methods import methods
+from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.batch import decode_many
+from ilpinfer.decoding.certification import prove
+from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.decoding.single import decode
+from ilpinfer.decoding.two_phase import TwoPhaseSolution, decode_two_phase
+from ilpinfer.decoding.warming import warm_up
+from ilpinfer.exact.marginals import Marginals, marginals
+from ilpinfer.proof.verification import Verdict, verify
+
+__all__ = [
+    "Decoder",
+    "Incumbent",
+    "Marginals",
+    "Solution",
+    "TwoPhaseSolution",
+    "Verdict",
+    "decode",
+    "decode_many",
+    "decode_two_phase",
+    "marginals",
+    "methods",
+    "prove",
+    "verify",
+    "warm_up",
+]

@@ -1,0 +1,1 @@
+"""Records that engine, searches and solvers share."""

@@ -1,0 +1,199 @@
+"""What a labelling breaks, where, what that costs, and what it would have been otherwise."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from formulations import Rule, Trellis
+from formulations.constraints.template import Trial
+from formulations.labels.label_set import LabelSet
+from formulations.labels.reading import Reading
+from formulations.problem.compiled_rules import unique_names
+from formulations.problem.problem import Problem
+from ilpinfer.core.rule_compiler import RuleCompiler
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a solution was made from.
+
+    Parameters
+    ----------
+    rules : rules and features
+    trellis : scores, labels and tokens
+    again : decodes the trellis under other rules, asked as the solution was
+    at_hand : the problem, where it is at hand
+    """
+
+    rules: RuleCompiler
+    trellis: Trellis
+    again: Callable[[RuleCompiler], Any]
+    at_hand: Problem | None = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "at_hand": None}
+
+    @property
+    def problem(self) -> Problem:
+        """Scores and ground rules."""
+        return self.rules.quietly(self.trellis) if self.at_hand is None else self.at_hand
+
+    @property
+    def digest(self) -> str:
+        """Of trellis and rules; see `Certificate`."""
+        return self.rules.compiled(self.trellis.labels).stamp(self.trellis)
+
+    @property
+    def labels(self) -> LabelSet:
+        """With the fields that the rules declare."""
+        return self.trellis.labels.declaring(self.rules.rules.fields)
+
+    def named(self) -> dict[str, Rule]:
+        """Rules by their unique names, features left out."""
+        pairs = zip(unique_names(self.rules), self.rules, strict=True)
+        return {name: rule for name, rule in pairs if isinstance(rule, Rule)}
+
+    def overruled(self) -> dict[str, list[int]]:
+        """For each rule that an earlier one has priority over, the tokens where it has."""
+        return self.rules.compiled(self.trellis.labels).overruled(self.trellis.tokens)
+
+    def broken(self, name: str, labels: Sequence[str]) -> list[Trial]:
+        """Where a labelling breaks a rule, by the plain checker."""
+        reading = Reading(labels, self.trellis.tokens, self.labels)
+        lost = set(self.overruled().get(name, ()))
+        return [t for t in self.named()[name].trials(reading) if t.amount and not lost & set(t.tokens[:1])]
+
+    def places(self, name: str, labels: Sequence[str]) -> tuple[int, ...]:
+        """The tokens at which a labelling breaks a rule."""
+        return tuple(sorted({t for trial in self.broken(name, labels) for t in trial.tokens}))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a rule is broken, and by how much.
+
+    Parameters
+    ----------
+    tokens : positions; empty where the rule speaks of the sequence as a whole
+    text : their tokens
+    labels : their labels
+    violations : how many
+    """
+
+    tokens: tuple[int, ...]
+    text: tuple[str, ...]
+    labels: tuple[str, ...]
+    violations: int
+
+    def __str__(self) -> str:
+        places = zip(self.tokens[:6], self.text, self.labels, strict=False)
+        shown = [f"{t} {text} [{label}]".replace("  ", " ") for t, text, label in places]
+        return "; ".join(shown) + ("; …" if len(self.tokens) > 6 else "") if shown else "the whole sequence"
+
+
+@dataclass(frozen=True)
+class Broken:
+    """One rule that a labelling breaks.
+
+    Parameters
+    ----------
+    rule : its name
+    reason : why it is there, where the rule says so
+    hard : whether it was hard
+    violations : how many
+    cost : nats; inf for a hard rule
+    places : where
+    without : the labelling that would have been found without the rule; None if that was none
+    changes : the tokens at which that differs
+    gain : nats by which it scores better
+    """
+
+    rule: str
+    reason: str
+    hard: bool
+    violations: int
+    cost: float
+    places: tuple[Place, ...]
+    without: tuple[str, ...] | None
+    changes: tuple[int, ...]
+    gain: float
+
+    def __str__(self) -> str:
+        cost = "hard" if self.hard else f"{self.cost:.4g} nats"
+        lines = [f"{self.rule}: {self.violations} violation{'s' * (self.violations > 1)}, {cost}"]
+        lines += [f"  because {self.reason}"] if self.reason else []
+        lines += [f"  at {place}" for place in self.places]
+        if self.without is None:
+            lines.append("  without it: no labelling was found")
+        elif not self.changes:
+            lines.append("  without it: the same labelling")
+        else:
+            changed = "; ".join(f"{t} [{self.without[t]}]" for t in self.changes[:8])
+            lines.append(f"  without it: {changed}{'; …' if len(self.changes) > 8 else ''}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a solution breaks, and what was overruled.
+
+    Parameters
+    ----------
+    broken : rules, the costliest first
+    overruled : for each rule that an earlier one has priority over, the tokens where it has
+    """
+
+    broken: tuple[Broken, ...]
+    overruled: dict[str, tuple[int, ...]]
+
+    def __str__(self) -> str:
+        lines = [str(item) for item in self.broken] or ["no rule is broken"]
+        lines += [
+            f"{rule}: overruled by an earlier rule at token{'s' * (len(at) > 1)} {', '.join(map(str, at))}"
+            for rule, at in self.overruled.items()
+        ]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, None for what is infinite."""
+        items = [
+            {**asdict(item), "cost": None if item.hard else item.cost, "gain": _finite(item.gain)}
+            for item in self.broken
+        ]
+        return {"broken": items, "overruled": {rule: list(at) for rule, at in self.overruled.items()}}
+
+
+def _finite(number: float) -> float | None:
+    return number if abs(number) < float("inf") else None
+
+
+def explain(
+    labels: Sequence[str], score: float, violations: Mapping[str, int], context: Context
+) -> Explanation:
+    """What the plain checker says of a labelling; for each broken rule the sequence is decoded without it.
+
+    Parameters
+    ----------
+    labels : T names
+    score : nats
+    violations : how often each rule is broken
+    context : trellis and rules
+    """
+    rules, found = context.named(), []
+    for name, count in violations.items():
+        if not count:
+            continue
+        rule, other = rules[name], context.again(context.rules.without(name))
+        places = [_place(trial, context.trellis.tokens, labels) for trial in context.broken(name, labels)]
+        without = tuple(other.labels) if other.found else None
+        changes = tuple(t for t, (a, b) in enumerate(zip(labels, without or labels, strict=True)) if a != b)
+        cost = float("inf") if rule.hard else (rule.units or 0) * count / 2**20
+        gain = other.score - score
+        found.append(Broken(name, rule.reason, rule.hard, count, cost, tuple(places), without, changes, gain))
+    found.sort(key=lambda item: -item.cost)
+    return Explanation(tuple(found), {rule: tuple(at) for rule, at in context.overruled().items()})
+
+
+def _place(trial: Trial, tokens: Sequence[str], labels: Sequence[str]) -> Place:
+    at = trial.tokens
+    return Place(at, tuple(tokens[t] for t in at), tuple(labels[t] for t in at), trial.amount)

@@ -1,0 +1,44 @@
+"""What a method had in hand while it ran: its incumbents, valued when somebody asks."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """A labelling better than all before it, as a method passes it.
+
+    Parameters
+    ----------
+    seconds : since the start, warming up left out
+    value : grid units
+    path : label ids (T,)
+    """
+
+    seconds: float
+    value: int
+    path: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Incumbent:
+    """A labelling better than all before it, as it is reported.
+
+    Parameters
+    ----------
+    seconds : since the start, warming up left out
+    score : nats, penalties taken off
+    violations : how often it breaks each rule, zeros included
+    """
+
+    seconds: float
+    score: float
+    violations: dict[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, with None for a score that is not finite."""
+        score = None if np.isinf(self.score) else self.score
+        return {"seconds": self.seconds, "score": score, "violations": self.violations}

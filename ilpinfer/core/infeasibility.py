@@ -1,0 +1,55 @@
+"""Why there is no labelling: what cannot hold together, and the cheapest way out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Clash:
+    """A rule of a conflict, and the tokens at which it takes part in it; none where it speaks of the sequence as a whole."""
+
+    rule: str
+    tokens: tuple[int, ...] = ()
+
+    def words(self, texts: Sequence[str]) -> str:
+        """`"years are dates" at token 3 (1999)`."""
+        return f'"{self.rule}"{tokens_text(self.tokens, texts)}'
+
+
+@dataclass(frozen=True)
+class Infeasibility:
+    """What is known about why there is no labelling.
+
+    Parameters
+    ----------
+    conflict : rules, and tokens, that cannot hold together although any of them may be left out; empty where the
+        scores alone forbid everything, or where time ran out
+    relaxation : violations of hard rules to allow so that there is a labelling, as few as possible in all
+    labels : the best labelling that breaks no more than that; None where it was not found
+    places : the tokens at which it breaks them
+    reason : all of it in a line
+    """
+
+    conflict: tuple[Clash, ...] = ()
+    relaxation: dict[str, int] = field(default_factory=dict)
+    labels: tuple[str, ...] | None = None
+    places: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "conflict": [{"rule": clash.rule, "tokens": list(clash.tokens)} for clash in self.conflict],
+            "relaxation": self.relaxation,
+            "labels": None if self.labels is None else list(self.labels),
+        }
+
+
+def tokens_text(tokens: Sequence[int], texts: Sequence[str]) -> str:
+    """` at tokens 3 (1999), 5`; empty without tokens."""
+    if not tokens:
+        return ""
+    shown = [f"{t} ({texts[t]})" if texts[t] else str(t) for t in tokens[:3]]
+    more = f" and {len(tokens) - 3} more" if len(tokens) > 3 else ""
+    return f" at token{'s' if len(tokens) > 1 else ''} {', '.join(shown)}{more}"

@@ -1,0 +1,170 @@
+"""The methods by name."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+from formulations.labels.label_set import suggestion
+from formulations.problem.problem import Problem
+from ilpinfer.core.result import Found, Task
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to decode.
+
+    Parameters
+    ----------
+    name : as given to `decode`
+    exact : whether it proves its labelling optimal, given time
+    summary : what it does, in one line
+    runner : `module:function`, imported on first use
+    options : options of its own
+    parameters : `module:class`, a record whose fields are options too
+    """
+
+    name: str
+    exact: bool
+    summary: str
+    runner: str
+    options: tuple[str, ...] = ()
+    parameters: str = ""
+
+    @cached_property
+    def record(self) -> Any:
+        """The class of its parameters, or None."""
+        module, _, name = self.parameters.partition(":")
+        return getattr(import_module(module), name) if name else None
+
+    @property
+    def all_options(self) -> tuple[str, ...]:
+        """Options and parameters."""
+        return (
+            (*self.options, *(field.name for field in fields(self.record))) if self.record else self.options
+        )
+
+    def run(self, problem: Problem, task: Task) -> Iterator[Found]:
+        """Labellings, best first."""
+        began = time.perf_counter()
+        module, _, function = self.runner.partition(":")
+        runner = getattr(import_module(module), function)
+        task.deadline.excuse(time.perf_counter() - began)
+        found: Iterator[Found] = runner(problem, task, self.name)
+        return found
+
+
+_WHOLE = "ilpinfer.exact.programs:whole_program"
+
+_METHODS = (
+    Method(
+        "auto",
+        True,
+        "folds local rules; Viterbi; prices and decision diagrams on what it breaks; then a solver",
+        "ilpinfer.exact.auto:auto",
+        ("within",),
+    ),
+    Method("cbc", True, "the whole integer program on CBC, through PuLP", _WHOLE, ("threads",)),
+    Method("cp-sat", True, "the whole integer program on CP-SAT, through OR-tools", _WHOLE, ("threads",)),
+    Method("highs", True, "the whole integer program on HiGHS, through SciPy", _WHOLE, ("threads",)),
+    Method("scip", True, "the whole integer program on SCIP, through OR-tools", _WHOLE, ("threads",)),
+    Method(
+        "viterbi",
+        False,
+        "ignores the rules; exact where none is broken",
+        "ilpinfer.search.runners:plain_viterbi",
+    ),
+    Method(
+        "constrained-viterbi",
+        False,
+        "Viterbi with the rules on single tokens and steps in its scores",
+        "ilpinfer.search.runners:constrained_viterbi",
+    ),
+    Method(
+        "post-correction",
+        False,
+        "Viterbi, then hard rules on single tokens overwrite labels",
+        "ilpinfer.search.clamping:post_correction",
+    ),
+    Method(
+        "beam",
+        False,
+        "the best few prefixes at every token",
+        "ilpinfer.search.runners:beam_search",
+        ("width",),
+    ),
+    Method(
+        "best-first",
+        False,
+        "the best choice for each token, turning back at hard rules",
+        "ilpinfer.search.repairing:best_first",
+    ),
+    Method(
+        "greedy",
+        False,
+        "the best-first or Viterbi's labelling, repaired while a change makes it better",
+        "ilpinfer.search.repairing:greedy",
+    ),
+    Method(
+        "relaxation-guided",
+        False,
+        "the labelling of the engine's relaxation, repaired",
+        "ilpinfer.search.repairing:relaxation_guided",
+    ),
+    Method(
+        "lds",
+        False,
+        "limited discrepancy search: depth first, under limits that widen round by round",
+        "ilpinfer.search.discrepancy:limited_discrepancy",
+        parameters="ilpinfer.search.parameters:Discrepancy",
+    ),
+    Method(
+        "evolutionary",
+        False,
+        "an evolutionary algorithm on the runs of labellings",
+        "ilpinfer.search.evolution:evolutionary",
+        parameters="ilpinfer.search.parameters:Evolution",
+    ),
+    Method(
+        "annealing",
+        False,
+        "simulated annealing on the runs of a labelling",
+        "ilpinfer.search.annealing:annealing",
+        parameters="ilpinfer.search.parameters:Annealing",
+    ),
+    Method(
+        "tabu",
+        False,
+        "tabu search on the runs of a labelling",
+        "ilpinfer.search.tabu:tabu",
+        parameters="ilpinfer.search.parameters:Tabu",
+    ),
+    Method(
+        "hybrid",
+        False,
+        "lds for short sequences, evolutionary for long ones",
+        "ilpinfer.search.evolution:hybrid",
+        parameters="ilpinfer.search.parameters:Border",
+    ),
+)
+
+
+def methods() -> list[Method]:
+    """Every method, exact ones first."""
+    return list(_METHODS)
+
+
+def method(name: str) -> Method:
+    """The method of that name.
+
+    Raises
+    ------
+    ValueError
+        for an unknown name, with the nearest known one.
+    """
+    for candidate in _METHODS:
+        if candidate.name == name:
+            return candidate
+    raise ValueError(f'no method "{name}"{suggestion(str(name), [m.name for m in _METHODS])}')

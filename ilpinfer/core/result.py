@@ -1,0 +1,68 @@
+"""What a method hands back, before it is valued and reported."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.grid import FORBIDDEN
+from ilpinfer.core.certificate import NONE, Certificate
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.incumbents import Improvement
+
+Path = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Found:
+    """One labelling, or none, with a bound on what is left.
+
+    Parameters
+    ----------
+    path : label ids (T,), or None
+    bound : upper bound, in grid units, on every labelling not found before this one; inf where unknown,
+        `FORBIDDEN` or less where none is left
+    method : what happened, in a few words
+    certificate : what proves the bound
+    improvements : the labellings that were the best so far, in order, where the method keeps them
+    value : what the labelling is worth, grid units, where the method knows; None where it has to be valued
+    """
+
+    path: Path | None
+    bound: float
+    method: str = ""
+    certificate: Certificate = NONE
+    improvements: tuple[Improvement, ...] = ()
+    value: int | None = None
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether it is proved that no labelling is left."""
+        return self.path is None and self.bound <= FORBIDDEN // 2
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked of a method beyond the problem.
+
+    Parameters
+    ----------
+    deadline : when to stop
+    top : how many labellings, best first
+    threads : for solvers that can use more than one
+    width : of a beam
+    within : how far below the best, in grid units, a labelling may be; None for any distance
+    incumbent : label ids (T,) of a labelling that is known already
+    parameters : of a search that has some, as a record; None for the usual ones
+    watch : called with seconds, and incumbent and bound in grid units, whenever one of them gets better
+    """
+
+    deadline: Deadline
+    top: int = 1
+    threads: int = 1
+    width: int = 10
+    within: int | None = None
+    incumbent: Path | None = None
+    parameters: object = None
+    watch: Callable[[float, int, float], None] | None = None

@@ -1,0 +1,147 @@
+"""Rules, compiled once for each label set that they meet, and found again by what they were given as."""
+
+from collections.abc import Callable, Iterable, Iterator
+from operator import is_
+from typing import Any, Generic, TypeVar
+
+from formulations import Feature, Rule, RuleSet, Trellis
+from formulations.labels.label_set import LabelSet
+from formulations.problem.compiled_rules import CompiledRules, compile_rules, unique_names
+from formulations.problem.problem import Problem
+
+Rules = Iterable[Rule | Feature]
+Kept = TypeVar("Kept")
+
+MOST_RULES, MOST_LABEL_SETS, MOST_LEFT_OUT = 8, 4, 8
+"""How many are kept: sets of rules, label sets of each, and sets that lack one of its rules."""
+
+
+class Recent(Generic[Kept]):
+    """The last few things that were made, the latest used first; threads may share them, as the tuple is never changed."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self._kept = most, tuple[Kept, ...]()
+
+    @property
+    def kept(self) -> tuple[Kept, ...]:
+        """The latest first."""
+        return self._kept
+
+    def find(self, fits: Callable[[Kept], bool], make: Callable[[], Kept]) -> Kept:
+        """The one that fits, made where there is none."""
+        kept = self._kept
+        for place, one in enumerate(kept):
+            if fits(one):
+                if place:
+                    self._kept = (one, *kept[:place], *kept[place + 1 :])
+                return one
+        made = make()
+        self._kept = (made, *self._kept[: self.most - 1])
+        return made
+
+
+class RuleCompiler:
+    """Rules and features, compiled for a label set when a trellis with these labels is first met.
+
+    Parameters
+    ----------
+    rules : as they were given
+    labels : the only labels that they are for; None for any
+    """
+
+    def __init__(self, rules: RuleSet, labels: LabelSet | None = None) -> None:
+        self.rules, self.labels = rules, labels
+        self._compiled = Recent[CompiledRules](MOST_LABEL_SETS)
+        self._made: dict[type[Any], Recent[Any]] = {}
+        self._without = Recent[tuple[str, RuleCompiler]](MOST_LEFT_OUT)
+
+    def __reduce__(self) -> Any:
+        return RuleCompiler, (self.rules, self.labels)
+
+    def __iter__(self) -> Iterator[Rule | Feature]:
+        return iter(self.rules)
+
+    def compiled(self, labels: LabelSet) -> CompiledRules:
+        """The rules for a label set.
+
+        Raises
+        ------
+        ValueError
+            for other labels than those they are for; as `compile_rules`.
+        """
+        if self.labels is not None and labels != self.labels:
+            raise ValueError(
+                f"the rules are compiled for the labels {shown(self.labels)}, but the trellis has {shown(labels)}; "
+                "make a Decoder for these, or give it no labels"
+            )
+        return self._compiled.find(
+            lambda one: one.labels is labels or one.labels == labels,
+            lambda: compile_rules(self.rules, labels),
+        )
+
+    def recent(self, kind: type[Kept]) -> Recent[Kept]:
+        """The last few objects of a class that were made from these rules."""
+        recent: Recent[Kept] | None = self._made.get(kind)
+        return self._made.setdefault(kind, Recent(MOST_LABEL_SETS)) if recent is None else recent
+
+    def only(self, labels: LabelSet) -> "RuleCompiler":
+        """The same rules, compiled, for these labels alone."""
+        alone = RuleCompiler(self.rules, labels)
+        alone._compiled.find(lambda _: False, lambda: self.compiled(labels))
+        return alone
+
+    def prepare(self) -> None:
+        """Compile for the only labels, where they are known and that is still to be done, as in another process."""
+        if self.labels is not None:
+            self.compiled(self.labels)
+
+    def problem(self, trellis: Trellis) -> Problem:
+        """Scores and ground rules of one sequence; errors and notices as in `CompiledRules.problem`."""
+        return self.compiled(trellis.labels).problem(trellis)
+
+    def quietly(self, trellis: Trellis) -> Problem:
+        """The problem of a sequence once more, without the notices that were given the first time."""
+        return self.compiled(trellis.labels).problem(trellis, quiet=True)
+
+    def without(self, name: str) -> "RuleCompiler":
+        """The rules but for that of a name."""
+
+        def make() -> tuple[str, RuleCompiler]:
+            items = self.rules.items
+            kept = tuple(i for i, n in zip(items, unique_names(items), strict=True) if n != name)
+            return name, RuleCompiler(RuleSet(kept, self.rules.fields, self.rules.name))
+
+        return self._without.find(lambda one: one[0] == name, make)[1]
+
+
+_recent = Recent[RuleCompiler](MOST_RULES)
+
+
+def compiler_of(rules: Rules | RuleCompiler) -> RuleCompiler:
+    """The compiler of rules: the one at hand where the same rule set, or a list of the same rules, was met lately.
+
+    Rules are the same where they are the same objects, so that a list that was changed is another one.
+
+    Raises
+    ------
+    ValueError
+        for a name or a single rule in place of several.
+    """
+    if isinstance(rules, RuleCompiler):
+        return rules
+    if isinstance(rules, str | Rule | Feature):
+        raise ValueError(f"rules is {rules!r}; expected a list of rules, or a rule set from load_rules")
+    if isinstance(rules, RuleSet):
+        return _recent.find(lambda one: one.rules is rules, lambda: RuleCompiler(rules))
+    items = tuple(rules)
+    return _recent.find(lambda one: _same(one.rules, items), lambda: RuleCompiler(RuleSet(items)))
+
+
+def _same(known: RuleSet, items: tuple[Rule | Feature, ...]) -> bool:
+    return not known.fields and len(known) == len(items) and all(map(is_, known.items, items))
+
+
+def shown(labels: LabelSet) -> str:
+    """The first few names, and the scheme."""
+    more = f", … ({len(labels)})" if len(labels) > 6 else ""
+    return f"{', '.join(labels.names[:6])}{more} ({labels.scheme})"

@@ -1,0 +1,206 @@
+"""The record that every method returns."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.grid import nats
+from ilpinfer.core.certificate import NONE, Certificate
+from ilpinfer.core.explanation import Context, Explanation, explain
+from ilpinfer.core.incumbents import Improvement, Incumbent
+from ilpinfer.core.infeasibility import Infeasibility
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A labelling, what it is worth, and what is proved about it. Scores in nats, times in seconds.
+
+    What a method need not know, such as violations, is valued when one of these fields is first asked for.
+
+    Parameters
+    ----------
+    status : "optimal" (score = bound), "feasible" (a limit ended the method, or a heuristic has no proof),
+        "infeasible" (no labelling keeps the hard rules) or "unknown" (no labelling that keeps them was found)
+    score : model_score + feature_score - penalty, recomputed from the labelling; -inf without one, and where
+        a hard rule is broken
+    model_score, feature_score, penalty : its parts
+    violations : how often each rule is broken, zeros included
+    bound : proved upper bound on the score of every labelling
+    certificate : what proves the bound
+    method : what produced it and why
+    seconds : wall time, formulation included
+    warm_up_seconds : time to compile or load kernels and solvers, apart
+    reason : why there is no labelling, where that is known
+    infeasibility : what cannot hold together, and the cheapest way out, where no labelling is feasible
+    overruled : for each token rule that an earlier one has priority over, the tokens where it has
+    improvements : the labellings that the method had in hand, in order, where it keeps them; see `incumbents`
+    error : the type of the error that ended the method, where that was to be reported as a solution
+    """
+
+    status: str
+    score: float
+    model_score: float
+    feature_score: float
+    penalty: float
+    violations: dict[str, int]
+    bound: float
+    method: str
+    certificate: Certificate = field(default_factory=lambda: NONE)
+    seconds: float = field(default_factory=lambda: 0.0)
+    warm_up_seconds: float = field(default_factory=lambda: 0.0)
+    reason: str = ""
+    path: NDArray[np.int64] | None = field(default_factory=lambda: None, repr=False)
+    names: tuple[str, ...] = field(default_factory=tuple, repr=False)
+    infeasibility: Infeasibility | None = None
+    overruled: dict[str, list[int]] = field(default_factory=dict)
+    context: Context | None = field(default_factory=lambda: None, repr=False, compare=False)
+    improvements: tuple[Improvement, ...] = field(default=(), repr=False, compare=False)
+    error: str = ""
+
+    @classmethod
+    def lazy(cls, rest: Callable[[], Mapping[str, Any]], known: Mapping[str, Any] | None = None) -> Self:
+        """A solution of which some fields may be known; `rest` is called for others when the first of them is read.
+
+        It may leave some of them to another such function, under the name `_rest`. What is made so need not be what has a
+        plain default; all else has to be.
+        """
+        made = cls.__new__(cls)
+        fields_of = made.__dict__
+        if known is not None:
+            fields_of.update(known)
+        fields_of["_rest"] = rest
+        return made
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in self.__dataclass_fields__:
+                known = self.__dict__
+                while name not in known and "_rest" in known:
+                    self._complete()
+                if name in known:
+                    return known[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _complete(self) -> None:
+        """Make some fields that are missing; two threads that do so at once come to the same."""
+        rest = self.__dict__.get("_rest")
+        if rest is not None:
+            more = rest()
+            self.__dict__.update(more)
+            if "_rest" not in more:
+                self.__dict__.pop("_rest", None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        while "_rest" in self.__dict__:
+            self._complete()
+        return dict(self.__dict__)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Solution) or type(self) is not type(other):
+            return NotImplemented
+        compared = [each.name for each in fields(self) if each.compare and each.name != "path"]
+        same = all(getattr(self, name) == getattr(other, name) for name in compared)
+        mine, theirs = (None if each.path is None else each.path.tolist() for each in (self, other))
+        return same and mine == theirs
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a labelling."""
+        return self.path is not None
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """Label ids (T,).
+
+        Raises
+        ------
+        ValueError
+            if there is no labelling.
+        """
+        if self.path is None:
+            raise ValueError(f"no labelling: {self.status}{f' ({self.reason})' if self.reason else ''}")
+        return self.path
+
+    @property
+    def labels(self) -> list[str]:
+        """Label names, T of them; ValueError if there is no labelling."""
+        return list(map(self.names.__getitem__, self.ids.tolist()))
+
+    @property
+    def gap(self) -> float:
+        """bound - score in nats: 0 when optimal or infeasible, inf when nothing feasible was found."""
+        if self.status in ("optimal", "infeasible"):
+            return 0.0
+        return self.bound - self.score if math.isfinite(self.score) else math.inf
+
+    @cached_property
+    def incumbents(self) -> tuple[Incumbent, ...]:
+        """Seconds, score and violations of every labelling that was the best so far; the last one is the solution.
+
+        Methods that keep no record have that one only; () where there is no labelling. Valued when it is asked for.
+
+        Raises
+        ------
+        ValueError
+            where there are some, and the trellis and the rules are not known any more.
+        """
+        if not self.found:
+            return ()
+        reached = [p.seconds for p in self.improvements if nats(p.value) == self.score]
+        last = Incumbent(min(reached, default=self.seconds), self.score, self.violations)
+        before = [p for p in self.improvements if nats(p.value) < self.score]
+        if not before:
+            return (last,)
+        if self.context is None:
+            raise ValueError("only incumbents of a solution that was decoded here can be valued")
+        problem = self.context.problem
+        values = [(p.seconds, problem.value(p.path)) for p in before]
+        return (*(Incumbent(at, nats(value.score), value.violations) for at, value in values), last)
+
+    def explain(self) -> Explanation:
+        """Which rules are broken, where, what that costs, and what the labelling would have been without each.
+
+        Raises
+        ------
+        ValueError
+            if there is no labelling.
+        """
+        labels = self.labels
+        if self.context is None:
+            raise ValueError("only a solution that was decoded here can be explained")
+        return explain(labels, self.score, self.violations, self.context)
+
+    def to_dict(self, *, incumbents: bool = False) -> dict[str, Any]:
+        """Every field as plain values, with None for what is not finite; ready for strict JSON; incumbents if wanted."""
+        return {
+            "status": self.status,
+            "labels": self.labels if self.found else None,
+            "ids": self.ids.tolist() if self.found else None,
+            "score": finite(self.score),
+            "model_score": finite(self.model_score),
+            "feature_score": finite(self.feature_score),
+            "penalty": finite(self.penalty),
+            "violations": self.violations,
+            "bound": finite(self.bound),
+            "gap": finite(self.gap),
+            "certificate": self.certificate.to_dict(),
+            "method": self.method,
+            "seconds": self.seconds,
+            "warm_up_seconds": self.warm_up_seconds,
+            "reason": self.reason,
+            **({"error": self.error} if self.error else {}),
+            **({"infeasibility": self.infeasibility.to_dict()} if self.infeasibility else {}),
+            **({"overruled": self.overruled} if self.overruled else {}),
+            **({"incumbents": [i.to_dict() for i in self.incumbents]} if incumbents else {}),
+        }
+
+
+def finite(number: float) -> float | None:
+    """The number, or None where it is infinite or NaN."""
+    return number if math.isfinite(number) else None

@@ -1,0 +1,159 @@
+"""Logits of a neural tagger as a trellis."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from formulations import LabelSet, Trellis
+from formulations.dtypes import Floats
+from formulations.labels.label_set import check_number, suggestion
+from ilpinfer.corpus.arrays import as_floats
+from ilpinfer.corpus.label_names import label_names
+
+POOLS = ("first", "mean", "max")
+SCALES = ("log-softmax", "raw")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How logits in files are to be read.
+
+    Parameters
+    ----------
+    names : K label names, where the files have none
+    pool, scale : as in `from_logits`
+    """
+
+    names: tuple[str, ...] | None = None
+    pool: str = "first"
+    scale: str = ""
+
+    def __post_init__(self) -> None:
+        _check("pool", self.pool, POOLS)
+        if self.scale:
+            _check("scale", self.scale, SCALES)
+
+
+def from_logits(
+    logits: Any,
+    labels: LabelSet | Sequence[str] | Mapping[Any, str] | None = None,
+    tokens: Sequence[str] | None = None,
+    *,
+    word_ids: Sequence[int | None] | None = None,
+    pool: str = "first",
+    scale: str = "",
+    transitions: Any = None,
+    start: Any = None,
+    end: Any = None,
+    scheme: str = "",
+) -> Trellis:
+    """A trellis of logits, with transitions where the tagger has learnt some.
+
+    Parameters
+    ----------
+    logits : (T, K) nats, or (S, K) for S pieces of words; arrays, tensors or lists
+    labels : K names, or an `id2label` mapping
+    tokens : T texts that rules may look at
+    word_ids : (S,) which word each piece belongs to, None or -1 for special pieces; words are numbered from 0
+    pool : how pieces become words: the "first" one's scores, the logarithm of the "mean" of their probabilities, or the
+        scores of the piece with the largest ("max")
+    scale : "log-softmax" makes each row log probabilities, "raw" leaves it; which changes no difference between
+        labellings, only where zero is. Not given: log-softmax, but raw with transitions, as a CRF layer sees them
+    transitions, start, end : (K, K) from, to; (K,); (K,); zeros where not given
+
+    Raises
+    ------
+    ValueError
+        for NaN, widths that differ from the number of labels, and words without a piece.
+
+    Examples
+    --------
+    >>> trellis = from_logits([[0.0, 0.0], [9.0, 1.0], [0.0, 3.0]], {0: "O", 1: "name"}, word_ids=[None, 0, 1])
+    >>> len(trellis), trellis.labels.names
+    (2, ('O', 'name'))
+    """
+    names = labels if labels is None or isinstance(labels, LabelSet) else label_names(labels)
+    steps = {"transitions": transitions, "start": start, "end": end}
+    scores = score_parts(logits, steps, word_ids, pool, scale, None if names is None else len(names))
+    if tokens is not None and len(tokens) != len(scores["emissions"]):
+        cut = "; was the input cut short?" if word_ids is not None else ""
+        raise ValueError(f"{len(tokens)} tokens, but logits for {len(scores['emissions'])}{cut}")
+    return Trellis.from_emissions(**scores, labels=names, tokens=tokens, scheme=scheme)
+
+
+def score_parts(
+    logits: Any,
+    steps: Mapping[str, Any],
+    word_ids: Sequence[int | None] | None,
+    pool: str,
+    scale: str,
+    K: int | None,
+) -> dict[str, Floats]:
+    """`emissions` (T, K), `transitions` (K, K), and `start` and `end` (K,) where given; as `from_logits` says."""
+    rows = as_floats(logits, "logits", 2)
+    if K is not None and rows.shape[1] != K:
+        raise ValueError(f"logits has shape {rows.shape}; expected {K} columns, one for each label")
+    check_number(rows.shape[1])
+    scale = scale or ("raw" if steps.get("transitions") is not None else "log-softmax")
+    _check("scale", scale, SCALES)
+    _check("pool", pool, POOLS)
+    rows = log_softmax(rows) if scale == "log-softmax" else rows
+    if word_ids is not None:
+        rows = pool_pieces(rows, word_ids, pool)
+    dimensions = {"transitions": 2, "start": 1, "end": 1}
+    given = {
+        name: as_floats(steps[name], name, count)
+        for name, count in dimensions.items()
+        if steps.get(name) is not None
+    }
+    return {"emissions": rows, "transitions": np.zeros((rows.shape[1],) * 2), **given}
+
+
+def log_softmax(rows: Floats) -> Floats:
+    """Log probabilities (T, K) of logits; a row of -inf alone stays as it is."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        total = np.logaddexp.reduce(rows, axis=1, keepdims=True)
+    return np.asarray(rows - np.where(np.isneginf(total), 0.0, total))
+
+
+def pool_pieces(rows: Floats, word_ids: Sequence[int | None], pool: str = "first") -> Floats:
+    """Scores (W, K) of words from those (S, K) of their pieces.
+
+    Raises
+    ------
+    ValueError
+        for another number of word ids than pieces, ids that are no whole numbers, and a word without a piece.
+    """
+    try:
+        ids = np.array([-1 if each is None else each for each in word_ids])
+        with np.errstate(invalid="ignore"):
+            numbers = ids.astype(np.int64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"word_ids must be a list of whole numbers, not {word_ids!r:.60}") from None
+    if len(ids) != len(rows) or ids.ndim != 1 or not np.array_equal(ids, numbers):
+        raise ValueError(
+            f"word_ids has shape {ids.shape}; expected a whole number for each of {len(rows)} pieces"
+        )
+    words, first = np.unique(numbers, return_index=True)
+    first = first[words >= 0]
+    words = words[words >= 0]
+    missing = np.flatnonzero(words != np.arange(len(words)))
+    if not len(words) or len(missing):
+        place = int(missing[0]) if len(missing) else 0
+        raise ValueError(f"word_ids: word {place} has no piece; words are numbered from 0")
+    if pool == "first":
+        return np.asarray(rows[first])
+    return np.stack([_pooled(rows[numbers == word], pool) for word in words])
+
+
+def _pooled(pieces: Floats, pool: str) -> Floats:
+    if pool == "max":
+        return np.asarray(pieces[pieces.max(axis=1).argmax()])
+    return np.asarray(np.logaddexp.reduce(pieces, axis=0) - np.log(len(pieces)))
+
+
+def _check(what: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise ValueError(f"no {what} {value!r}{suggestion(value, known)}")

@@ -1,0 +1,43 @@
+"""The parameters of a CRF layer, as the package pytorch-crf and its relatives name them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ilpinfer.corpus.arrays import as_floats
+
+KEYS = {"transitions": 2, "start_transitions": 1, "end_transitions": 1}
+
+
+def crf_parameters(state: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """`transitions` (K, K) [from, to], `start` and `end` (K,) of a layer's state dict, for `from_logits`.
+
+    Parameters
+    ----------
+    state : arrays or tensors by name, such as `crf.state_dict()`, or what `numpy.load` gives for an `.npz` of them; a
+        prefix of all three names, as `crf.` in the state of a whole tagger, is left out, and other names are ignored
+
+    Raises
+    ------
+    ValueError
+        for a missing name, several layers, and shapes that do not fit.
+    """
+    prefixes = [key.removesuffix("start_transitions") for key in state if _ends(key, "start_transitions")]
+    if len(prefixes) != 1:
+        what = f"several layers: {', '.join(prefixes)}" if prefixes else "no start_transitions"
+        raise ValueError(f"the CRF layer's state has {what}; expected {', '.join(KEYS)} of one layer")
+    found = {}
+    for key, dimensions in KEYS.items():
+        if prefixes[0] + key not in state:
+            raise ValueError(f"the CRF layer's state has no {prefixes[0]}{key}; expected {', '.join(KEYS)}")
+        found[key] = as_floats(state[prefixes[0] + key], key, dimensions)
+    K = len(found["start_transitions"])
+    for key, array in found.items():
+        if array.shape != (K,) * KEYS[key]:
+            raise ValueError(f"{key} has shape {array.shape}; expected {(K,) * KEYS[key]}")
+    return {key.removesuffix("_transitions"): array for key, array in found.items()}
+
+
+def _ends(key: str, name: str) -> bool:
+    return key == name or key.endswith("." + name)

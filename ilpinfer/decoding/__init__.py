@@ -1,0 +1,1 @@
+"""Decoding of one sequence, of many, and in two phases."""

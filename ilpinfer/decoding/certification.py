@@ -1,0 +1,75 @@
+"""Proofs of labellings that are known already, such as a solver's."""
+
+from dataclasses import replace
+from typing import Any
+
+from formulations import Trellis
+from formulations.grid import UNITS_PER_NAT
+from ilpinfer.core.methods import method
+from ilpinfer.core.request import Request
+from ilpinfer.core.result import Found
+from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.reporting import reported
+from ilpinfer.decoding.single import run
+
+
+def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: float | None = None) -> Solution:
+    """The solution with what the certifying engine can prove about it.
+
+    The labelling is valued anew under this trellis and these rules, whatever the solution says of it. The engine begins
+    with it, so that it has only to show that nothing is better.
+
+    Parameters
+    ----------
+    solution : of any method
+    time_limit : seconds
+
+    Returns
+    -------
+    Solution
+        the same labelling with the bound and the certificate found; a better one where there is one. Where the engine has
+        come to no end, the word of the solver that made the solution is kept, if its bound is the lower one and all that
+        the solution says of its labelling holds here too.
+
+    Raises
+    ------
+    ValueError
+        where the labelling does not fit the trellis, for a solution of two phases, and for what is no solution.
+    """
+    if hasattr(solution, "best_score"):
+        raise ValueError("the solution is of two-phase inference, which decode_two_phase itself proves")
+    if not hasattr(solution, "path"):
+        raise ValueError(
+            f"the solution is of type {type(solution).__name__}; expected one that decode returns"
+        )
+    incumbent = None if solution.path is None else trellis.ids(solution.path)
+    request = Request(method("auto"), time_limit, {"incumbent": incumbent})
+    task = request.task()
+    found = run(trellis, compiler_of(rules), request, task)[0]
+    if incumbent is None or found.status == "infeasible":
+        return found
+    assert found.context is not None
+    bound = found.bound * UNITS_PER_NAT
+    again = Found(incumbent, bound, f"{solution.method}; proved by {found.method}", found.certificate)
+    own = reported(again, found.context, task.deadline)
+    if found.found and found.score > own.score:
+        return found
+    common: dict[str, Any] = {
+        "seconds": solution.seconds + found.seconds,
+        "warm_up_seconds": solution.warm_up_seconds + found.warm_up_seconds,
+        "improvements": solution.improvements,
+    }
+    if _keeps_word(solution, own):
+        common |= {name: getattr(solution, name) for name in ("status", "bound", "certificate", "method")}
+    return replace(own, **common)
+
+
+def _keeps_word(solution: Any, own: Solution) -> bool:
+    """Whether a solver's bound is lower than the engine's, and the solution says of its labelling what is found."""
+    figures = ("score", "model_score", "feature_score", "penalty", "violations")
+    return (
+        solution.certificate.kind == "solver"
+        and own.score <= solution.bound < own.bound
+        and all(getattr(solution, name) == getattr(own, name) for name in figures)
+    )

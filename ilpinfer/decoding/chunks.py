@@ -1,0 +1,140 @@
+"""Many sequences a chunk at a time, whose kernels run in threads if wanted."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import Generic, TypeVar
+
+from ilpinfer.kernels.work import Steps, Work
+from ilpinfer.system.threads import threads_at_hand
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+LARGEST, GROWTH = 128, 4
+"""Sequences of a chunk: the first has one, and each has so many times as many as the one before, up to the largest."""
+
+
+def answered(
+    items: Iterable[Item],
+    answer: Callable[[list[Item]], Steps[list[Answer | None]]],
+    finish: Callable[[Item, Answer | None], Answer],
+    threads: int = 1,
+) -> Iterator[Answer]:
+    """Every item finished, in order.
+
+    Parameters
+    ----------
+    items : taken a chunk ahead, or two with threads; an error in taking one is raised after those before it are done
+    answer : of a chunk, None where there is none; an error stands for no answer to any of them
+    finish : an item with its answer
+    threads : that share the work which `answer` yields; all else happens in the caller's, which is one of them
+    """
+    source = _Source(items)
+    if threads == 1:
+        while chunk := source.take():
+            yield from map(finish, chunk, _Begun(chunk, answer(chunk)).answers())
+    else:
+        with threads_at_hand(threads - 1) as pool:
+            yield from _shared(source, answer, finish, pool, threads - 1)
+    if source.error is not None:
+        raise source.error
+
+
+def _shared(
+    source: "_Source[Item]",
+    answer: Callable[[list[Item]], Steps[list[Answer | None]]],
+    finish: Callable[[Item, Answer | None], Answer],
+    pool: ThreadPoolExecutor,
+    threads: int,
+) -> Iterator[Answer]:
+    """As `answered`: others begin with a chunk while this thread is busy with answers, and then it joins them."""
+    waiting: deque[_Begun[Item, Answer]] = deque()
+    try:
+        while True:
+            while len(waiting) < 2 and (chunk := source.take()):
+                waiting.append(_Begun(chunk, answer(chunk), pool, threads))
+            if not waiting:
+                break
+            begun = waiting[0]
+            answers = begun.answers(waiting[1].work if len(waiting) > 1 else None)
+            waiting.popleft()
+            yield from map(finish, begun.items, answers)
+    finally:
+        for begun in waiting:
+            begun.stop()
+
+
+class _Begun(Generic[Item, Answer]):
+    """A chunk on whose work other threads may have begun.
+
+    Parameters
+    ----------
+    items : at least one
+    steps : to their answers
+    pool, threads : to share the work with, and how many
+    """
+
+    def __init__(
+        self,
+        items: list[Item],
+        steps: Steps[list[Answer | None]],
+        pool: ThreadPoolExecutor | None = None,
+        threads: int = 0,
+    ) -> None:
+        self.items, self._steps, self._pool, self._threads = items, steps, pool, threads
+        self._answers: list[Answer | None] = [None] * len(items)
+        self._others: list[Future[None]] = []
+        self.work: Work | None = None
+        self._advance()
+
+    def answers(self, following: Work | None = None) -> list[Answer | None]:
+        """To all items; this thread shares in the work, and others may begin with the following work before it returns."""
+        while self.work is not None:
+            try:
+                self.work()
+                if self._pool is not None and not self.work.settled(following, self._threads):
+                    for other in self._others:
+                        other.result()
+            except Exception:
+                break
+            self._advance()
+        return self._answers
+
+    def stop(self) -> None:
+        """Give the work up."""
+        if self.work is not None:
+            self.work.stop()
+
+    def _advance(self) -> None:
+        """Go on to the next work, or to the answers."""
+        self.work, self._others = None, []
+        try:
+            self.work = next(self._steps)
+        except StopIteration as end:
+            self._answers = end.value
+        except Exception:
+            return
+        else:
+            if self._pool is not None:
+                helpers = self.work.helpers(self._threads)
+                self._others = [self._pool.submit(self.work) for _ in range(helpers)]
+
+
+class _Source(Generic[Item]):
+    """Takes items in chunks that grow, until there are none or one cannot be taken."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self.items, self.size = iter(items), 1
+        self.error: BaseException | None = None
+
+    def take(self) -> list[Item]:
+        chunk: list[Item] = []
+        if self.error is None:
+            try:
+                for item in islice(self.items, self.size):
+                    chunk.append(item)
+            except Exception as error:
+                self.error = error
+        self.size = min(GROWTH * self.size, LARGEST)
+        return chunk

@@ -1,0 +1,235 @@
+"""Rules, method and options put together once, for any number of sequences."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, overload
+
+from formulations import RuleSet, Trellis
+from formulations.labels.label_set import LabelSet
+from formulations.problem.token_scores import TokenScores
+from ilpinfer.core.request import Request
+from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of, shown
+from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.batch import decoded_many, texts_decoded
+from ilpinfer.decoding.direct import Direct
+from ilpinfer.decoding.single import Callback, decode, decoded, searched
+
+if TYPE_CHECKING:
+    from ilpinfer.decoding.two_phase import TwoPhaseSolution
+    from ilpinfer.exact.marginals import Marginals
+    from ilpinfer.proof.verification import Verdict
+
+
+class Scorer(Protocol):
+    """A model, as far as decoding needs one."""
+
+    def trellis(self, tokens: tuple[str, ...]) -> Trellis:
+        """Scores of T tokens, in nats."""
+        ...
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Decoder:
+    """Decoding under rules that are compiled once: immutable, picklable, and safe to share between threads.
+
+    Its solutions are those of `ilpinfer.decode` with the same rules and options.
+
+    Parameters
+    ----------
+    rules : rules and features, or a rule set
+    labels : K names, or a label set: the only ones that it decodes; the model's where there is one. Without both, rules
+        are compiled for the labels of each trellis, and kept for the last few label sets
+    model : what scores tokens, by `trellis(tokens)`
+    method, time_limit, options : as in `ilpinfer.decode`; a time limit is for each sequence
+
+    Raises
+    ------
+    ValueError
+        for an unknown method or option, numbers that make no sense, labels that are not the model's, and, where the labels
+        are known, for rules that do not fit them.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> Decoder([C.requires_present("a", "b")], ["a", "b"]).decode(trellis).labels
+    ['b', 'b']
+    """
+
+    model: Scorer | None
+    _rules: RuleCompiler
+    _request: Request
+    _direct: Direct
+    _scores: TokenScores | None
+
+    def __init__(
+        self,
+        rules: Rules,
+        labels: LabelSet | Sequence[str] | None = None,
+        *,
+        model: Scorer | None = None,
+        method: str = "auto",
+        time_limit: float | None = None,
+        **options: Any,
+    ) -> None:
+        request, compiler = Request.of(method, time_limit, options), compiler_of(rules)
+        known = _known(labels, model)
+        if known is not None:
+            compiler = compiler.only(known)
+        scores = getattr(model, "token_scores", None) if request.direct else None
+        for name, value in (
+            ("model", model),
+            ("_rules", compiler),
+            ("_request", request),
+            ("_direct", Direct(compiler, request, decode)),
+            ("_scores", scores),
+        ):
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        labels = "any labels" if self.labels is None else f"labels {shown(self.labels)}"
+        return f"Decoder({len(self.rules)} rules, {labels}, method {self._request.method.name})"
+
+    @property
+    def rules(self) -> RuleSet:
+        """As they were given."""
+        return self._rules.rules
+
+    @property
+    def labels(self) -> LabelSet | None:
+        """The only labels that it decodes; None for any."""
+        return self._rules.labels
+
+    @overload
+    def decode(self, trellis: Trellis, *, top: None = None, callback: Callback | None = None) -> Solution: ...
+
+    @overload
+    def decode(self, trellis: Trellis, *, top: int, callback: Callback | None = None) -> list[Solution]: ...
+
+    def decode(
+        self, trellis: Trellis, *, top: int | None = None, callback: Callback | None = None
+    ) -> Solution | list[Solution]:
+        """The best labelling of a trellis, or a list of the best few; see `ilpinfer.decode`."""
+        answer: Any = None
+        if top is None and callback is None and self._request.direct and isinstance(trellis, Trellis):
+            answer = self._direct.trellis(trellis)
+            if isinstance(answer, Solution):
+                return answer
+        found: Solution | list[Solution] = searched(
+            trellis, self._rules, self._request, top, callback, answer
+        )
+        return found
+
+    @overload
+    def decode_tokens(
+        self, tokens: Sequence[str], *, top: None = None, callback: Callback | None = None
+    ) -> Solution: ...
+
+    @overload
+    def decode_tokens(
+        self, tokens: Sequence[str], *, top: int, callback: Callback | None = None
+    ) -> list[Solution]: ...
+
+    def decode_tokens(
+        self, tokens: Sequence[str], *, top: int | None = None, callback: Callback | None = None
+    ) -> Solution | list[Solution]:
+        """The best labelling of T texts, or a list of the best few; ValueError without a model.
+
+        The time limit begins once they are scored.
+        """
+        if self._scores is None or top is not None or callback is not None or isinstance(tokens, str):
+            found: Solution | list[Solution] = decoded(
+                self._scored(tokens), self._rules, self._request, top, callback
+            )
+            return found
+        answer = self._direct.text(tokens, self._scores)
+        if isinstance(answer, Solution):
+            return answer
+        return searched(self._scored(tokens), self._rules, self._request, incumbent=answer)
+
+    def decode_many(
+        self,
+        trellises: Iterable[Trellis],
+        *,
+        top: int | None = None,
+        callback: Callback | None = None,
+        n_jobs: int = 1,
+        threads: int = 1,
+        on_error: str = "raise",
+    ) -> Iterator[Any]:
+        """`decode` for each of many trellises, in their order, as they are asked for; see `ilpinfer.decode_many`."""
+        return decoded_many(
+            trellises,
+            self._rules,
+            self._request,
+            top,
+            callback,
+            n_jobs=n_jobs,
+            threads=threads,
+            on_error=on_error,
+        )
+
+    def decode_texts(
+        self, texts: Iterable[Sequence[str]], *, threads: int = 1, on_error: str = "raise"
+    ) -> Iterator[Any]:
+        """`decode_tokens` for each of many texts, in their order, as they are asked for; as `decode_many`."""
+        if self._scores is None:
+            trellises = (self._scored(tokens) for tokens in texts)
+            return self.decode_many(trellises, threads=threads, on_error=on_error)
+        return texts_decoded(texts, self._scores, self._rules, self._request, threads, on_error)
+
+    def two_phase(
+        self,
+        trellis: Trellis,
+        tau: float = 0.9,
+        bound: str = "relative",
+        *,
+        top: int | None = None,
+        threads: int | None = None,
+    ) -> "TwoPhaseSolution | list[TwoPhaseSolution]":
+        """The least violation near the best score, by this method and within this time; see `ilpinfer.decode_two_phase`."""
+        from ilpinfer.decoding.two_phase import decode_two_phase
+
+        request = self._request
+        if "within" in request.settings:
+            raise ValueError("two-phase inference has no option 'within': make a Decoder without it")
+        common: dict[str, Any] = {"method": request.method.name, "time_limit": request.time_limit, "top": top}
+        threads = request.settings.get("threads", 1) if threads is None else threads
+        return decode_two_phase(trellis, self._rules, tau, bound, threads=threads, **common)
+
+    def marginals(self, trellis: Trellis, **options: Any) -> "Marginals":
+        """Exact probabilities of labels under the rules; options and errors as in `ilpinfer.marginals`."""
+        from ilpinfer.exact.marginals import marginals
+
+        return marginals(trellis, self._rules, **options)
+
+    def verify(self, trellis: Trellis, solution: Any, **options: Any) -> "Verdict":
+        """Check a solution, or the list of the best few, under the rules; options as in `ilpinfer.verify`."""
+        from ilpinfer.proof.verification import verify
+
+        return verify(trellis, self._rules, solution, **options)
+
+    def prove(self, trellis: Trellis, solution: Solution) -> Solution:
+        """The solution with what the engine can prove about it within the time limit; see `ilpinfer.prove`."""
+        from ilpinfer.decoding.certification import prove
+
+        return prove(trellis, self._rules, solution, time_limit=self._request.time_limit)
+
+    def _scored(self, tokens: Sequence[str]) -> Trellis:
+        if self.model is None:
+            raise ValueError("a Decoder without a model decodes no tokens: give it one, or decode a trellis")
+        if isinstance(tokens, str):
+            raise ValueError(f"tokens is the text {tokens!r}; expected a list of tokens")
+        return self.model.trellis(tuple(tokens))
+
+
+def _known(labels: LabelSet | Sequence[str] | None, model: Scorer | None) -> LabelSet | None:
+    """The labels that are known before a trellis is."""
+    if isinstance(labels, str):
+        raise ValueError(f"labels is the text {labels!r}; expected a list of names")
+    given = labels if labels is None or isinstance(labels, LabelSet) else LabelSet(tuple(labels))
+    own = getattr(model, "labels", None)
+    own = own if isinstance(own, LabelSet) else None
+    if given is not None and own is not None and given != own:
+        raise ValueError(f"the labels {shown(given)} are not the model's, {shown(own)}; leave them out")
+    return own if given is None else given

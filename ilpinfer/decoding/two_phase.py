@@ -1,0 +1,355 @@
+"""Two-phase inference: first the best score, then the least violation near it."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, overload
+
+from formulations import Trellis, limits
+from formulations.grid import nats
+from formulations.problem.problem import Value
+from formulations.programs.formulation import Formulation, formulate, score_floor, without
+from formulations.programs.record import IntegerProgram
+from ilpinfer.core.certificate import NONE, Certificate, Leaf, Phases, proof
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.explanation import Context
+from ilpinfer.core.request import deadline_for, natural
+from ilpinfer.core.result import Found, Task
+from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.core.solution import Solution, finite
+from ilpinfer.decoding.reporting import NOTHING, nats_of_bound, parts
+from ilpinfer.decoding.single import explained
+from ilpinfer.exact.programs import FASTEST, Path, Reply, solve
+from ilpinfer.exact.viterbi import VITERBI
+from ilpinfer.proof.phases import hard_only
+from ilpinfer.solvers import SOLVERS
+
+
+@dataclass(frozen=True, eq=False)
+class TwoPhaseSolution(Solution):
+    """A solution with the two phases' own figures.
+
+    Parameters
+    ----------
+    best_score : Z*, the best model_score + feature_score among labellings that keep the hard rules, nats
+    floor : the lowest such score that was accepted, nats, on the grid; -inf for none
+    cost_bound : proved lower bound on the penalty of every labelling at or above the floor, nats
+    tau, floor_kind : what the floor was made of, as given to `decode_two_phase`; `floor_kind` is its `bound`
+    """
+
+    best_score: float = -math.inf
+    floor: float = -math.inf
+    cost_bound: float = 0.0
+    tau: float = 0.9
+    floor_kind: str = "relative"
+
+    def to_dict(self, *, incumbents: bool = False) -> dict[str, Any]:
+        """Every field as plain values, with None for what is not finite."""
+        own = {name: finite(getattr(self, name)) for name in ("best_score", "floor", "cost_bound")}
+        return {
+            **super().to_dict(incumbents=incumbents),
+            **own,
+            "tau": self.tau,
+            "floor_kind": self.floor_kind,
+        }
+
+
+def check_method(method: str) -> None:
+    """Raise ValueError for a method that is not exact."""
+    if method not in ("auto", *SOLVERS):
+        raise ValueError(
+            f"two-phase inference needs an exact method: auto, {', '.join(SOLVERS)}; not {method!r}"
+        )
+
+
+@overload
+def decode_two_phase(
+    trellis: Trellis,
+    rules: Rules,
+    tau: float = 0.9,
+    bound: str = "relative",
+    *,
+    method: str = "auto",
+    time_limit: float | None = None,
+    top: None = None,
+    threads: int = 1,
+) -> TwoPhaseSolution: ...
+
+
+@overload
+def decode_two_phase(
+    trellis: Trellis,
+    rules: Rules,
+    tau: float = 0.9,
+    bound: str = "relative",
+    *,
+    method: str = "auto",
+    time_limit: float | None = None,
+    top: int,
+    threads: int = 1,
+) -> list[TwoPhaseSolution]: ...
+
+
+def decode_two_phase(
+    trellis: Trellis,
+    rules: Rules,
+    tau: float = 0.9,
+    bound: str = "relative",
+    *,
+    method: str = "auto",
+    time_limit: float | None = None,
+    top: int | None = None,
+    threads: int = 1,
+) -> TwoPhaseSolution | list[TwoPhaseSolution]:
+    """The least violation cost among labellings with a score near the best, and among those the best score.
+
+    minimise Σ c·σ subject to score >= floor (Fersini et al. 2014, eq. 22-29), then maximise the score at that
+    cost. The score that the floor speaks of is model_score + feature_score; Z*, its best, obeys the hard rules.
+
+    Parameters
+    ----------
+    tau : from 0 to 1; 1 accepts optimal scores only
+    bound : "relative", floor Z* - (1 - tau)·|Z*|, or "odds", floor Z* + log tau; rounded up to the grid
+    method : "auto", "cbc", "cp-sat", "highs" or "scip"
+    time_limit, top, threads : as in `decode`
+
+    Returns
+    -------
+    TwoPhaseSolution, or a list of them where `top` is a number: least cost first, then best score
+    """
+    score_floor(0, tau, bound)
+    check_method(method)
+    wanted = 1 if top is None else natural(top, "top")
+    compiler, deadline, threads = compiler_of(rules), deadline_for(time_limit), natural(threads, "threads")
+    options = {"tau": tau, "bound": bound, "method": method, "time_limit": time_limit, "threads": threads}
+    context = Context(compiler, trellis, partial(decode_two_phase, trellis, **options))
+    try:
+        with limits.until(lambda: deadline.passed, lambda: deadline.remaining):
+            context = replace(context, at_hand=compiler.problem(trellis))
+            solutions = _Search(context, method, deadline, threads).run(tau, bound, wanted)
+    except limits.OutOfTime:
+        nothing = Reply("unknown", None, math.inf, NONE)
+        solutions = [_reported(nothing, context, deadline, "no time left")]
+    if top is not None:
+        return [s for s in solutions if s.found]
+    if solutions[0].status == "infeasible":
+        found: TwoPhaseSolution = explained(solutions[0], deadline)
+        return found
+    return solutions[0]
+
+
+@dataclass
+class _Search:
+    """The programs of both phases over one problem."""
+
+    context: Context
+    method: str
+    deadline: Deadline
+    threads: int
+
+    def __post_init__(self) -> None:
+        self.problem = self.context.problem
+        self.solver = FASTEST if self.method == "auto" else self.method
+        self.base = self.problem.fold(soft=False) if self.method == "auto" else self.problem
+
+    @cached_property
+    def formulation(self) -> Formulation:
+        """Built on first use."""
+        return formulate(self.base)
+
+    def run(self, tau: float, bound: str, top: int) -> list[TwoPhaseSolution]:
+        """Labellings by cost, then score; at least one entry."""
+        first, words = self._best()
+        if first.path is None:
+            return [self._report(first, words)]
+        best = int(max(first.bound, self._score(first.path)))
+        proved = first.status == "optimal"
+        floor = score_floor(self._score(first.path), tau, bound)
+        found: list[TwoPhaseSolution] = []
+        excluded: list[Path] = []
+        common = {
+            "best_score": nats(self._score(first.path)),
+            "floor": -math.inf if floor is None else nats(floor),
+            "tau": float(tau),
+            "floor_kind": bound,
+        }
+        if self.method == "auto" and proved and (closed := self._cheapest(first, floor, top)):
+            return [self._proved(reply, common) for reply in closed]
+        for _ in range(top):
+            reply, cost_bound = self._least_cost(first, floor, excluded)
+            if reply.path is None:
+                break
+            found.append(self._finish(reply, cost_bound, best, proved, words, excluded, common))
+            excluded.append(found[-1].ids)
+        return found or [self._report(replace(first, path=None, status="unknown"), words, **common)]
+
+    def _cheapest(self, first: Reply, floor: int | None, top: int) -> list[Reply] | None:
+        """The cheapest labellings by the engine, with their proofs; None where it does not close."""
+        from ilpinfer.exact.cheapest import Cheapest
+
+        assert first.path is not None
+        search = Cheapest(self.base, self.deadline, floor, first.path)
+        paths = search.run(top)
+        if not paths:
+            return None
+        leaf, weight = search.proof()
+        labellings = [tuple(path.tolist()) for path in paths]
+        found = []
+        for place, path in enumerate(paths):
+            phases = self._phases(first, path, floor, leaf, weight)
+            words = "every prefix that could cost less was followed"
+            certificate = proof(words, phases, tuple(labellings[:place]))
+            found.append(Reply("optimal", path, self._value(path).score, certificate))
+        return found
+
+    def _phases(self, first: Reply, path: Path, floor: int | None, leaf: Leaf, weight: int) -> Phases | None:
+        """The proofs of both phases; None where the first is a solver's word."""
+        tree = first.certificate.tree
+        if first.path is None or not isinstance(tree, Phases):
+            return None
+        value, best = self._value(path), self._score(first.path)
+        if not value.penalty and self._score(path) == best:
+            return tree
+        return replace(tree, least=leaf, weight=weight)
+
+    def _proved(self, reply: Reply, common: dict[str, Any]) -> TwoPhaseSolution:
+        assert reply.path is not None
+        cost = nats(self._value(reply.path).penalty)
+        return self._report(reply, "auto: label setting", cost_bound=cost, **common)
+
+    def _best(self) -> tuple[Reply, str]:
+        """Z* and a labelling that has it: by the engine where that closes, else by a program."""
+        if self.method == "auto":
+            from ilpinfer.exact.auto import auto
+
+            self.deadline.excuse(VITERBI.warm())
+            found = next(auto(hard_only(self.problem), Task(self.deadline), "auto"))
+            certificate = _first_phase(found)
+            if found.exhausted:
+                return Reply("infeasible", None, -math.inf, certificate), "auto: no labelling is possible"
+            if found.path is not None and self._score(found.path) >= found.bound:
+                return Reply("optimal", found.path, found.bound, certificate), f"{found.method}, then "
+        reply = solve(self.solver, self.formulation.best_score(), self.deadline, self.threads)
+        return reply, "auto: " if self.method == "auto" else ""
+
+    def _least_cost(self, first: Reply, floor: int | None, excluded: list[Path]) -> tuple[Reply, int]:
+        """A labelling of least cost at or above the floor, and a lower bound on that cost; grid units."""
+        if first.path is not None and not excluded and self._value(first.path).penalty == 0:
+            return replace(first, status="optimal", bound=0), 0
+        program = self.formulation.least_cost(floor)
+        reply = self._until(
+            program, excluded, lambda value: floor is None or value.model + value.features >= floor
+        )
+        step = math.gcd(*(rule.penalty or 0 for rule in self.problem.rules)) or 1
+        cost_bound = 0 if math.isinf(reply.bound) else max(0, -step * math.floor(reply.bound / step))
+        if first.path is not None and not excluded and reply.status != "infeasible":
+            reply = self._better(reply, first.path)
+        return reply, cost_bound
+
+    def _finish(
+        self,
+        least: Reply,
+        cost_bound: int,
+        best: int,
+        proved: bool,
+        words: str,
+        excluded: list[Path],
+        common: dict[str, Any],
+    ) -> TwoPhaseSolution:
+        """The best score at the least cost."""
+        assert least.path is not None
+        cost = self._value(least.path).penalty
+        least_proved = least.status == "optimal"
+        cost_bound = cost if least_proved else min(cost_bound, cost)
+        if self._score(least.path) == best:
+            reply = replace(least, status="optimal", bound=best)
+        else:
+            program = self.formulation.best_score(cost_ceiling=cost)
+            reply = self._until(program, excluded, lambda value: value.penalty <= cost)
+        if reply.path is None or self._score(reply.path) < self._score(least.path):
+            reply = replace(reply, path=least.path, status="feasible")
+        all_proved = proved and least_proved and reply.status == "optimal"
+        limit = min(float(best), reply.bound) if least_proved else float(best)
+        final = replace(reply, status="optimal" if all_proved else "feasible", bound=limit - cost_bound)
+        return self._report(final, words + self.solver, cost_bound=nats(cost_bound), **common)
+
+    def _better(self, reply: Reply, incumbent: Path) -> Reply:
+        """The reply, with the incumbent in place of a labelling that costs more, or as much for a lower score."""
+        if reply.path is None:
+            return replace(reply, path=incumbent, status="feasible")
+        if self._order(reply.path) <= self._order(incumbent):
+            return reply
+        same = self._value(reply.path).penalty == self._value(incumbent).penalty
+        return replace(reply, path=incumbent, status=reply.status if same else "feasible")
+
+    def _order(self, path: Path) -> tuple[int, int]:
+        return self._value(path).penalty, -self._score(path)
+
+    def _until(
+        self, program: IntegerProgram, excluded: list[Path], accepts: Callable[[Value], bool]
+    ) -> Reply:
+        """Solve, with a no-good row for every answer that a tolerance let through, until one is accepted."""
+        for path in excluded:
+            program = without(program, path)
+        while True:
+            reply = solve(self.solver, program, self.deadline, self.threads)
+            if reply.path is None:
+                return reply
+            value = self._value(reply.path)
+            if value.feasible and accepts(value):
+                return reply
+            program = without(program, reply.path)
+
+    def _value(self, path: Path) -> Value:
+        return self.problem.value(path)
+
+    def _score(self, path: Path) -> int:
+        value = self._value(path)
+        return value.model + value.features
+
+    def _report(self, reply: Reply, method: str, **own: Any) -> TwoPhaseSolution:
+        return _reported(reply, self.context, self.deadline, method, **own)
+
+
+def _reported(
+    reply: Reply, context: Context, deadline: Deadline, method: str, **own: Any
+) -> TwoPhaseSolution:
+    value, status, bound = NOTHING, reply.status, reply.bound
+    if reply.path is not None:
+        value = context.problem.value(reply.path)
+        bound = value.score if status == "optimal" else max(bound, value.score)
+    elif status == "infeasible":
+        bound = -math.inf
+    else:
+        status = "unknown"
+    return TwoPhaseSolution(
+        status=status,
+        score=nats(value.score),
+        bound=nats_of_bound(bound),
+        method=f"two-phase: {method}",
+        seconds=deadline.elapsed,
+        warm_up_seconds=deadline.warm_up,
+        path=reply.path,
+        **parts(value, _as_far_as_proved(reply), context),
+        **own,
+    )
+
+
+def _first_phase(found: Found) -> Certificate:
+    """The certificate of the first phase as one of both, which holds where the second adds nothing."""
+    tree = found.certificate.tree
+    if tree is None or isinstance(tree, Phases):
+        return found.certificate
+    witness = () if found.path is None else tuple(found.path.tolist())
+    return replace(found.certificate, tree=Phases(tree, witness))
+
+
+def _as_far_as_proved(reply: Reply) -> Certificate:
+    """The reply's certificate; none where it is no more than a word about what is left open."""
+    certificate = reply.certificate
+    if reply.status == "unknown":
+        return Certificate("none", certificate.source)
+    if reply.status == "feasible" and certificate.kind == "exact":
+        return Certificate("none", f"{certificate.source}; the second phase is open")
+    return certificate

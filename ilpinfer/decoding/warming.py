@@ -1,0 +1,21 @@
+"""Every kernel at once."""
+
+from importlib import import_module
+
+from ilpinfer.core.methods import methods
+from ilpinfer.kernels.warming import STAGES, Stage
+
+MODULES = ("ilpinfer.exact.compiled", "ilpinfer.exact.product")
+"""Modules with stages, beside those that the methods import."""
+
+
+def stages() -> list[Stage]:
+    """The stages of all methods, of compiled rules and of marginals."""
+    for name in (*MODULES, *(method.runner.partition(":")[0] for method in methods())):
+        import_module(name)
+    return STAGES
+
+
+def warm_up() -> float:
+    """Compile or load every kernel now rather than in the first call; seconds it took."""
+    return sum(stage.warm() for stage in stages())

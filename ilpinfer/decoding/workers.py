@@ -1,0 +1,193 @@
+"""A pool of processes that call one function again and again: the parent's side, and theirs."""
+
+import contextlib
+import pickle
+import sys
+import threading
+import traceback
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from multiprocessing import spawn
+from multiprocessing.connection import Connection
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from ilpinfer.kernels import notices
+from ilpinfer.system import scratch
+from ilpinfer.system.processes import Child, connected
+
+AHEAD = 2
+"""Items that a process has been given, so that it never waits for the next one."""
+Task = tuple["Future[Result]", bytes]
+
+
+class WorkerError(RuntimeError):
+    """A process has ended in the middle of its work."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a call returned, and the warnings on the way: messages and categories."""
+
+    value: Any
+    warnings: list[tuple[str, type[Warning]]]
+
+
+class Workers:
+    """Processes that call `function(item, *common)`; each is started with its first item.
+
+    A process that dies costs the item that it was at; the next one goes to a new process. Unlike those of
+    `multiprocessing`, they can be started in a daemon of a pool, and do not import the program's own module, unless
+    what they are sent is defined there.
+
+    Parameters
+    ----------
+    n : how many
+    function : of a module
+    common : arguments behind the item, which are sent once
+    """
+
+    def __init__(self, n: int, function: Callable[..., Any], common: tuple[Any, ...]) -> None:
+        self._first = pickle.dumps((function, common))
+        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
+        self._children: list[Child] = []
+        self._ended = False
+        self._folder = scratch.folder()
+        self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(n)]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, item: Any) -> "Future[Result]":
+        """The future result for an item; its exception is the function's, or WorkerError."""
+        future: Future[Result] = Future()
+        try:
+            self._tasks.put((future, pickle.dumps(item)))
+        except Exception as error:  # an item that cannot be sent
+            future.set_exception(error)
+        return future
+
+    def end(self) -> None:
+        """Kill the processes, whatever they are doing."""
+        self._ended = True
+        for _ in self._threads:
+            self._tasks.put(None)
+        for child in self._children:
+            child.end()
+        scratch.remove(self._folder)
+
+    def __enter__(self) -> "Workers":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def _serve(self) -> None:
+        """Keep one process busy."""
+        child: Child | None = None
+        given: deque[Task] = deque()
+        while True:
+            with contextlib.suppress(Empty):
+                while len(given) < AHEAD:
+                    task = self._tasks.get(block=not given)
+                    if task is None:
+                        return
+                    given.append(task)
+                    if child is not None:
+                        _send(child, task)
+            if child is None or (len(given) == 1 and not child.alive):
+                child = self._started(given)
+            future, _ = given.popleft()
+            try:
+                future.set_result(_answer(child))
+            except WorkerError as error:
+                child = None
+                future.set_exception(error)
+            except BaseException as error:
+                future.set_exception(error)
+
+    def _started(self, given: Iterable[Task]) -> Child:
+        child = Child("ilpinfer.decoding.workers", folder=self._folder)
+        self._children.append(child)
+        if self._ended:
+            child.end()
+        with contextlib.suppress(OSError):  # which its answer will say
+            child.pipe.send(_program())
+            child.pipe.send_bytes(self._first)
+        for task in given:
+            _send(child, task)
+        return child
+
+
+def _send(child: Child, task: Task) -> None:
+    with contextlib.suppress(OSError):
+        child.pipe.send_bytes(task[1])
+
+
+def _answer(child: Child) -> Result:
+    try:
+        while True:
+            kind, value, notices = child.pipe.recv()
+            if kind == "compiling":
+                notices.announce(*value)
+            elif kind == "returned":
+                return Result(value, notices)
+            else:
+                raise value
+    except (EOFError, ConnectionError):
+        raise WorkerError(f"one of several processes broke down: {child.last_words()}; try again") from None
+
+
+def _program() -> dict[str, str]:
+    """How a child imports the program's own module."""
+    main = sys.modules["__main__"]
+    spec = getattr(main, "__spec__", None)
+    if spec is not None:
+        return {"init_main_from_name": spec.name}
+    path = getattr(main, "__file__", None)
+    return {"init_main_from_path": str(Path(path).absolute())} if path else {}
+
+
+def main(arguments: Sequence[str]) -> None:
+    """In a child: read function and arguments, then answer each item."""
+    pipe = connected(*arguments)
+    program = pipe.recv()
+
+    def loaded(data: bytes) -> Any:
+        if b"__main__" in data and program:
+            spawn.prepare(program)
+            program.clear()
+        return pickle.loads(data)
+
+    function, common = loaded(pipe.recv_bytes())
+    notices.announce = lambda *what: pipe.send(("compiling", what, []))
+    requests: SimpleQueue[bytes | None] = SimpleQueue()
+    threading.Thread(target=_read, args=(pipe, requests), daemon=True).start()
+    while (request := requests.get()) is not None:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                kind, value = "returned", function(loaded(request), *common)
+            except Exception as error:
+                error.add_note(traceback.format_exc())
+                kind, value = "raised", _sendable(error)
+        pipe.send((kind, value, [(str(w.message), w.category) for w in caught]))
+
+
+def _read(pipe: Connection, requests: "SimpleQueue[bytes | None]") -> None:
+    """Take every request at once, so that the parent never waits for this process to read while it waits to be read."""
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            requests.put(pipe.recv_bytes())
+    requests.put(None)
+
+
+def _sendable(error: Exception) -> Exception:
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

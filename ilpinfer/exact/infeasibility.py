@@ -1,0 +1,169 @@
+"""Why there is no labelling, in the user's words: what cannot hold together, and the cheapest way out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from formulations.automata.machine import Machine
+from formulations.grid import LIMIT, is_forbidden
+from formulations.problem.priority import silenced
+from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.explanation import Context
+from ilpinfer.core.infeasibility import Clash, Infeasibility, tokens_text
+from ilpinfer.core.result import Path
+from ilpinfer.exact import feasibility
+from ilpinfer.exact.bare import without_scores
+
+PATIENCE = 10.0
+"""Seconds that are spent on reasons where there is no time limit."""
+
+
+Piece = tuple[int, int, int]
+"""(rule, part, token) of what a conflict may consist of; token -1 for a part that is no rule on single steps."""
+
+
+def explain_infeasibility(context: Context, deadline: Deadline) -> Infeasibility:
+    """A minimal conflict among the hard rules, and the cheapest relaxation.
+
+    Parameters
+    ----------
+    context : proved infeasible
+    deadline : what is not known when it passes is left out
+    """
+    remaining, tokens = deadline.remaining, context.trellis.tokens
+    search = _Search(context.problem, Deadline(PATIENCE if remaining is None else min(remaining, PATIENCE)))
+    if search.impossible(()):
+        return Infeasibility(reason="the scores themselves forbid every labelling")
+    conflict = search.conflict()
+    relaxed, path = search.relaxation()
+    names = context.trellis.labels.names
+    labels = None if path is None else tuple(names[k] for k in path)
+    where = {rule: context.places(rule, labels) for rule in relaxed} if labels else {}
+    reason = _conflict_words(conflict, tokens) + _relaxation_words(relaxed, where, tokens)
+    return Infeasibility(tuple(conflict), relaxed, labels, where, reason.removeprefix("; "))
+
+
+class _Search:
+    def __init__(self, problem: Problem, deadline: Deadline) -> None:
+        self.problem, self.deadline = problem, deadline
+        self.bare = without_scores(problem)
+        self.hard = tuple(rule for rule in problem.rules if rule.penalty is None)
+
+    def impossible(self, rules: Sequence[GroundRule]) -> bool:
+        """Whether it is proved that no labelling keeps the rules."""
+        return not self.deadline.passed and feasibility.witness(self.bare, tuple(rules), self.deadline)[1]
+
+    def conflict(self) -> list[Clash]:
+        """First which rules, then which parts and tokens of them."""
+        numbers = list(range(len(self.hard)))
+        if not self.impossible(self.hard):
+            return []
+        needed = _minimal(numbers, lambda kept: self.impossible([self.hard[i] for i in kept]))
+        pieces = [piece for i in needed for piece in self._pieces(i)]
+        if len(pieces) > len(needed):
+            pieces = _minimal(pieces, lambda kept: self.impossible(self._only(kept)))
+        if self.deadline.passed:
+            return []
+        found: dict[int, list[int]] = {i: [] for i in needed}
+        for rule, _, token in pieces:
+            found[rule] += [token] if token >= 0 else []
+        return [Clash(self.hard[i].name, tuple(sorted(set(at)))) for i, at in found.items()]
+
+    def _pieces(self, number: int) -> list[Piece]:
+        pieces = []
+        for p, part in enumerate(self.hard[number].parts):
+            at = (
+                np.flatnonzero(part.fires_at).tolist()
+                if isinstance(part, Machine) and part.is_local
+                else [-1]
+            )
+            pieces += [(number, p, token) for token in at]
+        return pieces
+
+    def _only(self, pieces: Sequence[Piece]) -> list[GroundRule]:
+        """The hard rules cut down to some of their parts and tokens."""
+        kept: dict[int, dict[int, set[int]]] = {}
+        for rule, part, token in pieces:
+            kept.setdefault(rule, {}).setdefault(part, set()).add(token)
+        length = self.problem.shape[0]
+        return [
+            replace(
+                self.hard[rule],
+                parts=tuple(
+                    self.hard[rule].parts[p]
+                    if -1 in at
+                    else silenced(self.hard[rule].parts[p], sorted(set(range(length)) - at))
+                    for p, at in parts.items()
+                ),
+            )
+            for rule, parts in kept.items()
+        ]
+
+    def relaxation(self) -> tuple[dict[str, int], Path | None]:
+        """The fewest violations of hard rules in all, and the best labelling among those."""
+        problem, hard = self.problem, {rule.name for rule in self.hard}
+        soft = [r.softened(1) for r in self.hard]
+        weight = self._spread() + 1
+        if weight * sum(rule.most for rule in soft) < LIMIT:
+            rules = tuple(r.softened(weight) if r.name in hard else r for r in problem.rules)
+            found = self._best(replace(problem, rules=rules))
+        else:
+            found = self._best(replace(self.bare, rules=tuple(soft)))
+        if found is None:
+            return {}, None
+        counts = {rule.name: rule.violations(found) for rule in self.hard}
+        return {name: count for name, count in counts.items() if count}, found
+
+    def _best(self, problem: Problem) -> Path | None:
+        if self.deadline.passed:
+            return None
+        answer = feasibility.best(problem, self.deadline)
+        proved = answer.path is not None and problem.value(answer.path).score >= answer.bound
+        return answer.path if proved else None
+
+    def _spread(self) -> int:
+        """More than the scores and soft penalties of two labellings can differ by."""
+        lattice, total = self.problem.lattice, 0
+        for array, times in ((lattice.node, lattice.node.shape[0]), (lattice.pool, len(lattice.step))):
+            total += times * int(np.where(is_forbidden(array), 0, np.abs(array)).max(initial=0))
+        return 2 * total + sum((r.penalty or 0) * r.most for r in self.problem.rules)
+
+
+def _minimal(items: list[Any], impossible: Callable[[list[Any]], bool]) -> list[Any]:
+    """A subset that is impossible, although each smaller one is possible (QuickXplain, Junker 2004)."""
+
+    def needed(background: list[Any], changed: bool, candidates: list[Any]) -> list[Any]:
+        if changed and impossible(background):
+            return []
+        if len(candidates) == 1:
+            return candidates
+        half = len(candidates) // 2
+        first, second = candidates[:half], candidates[half:]
+        from_second = needed(background + first, bool(first), second)
+        from_first = needed(background + from_second, bool(from_second), first)
+        return from_first + from_second
+
+    return needed([], False, items) if items else []
+
+
+def _conflict_words(conflict: Sequence[Clash], texts: Sequence[str]) -> str:
+    if len(conflict) == 1:
+        where = tokens_text(conflict[0].tokens, texts)
+        return f'rule "{conflict[0].rule}" alone leaves no labelling{where}; make it soft, or allow what it asks for'
+    listed = ", ".join(clash.words(texts) for clash in conflict)
+    return f"the hard rules {listed} leave no labelling together; make one of them soft" if conflict else ""
+
+
+def _relaxation_words(
+    relaxed: dict[str, int], places: dict[str, tuple[int, ...]], texts: Sequence[str]
+) -> str:
+    if not relaxed:
+        return ""
+    allowed = [
+        f'{count} violation{"s" if count > 1 else ""} of "{rule}"{tokens_text(places.get(rule, ()), texts)}'
+        for rule, count in relaxed.items()
+    ]
+    return f"; cheapest way out: allow {' and '.join(allowed)}"

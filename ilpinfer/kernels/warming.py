@@ -1,0 +1,66 @@
+"""Kernels are compiled or loaded before their first use, so that this is neither timed nor limited."""
+
+import gc
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from formulations import Feature, Rule, Trellis
+from formulations.problem.compiled_rules import compile_problem
+from formulations.problem.problem import Problem
+from ilpinfer.kernels import notices
+
+STAGES: list["Stage"] = []
+"""Every stage of the modules that were imported, in the order of their definition."""
+busy = False
+"""Whether kernels are being compiled or loaded, where Python swallows a KeyboardInterrupt."""
+
+
+class Stage:
+    """Kernels that are compiled or loaded together.
+
+    A module that calls kernels defines a stage and calls `warm` before its time counts.
+
+    Parameters
+    ----------
+    name : for users
+    purpose : what the kernels are for
+    example : calls each kernel of the stage on a small problem
+    """
+
+    def __init__(self, name: str, purpose: str, example: Callable[[], object]) -> None:
+        self.name, self.purpose = name, purpose
+        self._example, self._ready = example, False
+        STAGES.append(self)
+
+    def warm(self) -> float:
+        """Compile or load the kernels; seconds it took, 0 the second time.
+
+        A first compilation takes seconds to minutes, and is announced by the logger `ilpinfer`.
+        """
+        global busy
+        if self._ready:
+            return 0.0
+        began = time.perf_counter()
+        notices.purpose = self.purpose
+        busy, collecting = True, gc.isenabled()
+        gc.disable()  # a compiler's many objects stay alive, and looking through them takes a tenth of the time
+        try:
+            self._example()
+        finally:
+            busy = False
+            if collecting:
+                gc.enable()
+        self._ready = True
+        return time.perf_counter() - began
+
+
+def example_trellis() -> Trellis:
+    """Three tokens, two labels "0" and "1", all scores 0."""
+    return Trellis(np.zeros(2), np.zeros((2, 2, 2)))
+
+
+def example_problem(*rules: Rule | Feature) -> Problem:
+    """The example trellis with rules."""
+    return compile_problem(example_trellis(), rules)

@@ -1,0 +1,16 @@
+"""Scores of models that were trained elsewhere: logits, token classifiers, CRF layers, CRFsuite."""
+
+from ilpinfer.corpus.label_names import label_names, read_label_names
+from ilpinfer.corpus.logits import Reading, from_logits
+from ilpinfer.corpus.pytorch_crf import crf_parameters
+from ilpinfer.models.external.crfsuite import LinearChain, crfsuite_file
+
+__all__ = [
+    "LinearChain",
+    "Reading",
+    "crf_parameters",
+    "crfsuite_file",
+    "from_logits",
+    "label_names",
+    "read_label_names",
+]

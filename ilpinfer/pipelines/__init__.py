@@ -1,0 +1,1 @@
+"""Models, rules and decoding combined."""

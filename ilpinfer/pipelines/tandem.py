@@ -1,0 +1,187 @@
+"""Tagging and segmentation in tandem: tag, cut into sections, tag those, cut into items, tag these under rules."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from formulations import Feature, Rule
+from ilpinfer.core.solution import Solution
+from ilpinfer.corpus import NEWLINE
+from ilpinfer.decoding.single import decode
+from ilpinfer.evaluation.measures import fields
+from ilpinfer.models.files import Model
+
+OUTSIDE = "O"
+
+Tokens = tuple[str, ...]
+Describe = Callable[[Sequence[str], Sequence[str]], str]
+"""From the tokens and the labels of a line to the one token that a tagger of lines sees."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of whole lines: its field, and its first and last token."""
+
+    field: str
+    first: int
+    last: int
+
+
+def lines(tokens: Sequence[str]) -> list[range]:
+    """The tokens of each line, the `@newline@` that ends it among them."""
+    ends = [t + 1 for t, token in enumerate(tokens) if token == NEWLINE]
+    ends += [len(tokens)] if len(tokens) > (ends[-1] if ends else 0) else []
+    return [range(first, last) for first, last in zip([0, *ends], ends, strict=False)]
+
+
+def labels_in_order(tokens: Sequence[str], labels: Sequence[str]) -> str:
+    """A line as the runs of its labels, such as `job title+date`; `blank` where there is nothing on it."""
+    shown = [label for token, label in zip(tokens, labels, strict=True) if token != NEWLINE]
+    return "+".join(b for a, b in zip(["", *shown], shown, strict=False) if a != b) or "blank"
+
+
+def described(tokens: Sequence[str], labels: Sequence[str], describe: Describe = labels_in_order) -> Tokens:
+    """What a tagger of lines sees of tagged tokens: a text for each of L lines."""
+    return tuple(
+        describe(tokens[line.start : line.stop], labels[line.start : line.stop]) for line in lines(tokens)
+    )
+
+
+def line_labels(tokens: Sequence[str], segments: Iterable[Segment]) -> Tokens:
+    """What a tagger of lines learns: a BIO label for each of L lines.
+
+    Raises
+    ------
+    ValueError
+        for a segment that does not begin and end with a line.
+    """
+    found = [OUTSIDE] * len(lines(tokens))
+    starts = {line.start: number for number, line in enumerate(lines(tokens))}
+    ends = {line.stop - 1: number for number, line in enumerate(lines(tokens))}
+    for segment in segments:
+        if segment.first not in starts or segment.last not in ends:
+            raise ValueError(
+                f"segment {segment.field!r} from token {segment.first} to {segment.last} is not made of whole lines"
+            )
+        for number in range(starts[segment.first], ends[segment.last] + 1):
+            found[number] = f"{'B' if number == starts[segment.first] else 'I'}-{segment.field}"
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Level:
+    """One round of tagging tokens and cutting what is tagged (Stokman 2011, section 3.2).
+
+    Parameters
+    ----------
+    tagger : scores tokens
+    cutter : scores lines, described as one token each; its labels are BIO, so that segments end where lines do
+    keep : the field of the segments that the next level goes on with; None for all
+    rules : what the segmentation should obey
+    describe : from a tagged line to the token that the cutter sees
+    """
+
+    tagger: Model
+    cutter: Model
+    keep: str | None = None
+    rules: tuple[Rule | Feature, ...] = ()
+    describe: Describe = labels_in_order
+
+    def cut(self, tokens: Tokens) -> list[Segment]:
+        """The segments of T tokens, from left to right."""
+        tagged = decode(self.tagger.trellis(tokens), method="viterbi").labels
+        seen = described(tokens, tagged, self.describe)
+        found = decode(self.cutter.trellis(seen), self.rules).labels
+        spans = sorted(fields(found, self.cutter.labels.scheme), key=lambda span: span[1])
+        own = lines(tokens)
+        return [Segment(name, own[first].start, own[last].stop - 1) for name, first, last in spans]
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A document in segments.
+
+    Parameters
+    ----------
+    labels : T label names; `O` outside the innermost segments
+    segments : those of each level, in tokens of the document
+    solutions : of each innermost segment
+    """
+
+    labels: Tokens
+    segments: tuple[tuple[Segment, ...], ...]
+    solutions: tuple[Solution, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Tandem:
+    """Levels of segmentation, and a tagger under rules for the segments that come out (Stokman 2011, section 5.1).
+
+    Parameters
+    ----------
+    levels : sections first, then items; any number
+    tagger : scores the tokens of an innermost segment
+    rules : what its labels should obey
+    method : how they are decoded
+    """
+
+    levels: tuple[Level, ...]
+    tagger: Model
+    rules: tuple[Rule | Feature, ...] = ()
+    method: str = "auto"
+
+    def label(self, tokens: Tokens, given: Sequence[Iterable[Segment] | None] = ()) -> Tagged:
+        """Label a document.
+
+        Parameters
+        ----------
+        tokens : T texts
+        given : for each level its segments, such as gold ones, or None to predict them, as for levels beyond the list
+
+        Raises
+        ------
+        ValueError
+            for no tokens, more lists of segments than levels, and segments outside the document.
+        """
+        if not tokens:
+            raise ValueError("an empty sequence has no labelling: expected at least one token")
+        if len(given) > len(self.levels):
+            raise ValueError(f"segments are given for {len(given)} levels, but there are {len(self.levels)}")
+        inside = [Segment("", 0, len(tokens) - 1)]
+        found: list[tuple[Segment, ...]] = []
+        for number, level in enumerate(self.levels):
+            fixed = given[number] if number < len(given) else None
+            if fixed is None:
+                parts = [part for outer in inside for part in _within(level, tokens, outer)]
+            else:
+                parts = sorted(fixed, key=lambda part: part.first)
+                _check(parts, len(tokens))
+            found.append(tuple(parts))
+            inside = [part for part in parts if level.keep in (None, part.field)]
+        labels = [OUTSIDE] * len(tokens)
+        solutions = []
+        for part in inside:
+            solution = decode(self.tagger.trellis(_tokens(tokens, part)), self.rules, method=self.method)
+            solutions.append(solution)
+            if solution.found:
+                labels[part.first : part.last + 1] = solution.labels
+        return Tagged(tuple(labels), tuple(found), tuple(solutions))
+
+
+def _tokens(tokens: Tokens, part: Segment) -> Tokens:
+    return tokens[part.first : part.last + 1]
+
+
+def _within(level: Level, tokens: Tokens, outer: Segment) -> list[Segment]:
+    """The segments of a segment, in tokens of the document."""
+    parts = level.cut(_tokens(tokens, outer))
+    return [Segment(part.field, outer.first + part.first, outer.first + part.last) for part in parts]
+
+
+def _check(parts: Sequence[Segment], T: int) -> None:
+    last = -1
+    for part in parts:
+        if not last < part.first <= part.last < T:
+            raise ValueError(
+                f"segment {part.field!r} from token {part.first} to {part.last} overlaps another or leaves the {T} tokens"
+            )
+        last = part.last

@@ -1,0 +1,156 @@
+"""From examples to trellises: a model's scores, or those that came with the input."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from formulations import RuleSet, Trellis
+from formulations.labels import schemes
+from formulations.labels.label_set import LabelSet
+from formulations.labels.scheme_notices import remark
+from formulations.problem.compiled_rules import notices
+from formulations.problem.problem import RuleNotice, WordNotice
+from ilpinfer.core.rule_compiler import compiler_of
+from ilpinfer.corpus.conversion import converted, read_as, shown, sound, strip
+from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.errors import describe, traceback_wanted
+from ilpinfer.models.files import Model
+
+TRIED = 3
+"""Sequences of one set of labels for which rules are stated before they are said not to fit."""
+
+Kind = tuple[LabelSet, bool]
+"""Labels, and whether there are tokens."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A sequence ready to decode.
+
+    Parameters
+    ----------
+    example : as it came
+    trellis : its scores; None where the model could not score it
+    gold : T label names to compare with, or None
+    error : why there are no scores
+    """
+
+    example: Example
+    trellis: Trellis | None
+    gold: tuple[str, ...] | None
+    error: Exception | None = None
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """T texts."""
+        return self.example.tokens if self.trellis is None else self.trellis.tokens
+
+
+def score(examples: Sequence[Example], model: Model | None, scheme: str = "") -> list[Scored]:
+    """Trellises of examples; `scheme="plain"` strips prefixes from gold labels and given label names.
+
+    Gold labels are read in the scheme of the model's: without prefixes where its labels are plain, else rewritten. A
+    sequence that the model cannot score keeps the error, so that others can be decoded.
+
+    Raises
+    ------
+    InputError
+        where scores are missing and there is no model, the model can score nothing, or a scheme does not fit.
+    """
+    scheme = schemes.named(scheme)
+    if model is not None and scheme and scheme != model.labels.scheme:
+        raise InputError(f"the model's labels are {model.labels.scheme}; train it with --scheme {scheme}")
+    golden = _golden(examples, scheme)
+    given = [labels for labels in golden if labels is not None]
+    gold_scheme, rewrite = shown(given), sound(given)
+    scored = []
+    for example, gold in zip(examples, golden, strict=True):
+        if example.scores is not None:
+            trellis = (stripped(example) if scheme == "plain" else example).trellis(scheme)
+        elif model is None:
+            raise InputError(
+                f"{example.where}: no scores; name a model with --model, or give scores as JSON lines"
+            )
+        else:
+            try:
+                trellis = model.trellis(example.tokens)
+            except Exception as error:
+                if traceback_wanted():
+                    raise
+                scored.append(Scored(example, None, None, error))
+                continue
+        if gold is not None and len(gold) != len(trellis):
+            raise InputError(f"{example.where}: {len(gold)} labels for {len(trellis)} tokens")
+        if gold is not None:
+            try:
+                gold = read_as(trellis.labels, gold, gold_scheme, rewrite)
+            except ValueError as error:
+                raise InputError(
+                    f"{example.where}: gold {error}; leave the labels out, or take a model of such labels"
+                ) from None
+        scored.append(Scored(example, trellis, gold))
+    first = scored[0] if scored else None
+    if first and first.error and all(item.trellis is None for item in scored):
+        raise InputError(f"{first.example.where}: {describe(first.error)}") from first.error
+    return scored
+
+
+def _golden(examples: Sequence[Example], scheme: str) -> list[tuple[str, ...] | None]:
+    """Gold labels, in the scheme that was asked for where they can be written in it."""
+    given = [example.labels for example in examples if example.labels is not None]
+    found = iter(converted(given, scheme))
+    return [None if example.labels is None else next(found) for example in examples]
+
+
+def check_rules(scored: Sequence[Scored], rules: RuleSet) -> list[str]:
+    """Notices about labels and rules, once every sequence's labels are known to fit them; InputError where they do not.
+
+    Rules fit a set of labels if they can be stated for one of the first sequences that have it: what goes wrong with
+    a single sequence, such as a token that a pattern takes too long on, is found when that is decoded. Sequences
+    without tokens are tried apart.
+    """
+    odd: dict[str, None] = {}
+    blind: dict[str, str] = {}
+    tried: dict[Kind, list[InputError]] = {}
+    fitting: set[Kind] = set()
+    for item in scored:
+        if item.trellis is None or (kind := (item.trellis.labels, any(item.trellis.tokens))) in fitting:
+            continue
+        odd.update(dict.fromkeys([_remark(kind[0]), *notices(rules, kind[0])]))
+        try:
+            for text in _compiled(item.trellis, rules):
+                blind.setdefault(text, item.example.where)
+            fitting.add(kind)
+        except (ValueError, MemoryError, RecursionError) as error:
+            tried.setdefault(kind, []).append(InputError(f"{item.example.where}: {describe(error)}"))
+            if len(tried[kind]) == TRIED:
+                break
+    unfit = [errors[0] for kind, errors in tried.items() if kind not in fitting]
+    if unfit:
+        raise unfit[0]
+    wordless = sum(item.trellis is not None and not any(item.trellis.tokens) for item in scored)
+    more = ""
+    if wordless > 1:
+        more = f"; {wordless - 1} more sequence{'s have' if wordless > 2 else ' has'} none either"
+    return [text for text in odd if text] + [f"{place}: {text}{more}" for text, place in blind.items()]
+
+
+def _remark(labels: LabelSet) -> str:
+    """What is odd about labels; a model says plain of its labels whoever decided it."""
+    return labels.notice or (remark(labels.names, "plain") if labels.scheme == "plain" else "")
+
+
+def _compiled(trellis: Trellis, rules: RuleSet) -> list[str]:
+    """What compiling says of rules that look at tokens; ValueError where they do not fit."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", RuleNotice)
+        compiler_of(rules).problem(trellis)
+    return [str(each.message) for each in found if issubclass(each.category, WordNotice)]
+
+
+def stripped(example: Example) -> Example:
+    """The example with prefixes taken off the label names of its scores."""
+    assert example.scores is not None
+    names = example.scores["label_names"]
+    plain = None if names is None else strip([names])[0]
+    return Example(example.tokens, example.labels, example.where, {**example.scores, "label_names": plain})

@@ -1,0 +1,1 @@
+"""Certificates are checked here, with `formulations` alone."""

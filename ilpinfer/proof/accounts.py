@@ -1,0 +1,96 @@
+"""A pass that keeps account of what violations cost: for the least cost at a floor, and the best score at that cost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.dtypes import Integers
+from formulations.grid import Grid
+from ilpinfer.proof.recursions import Followed, row_keys
+
+
+@dataclass(frozen=True)
+class Account:
+    """The labellings that must not be there: cheaper ones at or above the floor, and better ones of the same cost.
+
+    The lattice's scores less what the violations cost are the values of a pass. All numbers are in its units.
+
+    Parameters
+    ----------
+    purse : the cost that is claimed to be the least
+    unit : the greatest common divisor of all penalties
+    floor : the least score that counts
+    score : the score that is claimed to be the best at that cost
+    """
+
+    purse: int
+    unit: int
+    floor: int
+    score: int
+
+    @property
+    def limit(self) -> int:
+        """Every such labelling has a value above this."""
+        better = self.score + 1 - self.purse
+        cheaper = self.floor - (self.purse - self.unit)
+        return (min(better, cheaper) if self.purse else better) - 1
+
+    @property
+    def largest(self) -> int:
+        """No sum of its numbers is larger."""
+        return self.purse + self.unit + abs(self.floor) + abs(self.score) + 1
+
+    def scaled(self, scale: int) -> "Account":
+        """In units `scale` times as fine, where scores are multiples of `scale`."""
+        score = (self.score + 1) * scale - 1
+        return Account(self.purse * scale, self.unit * scale, self.floor * scale, score)
+
+    def holds(self, value: Grid, spent: Integers) -> NDArray[np.bool_]:
+        """Whether labellings of that value and cost are among those that must not be there."""
+        score = value + spent
+        cheaper = (spent < self.purse) & (score >= self.floor)
+        return cheaper | ((spent <= self.purse) & (score > self.score))
+
+
+@dataclass(frozen=True)
+class Spending(Followed):
+    """A pass whose prefixes differ by what they have spent too; of those that agree otherwise, none is kept that has
+    spent as much as another one, for no better a score.
+
+    Parameters
+    ----------
+    account : the labellings that must not be there
+    """
+
+    account: Account
+
+    def remains(self) -> bool:
+        """Whether a labelling that must not be there is not ruled out."""
+        rows, value, spent = self.start(), np.zeros(1, np.int64), np.zeros(1, np.int64)
+        for t in range(len(self.lattice.node)):
+            steps, rows, value = self.extended(t, rows, value)
+            spent = spent[steps.source] - steps.taken
+            kept = np.flatnonzero(spent <= self.account.purse)
+            kept = kept[_undominated(row_keys(rows[kept]), value[kept] + spent[kept], spent[kept])]
+            rows, value, spent = rows[kept], value[kept], spent[kept]
+        ends = self.ends(rows)
+        return bool(self.account.holds(value + ends + self.back, spent - ends).any())
+
+    def ends(self, rows: Integers) -> Grid:
+        """What machines take off after the last token."""
+        T = len(self.lattice.node)
+        own: Sequence[Grid] = [p[T][q] for p, q in zip(self.potentials, rows.T[2:], strict=False)]
+        found: Grid = np.asarray(sum(own, self.base.ahead(T)[rows[:, 0]]))
+        return found
+
+
+def _undominated(key: Integers, score: Grid, spent: Integers) -> Integers:
+    """The places of prefixes that no other one with the same key beats in both score and what is spent."""
+    order = np.lexsort((-score, spent, key))
+    _, rank = np.unique(score, return_inverse=True)
+    height = key[order] * (len(order) + 1) + rank[order]
+    before = np.append(-1, np.maximum.accumulate(height)[:-1])
+    found: Integers = order[height > before] if len(order) else order
+    return found

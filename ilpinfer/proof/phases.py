@@ -1,0 +1,129 @@
+"""The problems that the two phases of two-phase inference solve, and a checker of their proofs.
+
+The second phase is put as a question of one kind: is there a labelling at or above the floor that costs less, or scores
+more at the same cost? Any weight of cost against score rules out most labellings by the value score - weight · cost; the
+leaves of its tree keep account of what is spent, which decides for the others (Handler and Zang 1980).
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from formulations.grid import is_forbidden
+from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.core.certificate import Phases
+from ilpinfer.proof.accounts import Account
+from ilpinfer.proof.checker import LARGEST, check_tree, whole_numbers
+from ilpinfer.proof.meter import Meter, Rejected
+from ilpinfer.proof.recursions import Labelling
+
+
+@dataclass(frozen=True)
+class PhasesClaim:
+    """What a two-phase solution says; grid units.
+
+    Parameters
+    ----------
+    best : the best score of all labellings that keep the hard rules
+    floor : the least score that was accepted; None for any
+    score, cost : of the solution's labelling, model and features, and penalties
+    """
+
+    best: int
+    floor: int | None
+    score: int
+    cost: int
+
+
+class _Kept(GroundRule):
+    """A soft rule that does not go into the scores, so that what it costs is told apart from them."""
+
+    @property
+    def folds(self) -> bool:
+        """Never."""
+        return False
+
+
+def hard_only(problem: Problem) -> Problem:
+    """The problem of the first phase: no soft rule."""
+    return replace(problem, rules=tuple(rule for rule in problem.rules if rule.penalty is None))
+
+
+def cost_unit(rules: Iterable[GroundRule]) -> int:
+    """The greatest common divisor of the penalties, grid units; 1 where there is none."""
+    return math.gcd(*(rule.penalty or 0 for rule in rules)) or 1
+
+
+def weighted(problem: Problem, weight: int) -> Problem:
+    """The problem in which a unit of cost takes `weight` grid units off the score; hard rules are folded."""
+    problem = problem.fold(soft=False)
+    unit = cost_unit(problem.rules)
+    rules = tuple(rule if rule.penalty is None else _kept(rule, weight, unit) for rule in problem.rules)
+    return replace(problem, rules=rules)
+
+
+def _kept(rule: GroundRule, weight: int, unit: int) -> GroundRule:
+    penalty = (rule.penalty or 0) // unit * weight
+    return _Kept(rule.name, penalty, rule.binary, rule.parts, rule.forced, rule.overruled)
+
+
+def lowest_score(problem: Problem) -> int:
+    """Grid units that no labelling scores less than."""
+    least = (
+        np.where(is_forbidden(x), 0, x).min(initial=0) for x in (problem.lattice.node, problem.lattice.pool)
+    )
+    return len(problem.lattice.node) * sum(map(int, least))
+
+
+def check_phases(
+    problem: Problem,
+    phases: Phases,
+    claim: PhasesClaim | None,
+    excluded: tuple[Labelling, ...],
+    meter: Meter,
+) -> None:
+    """Check that the claim's labelling is the best but for those excluded; None: that none keeps the hard rules.
+
+    Raises
+    ------
+    Rejected
+        where the trees do not prove it.
+    """
+    hard = hard_only(problem)
+    if claim is None:
+        check_tree(hard, phases.best, None, excluded, meter)
+        return
+    _check_witness(hard, phases.witness, claim.best)
+    check_tree(hard, phases.best, claim.best, (), meter)
+    if phases.least is not None:
+        _check_second(problem, phases, claim, excluded, meter)
+    elif claim.cost or claim.score < claim.best:
+        raise Rejected("certificate: it holds no proof of the second phase")
+
+
+def _check_witness(hard: Problem, witness: Labelling, best: int) -> None:
+    T, K = hard.shape
+    if len(witness) != T:
+        raise Rejected(f"witness: it has {len(witness)} labels; expected {T}")
+    value = hard.value(np.array(whole_numbers(witness, K, "label id"), np.int64))
+    if not value.feasible or value.score != best:
+        raise Rejected("witness: it does not have the best score, or breaks a hard rule")
+
+
+def _check_second(
+    problem: Problem, phases: Phases, claim: PhasesClaim, excluded: tuple[Labelling, ...], meter: Meter
+) -> None:
+    (weight,) = whole_numbers([phases.weight], LARGEST, "weight")
+    if not weight:
+        raise Rejected("weight: it is 0; expected a whole number from 1")
+    account = account_of(problem, claim, weight)
+    check_tree(weighted(problem, weight), phases.least, account.limit, excluded, meter, account)
+
+
+def account_of(problem: Problem, claim: PhasesClaim, weight: int) -> Account:
+    """What the second phase has to rule out at a weight."""
+    floor = lowest_score(problem) if claim.floor is None else claim.floor
+    purse = claim.cost // cost_unit(problem.rules) * weight
+    return Account(purse, weight, floor, claim.score)

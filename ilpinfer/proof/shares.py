@@ -1,0 +1,138 @@
+"""What tokens that agree give to the lattice, in the leaf of a proof, and the states that are dropped with it.
+
+The tokens of a list form a chain, whose own scores are less by what they give. The optimum of the lattice and those of all
+chains, together, bound every labelling; with the best through a state, and through its kind in the lists of its token, they
+bound every labelling that passes the state.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from formulations.automata.agreement import Agreement
+from formulations.automata.lattice import Lattice, StepTable
+from formulations.dtypes import Integers
+from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
+from formulations.problem.problem import GroundRule
+from ilpinfer.proof.meter import Meter, Rejected
+from ilpinfer.proof.recursions import through
+
+LARGEST_SHARE = 2**56
+ROUNDS = 100
+"""In which states are dropped with the same shares, at most."""
+TOKEN = 200
+"""Steps that a token of a chain costs."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """A list of tokens that agree, with what it gives.
+
+    Parameters
+    ----------
+    part : n tokens of F kinds
+    given : (n, F) scores that the lattice has beside its own
+    penalty : for a token that differs from the one before; None where that must not be
+    """
+
+    part: Agreement
+    given: Integers
+    penalty: int | None
+
+    @property
+    def table(self) -> StepTable:
+        """What the lattice has beside its own scores."""
+        values = np.zeros((1 + len(self.given), 1, len(self.part.kind)), np.int64)
+        values[1:, 0] = self.given[:, self.part.kind]
+        index = np.zeros(self.part.length, np.int64)
+        index[self.part.tokens] = 1 + np.arange(len(self.given))
+        return StepTable(values, index)
+
+    @property
+    def largest(self) -> int:
+        """No sum of its numbers is larger, in Python's own numbers."""
+        most = sum(int(np.abs(row).max()) for row in self.given)
+        return 2 * most + (self.penalty or 0) * len(self.given)
+
+    def kind(self, states: int) -> Integers:
+        """(S,) the kind of each state."""
+        return self.part.kind[np.arange(states) % len(self.part.kind)]
+
+    def through(self, node: Grid) -> Grid:
+        """(n, F) the best of the chain through each kind that a state of the token (T, S) still has."""
+        kind = self.kind(node.shape[1])
+        own = np.full(self.given.shape, FORBIDDEN)
+        for place, token in enumerate(self.part.tokens.tolist()):
+            there = np.unique(kind[~is_forbidden(node[token])])
+            own[place, there] = -self.given[place, there]
+        past, future = own.copy(), np.zeros_like(own)
+        for place in range(1, len(own)):
+            past[place] = add(self._across(past[place - 1]), own[place])
+            future[-place - 1] = self._across(add(own[-place], future[-place]))
+        return add(past, future)
+
+    def _across(self, values: Grid) -> Grid:
+        if self.penalty is None:
+            return values
+        return np.asarray(np.maximum(values, add(np.array(values.max()), np.array(-self.penalty))))
+
+
+def read_share(rule: GroundRule, part: Any, rows: Any, scale: int) -> Share:
+    """What a part gives, checked; in units `scale` times as fine as the grid's.
+
+    Raises
+    ------
+    Rejected
+        for a part that is no list of tokens whose violations count singly, and for wrong numbers.
+    """
+    if not isinstance(part, Agreement) or (rule.binary and rule.penalty is not None):
+        raise Rejected(
+            f"leaf: {rule.name!r} has shares, but is no list of tokens whose violations count singly"
+        )
+    if len(rows) != len(part.tokens) or any(len(row) != part.kinds for row in rows):
+        raise Rejected(f"leaf: the shares of {rule.name!r} are not {len(part.tokens)} rows of {part.kinds}")
+    for value in (value for row in rows for value in row):
+        if (
+            not isinstance(value, Integral)
+            or isinstance(value, bool)
+            or abs(int(value)) > LARGEST_SHARE // scale
+        ):
+            raise Rejected(
+                f"leaf: a share of {rule.name!r} is {value!r}, which is no whole number, or too large"
+            )
+    given = scale * np.array([[int(value) for value in row] for row in rows], np.int64)
+    return Share(part, given, None if rule.penalty is None else scale * rule.penalty)
+
+
+def dropped(lattice: Lattice, shares: Sequence[Share], limit: int, meter: Meter) -> tuple[Lattice, int]:
+    """The lattice without the states through which nothing passes the limit, and what the lists add at most.
+
+    Both repeat until no state is dropped any more, as each makes the bounds tighter.
+    """
+    T, S = lattice.node.shape
+    node, edges = lattice.node.copy(), lattice.pool.shape[1] * lattice.pool.shape[2]
+    tables = [share.table for share in shares]
+    places = sum(len(share.given) for share in shares)
+    for _ in range(ROUNDS):
+        meter.spend(2 * T * (edges + TOKEN) + places * (S + TOKEN))
+        charged = Lattice(node, lattice.pool, lattice.step).plus(tables)
+        worth, lists = through(charged), 0
+        best = int(worth[0].max())
+        for share in shares:
+            chain = share.through(node)
+            most = int(chain[0].max())
+            if is_forbidden(most) or is_forbidden(best):
+                return Lattice(np.full_like(node, FORBIDDEN), lattice.pool, lattice.step), 0
+            lists += most
+            less = np.where(is_forbidden(chain), FORBIDDEN, chain - most)[:, share.kind(S)]
+            worth[share.part.tokens] = add(worth[share.part.tokens], less)
+        if best + lists <= limit:
+            return Lattice(np.full_like(node, FORBIDDEN), lattice.pool, lattice.step), 0
+        lost = (add(worth, np.array(lists)) <= limit) & ~is_forbidden(node)
+        if not lost.any():
+            break
+        node[lost] = FORBIDDEN
+    return Lattice(node, lattice.pool, lattice.step), lists

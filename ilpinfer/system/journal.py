@@ -1,0 +1,213 @@
+"""Rows of a long run, written as they come, from which an interrupted run goes on."""
+
+import contextlib
+import io
+import json
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ilpinfer.system.files import fresh, lock, opened, put, worth, write_all
+from ilpinfer.system.places import OutputError, clear, place_of
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, order=True)
+class Spot:
+    """Where a row belongs: the member of a group, both from 0, and how many members the group has."""
+
+    group: int
+    member: int = 0
+    members: int = 1
+
+
+class Journal:
+    """JSON lines that grow in `path.part`, each marked with its job; an equal job goes on behind the last whole one.
+
+    Rows come in groups, those of one sequence. Only where they are is kept in memory. While the journal is entered no
+    other run can write to the same place. A device, named pipe or descriptor is written to as it stands, and nothing
+    is resumed from it.
+
+    Parameters
+    ----------
+    path : the file that the rows become in the end
+    job : fingerprint of all that the rows depend on
+    spot : where a row belongs; KeyError, TypeError or ValueError for a row that is damaged
+    inputs : files that must not be overwritten
+
+    Attributes
+    ----------
+    groups : whole groups that are there
+    unfinished : rows of the group behind them
+    damage : what was found wrong with an earlier part, or empty; the rows before are kept
+
+    Raises
+    ------
+    OutputError
+        where the place cannot be written to or is taken, and where the part belongs to another job.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        job: str,
+        spot: Callable[[Row], Spot],
+        inputs: Iterable[str | Path | None] = (),
+    ) -> None:
+        self.job, self._spot = job, spot
+        self.place = place_of(path, inputs)
+        self.groups = 0
+        self.unfinished: list[Row] = []
+        self.damage = ""
+        self._rows = self._whole = self._end = 0
+        self._stream: io.FileIO
+
+    def rows(self) -> Iterator[Row]:
+        """Every row that was written so far, read back from the file.
+
+        Raises
+        ------
+        OutputError
+            for a place that cannot be read back.
+        """
+        if self.place.direct:
+            raise OutputError(f"{self.place.name}: cannot be read back; name a file")
+        with self.place.part.open("rb") as stream:
+            while stream.tell() < self._end:
+                yield json.loads(stream.readline())
+
+    def write(self, rows: list[Row]) -> None:
+        """Add rows that follow each other, safe from an interrupt that follows."""
+        lines = [_line({**row, "job": self.job}) for row in rows]
+        data = b"".join(lines)
+        with clear(self.place.name):
+            write_all(self._stream, data)
+        worth(self.place)
+        self._end += len(data)
+        for row in rows:
+            self._count(row, self._spot(row))
+
+    def drop_unfinished(self) -> None:
+        """Take back the rows of the group that is not whole."""
+        with clear(self.place.name):
+            self._cut(self._whole)
+        self._rows -= len(self.unfinished)
+        self.unfinished = []
+
+    def __enter__(self) -> "Journal":
+        with contextlib.ExitStack() as stack:
+            if self.place.direct:
+                with clear(self.place.name):
+                    self._stream = stack.enter_context(opened(self.place))
+            else:
+                left = stack.enter_context(lock(self.place))
+                with clear(self.place.name):
+                    self._stream = stack.enter_context(self._recovered(left))
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Put the whole file in its place; after an error keep what can be resumed."""
+        with self._stack:
+            worth(self.place)
+            if self.place.direct:
+                return
+            if kind is None:
+                with clear(self.place.name):
+                    os.fsync(self._stream.fileno())
+                    put(self.place)
+                return
+            with contextlib.suppress(OSError):
+                self._cut(self._end)
+                if not self._end:
+                    self.place.part.unlink(missing_ok=True)
+
+    def _recovered(self, left: bool) -> io.FileIO:
+        """The part, new or as far as it is whole; `left` says that a run that was killed has left it."""
+        part = self.place.part
+        try:
+            found = part.lstat()
+        except FileNotFoundError:
+            return fresh(self.place)
+        if not stat.S_ISREG(found.st_mode):
+            raise self._foreign()
+        with part.open("rb") as lines:
+            self._scan(lines, left or not found.st_size)
+        self._stream = io.FileIO(os.open(part, os.O_RDWR | os.O_NOFOLLOW), "r+")
+        self._cut(self._end)
+        return self._stream
+
+    def _scan(self, lines: Iterable[bytes], ours: bool) -> None:
+        """Count the rows of an earlier part up to the first that is damaged, missing or out of order."""
+        for line in lines:
+            row = _parsed(line)
+            if isinstance(row.get("job"), str) and row["job"] != self.job:
+                raise OutputError(
+                    f"{self.place.part}: belongs to another run; delete it, or choose another output"
+                )
+            ours = ours or row.get("job") == self.job
+            if not ours:
+                raise self._foreign()
+            if not line.endswith(b"\n"):
+                return
+            if "job" not in row or not _as_written(row, line) or not self._follows(row):
+                self.damage = (
+                    f"{self.place.part}: line {self._rows + 1} is damaged, or not the row that belongs there; "
+                    + (f"begun anew behind line {self._rows}" if self._rows else "begun anew")
+                )
+                return
+            self._end += len(line)
+            self._count(row, self._spot(row))
+
+    def _follows(self, row: Row) -> bool:
+        try:
+            spot = self._spot(row)
+        except (KeyError, TypeError, ValueError):
+            return False
+        if not self.unfinished:
+            return spot == Spot(self.groups, 0, spot.members) and spot.members >= 1
+        before = self._spot(self.unfinished[-1])
+        return spot == Spot(before.group, before.member + 1, before.members)
+
+    def _count(self, row: Row, spot: Spot) -> None:
+        self._rows += 1
+        self.unfinished.append(row)
+        if spot.member == spot.members - 1:
+            self.groups, self.unfinished, self._whole = spot.group + 1, [], self._end
+
+    def _cut(self, end: int) -> None:
+        """Leave so many bytes."""
+        os.ftruncate(self._stream.fileno(), end)
+        self._stream.seek(end)
+        self._end = end
+
+    def _foreign(self) -> OutputError:
+        return OutputError(
+            f"{self.place.part}: is in the way, and ilpinfer did not write it; move it, or choose another output"
+        )
+
+
+def _line(row: Row) -> bytes:
+    """How a row is written, and in no other way."""
+    text = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _as_written(row: Row, line: bytes) -> bool:
+    try:
+        return _line(row) == line
+    except ValueError:  # NaN, which Python reads
+        return False
+
+
+def _parsed(line: bytes) -> Row:
+    """A row; empty where the line is none."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return row if isinstance(row, dict) else {}

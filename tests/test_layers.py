@@ -1,0 +1,42 @@
+"""Imports lead downwards only: between the layers of CONTRIBUTING.md, and between files."""
+
+from graphlib import CycleError, TopologicalSorter
+
+import pytest
+
+from benchmarks.layers import ROOT, graph, layer, layers, modules, upward
+
+
+def test_every_folder_is_a_layer_of_the_map():
+    table = layers()
+    folders = {
+        (path.parent.name, path.name)
+        for package in table
+        for path in (ROOT / package).iterdir()
+        if any(path.glob("*.py"))
+    }
+    assert folders <= {(package, name) for package, names in table.items() for name in names}
+    assert {layer(module, table) for module in modules()} == {
+        (p, n) for p, names in table.items() for n in names
+    }
+
+
+def test_no_import_leads_upwards():
+    assert list(upward(graph(), layers())) == []
+
+
+def test_an_import_upwards_is_noticed():
+    arrows = {
+        "formulations.grid": {"formulations.labels.label_set"},
+        "ilpinfer.core.result": {"ilpinfer.exact.auto"},
+    }
+    assert len(list(upward(arrows, layers()))) == 2
+    assert list(upward({"ilpinfer.errors": {"formulations.grid"}}, layers())) == []
+    assert list(upward({"formulations.programs.rows": {"ilpinfer.errors"}}, layers())) != []
+
+
+def test_no_files_import_each_other_in_a_circle():
+    try:
+        TopologicalSorter(graph()).prepare()
+    except CycleError as error:
+        pytest.fail(" <- ".join(error.args[1]))
