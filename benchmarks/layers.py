@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import numpy as np
 from matplotlib.figure import Figure
 
 ROOT = Path(__file__).parents[1]
@@ -79,32 +80,28 @@ def upward(arrows: Mapping[str, set[str]], table: Mapping[str, list[str]]) -> It
 
 
 def draw(arrows: Mapping[str, set[str]], table: Mapping[str, list[str]]) -> Figure:
-    """Layers from bottom to top, and an arc for the imports between two of them, as wide as they are many."""
-    counts: Counter[tuple[int, int]] = Counter()
+    """A matrix: how many imports lead from the layer of a row to that of a column. Those above the diagonal lead upward."""
+    places = [(package, name) for package in PACKAGES for name in table[package]]
+    counts = np.zeros((len(places), len(places)), int)
     for module, targets in arrows.items():
         for target in targets:
             counts[height(layer(module, table), table), height(layer(target, table), table)] += 1
-    places = [(package, name) for package in PACKAGES for name in table[package]]
     files = Counter(layer(module, table) for module in arrows)
-    figure = Figure(figsize=(9, 10), layout="constrained")
+    figure = Figure(figsize=(11, 9.5), layout="constrained")
     axes = figure.subplots()
-    for (upper, lower), count in counts.items():
-        if upper == lower:
-            continue
-        outward = 0.9 if upper > lower else -0.9
-        color = "tab:blue" if upper > lower else "tab:red"
-        style = f"arc3,rad={-outward * 0.5}"
-        arrow = {"arrowstyle": "-|>", "color": color, "alpha": 0.45, "connectionstyle": style}
-        axes.annotate("", (0, lower), (0, upper), arrowprops={**arrow, "linewidth": 0.4 + count**0.5 / 3})
-    for y, (package, name) in enumerate(places):
-        color = "lightyellow" if package == "formulations" else "aliceblue"
-        box = {"boxstyle": "round", "facecolor": color, "edgecolor": "gray"}
-        axes.text(0, y, f"{name}  ({files[package, name]})", ha="center", va="center", bbox=box)
-    axes.set_xlim(-0.6, 1.6)
-    axes.set_ylim(-1, len(places))
-    axes.set_axis_off()
-    total = sum(count for (upper, lower), count in counts.items() if upper < lower)
-    axes.set_title(f"Layers, files in each, and imports between them; {total} lead upward (red)")
+    axes.imshow(np.sqrt(counts), cmap="Blues", vmax=1.5 * np.sqrt(counts.max()))
+    for row, column in zip(*np.nonzero(counts), strict=True):
+        color = "red" if column > row else "gray" if column == row else "black"
+        axes.text(column, row, counts[row, column], ha="center", va="center", color=color, size=8)
+    border = len(table["formulations"]) - 0.5
+    axes.axhline(border, color="gray", linewidth=0.6)
+    axes.axvline(border, color="gray", linewidth=0.6)
+    axes.set_xticks(range(len(places)), [name for _, name in places], rotation=90)
+    axes.set_yticks(range(len(places)), [f"{name} ({files[package, name]})" for package, name in places])
+    axes.set_xlabel("imported layer")
+    axes.set_ylabel("layer (modules)")
+    total = int(np.triu(counts, 1).sum())
+    axes.set_title(f"Imports between layers, the lowest first; {total} lead upward (above the diagonal)")
     return figure
 
 
