@@ -89,9 +89,9 @@ def runs() -> dict[str, tuple[ModuleType, str, Callable[[], Run]]]:
     bound, path = viterbi(folded.lattice)
 
     def population(parameters: Evolution) -> Population:
-        found = Population(folded, Task(Deadline(RUN)), parameters, path, bound)
-        found.begin()
-        return found
+        result = Population(folded, Task(Deadline(RUN)), parameters, path, bound)
+        result.begin()
+        return result
 
     one, two = Evolution(population=1, offspring=1), Evolution(population=2, offspring=2, start_mutations=0)
     deep = Discrepancy(variant="textbook", keep_going=True)

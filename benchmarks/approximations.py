@@ -32,11 +32,11 @@ DELTAS = (1e-12, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1)
 Texts = Sequence[tuple[str, ...]]
 
 
-def loss(exact: Trellis, rules: RuleSet, found: ilpinfer.Solution) -> tuple[bool, float]:
+def loss(exact: Trellis, rules: RuleSet, result: ilpinfer.Solution) -> tuple[bool, float]:
     """Whether a labelling differs from the optimum, and how far below it its objective is, nats."""
     best = ilpinfer.decode(exact, rules)
-    value = compile_problem(exact, rules).value(found.ids)
-    return bool((best.ids != found.ids).any()), best.score - nats(value.score)
+    value = compile_problem(exact, rules).value(result.ids)
+    return bool((best.ids != result.ids).any()), best.score - nats(value.score)
 
 
 def estimates(one: HMM, two: SecondOrderHMM, texts: Texts, rules: RuleSet) -> Iterable[dict[str, Any]]:
@@ -49,11 +49,11 @@ def estimates(one: HMM, two: SecondOrderHMM, texts: Texts, rules: RuleSet) -> It
     for reading in READINGS:
         for name, labellings in around.items():
             for set_of in (RuleSet(()), rules):
-                found = [
+                result = [
                     loss(trellis, set_of, ilpinfer.decode(two.estimate(tokens, best, reading), set_of))
                     for trellis, tokens, best in zip(exact, texts, labellings, strict=True)
                 ]
-                yield {"reading": reading, "around": name, "rules": len(set_of) > 0, **summary(found)}
+                yield {"reading": reading, "around": name, "rules": len(set_of) > 0, **summary(result)}
 
 
 def cutoffs(hmm: HMM, texts: Texts, rules: RuleSet) -> Iterable[dict[str, Any]]:
@@ -63,8 +63,8 @@ def cutoffs(hmm: HMM, texts: Texts, rules: RuleSet) -> Iterable[dict[str, Any]]:
     for delta in (0.0, *DELTAS):
         pruned = [cut(trellis, delta) for trellis in exact]
         soft = [ilpinfer.decode(trellis, rules) for trellis in pruned]
-        lost = [loss(t, rules, s) for t, s in zip(exact, soft, strict=True) if s.found]
-        impossible = [not ilpinfer.decode(trellis, hard).found for trellis in pruned]
+        lost = [loss(t, rules, s) for t, s in zip(exact, soft, strict=True) if s.has_labelling]
+        impossible = [not ilpinfer.decode(trellis, hard).has_labelling for trellis in pruned]
         yield {
             "delta": delta,
             "none": 1 - len(lost) / len(texts),
@@ -73,11 +73,11 @@ def cutoffs(hmm: HMM, texts: Texts, rules: RuleSet) -> Iterable[dict[str, Any]]:
         }
 
 
-def summary(found: Sequence[tuple[bool, float]]) -> dict[str, float]:
+def summary(result: Sequence[tuple[bool, float]]) -> dict[str, float]:
     """Share that differs, mean and largest loss in nats."""
-    losses = np.array([nats for _, nats in found])
+    losses = np.array([nats for _, nats in result])
     return {
-        "differ": float(np.mean([differs for differs, _ in found])),
+        "differ": float(np.mean([differs for differs, _ in result])),
         "mean": losses.mean(),
         "largest": losses.max(),
     }

@@ -34,8 +34,8 @@ def main(train: str, test: str, methods: list[str]) -> None:
         rows = []
         for number, (tokens, gold) in enumerate(references):
             trellis = hmm.trellis(tokens)
-            found = {method: ilpinfer.decode(trellis, rules, method=method) for method in methods}
-            rows += [row_of(number, method, s, gold, hmm.labels.scheme) for method, s in found.items()]
+            result = {method: ilpinfer.decode(trellis, rules, method=method) for method in methods}
+            rows += [row_of(number, method, s, gold, hmm.labels.scheme) for method, s in result.items()]
             check_agreement(rows[-len(methods) :], f"reference {number}")
         broken = sum(any(row["violations"].values()) for row in rows if row["method"] == "viterbi")
         console.print(

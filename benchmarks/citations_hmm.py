@@ -70,15 +70,15 @@ def rows(
 ) -> list[dict[str, Any]]:
     """Accuracy in percent of each kind, size and draw: `kind`, `size`, `draw`, `without`, `with_rules`, `changed`."""
     rules = load_rules("citations")
-    found = []
+    result = []
     for kind in kinds:
         for size in SIZES:
             for draw in range(draws):
                 order = np.random.default_rng(draw).permutation(len(references))
                 training, test = ([references[i] for i in part] for part in np.split(order, [size])[:2])
                 accuracy = measure(kind, training, test[:TEST], rules)
-                found.append({"kind": kind.name, "size": size, "draw": draw, **accuracy})
-    return found
+                result.append({"kind": kind.name, "size": size, "draw": draw, **accuracy})
+    return result
 
 
 def measure(
@@ -102,11 +102,11 @@ def measure(
     }
 
 
-def table(found: Sequence[dict[str, Any]]) -> Table:
+def table(result: Sequence[dict[str, Any]]) -> Table:
     """Mean and standard deviation over draws."""
     shown = Table("HMM", "labelled", "without rules", "with rules", "gain", "references changed")
-    for kind, size in dict.fromkeys((row["kind"], row["size"]) for row in found):
-        some = [row for row in found if (row["kind"], row["size"]) == (kind, size)]
+    for kind, size in dict.fromkeys((row["kind"], row["size"]) for row in result):
+        some = [row for row in result if (row["kind"], row["size"]) == (kind, size)]
         columns = {
             name: np.array([row[name] for row in some]) for name in ("without", "with_rules", "changed")
         }

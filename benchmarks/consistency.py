@@ -69,16 +69,16 @@ def measure(T: int, scores: str, kind: str, number: int) -> str:
     seconds: dict[str, list[float]] = {method: [] for method in METHODS}
     proofs, worse = dict.fromkeys(METHODS, 0), dict.fromkeys(METHODS, 0)
     for seed in range(number):
-        trellis, found = document(T, seed, NOISE[scores]), {}
+        trellis, result = document(T, seed, NOISE[scores]), {}
         for method in METHODS:
             began = time.perf_counter()
-            found[method] = ilpinfer.decode(trellis, [RULES[kind]], method=method, time_limit=LIMIT)
+            result[method] = ilpinfer.decode(trellis, [RULES[kind]], method=method, time_limit=LIMIT)
             seconds[method].append(time.perf_counter() - began)
-            proofs[method] += found[method].status == "optimal"
-        best = max(solution.score for solution in found.values())
+            proofs[method] += result[method].status == "optimal"
+        best = max(solution.score for solution in result.values())
         for method in METHODS:
-            worse[method] += found[method].score < best
-        exact = found["auto"].certificate.kind == "exact"
+            worse[method] += result[method].score < best
+        exact = result["auto"].certificate.kind == "exact"
         proofs["exact"] = proofs.get("exact", 0) + exact
     medians = {method: statistics.median(each) for method, each in seconds.items()}
     cells = [f"{medians[m]:8.3f} {max(seconds[m]):8.3f} {proofs[m]:4} {worse[m]:4}" for m in METHODS]

@@ -58,7 +58,7 @@ def umass(folder: Path, scale: Scale) -> Iterator[DataSet]:
     """Hierarchical labels under soft rules mined from the training part."""
     train, dev = (read_labelled(folder / "umass_cfe" / f"{name}.tsv") for name in ("train", "dev"))
     hmm = HMM.train(train)
-    mined = [found.rule for found in mine(train, hmm.labels)[:UMASS_RULES]]
+    mined = [result.rule for result in mine(train, hmm.labels)[:UMASS_RULES]]
     note = f"at most 0.8 s a reference; HMM of {len(train)} references, {len(hmm.labels)} labels, {len(mined)} mined soft rules"
     items = tuple(items_of(hmm, dev[: scale(660, 60)], "dev"))
     yield DataSet("umass", "umass", items, RuleSet(tuple(mined)), {}, 0.8, scale(60, 3), note)

@@ -29,7 +29,7 @@ RULES: dict[str, list[Feature]] = {
 def rows(pairs: Sequence[Pair], seeds: Sequence[int] = (0, 1, 2)) -> Iterable[tuple[str, str, str, Counts]]:
     """(condition, rules, label, counts of tokens over all shuffles)."""
     for condition, line_break in CONDITIONS.items():
-        found = [
+        result = [
             one
             for seed in seeds
             for one in held_out_labellings(
@@ -42,12 +42,12 @@ def rows(pairs: Sequence[Pair], seeds: Sequence[int] = (0, 1, 2)) -> Iterable[tu
                     condition,
                     name,
                     label,
-                    _counts([(g, p) for rules, g, p in found if rules == name], label),
+                    _counts([(g, p) for rules, g, p in result if rules == name], label),
                 )
 
 
-def _counts(found: Sequence[tuple[Sequence[str], Sequence[str]]], label: str) -> Counts:
-    pairs = [(one, other) for gold, predicted in found for one, other in zip(gold, predicted, strict=True)]
+def _counts(result: Sequence[tuple[Sequence[str], Sequence[str]]], label: str) -> Counts:
+    pairs = [(one, other) for gold, predicted in result for one, other in zip(gold, predicted, strict=True)]
     right = sum(one == other == label for one, other in pairs)
     return Counts(right, sum(other == label for _, other in pairs), sum(one == label for one, _ in pairs))
 

@@ -28,9 +28,9 @@ def rows(model: CRF, pairs: Sequence[Pair]) -> Iterable[tuple[str, str, Counts, 
     scheme = model.labels.scheme
     for name, rules in RULES.items():
         began = time.process_time()
-        found = [ilpinfer.decode(model.trellis(tokens), rules).labels for tokens, _ in pairs]
+        result = [ilpinfer.decode(model.trellis(tokens), rules).labels for tokens, _ in pairs]
         seconds = time.process_time() - began
-        labellings = list(zip((gold for _, gold in pairs), found, strict=True))
+        labellings = list(zip((gold for _, gold in pairs), result, strict=True))
         yield name, "all", counts(labellings, scheme), seconds
         fields = sorted({label.split("/")[0][2:] for _, labels in pairs for label in labels if label != "O"})
         for field in fields:

@@ -50,7 +50,7 @@ class Way:
 
     def run(self, sequences: Sequence[Tokens]) -> tuple[list[list[str]], NDArray[np.float64], float]:
         """Labellings, seconds by part, and the share of tokens that get features."""
-        seconds, scored, found = np.zeros(len(PARTS)), 0, list[list[str]]()
+        seconds, scored, result = np.zeros(len(PARTS)), 0, list[list[str]]()
         names = self.decoder.model.labels.names
         for begin in range(0, len(sequences), BATCH):
             some = sequences[begin : begin + BATCH]
@@ -58,8 +58,8 @@ class Way:
             seconds += parts
             scored += number
             ends = np.cumsum([len(tokens) for tokens in some])[:-1]
-            found += [[names[k] for k in path.tolist()] for path in np.split(ids, ends)]
-        return found, seconds, scored / sum(map(len, sequences))
+            result += [[names[k] for k in path.tolist()] for path in np.split(ids, ends)]
+        return result, seconds, scored / sum(map(len, sequences))
 
     def _tag(self, some: Sequence[Tokens]) -> tuple[NDArray[np.float64], int, NDArray[np.int64]]:
         decoder, model = self.decoder, self.decoder.model

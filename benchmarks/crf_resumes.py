@@ -33,11 +33,11 @@ def rows(
     }
     for condition in conditions:
         line_break = CONDITIONS[condition]
-        found = list(
+        result = list(
             held_out_labellings(pairs, "resume", PARAMETERS, rules, seed=seed, line_break=line_break)
         )
         for name in rules:
-            labellings = [(gold, predicted) for which, gold, predicted in found if which == name]
+            labellings = [(gold, predicted) for which, gold, predicted in result if which == name]
             for field in ("", *(label[2:] for label in labels if label.startswith("B-"))):
                 yield condition, name, field or "all", counts(labellings, "bio", only=field)
 

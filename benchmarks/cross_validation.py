@@ -27,11 +27,11 @@ def held_out_labellings(
 
     With a label for `line_break`, line breaks are taken out of the sequences and get that label.
     """
-    found = template if isinstance(template, Template) else load_template(template)
+    result = template if isinstance(template, Template) else load_template(template)
     for fold in folds(range(len(pairs)), parts, seed):
         left = set(fold)
         training = [pair for place, pair in enumerate(pairs) if place not in left]
-        model = CRF.train(training, found, parameters=parameters, without_line_breaks=bool(line_break))
+        model = CRF.train(training, result, parameters=parameters, without_line_breaks=bool(line_break))
         for place in fold:
             tokens, gold = pairs[place]
             trellis = model.trellis(tokens)

@@ -69,14 +69,14 @@ def _not_beginning(pairs: Iterable[Pair]) -> list[str]:
 
 def _always(alone: dict[str, Counter[str]], times: int) -> list[Rule]:
     """Rule 1: words that are one name by themselves, as often as this and never anything else."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for word, labels in alone.items():
         (label, number), *others = labels.most_common()
         if label and number >= times and not others and word.isalpha():
-            found.setdefault(label, []).append(word)
+            result.setdefault(label, []).append(word)
     return [
         C.tag_at(label, words=sorted(words), ignore_case=False, name=f"rule 1, {label}")
-        for label, words in sorted(found.items())
+        for label, words in sorted(result.items())
     ]
 
 
@@ -93,6 +93,6 @@ def _long_names(pairs: Iterable[Pair]) -> list[Rule]:
             start = t
     return [
         C.tag_phrases(field, sorted(listed), longer_than=3, ignore_case=False, name=f"rule 3, {field}")
-        for field, found in sorted(names.items())
-        if (listed := [name for name, times in found.items() if times > 1])
+        for field, result in sorted(names.items())
+        if (listed := [name for name, times in result.items() if times > 1])
     ]

@@ -61,8 +61,8 @@ def noise_for(T: int, K: int) -> tuple[float, float]:
     for _ in range(30):
         noise = (low + high) / 2
         trellises = [document(T, seed, labels, noise) for seed in range(SEQUENCES)]
-        found = [ilpinfer.decode(trellis, rules, method="viterbi") for trellis in trellises]
-        share = sum(any(s.violations.values()) for s in found) / SEQUENCES
+        result = [ilpinfer.decode(trellis, rules, method="viterbi") for trellis in trellises]
+        share = sum(any(s.violations.values()) for s in result) / SEQUENCES
         if abs(share - SHARE) <= TOLERANCE:
             break
         low, high = (noise, high) if share < SHARE else (low, noise)

@@ -79,10 +79,10 @@ def _padded(key: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _lines(path: Path) -> list[Row]:
     """Every whole line; one cut short by an interrupt is left out."""
-    found: list[Row] = []
+    result: list[Row] = []
     for line in path.read_text("utf-8").splitlines() if path.exists() else []:
         try:
-            found.append(json.loads(line))
+            result.append(json.loads(line))
         except ValueError:
             break
-    return found
+    return result

@@ -53,12 +53,12 @@ class Counts:
             ids = labels.ids(gold)
             before = np.concatenate([[0], ids[:-1] + 1])
             runs = {name: np.flatnonzero(field.begins[before, ids]) for name, field in fields.items()}
-            starts = {name: found.tolist() for name, found in runs.items() if len(found)}
+            starts = {name: result.tolist() for name, result in runs.items() if len(result)}
             self.number += 1
             self.present.update(list(starts))
-            self.once.update(name for name, found in starts.items() if len(found) == 1)
+            self.once.update(name for name, result in starts.items() if len(result) == 1)
             self.together.update(permutations(starts, 2))
-            self.runs.update({name: len(found) for name, found in starts.items()})
+            self.runs.update({name: len(result) for name, result in starts.items()})
             for earlier, later in permutations(starts, 2):
                 self.before[earlier, later] += sum(start > starts[earlier][0] for start in starts[later])
         self.names = sorted(self.present)
@@ -73,8 +73,8 @@ def mine(
     Fields of which one is a part of the other are not paired.
     """
     counts = Counts(sequences, labels)
-    found = [*_once(counts), *_asking(counts), *_apart(counts), *_ordered(counts)]
-    kept = [m for m in found if m.support >= support and m.rule.penalty >= odds]
+    result = [*_once(counts), *_asking(counts), *_apart(counts), *_ordered(counts)]
+    kept = [m for m in result if m.support >= support and m.rule.penalty >= odds]
     return sorted(kept, key=lambda m: (-m.evidence, m.rule.title))
 
 
@@ -89,8 +89,8 @@ def implications(sequences: Iterable[Labelled], labels: LabelSet, number: int) -
         required = m.rule.statement.required  # type: ignore[attr-defined]
         return (m.rule.penalty - log_odds(counts.present[required], counts.number)) * math.sqrt(m.support)
 
-    found = [m for m in _asking(counts) if m.support >= 5]
-    return [m.rule for m in sorted(found, key=lambda m: (-surprise(m), m.rule.title))[:number]]
+    result = [m for m in _asking(counts) if m.support >= 5]
+    return [m.rule for m in sorted(result, key=lambda m: (-surprise(m), m.rule.title))[:number]]
 
 
 def _once(counts: Counts) -> list[Mined]:
@@ -108,13 +108,13 @@ def _asking(counts: Counts) -> list[Mined]:
 
 def _apart(counts: Counts) -> list[Mined]:
     """Support is how often both would be expected, were they independent."""
-    found = []
+    result = []
     for a, b in combinations(counts.names, 2):
         expected = round(counts.present[a] * counts.present[b] / counts.number)
         odds = log_odds(max(0, expected - counts.together[a, b]), expected)
         if odds > 0 and not _nested(a, b):
-            found.append(Mined(C.never_together(a, b, penalty=odds), expected))
-    return found
+            result.append(Mined(C.never_together(a, b, penalty=odds), expected))
+    return result
 
 
 def _ordered(counts: Counts) -> list[Mined]:

@@ -13,13 +13,13 @@ class Counts:
     """Spans found rightly, found in all, and in gold."""
 
     right: int = 0
-    found: int = 0
+    predicted: int = 0
     gold: int = 0
 
     @property
     def precision(self) -> float:
         """Per cent."""
-        return 100 * self.right / self.found if self.found else 0.0
+        return 100 * self.right / self.predicted if self.predicted else 0.0
 
     @property
     def recall(self) -> float:
@@ -29,13 +29,13 @@ class Counts:
     @property
     def f1(self) -> float:
         """Per cent."""
-        return 200 * self.right / (self.found + self.gold) if self.found + self.gold else 0.0
+        return 200 * self.right / (self.predicted + self.gold) if self.predicted + self.gold else 0.0
 
 
 def counts(pairs: Iterable[tuple[Labelling, Labelling]], scheme: str = "", only: str = "") -> Counts:
     """Spans of (gold, predicted) labellings, of one field or of all at every level."""
-    found = evaluate((Pair(tuple(gold), tuple(p), tuple(gold)) for gold, p in pairs), scheme=scheme)
-    if only and only not in found.fields:
+    predicted = evaluate((Pair(tuple(gold), tuple(p), tuple(gold)) for gold, p in pairs), scheme=scheme)
+    if only and only not in predicted.fields:
         return Counts()
-    predicted, gold, both = (found.of_field(only) if only else found.of_all()).tolist()
+    predicted, gold, both = (predicted.of_field(only) if only else predicted.of_all()).tolist()
     return Counts(both, predicted, gold)

@@ -64,15 +64,15 @@ class Disagreement(Exception):
 def study(name: str) -> Study:
     """The study of that name."""
     module, _, attribute = STUDIES[name].partition(":")
-    found: Study = getattr(import_module(module), attribute)
-    return found
+    result: Study = getattr(import_module(module), attribute)
+    return result
 
 
 def digest() -> str:
     """Of the library's code and the studies', so that rows of different code are never mixed."""
-    found = hashlib.sha256()
+    result = hashlib.sha256()
     for folder in ("formulations", "ilpinfer", "benchmarks"):
         for path in sorted((Path(__file__).parents[1] / folder).rglob("*")):
             if path.suffix in (".py", ".toml", ".lark"):
-                found.update(path.read_bytes())
-    return found.hexdigest()
+                result.update(path.read_bytes())
+    return result.hexdigest()

@@ -91,11 +91,11 @@ def words(value: Any, what: str) -> Words:
         return value
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise ParameterError(f"{what} is {brief(value)}; expected a list of words")
-    found = Words(value)
-    for number, word in enumerate(found):
+    result = Words(value)
+    for number, word in enumerate(result):
         if not isinstance(word, str) or not word:
             raise ParameterError(f"word {brief(word)} in {what}: expected a non-empty text", number)
-    return found
+    return result
 
 
 _TEXT = {"type": "string"}
@@ -114,10 +114,10 @@ _ANYTHING = Kind(lambda value, _: tuple(value) if isinstance(value, list) else v
 
 def kinds(record: type[Any]) -> Mapping[str, Kind]:
     """The kind of each parameter of a dataclass."""
-    found = _KNOWN.get(record)
-    if found is None:
-        found = _KNOWN[record] = _kinds(record)
-    return found
+    result = _KNOWN.get(record)
+    if result is None:
+        result = _KNOWN[record] = _kinds(record)
+    return result
 
 
 _KNOWN: dict[type[Any], Mapping[str, Kind]] = {}

@@ -56,17 +56,17 @@ class Parameters:
 def matrices(parameters: Parameters, x: Floats) -> list[Floats]:
     """M_1 … M_{n+1}, (K+2, K+2) over the labels, start and stop (Stokman 2011, eq. 18; its u_k is μ_k)."""
     K = parameters.edges.shape[0]
-    found = []
+    result = []
     for t, at in enumerate(np.exp(x @ parameters.vertices)):
         M = np.zeros((K + 2, K + 2))
         if t == 0:
             M[K, :K] = at
         else:
             M[:K, :K] = np.exp(parameters.edges) * at
-        found.append(M)
+        result.append(M)
     last = np.zeros((K + 2, K + 2))
     last[:K, K + 1] = 1.0
-    return [*found, last]
+    return [*result, last]
 
 
 def partition(steps: Sequence[Floats]) -> float:
@@ -136,14 +136,14 @@ def maximised(start: Parameters, samples: Sequence[Sample], variance: float) -> 
         here = start.shaped(flat)
         return -likelihood(here, samples, variance), -gradient(here, samples, variance).flat()
 
-    found = minimize(
+    result = minimize(
         loss,
         start.flat(),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": 1000, "gtol": 1e-8, "ftol": 1e-14},
     )
-    return start.shaped(found.x)
+    return start.shaped(result.x)
 
 
 def scaled_iteratively(
@@ -166,13 +166,13 @@ def scaled_iteratively(
     shown = Parameters.zero(len(start.vertices), len(start.edges))
     for x, y in samples:
         shown = shown + counted(start, x, y)
-    found = start
+    result = start
     for _ in range(rounds):
         model = Parameters.zero(len(start.vertices), len(start.edges))
         for x, _y in samples:
-            model = model + expected(found, x)
+            model = model + expected(result, x)
         ratio = np.where(shown.flat() > 0, shown.flat(), 1.0) / np.where(shown.flat() > 0, model.flat(), 1.0)
-        found = found + found.shaped(np.log(ratio) / most)
+        result = result + result.shaped(np.log(ratio) / most)
         if watch is not None:
-            watch(likelihood(found, samples))
-    return found
+            watch(likelihood(result, samples))
+    return result

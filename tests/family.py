@@ -18,7 +18,7 @@ def marked(folder: Path) -> tuple[dict[str, str], str]:
 
 def alive(mark: str) -> dict[int, str]:
     """Numbers and command lines of the living processes with a mark."""
-    found = {}
+    result = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -26,10 +26,10 @@ def alive(mark: str) -> dict[int, str]:
                     state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
                     command = (entry / "cmdline").read_text("utf-8", "replace").replace("\0", " ")
                     if state not in "ZX":
-                        found[int(entry.name)] = command
+                        result[int(entry.name)] = command
             except OSError:
                 continue
-    return found
+    return result
 
 
 def wait_until(happened: Callable[[], object], seconds: float = 60) -> None:

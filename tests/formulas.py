@@ -215,14 +215,14 @@ class Quantified:
     inner: Formula
 
     def groundings(self, env: Env, T: int) -> list[Env]:
-        found = [env]
+        result = [env]
         for binder in self.binders:
-            found = [{**known, binder.name: value} for known in found for value in binder.values(known, T)]
-        return found
+            result = [{**known, binder.name: value} for known in result for value in binder.values(known, T)]
+        return result
 
     def holds(self, env: Env, y: Names, x: Names, scheme: str) -> bool:
-        found = (self.inner.holds(bound, y, x, scheme) for bound in self.groundings(env, len(y)))
-        return all(found) if self.word == "forall" else any(found)
+        result = (self.inner.holds(bound, y, x, scheme) for bound in self.groundings(env, len(y)))
+        return all(result) if self.word == "forall" else any(result)
 
     def text(self, last: bool = True) -> str:
         return f"{self.word} {', '.join(binder.text() for binder in self.binders)}: {self.inner.text()}"

@@ -226,14 +226,16 @@ def _valid_after(previous: str | None, label: str, scheme: str) -> bool:
 def top(T: int, K: int, score_fn: Units, penalty_fn: Units, k: int | None) -> list[tuple[int, Labelling]]:
     """The k best (total, labelling), total = score - penalty, descending, then ids ascending; None: all."""
     tried = ((score_fn(y), penalty_fn(y), y) for y in labellings(T, K))
-    found = [(score - penalty, y) for score, penalty, y in tried if score is not None and penalty is not None]
-    return sorted(found, key=lambda pair: (-pair[0], pair[1]))[:k]
+    result = [
+        (score - penalty, y) for score, penalty, y in tried if score is not None and penalty is not None
+    ]
+    return sorted(result, key=lambda pair: (-pair[0], pair[1]))[:k]
 
 
 def best(T: int, K: int, score_fn: Units, penalty_fn: Units) -> tuple[int | None, set[Labelling]]:
     """The best total and all labellings that reach it, or (None, set())."""
-    found = top(T, K, score_fn, penalty_fn, None)
-    return (found[0][0], {y for total, y in found if total == found[0][0]}) if found else (None, set())
+    result = top(T, K, score_fn, penalty_fn, None)
+    return (result[0][0], {y for total, y in result if total == result[0][0]}) if result else (None, set())
 
 
 def score_floor(Z: int, tau: float | Fraction, bound: str) -> int | None:

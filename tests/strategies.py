@@ -62,8 +62,8 @@ class Case:
     count: Callable[[list[str], tuple[str, ...]], int]
 
     def violations(self, names: list[str], tokens: tuple[str, ...]) -> int:
-        found = self.count(names, tokens)
-        return min(1, found) if self.rule.distance == "binary" else found
+        result = self.count(names, tokens)
+        return min(1, result) if self.rule.distance == "binary" else result
 
 
 NEAR_TIES = st.integers(-3, 3).map(lambda k: k * UNIT)
@@ -294,18 +294,18 @@ def problems(
 ) -> tuple[Instance, list[Case]]:
     """A trellis and up to four rules on it."""
     instance = draw(instances(scores, longest))
-    found = draw(st.lists(cases(instance.trellis.labels, penalties), max_size=4))
-    compiled = compile_problem(instance.trellis, [case.rule for case in found])
+    result = draw(st.lists(cases(instance.trellis.labels, penalties), max_size=4))
+    compiled = compile_problem(instance.trellis, [case.rule for case in result])
     assume(not any(rule.overruled for rule in compiled.rules))
-    return instance, found
+    return instance, result
 
 
 def cost_units(
-    instance: Instance, found: list[Case], labelling: tuple[int, ...], *, hard: bool = True
+    instance: Instance, result: list[Case], labelling: tuple[int, ...], *, hard: bool = True
 ) -> int | None:
     """What a labelling pays by the oracle, in grid units; None where it breaks a hard rule (and `hard`)."""
     names, cost = instance.names(labelling), 0
-    for case in found:
+    for case in result:
         violations = case.violations(names, instance.trellis.tokens)
         if violations and case.rule.penalty == math.inf:
             if hard:

@@ -393,22 +393,22 @@ def _bounds(lexeme: str) -> tuple[int, int | None]:
 
 def _ends(node: Node, letters: list[set[str]], i: int) -> set[int]:
     """Every place at which a match of the tree that begins at i can end."""
-    kind, found = node[0], set()
+    kind, result = node[0], set()
     if kind == "or":
         for part in node[1]:
             ends = {i}
             for item in part:
                 ends = {end for j in ends for end in _ends(item, letters, j)}
-            found |= ends
+            result |= ends
     elif kind == "repeat":
         _, item, low, high = node
         ends = {i}
         for times in range((low + len(letters) if high is None else high) + 1):
-            found |= ends if times >= low else set()
+            result |= ends if times >= low else set()
             ends = {end for j in ends for end in _ends(item, letters, j)}
     elif i < len(letters) and (kind == "any" or (kind == "name") == (node[1] in letters[i])):
-        found = {i + 1}
-    return found
+        result = {i + 1}
+    return result
 
 
 def label_regex(y: Names, x: Sequence, regex: str, over: str, scheme: str) -> int:

@@ -36,12 +36,12 @@ def compiled(problem):
 def values(problem):
     """What each labelling is worth by the oracle, grid units; those that nothing forbids."""
     instance, cases = problem
-    found = {}
+    result = {}
     for labelling in oracles.labellings(*instance.shape):
         units, cost = instance.units(labelling), cost_units(instance, cases, labelling)
         if units is not None and cost is not None:
-            found[labelling] = units - cost
-    return found
+            result[labelling] = units - cost
+    return result
 
 
 @st.composite

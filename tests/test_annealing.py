@@ -44,20 +44,20 @@ def test_what_is_passed_through_is_worth_what_the_rules_say(problem, seed, steps
         assert total[0] == value.score
     best = population.incumbents
     assert best.path is None or compiled.value(best.path).score == best.value
-    if len(best.found) > 1:
-        assert best.found[-1].value > best.found[0].value
+    if len(best.improvements) > 1:
+        assert best.improvements[-1].value > best.improvements[0].value
 
 
 @pytest.mark.parametrize("cost", [{}, {"penalty": 1.5}])
 def test_it_comes_near_the_optimum_and_a_seed_gives_the_same_labelling(cost):
     trellis, rules = example(**cost)
     best, viterbi = ilpinfer.decode(trellis, rules), ilpinfer.decode(trellis, rules, method="viterbi")
-    found = [
+    result = [
         ilpinfer.decode(trellis, rules, method="annealing", iterations=100_000, seed=s) for s in (4, 4, 5)
     ]
-    assert found[0].labels == found[1].labels
-    assert viterbi.score < found[0].score <= best.score
-    assert best.score - max(s.score for s in found) < 3.0
+    assert result[0].labels == result[1].labels
+    assert viterbi.score < result[0].score <= best.score
+    assert best.score - max(s.score for s in result) < 3.0
 
 
 def test_it_keeps_its_time():

@@ -35,8 +35,8 @@ def gone():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_solutions_come_in_order_with_proofs(n_jobs):
-    found = list(ilpinfer.decode_many((trellis(s) for s in range(9)), RULES, n_jobs=n_jobs))
-    for seed, solution in enumerate(found):
+    result = list(ilpinfer.decode_many((trellis(s) for s in range(9)), RULES, n_jobs=n_jobs))
+    for seed, solution in enumerate(result):
         assert solution.labels == ilpinfer.decode(trellis(seed), RULES).labels
         assert ilpinfer.verify(trellis(seed), RULES, solution).proved
     assert gone()

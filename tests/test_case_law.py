@@ -70,7 +70,7 @@ def test_it_is_no_worse_than_published():
     from ilpinfer.corpus.sequences import labelled, read
 
     tagger = CaseLawTagger()
-    found = evaluate([Pair(t, tuple(tagger.tag(t)), g) for t, g in labelled(read(CORPUS))], scheme="plain")
-    titles = found.of_field("SECTION_TITLE", "tokens")
+    result = evaluate([Pair(t, tuple(tagger.tag(t)), g) for t, g in labelled(read(CORPUS))], scheme="plain")
+    titles = result.of_field("SECTION_TITLE", "tokens")
     assert float(precision(titles)) >= 0.96
     assert float(recall(titles)) >= 0.74

@@ -27,8 +27,8 @@ def violations(entry, labels, tokens=None, scheme="plain"):
     rules = load_rules(entry)
     seen = LabelSet(tuple(dict.fromkeys(labels)), scheme).declaring(rules.fields)
     words = tokens.split() if tokens else ["w"] * len(labels)
-    found = {rule.name: rule.violations(labels, words, seen) for rule in rules.rules}
-    return {name: count for name, count in found.items() if count}
+    result = {rule.name: rule.violations(labels, words, seen) for rule in rules.rules}
+    return {name: count for name, count in result.items() if count}
 
 
 def short(text):
@@ -116,5 +116,5 @@ def test_order_is_priority_in_newswire():
         scores = np.zeros((len(words), 4)), np.zeros((4, 4))
         names = ("O", "company", "person", "location")
         solution = ilpinfer.decode(Trellis.from_emissions(*scores, labels=names, tokens=words), rules)
-        found = solution.status, solution.labels, solution.overruled
-        assert found == ("optimal", short(wanted), overruled)
+        result = solution.status, solution.labels, solution.overruled
+        assert result == ("optimal", short(wanted), overruled)

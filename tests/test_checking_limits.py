@@ -164,8 +164,8 @@ def test_no_certificate_says_more_than_a_check_grants(method, problem, top):
     instance, cases = problem
     rules = [case.rule for case in cases]
     options = {"time_limit": 0.2} if method in TIMED else {}
-    found = ilpinfer.decode(instance.trellis, rules, method=method, top=top, **options)
-    for solution in found if top else [found]:
+    result = ilpinfer.decode(instance.trellis, rules, method=method, top=top, **options)
+    for solution in result if top else [result]:
         verdict = verify(instance.trellis, rules, solution)
         assert verdict.ok, verdict.reasons
         if solution.certificate.kind == "exact":

@@ -27,10 +27,10 @@ def steel() -> Trellis:
 
 def test_clamping_one_word_repairs_its_neighbour_and_post_correction_does_not():
     rules = [C.tag_at("O", words=("works",))]
-    found = {m: ilpinfer.decode(steel(), rules, method=m).labels for m in METHODS}
+    result = {m: ilpinfer.decode(steel(), rules, method=m).labels for m in METHODS}
     assert ilpinfer.decode(steel(), rules, method="viterbi").labels == ["B-company", "I-company"]
-    assert found["constrained-viterbi"] == ["O", "O"]
-    assert found["post-correction"] == ["B-company", "O"]
+    assert result["constrained-viterbi"] == ["O", "O"]
+    assert result["post-correction"] == ["B-company", "O"]
 
 
 METHODS = ("constrained-viterbi", "post-correction")

@@ -192,12 +192,12 @@ def test_the_score_of_a_document_is_the_sum_of_its_sequences(seed, order, apart)
             == -math.inf
         )
     solution = ilpinfer.decode(document.trellis, [C.consistent()])
-    if solution.found:
+    if solution.has_labelling:
         fields = {}
         for sentence, each in zip(sentences, document.split(solution.labels), strict=True):
             for word, label in zip(sentence.tokens, each, strict=True):
                 fields.setdefault(word, set()).add(label[-1])
-        assert all(len(found) == 1 for found in fields.values())
+        assert all(len(result) == 1 for result in fields.values())
 
 
 def test_the_study_measures_generated_documents():

@@ -41,15 +41,15 @@ MARKS = {"bio": "BI", "iob1": "BI", "iobes": "BIES", "bilou": "BILU", "bmes": "B
 def test_fields_stay_the_same_and_the_scheme_is_kept(source, target, data):
     names = ["O", *(f"{mark}-{field}" for mark in MARKS[source] for field in "ab")]
     labels = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=8))
-    found = rewritten(labels, source, target)
-    assert fields(found, target) == fields(labels, source)
+    result = rewritten(labels, source, target)
+    assert fields(result, target) == fields(labels, source)
     if source == target:
-        assert found == tuple(labels)
+        assert result == tuple(labels)
     else:
-        assert oracles.valid_scheme(found, found, target) == 0
-        known = LabelSet(tuple(dict.fromkeys(found)), target)
-        assert C.valid_scheme().violations(found, None, known) == 0
-        assert rewritten(rewritten(found, target, source), source, target) == found
+        assert oracles.valid_scheme(result, result, target) == 0
+        known = LabelSet(tuple(dict.fromkeys(result)), target)
+        assert C.valid_scheme().violations(result, None, known) == 0
+        assert rewritten(rewritten(result, target, source), source, target) == result
 
 
 def test_runs_are_written_as_each_scheme_has_them():
@@ -111,8 +111,8 @@ def test_models_of_iobes_labels_are_trained_on_and_compared_with_bio(folder, cap
     assert code == 0 and "(iobes)" in err
     code, out, _ = run(["decode", "train.tsv", "--model", "ends.json", "--rules", "iobes"], capsys)
     assert code == 0
-    found = json.loads(out.splitlines()[0])
-    assert found["labels"][:3] == ["B-author", "I-author", "E-author"]
+    result = json.loads(out.splitlines()[0])
+    assert result["labels"][:3] == ["B-author", "I-author", "E-author"]
     arguments = ["compare", "train.tsv", "--model", "ends.json", "--methods", "auto", "--output", "out"]
     assert run(arguments, capsys)[0] == 0
     row = json.loads((folder / "out" / "results.jsonl").read_text().splitlines()[0])
@@ -193,8 +193,8 @@ def test_a_model_of_bio_is_compared_with_iob1_where_that_is_asked_for(folder, ca
 def test_files_of_different_schemes_are_compared_in_one(folder, capsys):
     for scheme in ("iobes", "biluo"):
         text = [line.split("\t") for line in Path("train.tsv").read_text().splitlines()]
-        found = iter(converted([[row[1] for row in text if len(row) > 1]], scheme)[0])
-        lines = [f"{row[0]}\t{next(found)}" if len(row) > 1 else "" for row in text]
+        result = iter(converted([[row[1] for row in text if len(row) > 1]], scheme)[0])
+        lines = [f"{row[0]}\t{next(result)}" if len(row) > 1 else "" for row in text]
         Path(f"{scheme}.tsv").write_text("\n".join(lines) + "\n")
     for one, other, said in (
         ("iobes", "biluo", "notice: labels of different schemes, bilou and iobes: compared as bilou"),
@@ -265,8 +265,8 @@ def test_a_slip_in_gold_is_an_error_and_not_rewritten(folder, capsys):
     ],
 )
 def test_line_breaks_inside_a_run_go_on_with_it(labels, scheme, expected):
-    found = line_breaks.restore(["a", "@newline@", "b", "c"], labels.split(), "O", scheme)
-    assert found == expected.split()
+    result = line_breaks.restore(["a", "@newline@", "b", "c"], labels.split(), "O", scheme)
+    assert result == expected.split()
 
 
 def test_an_expression_that_can_match_nothing_is_a_notice(folder, capsys):

@@ -77,10 +77,10 @@ def test_probabilities_equal_those_of_crfsuite(crfsuite_file, tagger):
 def test_the_trellis_has_the_scores(crfsuite_file):
     crf = CRF.from_crfsuite(crfsuite_file, "general")
     trellis = crf.trellis(NEW)
-    found = ilpinfer.marginals(trellis)
-    assert np.allclose(found.labels, crf.label_probabilities(NEW), atol=1e-4)
+    result = ilpinfer.marginals(trellis)
+    assert np.allclose(result.labels, crf.label_probabilities(NEW), atol=1e-4)
     labelling = ["O"] * len(NEW)
-    difference = trellis.score(labelling) - found.log_partition
+    difference = trellis.score(labelling) - result.log_partition
     assert difference == pytest.approx(crf.log_probability(NEW, labelling), abs=1e-4)
 
 

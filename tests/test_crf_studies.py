@@ -7,9 +7,9 @@ from ilpinfer.models.token_rules import TokenRules
 
 
 def test_f1_of_exact_spans():
-    found = counts([(["B-x", "I-x", "O", "B-y"], ["B-x", "O", "O", "B-y"])])
-    assert found == Counts(right=1, found=2, gold=2)
-    assert found.f1 == found.precision == found.recall == 50
+    result = counts([(["B-x", "I-x", "O", "B-y"], ["B-x", "O", "O", "B-y"])])
+    assert result == Counts(right=1, result=2, gold=2)
+    assert result.f1 == result.precision == result.recall == 50
     assert counts([(["O"], ["O"])]).f1 == 0
 
 

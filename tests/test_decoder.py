@@ -207,11 +207,11 @@ def test_it_cannot_be_changed_and_says_what_it_is():
 def test_it_is_shared_by_threads():
     decoder, given = Decoder(RULES), [trellis(seed) for seed in range(40)]
     with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(decoder.decode, given))
-        written = list(threads.map(Solution.to_dict, [s for s in found for _ in range(4)]))
+        result = list(threads.map(decoder.decode, given))
+        written = list(threads.map(Solution.to_dict, [s for s in result for _ in range(4)]))
     expected = [content(ilpinfer.decode(t, RULES)) for t in given]
-    assert list(map(content, found)) == expected
-    assert written == [s.to_dict() for s in found for _ in range(4)]
+    assert list(map(content, result)) == expected
+    assert written == [s.to_dict() for s in result for _ in range(4)]
 
 
 def test_it_can_be_pickled():
@@ -233,11 +233,11 @@ def test_many_in_processes_and_with_errors(n_jobs):
     given.insert(2, trellis(9, labels=("x", "y")))
     rows = list(decoder.decode_many(given, n_jobs=n_jobs, on_error="row"))
     assert [row.error for row in rows] == ["", "", "ValueError", "", "", ""]
-    assert "but the trellis has x, y" in rows[2].reason and not rows[2].found
+    assert "but the trellis has x, y" in rows[2].reason and not rows[2].has_labelling
     lists = list(decoder.decode_many(given[:3], n_jobs=n_jobs, on_error="row", top=2))
     assert [len(few) for few in lists] == [2, 2, 1]
     solutions = decoder.decode_many(given, n_jobs=n_jobs)
-    assert next(solutions).found and next(solutions).found
+    assert next(solutions).has_labelling and next(solutions).has_labelling
     with pytest.raises(ValueError, match="but the trellis has"):
         next(solutions)
 
@@ -319,7 +319,7 @@ def test_nothing_is_valued_before_it_is_asked_for(counted):
     solutions = [decoder.decode(trellis(seed)) for seed in range(5)]
     for solution in solutions:
         assert (solution.status, solution.gap, len(solution.ids)) == ("optimal", 0.0, 12)
-        assert solution.score == solution.bound and solution.method and solution.found
+        assert solution.score == solution.bound and solution.method and solution.has_labelling
         assert solution.labels == [solution.names[k] for k in solution.ids]
     assert counted["value"] == 0
     first = solutions[0]
@@ -359,10 +359,10 @@ def test_a_lazy_solution_is_like_any_other(counted):
 def test_a_value_that_is_not_the_rules_is_an_error():
     lying = replace(fresh().context, at_hand=compile_problem(trellis(5), RULES))
     from ilpinfer.core.deadline import Deadline
-    from ilpinfer.core.result import Found
+    from ilpinfer.core.result import Result
     from ilpinfer.decoding.reporting import reported
 
-    solution = reported(Found(np.zeros(12, np.int64), 7, value=7), lying, Deadline())
+    solution = reported(Result(np.zeros(12, np.int64), 7, value=7), lying, Deadline())
     assert (solution.status, solution.score) == ("optimal", 7 * UNIT)
     with pytest.raises(ArithmeticError, match="value 7 of a labelling"):
         _ = solution.violations
@@ -371,7 +371,7 @@ def test_a_value_that_is_not_the_rules_is_an_error():
 def test_label_sets_are_taken_as_they_are():
     labels = LabelSet(("B-a", "I-a", "O"), "iob1")
     given = Trellis(np.zeros(3), np.zeros((2, 3, 3)), labels=labels)
-    assert Decoder([C.at_most_runs("a", 1)], labels).decode(given).found
+    assert Decoder([C.at_most_runs("a", 1)], labels).decode(given).has_labelling
     with pytest.raises(ValueError, match=r"B-a, I-a, O \(bio\), but the trellis has B-a, I-a, O \(iob1\)"):
         Decoder([C.at_most_runs("a", 1)], labels.names).decode(given)
 
@@ -380,8 +380,8 @@ def test_label_sets_are_taken_as_they_are():
 def test_batches_without_a_call_of_a_kernel(threads):
     """Second order is left to the engine, and so is a hard rule on tokens that are not there."""
     pairs = Trellis.second_order([0.0, 1.0], [[0.0, 1.0], [1.0, 0.0]], [], labels=["a", "b"])
-    found = list(Decoder([C.at_most_runs("a", 1)]).decode_many([pairs] * 5, threads=threads))
-    assert [s.labels for s in found] == [Decoder([C.at_most_runs("a", 1)]).decode(pairs).labels] * 5
+    result = list(Decoder([C.at_most_runs("a", 1)]).decode_many([pairs] * 5, threads=threads))
+    assert [s.labels for s in result] == [Decoder([C.at_most_runs("a", 1)]).decode(pairs).labels] * 5
     silent = Trellis([0.0, 1.0], [], labels=["a", "b"])
     rows = Decoder([C.tag_at("a", words=["x"])]).decode_many([silent] * 5, threads=threads, on_error="row")
     assert [row.error for row in rows] == ["ValueError"] * 5

@@ -73,17 +73,17 @@ def test_random_problems_against_brute_force():
 def test_threads_share_tables_that_grow_and_begin_anew(monkeypatch, most):
     monkeypatch.setattr(vocabulary, "MOST_TOKENS", most)
     given = trellises(120)
-    expected, found = undirected(monkeypatch, given, READING), {}
+    expected, result = undirected(monkeypatch, given, READING), {}
     for repetition in range(8):
         decoder = Decoder(READING, LABELS)
 
         def run(part, decoder=decoder, repetition=repetition):
             for n in part:
                 solution = decoder.decode(given[n])
-                found[repetition, n] = solution.score, solution.ids.tolist()
+                result[repetition, n] = solution.score, solution.ids.tolist()
 
         stress.at_once(run, [range(k, 120, 4) for k in range(4)])
-    assert found == {(r, n): expected[n] for r in range(8) for n in range(120)}
+    assert result == {(r, n): expected[n] for r in range(8) for n in range(120)}
 
 
 def test_a_batch_may_hold_a_trellis_twice(monkeypatch):
@@ -91,8 +91,8 @@ def test_a_batch_may_hold_a_trellis_twice(monkeypatch):
     tables = Tables(compile_rules(READING, given[0].labels))
     outcomes = finished(tables.decode(given))
     assert all(outcome.proved for outcome in outcomes)
-    found = [(outcome.value / 2**20, outcome.path.tolist()) for outcome in outcomes]
-    assert found == undirected(monkeypatch, given, READING)
+    result = [(outcome.value / 2**20, outcome.path.tolist()) for outcome in outcomes]
+    assert result == undirected(monkeypatch, given, READING)
 
 
 def test_threads_leave_the_filters_of_warnings_alone():
@@ -138,7 +138,7 @@ def test_trellises_share_a_pool_of_several_entries(monkeypatch, entries):
 
 
 def test_threads_and_more_label_sets_than_are_kept(monkeypatch):
-    rng, decoder, found, given = np.random.default_rng(6), Decoder(READING), {}, []
+    rng, decoder, result, given = np.random.default_rng(6), Decoder(READING), {}, []
     sets = ("abO", "ab", "baO", "abc", "abcO", "Oab", "cba")
     for n in range(70):
         labels, T = list(sets[n % len(sets)]), int(rng.integers(1, 7))
@@ -148,11 +148,11 @@ def test_threads_and_more_label_sets_than_are_kept(monkeypatch):
     def run(k):
         for n in np.random.default_rng(k).permutation(70).tolist():
             solution = decoder.decode(given[n])
-            found[k, n] = solution.score, solution.ids.tolist()
+            result[k, n] = solution.score, solution.ids.tolist()
 
     stress.at_once(run, range(4))
     expected = undirected(monkeypatch, given, READING)
-    assert found == {(k, n): expected[n] for k in range(4) for n in range(70)}
+    assert result == {(k, n): expected[n] for k in range(4) for n in range(70)}
 
 
 def test_priorities_need_no_rules_on_steps():

@@ -114,7 +114,7 @@ def test_a_narrow_beam_never_claims_too_much(problem, width):
     assert units(solution.bound) >= expected
     if solution.status == "optimal":
         assert units(solution.score) == expected
-    elif solution.found:
+    elif solution.has_labelling:
         assert units(solution.score) <= expected
 
 
@@ -145,8 +145,8 @@ def test_viterbi_ignores_rules_and_says_what_that_proves(problem):
 def test_the_best_few_without_rules(instance, top):
     expected = oracles.top(*instance.shape, instance.units, lambda y: 0, top)
     for method in ("auto", "viterbi"):
-        found = ilpinfer.decode(instance.trellis, method=method, top=top)
-        assert [(units(s.score), tuple(s.ids.tolist())) for s in found] == expected
+        result = ilpinfer.decode(instance.trellis, method=method, top=top)
+        assert [(units(s.score), tuple(s.ids.tolist())) for s in result] == expected
 
 
 @pytest.mark.parametrize("method", ["auto", "highs"])
@@ -155,12 +155,12 @@ def test_the_best_few_without_rules(instance, top):
 def test_the_best_few_under_rules(method, problem, top):
     instance, cases = problem
     expected = oracles.top(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y), top)
-    found = ilpinfer.decode(instance.trellis, rules(cases), method=method, top=top)
-    assert [units(s.score) for s in found] == [score for score, _ in expected]
-    assert len({tuple(s.ids.tolist()) for s in found}) == len(found)
+    result = ilpinfer.decode(instance.trellis, rules(cases), method=method, top=top)
+    assert [units(s.score) for s in result] == [score for score, _ in expected]
+    assert len({tuple(s.ids.tolist()) for s in result}) == len(result)
     if method == "auto":
-        assert [tuple(s.ids.tolist()) for s in found] == [labelling for _, labelling in expected]
-    assert all(s.status == "optimal" for s in found)
+        assert [tuple(s.ids.tolist()) for s in result] == [labelling for _, labelling in expected]
+    assert all(s.status == "optimal" for s in result)
 
 
 @settings(max_examples=examples(60), **SLOW)

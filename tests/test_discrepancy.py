@@ -83,29 +83,29 @@ def published(compiled, alpha, m, b, db, zero):
         return int(total)
 
     def one_round(threshold, beam):
-        found = {"threshold": threshold, "best": None}
+        result = {"threshold": threshold, "best": None}
 
         def probe(prefix):
             if len(prefix) == T:
                 value = score(prefix)
-                if value is not None and (found["best"] is None or value > found["best"][0]):
-                    found["best"] = value, prefix
+                if value is not None and (result["best"] is None or value > result["best"][0]):
+                    result["best"] = value, prefix
                     floor = value - (int(best_step[-1]) if zero == "best" else 0)
-                    found["threshold"] = max(found["threshold"], floor)
+                    result["threshold"] = max(result["threshold"], floor)
                 return
             shift = int(best_step[len(prefix)]) if zero == "best" else 0
             choices = [(score((*prefix, k)), -k) for k in range(K)]
-            kept = [c for c in choices if c[0] is not None and c[0] - shift >= found["threshold"]]
+            kept = [c for c in choices if c[0] is not None and c[0] - shift >= result["threshold"]]
             for _, k in sorted(kept, reverse=True)[:beam]:
                 probe((*prefix, -k))
 
         probe(())
-        return found["best"]
+        return result["best"]
 
     if not any(value.feasible for value in whole.values()):
         return None
     rounds = (one_round(int(alpha * T * m**n * 2**20), b + n * db) for n in itertools.count())
-    return next(found for found in rounds if found)
+    return next(result for result in rounds if result)
 
 
 @settings(max_examples=examples(80), **SLOW)
@@ -142,7 +142,7 @@ def test_incumbents_get_better_over_time_and_the_deadline_is_kept():
         time_limit=0.2,
         callback=lambda *now: seen.append(now),
     )
-    assert solution.found
+    assert solution.has_labelling
     assert solution.seconds < at_most(0.25)
     assert [s for _, s, _ in seen[:-1]] == sorted({s for _, s, _ in seen})
     assert all(a[0] <= b[0] for a, b in itertools.pairwise(seen))

@@ -97,12 +97,12 @@ def test_every_route_finds_the_best_few_in_order(route, problem, top):
     solutions = ilpinfer.decode(instance.trellis, rules, top=top)
     if solutions:
         check_proof(instance, rules, solutions, route)
-    found = [(units(s.score), tuple(s.ids.tolist())) for s in solutions]
+    result = [(units(s.score), tuple(s.ids.tolist())) for s in solutions]
     best = expected(problem, top)
-    assert [score for score, _ in found] == [score for score, _ in best]
+    assert [score for score, _ in result] == [score for score, _ in best]
     assert all(s.status == "optimal" and s.score == s.bound for s in solutions)
-    assert len({labels for _, labels in found}) == len(found)
-    assert found == best, "equal scores are ordered by label ids"
+    assert len({labels for _, labels in result}) == len(result)
+    assert result == best, "equal scores are ordered by label ids"
 
 
 @settings(max_examples=examples(100), **SLOW)

@@ -142,7 +142,7 @@ def test_trellises_that_break_off_half_way():
         yield trellis()
         raise OSError("half way")
 
-    found = ilpinfer.decode_many(trellises(), RULES)
-    assert next(found).status == "optimal"
+    result = ilpinfer.decode_many(trellises(), RULES)
+    assert next(result).status == "optimal"
     with pytest.raises(OSError, match="half way"):
-        next(found)
+        next(result)

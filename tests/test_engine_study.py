@@ -47,8 +47,8 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_tiny_study_writes_rows_tables_and_pictures(output: Path) -> None:
-    found = json.loads((output / "summary.json").read_text("utf-8"))
-    sets = found["data sets"]
+    result = json.loads((output / "summary.json").read_text("utf-8"))
+    sets = result["data sets"]
     assert list(sets) == ["generator 12 5", "generator 24 5"]
     for one in sets.values():
         assert one["proved"] == 1.0
@@ -204,7 +204,7 @@ def test_planted_documents_keep_their_rules(T: int, K: int) -> None:
 def test_mined_penalties_are_log_odds() -> None:
     labels = LabelSet(("B-a", "B-b", "B-c"))
     sequences = [(["x"] * 2, ["B-a", "B-b"])] * 6 + [(["x"], ["B-c"])] * 6
-    mined = {found.rule.title: found for found in mining.mine(sequences, labels, support=1, odds=0.0)}
+    mined = {result.rule.title: result for result in mining.mine(sequences, labels, support=1, odds=0.0)}
     assert mined["requires_present(a, b)"].rule.penalty == pytest.approx(np.log(6.5 / 0.5))
     assert mined["requires_before(a, b)"].support == 6
     assert mined["never_together(a, c)"].support == 3

@@ -49,7 +49,7 @@ def test_spans_agree_with_nervaluate_on_labels_in_any_order(seed):
 
 def conll_spans(names):
     """Runs by the rules for ends and begins that the CoNLL-2000 script documents, tag by tag."""
-    found, start = set(), None
+    result, start = set(), None
     before, kind = "O", ""
     for t, name in enumerate([*names, "O"]):
         tag, _, new = name.partition("-")
@@ -58,12 +58,12 @@ def conll_spans(names):
             or before in "ES"
             or new != kind
         ):
-            found.add((kind, start, t - 1))
+            result.add((kind, start, t - 1))
             start = None
         if start is None and tag != "O":
             start = t
         before, kind = tag, new
-    return found
+    return result
 
 
 MARKS = {"bio": "BI", "iob1": "BI", "iobes": "BIES", "bilou": "BILU", "bmes": "BMES"}
@@ -80,41 +80,41 @@ def test_runs_are_those_of_the_conll_script(scheme):
 
 
 def test_figures_by_hand():
-    found = evaluate(
+    result = evaluate(
         [pair("B-a I-a O I-b O", "B-a I-a O B-b I-b"), pair("B-a B-a O", "B-a I-a O"), pair("O O", "O O")]
     )
-    assert found.accuracy == 7 / 10
-    assert found.whole_sequences == 1 / 3
-    assert found.of_field("a").tolist() == [3, 2, 1]
-    assert found.of_field("b").tolist() == [1, 1, 0]
-    assert numbers(found.of_all()) == pytest.approx((1 / 4, 1 / 3, 2 / 7))
-    assert float(f_measure(found.of_all(), 0.5)) == pytest.approx(
+    assert result.accuracy == 7 / 10
+    assert result.whole_sequences == 1 / 3
+    assert result.of_field("a").tolist() == [3, 2, 1]
+    assert result.of_field("b").tolist() == [1, 1, 0]
+    assert numbers(result.of_all()) == pytest.approx((1 / 4, 1 / 3, 2 / 7))
+    assert float(f_measure(result.of_all(), 0.5)) == pytest.approx(
         1.25 * (1 / 4) * (1 / 3) / (0.25 / 4 + 1 / 3)
     )
-    assert found.of_field("a", "tokens").tolist() == [4, 4, 4]
+    assert result.of_field("a", "tokens").tolist() == [4, 4, 4]
 
 
 def test_paths_have_spans_at_each_level():
     gold = "B-venue/B-title I-venue/I-title I-venue/B-date O"
-    found = evaluate([pair("B-venue/B-title I-venue/I-title I-venue/I-title O", gold)])
-    assert found.fields == ("venue", "venue/title", "venue/date")
-    assert found.of_field("venue").tolist() == [1, 1, 1]
-    assert found.of_field("venue/title").tolist() == [1, 1, 0]
-    assert found.of_field("venue/date").tolist() == [0, 1, 0]
+    result = evaluate([pair("B-venue/B-title I-venue/I-title I-venue/I-title O", gold)])
+    assert result.fields == ("venue", "venue/title", "venue/date")
+    assert result.of_field("venue").tolist() == [1, 1, 1]
+    assert result.of_field("venue/title").tolist() == [1, 1, 0]
+    assert result.of_field("venue/date").tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("names", [["a", "b", "c"], ["O", "B-a", "I-a", "B-b"]])
 def test_tokens_and_confusion_agree_with_scikit_learn(names):
     pairs = drawn(names, 40, 3)
-    found = evaluate(pairs)
+    result = evaluate(pairs)
     flat = [[label for p in pairs for label in side(p)] for side in (lambda p: p.gold, lambda p: p.predicted)]
-    assert np.array_equal(found.confusion, confusion_matrix(*flat, labels=list(found.labels.names)))
+    assert np.array_equal(result.confusion, confusion_matrix(*flat, labels=list(result.labels.names)))
     gold, predicted = ([x[2:] or x if len(x) > 1 else x for x in side] for side in flat)
     theirs = precision_recall_fscore_support(
-        gold, predicted, labels=list(found.fields), beta=0.5, zero_division=0
+        gold, predicted, labels=list(result.fields), beta=0.5, zero_division=0
     )
-    for f, name in enumerate(found.fields):
-        counts = found.of_field(name, "tokens")
+    for f, name in enumerate(result.fields):
+        counts = result.of_field(name, "tokens")
         mine = [float(precision(counts)), float(recall(counts)), float(f_measure(counts, 0.5)), counts[1]]
         assert mine == pytest.approx([column[f] for column in theirs])
 
@@ -146,8 +146,8 @@ def test_overlap_is_that_of_sets_of_lines_and_characters(unit):
         Pair(tokens, *(tuple(rng.choices(["title", "date", "O"], k=len(tokens))) for _ in "pg"))
         for _ in range(30)
     ]
-    found = evaluate(pairs)
-    record = found.to_dict()["fields"]["title"][unit]
+    result = evaluate(pairs)
+    record = result.to_dict()["fields"]["title"][unit]
     sides = [by_sets(p, "title", unit) for p in pairs]
     shared, united = (sum(len(getattr(f, name)(g)) for f, g in sides) for name in ("intersection", "union"))
     assert record["overlap"] == pytest.approx(shared / united)
@@ -159,25 +159,27 @@ def test_overlap_is_that_of_sets_of_lines_and_characters(unit):
 
 
 def test_line_breaks_have_neither_lines_nor_characters():
-    found = evaluate([pair("a break", "a break", "x @newline@")])
+    result = evaluate([pair("a break", "a break", "x @newline@")])
     assert (
-        found.of_field("break", "characters").tolist() == found.of_field("break", "lines").tolist() == [0] * 3
+        result.of_field("break", "characters").tolist()
+        == result.of_field("break", "lines").tolist()
+        == [0] * 3
     )
-    assert found.to_dict()["fields"]["break"]["lines"]["by_sequence"] is None
-    assert float(overlap(found.of_field("a", "characters"))) == 1
+    assert result.to_dict()["fields"]["break"]["lines"]["by_sequence"] is None
+    assert float(overlap(result.of_field("a", "characters"))) == 1
 
 
 def test_a_sequence_without_labelling_has_nothing_right():
-    found = evaluate([pair("", "a O"), pair("a O", "a O")])
-    assert (found.missing, found.accuracy, found.whole_sequences) == (1, 0.5, 0.5)
-    assert found.of_field("a").tolist() == [1, 2, 1]
-    assert found.confusion.sum() == 2
+    result = evaluate([pair("", "a O"), pair("a O", "a O")])
+    assert (result.missing, result.accuracy, result.whole_sequences) == (1, 0.5, 0.5)
+    assert result.of_field("a").tolist() == [1, 2, 1]
+    assert result.confusion.sum() == 2
 
 
 def test_fields_can_be_left_out_of_what_counts():
-    found = evaluate([pair("a b b", "a b c")], leave_out=["b"])
-    assert found.fields == ("a", "c")
-    assert (found.accuracy, found.of_all("tokens").tolist()) == (2 / 3, [1, 2, 1])
+    result = evaluate([pair("a b b", "a b c")], leave_out=["b"])
+    assert result.fields == ("a", "c")
+    assert (result.accuracy, result.of_all("tokens").tolist()) == (2 / 3, [1, 2, 1])
 
 
 def test_what_cannot_be_evaluated_is_named():
@@ -204,9 +206,9 @@ def by_enumeration(one, other, N):
 def test_few_sequences_are_swapped_in_every_way():
     pairs = drawn(["a", "b", "O"], 9, 5)
     one, other = evaluate(pairs), evaluate([Pair(p.tokens, ("a",) * len(p.gold), p.gold) for p in pairs])
-    found = compare(one, other, resamples=1000)[0]
-    assert found.p == pytest.approx(by_enumeration(one, other, 9))
-    assert found.low <= found.gain <= found.high
+    result = compare(one, other, resamples=1000)[0]
+    assert result.p == pytest.approx(by_enumeration(one, other, 9))
+    assert result.low <= result.gain <= result.high
 
 
 def test_a_real_gain_is_significant_and_none_is_not():

@@ -99,11 +99,11 @@ def test_the_same_seed_breeds_the_same_labelling_however_the_time_is_cut(monkeyp
     np.random.seed(5)
     before = random.getstate(), np.random.get_state()[1].tolist()
     options = {"method": "evolutionary", "iterations": 300, "seed": 11}
-    found = ilpinfer.decode(trellis, rules, **options)
+    result = ilpinfer.decode(trellis, rules, **options)
     monkeypatch.setattr("ilpinfer.search.population.STRETCH", 1.0)
     again = ilpinfer.decode(trellis, rules, **options)
-    assert found.labels == again.labels
-    assert found.score > ilpinfer.decode(trellis, rules, **options | {"iterations": 1}).score
+    assert result.labels == again.labels
+    assert result.score > ilpinfer.decode(trellis, rules, **options | {"iterations": 1}).score
     assert before == (random.getstate(), np.random.get_state()[1].tolist())
 
 

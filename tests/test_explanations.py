@@ -51,9 +51,9 @@ def analysis(rule, length=20):
     ],
 )
 def test_kinds_of_rules_and_the_set_p(rule, kind, partial):
-    found = analysis(rule)
-    assert (found.kind, found.partial) == (kind, partial)
-    assert (found.bound == "what the prefix has broken") == (partial == "exact")
+    result = analysis(rule)
+    assert (result.kind, result.partial) == (kind, partial)
+    assert (result.bound == "what the prefix has broken") == (partial == "exact")
 
 
 def test_prefix_bounds_outside_p():
@@ -77,8 +77,8 @@ def test_a_forced_rule_is_evaluated_on_prefixes_and_loses_solutions():
     beam = ilpinfer.decode(trellis, [forced], method="beam")
     assert beam.labels == ["jt", "jt"] and beam.status == "feasible" and beam.bound >= 5
     assert ilpinfer.decode(trellis, [forced]).labels == ["d", "jt"], "exact methods are not misled"
-    found = analysis(forced)
-    assert (found.partial, "solutions get lost" in found.warning) == ("forced", True)
+    result = analysis(forced)
+    assert (result.partial, "solutions get lost" in result.warning) == ("forced", True)
     soft = C.linear("runs(jt) >= runs(d)", partial="forced", penalty=9)
     assert ilpinfer.decode(trellis, [soft], method="beam", width=1).labels == ["jt", "jt"]
     assert ilpinfer.decode(trellis, [soft], method="beam").labels == ["d", "jt"]
@@ -94,8 +94,8 @@ def test_forcing_a_rule_of_p_changes_nothing(instance, data):
     forced = C.Rule(
         case.rule.statement, case.rule.penalty, case.rule.distance, scope=case.rule.scope, partial="forced"
     )
-    found = analyse(RuleSet((forced,)), instance.trellis.labels, list(instance.trellis.tokens) or ["x"])[0]
-    assume(found.partial in ("exact", "sound") and len(instance.trellis) > 1)
+    result = analyse(RuleSet((forced,)), instance.trellis.labels, list(instance.trellis.tokens) or ["x"])[0]
+    assume(result.partial in ("exact", "sound") and len(instance.trellis) > 1)
     plain = ilpinfer.decode(instance.trellis, [case.rule], method="beam", width=10_000)
     assert ilpinfer.decode(instance.trellis, [forced], method="beam", width=10_000).score == plain.score
 
@@ -106,8 +106,8 @@ def test_rules_without_a_small_machine_are_still_obeyed():
     trellis = Trellis.from_emissions([[0.0, UNIT]] * 300, [[0.0] * 2] * 2, labels=labels, tokens=tokens)
     problem = compile_problem(trellis, [rule])
     assert problem.rules[0].unseen
-    found = ilpinfer.decode(trellis, [rule], method="beam")
-    assert found.status != "optimal" and "whole labellings only" in found.method
+    result = ilpinfer.decode(trellis, [rule], method="beam")
+    assert result.status != "optimal" and "whole labellings only" in result.method
     assert f"more than {MOST_STATES} states" in analyse(RuleSet((rule,)), labels, tokens)[0].warning
 
 
@@ -176,10 +176,10 @@ def test_solutions_can_be_sent_to_another_process():
         )
 
 
-def feasible(instance, found) -> bool:
+def feasible(instance, result) -> bool:
     tokens = instance.trellis.tokens
     return any(
-        instance.units(y) is not None and not any(c.violations(instance.names(y), tokens) for c in found)
+        instance.units(y) is not None and not any(c.violations(instance.names(y), tokens) for c in result)
         for y in oracles.labellings(*instance.shape)
     )
 
@@ -187,39 +187,39 @@ def feasible(instance, found) -> bool:
 @settings(max_examples=examples(60), **SLOW)
 @given(instances(st.floats(-3, 3), 3), st.data())
 def test_conflicts_are_minimal_and_relaxations_are_cheapest(instance, data):
-    found = data.draw(st.lists(cases(instance.trellis.labels, st.just(math.inf)), min_size=2, max_size=4))
-    found = [case for case in found if not dict(case.rule.statement.demands(instance.trellis.tokens))]
-    assume(found and not feasible(instance, found))
+    result = data.draw(st.lists(cases(instance.trellis.labels, st.just(math.inf)), min_size=2, max_size=4))
+    result = [case for case in result if not dict(case.rule.statement.demands(instance.trellis.tokens))]
+    assume(result and not feasible(instance, result))
     rules = [
         C.Rule(c.rule.statement, c.rule.penalty, c.rule.distance, f"r{i}", c.rule.scope)
-        for i, c in enumerate(found)
+        for i, c in enumerate(result)
     ]
     solution = ilpinfer.decode(instance.trellis, rules)
     assert solution.status == "infeasible"
     reasons = solution.infeasibility
     chosen = {int(clash.rule[1:]) for clash in reasons.conflict}
-    assert not feasible(instance, [found[i] for i in chosen])
+    assert not feasible(instance, [result[i] for i in chosen])
     for left_out in chosen:
-        assert feasible(instance, [found[i] for i in chosen - {left_out}])
+        assert feasible(instance, [result[i] for i in chosen - {left_out}])
     names, tokens = instance.names, instance.trellis.tokens
     totals = [
-        sum(case.violations(names(y), tokens) for case in found)
+        sum(case.violations(names(y), tokens) for case in result)
         for y in oracles.labellings(*instance.shape)
         if instance.units(y) is not None
     ]
     assert sum(reasons.relaxation.values()) == min(totals)
-    assert sum(c.violations(list(reasons.labels), tokens) for c in found) == min(totals)
+    assert sum(c.violations(list(reasons.labels), tokens) for c in result) == min(totals)
 
 
 @settings(max_examples=examples(40), **SLOW)
 @given(instances(st.floats(-3, 3), 3), st.data())
 def test_relaxations_are_cheapest_where_rules_count_tokens_to_relabel(instance, data):
     labels, tokens = instance.trellis.labels, instance.trellis.tokens
-    found = data.draw(st.lists(cases(labels, st.just(math.inf)), min_size=2, max_size=4))
-    found = [case for case in found if not dict(case.rule.statement.demands(tokens))]
+    result = data.draw(st.lists(cases(labels, st.just(math.inf)), min_size=2, max_size=4))
+    result = [case for case in result if not dict(case.rule.statement.demands(tokens))]
     everything = [(y, instance.names(y)) for y in oracles.labellings(*instance.shape)]
     counts = []
-    for case in found:
+    for case in result:
         broken = [case.count(names, tokens) for _, names in everything]
         kept = [names for (_, names), n in zip(everything, broken, strict=True) if not n]
         far = [
@@ -232,7 +232,7 @@ def test_relaxations_are_cheapest_where_rules_count_tokens_to_relabel(instance, 
     assume(least)
     rules = [
         C.Rule(case.rule.statement, math.inf, how, f"r{i}", case.rule.scope)
-        for i, (case, (how, _)) in enumerate(zip(found, counts, strict=True))
+        for i, (case, (how, _)) in enumerate(zip(result, counts, strict=True))
     ]
     solution = ilpinfer.decode(instance.trellis, rules)
     assert solution.status == "infeasible"

@@ -69,25 +69,25 @@ def test_a_pattern_that_takes_for_ever_is_stopped(impatient):
     assert C.tag_at("a", pattern="a+b", words=["x"]).violations(["b"], ["a" * 60 + "b"]) == 1
 
 
-def tried(found: list[str]) -> None:
+def tried(result: list[str]) -> None:
     try:
         Expression(SLOW).matches(TOKEN)
     except TooSlow as error:
-        found.append(str(error))
+        result.append(str(error))
 
 
 def tried_apart(sender) -> None:
-    found: list[str] = []
-    tried(found)
-    sender.send(found)
+    result: list[str] = []
+    tried(result)
+    sender.send(result)
 
 
 def test_it_is_stopped_in_threads_and_in_other_processes(impatient):
-    found: list[str] = []
-    thread = threading.Thread(target=tried, args=(found,))
+    result: list[str] = []
+    thread = threading.Thread(target=tried, args=(result,))
     thread.start()
     thread.join(60)
-    assert len(found) == 1
+    assert len(result) == 1
     receiver, sender = multiprocessing.Pipe(False)
     process = multiprocessing.get_context("spawn").Process(target=tried_apart, args=(sender,))
     process.start()
@@ -99,7 +99,7 @@ def test_a_time_limit_ends_a_match(monkeypatch):
     monkeypatch.setattr(expressions, "PATIENCE", 1000.0)
     trellis = Trellis([0.0, 0.0], [], labels=["a", "b"], tokens=[TOKEN])
     solution = ilpinfer.decode(trellis, [C.tag_at("a", pattern=SLOW)], time_limit=0.1)
-    assert (solution.status, solution.found) == ("unknown", False)
+    assert (solution.status, solution.has_labelling) == ("unknown", False)
 
 
 @pytest.mark.parametrize(
@@ -116,16 +116,16 @@ def test_a_time_limit_ends_a_match(monkeypatch):
     ],
 )
 def test_what_cannot_be_compiled_is_refused(pattern, message):
-    with pytest.raises(ValueError, match=message) as found:
+    with pytest.raises(ValueError, match=message) as result:
         C.tag_at("a", pattern=pattern)
-    assert len(str(found.value)) < 300
+    assert len(str(result.value)) < 300
     if len(pattern) < 20_000:
         from formulations.rulefiles.toml_text import dumps
 
         rule = {"template": "tag_at", "field": "a", "pattern": pattern}
-        with pytest.raises(ValueError, match=message) as found:
+        with pytest.raises(ValueError, match=message) as result:
             parse_rules(dumps({"fields": ["a"], "rule": [rule]}))
-        assert "^" in str(found.value)
+        assert "^" in str(result.value)
 
 
 def test_long_lists_of_alternatives_are_taken():

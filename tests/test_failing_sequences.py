@@ -44,18 +44,18 @@ def mixed(folder):
     return folder
 
 
-def check_mixed(found, err, code):
+def check_mixed(result, err, code):
     assert code == 1
     assert err.count("\n") == 1
     assert err.startswith("ilpinfer: 2 sequences could not be decoded: first in.jsonl, line 2: ")
     assert "lower the penalty" in err
-    assert [row["sequence"] for row in found] == list(range(5))
-    assert [row["status"] == "unknown" for row in found] == [False, True, False, False, True]
-    for row in found:
+    assert [row["sequence"] for row in result] == list(range(5))
+    assert [row["status"] == "unknown" for row in result] == [False, True, False, False, True]
+    for row in result:
         assert ("error" in row) == (row["status"] == "unknown")
-    assert found[1]["labels"] is None and found[1]["error"] == "ValueError"
-    assert found[1].get("tokens", ["x"] * 9) == ["x"] * 9
-    assert found[4]["reason"].startswith("in.jsonl, line 5: ")
+    assert result[1]["labels"] is None and result[1]["error"] == "ValueError"
+    assert result[1].get("tokens", ["x"] * 9) == ["x"] * 9
+    assert result[4]["reason"].startswith("in.jsonl, line 5: ")
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,9 @@ def test_a_comparison_goes_on_too(mixed, capsys):
         "out",
     ]
     code, out, err = run(arguments, capsys)
-    found = rows(Path("out/results.jsonl").read_text())
-    check_mixed(found[::2], err, code)
-    assert [row["status"] for row in found[1::2]].count("unknown") >= 2
+    result = rows(Path("out/results.jsonl").read_text())
+    check_mixed(result[::2], err, code)
+    assert [row["status"] for row in result[1::2]].count("unknown") >= 2
     assert "auto" in out and Path("out/report.html").exists()
     summary = json.loads(Path("out/summary.json").read_text())["methods"]
     assert summary[0]["unusable"] == 2 and summary[0]["proved"] == 0.6
@@ -167,10 +167,10 @@ def test_whatever_is_raised(folder, capsys, monkeypatch, error, words, command):
         1,
         f"ilpinfer: 1 sequence could not be decoded: in.jsonl, line 2: {words}{err[err.index(words) + len(words) :]}",
     )
-    found = rows(Path("x.jsonl" if command == "decode" else "out/results.jsonl").read_text())
-    assert [row["status"] for row in found] == ["optimal", "unknown", "optimal"]
-    assert found[1]["error"] == type(error).__name__
-    assert found[1]["reason"].startswith(f"in.jsonl, line 2: {words}")
+    result = rows(Path("x.jsonl" if command == "decode" else "out/results.jsonl").read_text())
+    assert [row["status"] for row in result] == ["optimal", "unknown", "optimal"]
+    assert result[1]["error"] == type(error).__name__
+    assert result[1]["reason"].startswith(f"in.jsonl, line 2: {words}")
 
 
 def test_a_model_that_cannot_score_one_sequence(folder, capsys, monkeypatch):
@@ -253,12 +253,12 @@ class Bomb:
 def test_a_process_that_dies_costs_the_sequence_that_it_had():
     rules = [C.at_most_runs("a", 1)]
     given = [trellis(1), deadly(), *(trellis(seed) for seed in range(2, 9)), deadly(), trellis(9)]
-    found = list(ilpinfer.decode_many(given, rules, n_jobs=2, on_error="row"))
-    bad = [number for number, solution in enumerate(found) if solution.error]
+    result = list(ilpinfer.decode_many(given, rules, n_jobs=2, on_error="row"))
+    bad = [number for number, solution in enumerate(result) if solution.error]
     assert bad == [1, 9]
-    assert {found[n].error for n in bad} == {"WorkerError"}
-    assert all("signal 9" in found[n].reason for n in bad)
-    for number, solution in enumerate(found):
+    assert {result[n].error for n in bad} == {"WorkerError"}
+    assert all("signal 9" in result[n].reason for n in bad)
+    for number, solution in enumerate(result):
         if number not in bad:
             assert solution.labels == ilpinfer.decode(given[number], rules).labels
     with pytest.raises(workers.WorkerError, match="signal 9"):
@@ -296,10 +296,10 @@ def test_in_python_errors_are_raised_unless_told_otherwise(n_jobs):
     assert next(solutions).status == "optimal"
     with pytest.raises(ValueError, match="lower the penalty"):
         next(solutions)
-    found = list(ilpinfer.decode_many([short, over, short], rules, n_jobs=n_jobs, on_error="row"))
-    assert [s.status for s in found] == ["optimal", "unknown", "optimal"]
-    failed = found[1]
-    assert not failed.found and failed.error == "ValueError" and "lower the penalty" in failed.reason
+    result = list(ilpinfer.decode_many([short, over, short], rules, n_jobs=n_jobs, on_error="row"))
+    assert [s.status for s in result] == ["optimal", "unknown", "optimal"]
+    failed = result[1]
+    assert not failed.has_labelling and failed.error == "ValueError" and "lower the penalty" in failed.reason
     assert (failed.score, failed.bound, failed.gap) == (-np.inf, np.inf, np.inf)
     assert pickle.loads(pickle.dumps(failed)).reason == failed.reason
     lists = ilpinfer.decode_many([short, over], rules, on_error="row", top=2)

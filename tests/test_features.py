@@ -49,8 +49,8 @@ def test_word_lists_patterns_phrases_and_what_stands_around():
     tokens = ("In", "New", "York", ",", "1999")
     assert features("city", tokens, words={"city": ["york"]})[2] == ["city[0]"]
     assert features("year", tokens, patterns={"year": r"\d{4}"})[4] == ["year[0]"]
-    found = features("place", tokens, phrases={"place": ["New York", "New York City", "york"]})
-    assert found == [[], ["place[0]=B"], ["place[0]=I"], [], []]
+    result = features("place", tokens, phrases={"place": ["New York", "New York City", "york"]})
+    assert result == [[], ["place[0]=B"], ["place[0]=I"], [], []]
     tables = {"patterns": {"year": r"\d{4}"}, "around": {"ahead": {"attribute": "year", "in": "after"}}}
     assert features("ahead", tokens, **tables) == [["ahead[0]"]] * 4 + [[]]
 
@@ -71,8 +71,8 @@ def test_lines_around(place, expected):
         "around": {f"near-{mark}": {"attribute": mark, "in": place} for mark in marks.values()},
     }
     template = load_template({"features": [f"near-{mark}" for mark in "abc"], **tables})
-    found = [names[0][5] if len(names) == 1 else "*" if names else "." for names in template.features(LINES)]
-    assert "".join(found) == expected
+    result = [names[0][5] if len(names) == 1 else "*" if names else "." for names in template.features(LINES)]
+    assert "".join(result) == expected
 
 
 def test_stretches_cover_a_sequence():
@@ -105,8 +105,8 @@ def test_shapes_and_buckets():
 @pytest.mark.parametrize("name", [*WORD_ATTRIBUTES, *CONTEXT_ATTRIBUTES])
 @pytest.mark.parametrize("tokens", [("",), ("naïve", "@newline@", "(a", "b)", '"'), ("1.", "", "\n", "Ω3")])
 def test_every_attribute_takes_any_token(name, tokens):
-    found = features(name, tokens)
-    assert len(found) == len(tokens)
+    result = features(name, tokens)
+    assert len(result) == len(tokens)
 
 
 @pytest.mark.parametrize("name", shipped())
@@ -116,9 +116,9 @@ def test_features_at_some_tokens_are_those_at_all(name):
     whole = template.features(tokens)
     assert all(whole)
     for at in itertools.combinations(range(len(tokens)), 2):
-        found = template.features(tokens, at)
-        assert [f for t, f in enumerate(found) if t in at] == [whole[t] for t in at]
-        assert not any(f for t, f in enumerate(found) if t not in at)
+        result = template.features(tokens, at)
+        assert [f for t, f in enumerate(result) if t in at] == [whole[t] for t in at]
+        assert not any(f for t, f in enumerate(result) if t not in at)
     assert template.features(tokens, []) == [[] for _ in tokens]
 
 

@@ -33,9 +33,9 @@ def files(tmp_path_factory):
 def accuracy(crf):
     right = total = 0
     for item in ITEMS[20:]:
-        found = ilpinfer.decode(crf.trellis(item.tokens), method="viterbi").labels
-        right += sum(map(str.__eq__, found, item.labels))
-        total += len(found)
+        result = ilpinfer.decode(crf.trellis(item.tokens), method="viterbi").labels
+        right += sum(map(str.__eq__, result, item.labels))
+        total += len(result)
     return right / total
 
 
@@ -60,9 +60,9 @@ def test_a_template_that_makes_little_is_an_error_that_names_the_best(files):
 def test_a_template_that_makes_some_is_a_notice_and_costs_accuracy(files):
     with pytest.warns(
         FeatureNotice, match='template "general" makes [5-9][0-9] % .*template="entities" makes 100 %'
-    ) as found:
+    ) as result:
         some = CRF.from_crfsuite(files / "entities", "general")
-    assert found[0].filename == __file__
+    assert result[0].filename == __file__
     assert accuracy(some) < accuracy(CRF.from_crfsuite(files / "entities", "entities"))
 
 

@@ -25,8 +25,8 @@ def test_atoms() -> None:
         return [i for i in range(5) if Atom(form, parts).holds({"t": i}, y, x, "bio")]
 
     back, on = Expr("t", (-1,)), Expr("t", (1,))
-    found = [where(form, a, t) for form in ("{}({})", "begins({}, {})", "ends({}, {})")]
-    assert found == [[0, 1, 2], [0, 2], [1, 2]]
+    result = [where(form, a, t) for form in ("{}({})", "begins({}, {})", "ends({}, {})")]
+    assert result == [[0, 1, 2], [0, 2], [1, 2]]
     assert where("change({})", t) == [2, 3, 4]
     assert where("edge({}) != ({}, {})", t, a, a) == [0, 3, 4]
     assert where("edge({}) = edge({})", t, Expr(0)) == [0]

@@ -70,6 +70,6 @@ def test_members_are_names_or_groups(members):
 
 def test_groups_too_deep_are_refused_with_their_place():
     lines = ['fields = ["a"]', "[groups]", 'g0 = ["a"]', *(f'g{i} = ["g{i - 1}"]' for i in range(1, 150))]
-    with pytest.raises(RuleError, match=r"groups lie more than 100 deep.*\(line 103, ") as found:
+    with pytest.raises(RuleError, match=r"groups lie more than 100 deep.*\(line 103, ") as result:
         parse_rules("\n".join(lines))
-    assert "^" in found.value.excerpt
+    assert "^" in result.value.excerpt

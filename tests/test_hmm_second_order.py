@@ -75,8 +75,8 @@ def test_an_estimate_is_never_better_than_the_exact_pair_trellis():
     exact = hmm.trellis(TOKENS)
     best = ilpinfer.decode(exact)
     for reading in READINGS:
-        found = ilpinfer.decode(hmm.estimate(TOKENS, best.ids, reading))
-        assert exact.score(found.labels) <= best.score
+        result = ilpinfer.decode(hmm.estimate(TOKENS, best.ids, reading))
+        assert exact.score(result.labels) <= best.score
 
 
 def test_where_the_label_before_last_says_nothing_both_orders_agree():
@@ -164,8 +164,8 @@ def test_tags_may_be_found_together_with_labels_under_rules_on_groups():
     labels, tags = hmm.split(ilpinfer.decode(trellis).labels)
     assert (labels, tags) == (["O", "tool", "O"], ["D", "N", "V"])
     assert hmm.group("tool") == ["tool|D", "tool|N", "tool|P", "tool|V"]
-    found = ilpinfer.decode(trellis, [C.at_most_tokens(hmm.group("tool"), 0)])
-    assert hmm.split(found.labels)[0] == ["O", "O", "O"]
+    result = ilpinfer.decode(trellis, [C.at_most_tokens(hmm.group("tool"), 0)])
+    assert hmm.split(result.labels)[0] == ["O", "O", "O"]
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ HEAVY = {
 
 def imported(package: str) -> dict[str, set[str]]:
     """Top-level names that each module of a package imports, anywhere in it."""
-    found = {}
+    result = {}
     for path in (ROOT / package).rglob("*.py"):
         names = set()
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -34,9 +34,9 @@ def imported(package: str) -> dict[str, set[str]]:
                 names |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
                 names.add((node.module or "").split(".")[0])
-        found[str(path.relative_to(ROOT))] = names
-    assert found
-    return found
+        result[str(path.relative_to(ROOT))] = names
+    assert result
+    return result
 
 
 def test_formulations_needs_numpy_a_parser_regular_expressions_and_the_standard_library_only():

@@ -19,7 +19,7 @@ Peter NNP B-NP B-PER
 UNIVERSAL = "# text = Ada sleeps\n1\tAda\tPROPN\n2\tsleeps\tVERB\n\n# text = No\n1\tNo\tINTJ\n"
 
 
-def found(tmp_path, text, column=""):
+def result(tmp_path, text, column=""):
     """(tokens, labels) of each sequence, and the notices."""
     path = tmp_path / "x"
     path.write_bytes(text.encode())
@@ -80,7 +80,7 @@ READ = [
 
 @pytest.mark.parametrize(("text", "column", "expected", "notices"), READ)
 def test_what_is_common_is_read_and_what_was_inferred_is_said(tmp_path, text, column, expected, notices):
-    assert found(tmp_path, text, column) == (expected, notices)
+    assert result(tmp_path, text, column) == (expected, notices)
 
 
 REFUSED = [
@@ -138,7 +138,7 @@ REFUSED = [
 @pytest.mark.parametrize(("text", "column", "message"), REFUSED)
 def test_the_rest_is_refused_by_what_was_found_with_a_way_out(tmp_path, text, column, message):
     with pytest.raises(InputError) as caught:
-        found(tmp_path, text, column)
+        result(tmp_path, text, column)
     said = str(caught.value).replace(str(tmp_path / "x"), "x")
     assert message in said
     assert "\n" not in said and len(said) < 500
@@ -166,7 +166,7 @@ def test_rows_of_decode_are_read_whatever_fields_they_have(tmp_path):
         "method": "auto",
         "more": 1,
     }
-    assert found(tmp_path, json.dumps({**row, "rank": 2, "start": 1}))[0] == [(["a"], ["O"])]
+    assert result(tmp_path, json.dumps({**row, "rank": 2, "start": 1}))[0] == [(["a"], ["O"])]
 
 
 COMMANDS = [

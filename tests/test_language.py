@@ -115,9 +115,9 @@ BAD_TEXTS = [
 
 @pytest.mark.parametrize(("text", "message", "line", "column"), BAD_TEXTS)
 def test_errors_carry_their_place_and_a_caret(text, message, line, column):
-    with pytest.raises(RuleError) as found:
+    with pytest.raises(RuleError) as result:
         parse_rules(FIELDS + text, "rules.toml")
-    error = found.value
+    error = result.value
     assert message in error.message and error.message.startswith('rules.toml, rule 1 ("one"): ')
     assert f"(line {line}, column {column})" in error.message
     source, caret = error.excerpt.split("\n")
@@ -167,9 +167,9 @@ def test_templates_of_one_s_own_in_a_file():
 
 def test_formulas_that_call_themselves_are_refused():
     text = DEFINING.replace("exists s < t: F(s)", "after(F, F) or exists s < t: F(s)")
-    with pytest.raises(RuleError, match="a formula that calls itself: after → some_before → after") as found:
+    with pytest.raises(RuleError, match="a formula that calls itself: after → some_before → after") as result:
         parse_rules(text)
-    assert "^" in found.value.excerpt
+    assert "^" in result.value.excerpt
     deep = [
         {"name": f"f{i}", "parameters": ["t"], "logic": f"f{i + 1}(t)" if i < 300 else "a(t)"}
         for i in range(301)
@@ -314,7 +314,7 @@ def test_time_limits_count_what_stating_a_formula_takes():
     for decode in (ilpinfer.decode, ilpinfer.decode_two_phase):
         for method in ("auto", "cp-sat"):
             solution = decode(trellis, [rule], method=method, time_limit=0.3)
-            assert (solution.status, solution.found, solution.bound) == ("unknown", False, math.inf)
+            assert (solution.status, solution.has_labelling, solution.bound) == ("unknown", False, math.inf)
             assert solution.seconds < at_most(1.3) and "no time left" in solution.method
 
 
@@ -385,9 +385,9 @@ def test_rules_made_in_python_bring_their_templates_and_groups_along():
     ],
 )  # fmt: skip
 def test_more_that_is_wrong_in_a_file(text, message):
-    with pytest.raises(RuleError) as found:
+    with pytest.raises(RuleError) as result:
         parse_rules('fields = ["a"]\n' + text)
-    assert message in found.value.message and "^" in found.value.excerpt
+    assert message in result.value.message and "^" in result.value.excerpt
 
 
 def test_a_model_may_have_labels_that_a_file_does_not_declare():

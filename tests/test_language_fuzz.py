@@ -120,9 +120,9 @@ def test_mutated_texts_are_read_or_refused_with_their_place(kind):
 )
 def test_a_sign_too_many_has_its_place(text):
     for form in ("logic", "linear"):
-        with pytest.raises(RuleError) as found:
+        with pytest.raises(RuleError) as result:
             parse_rules(dumps({"fields": ["title", "a"], "rule": [{form: text}]}))
-        assert "column" in found.value.message and "^" in found.value.excerpt
+        assert "column" in result.value.message and "^" in result.value.excerpt
 
 
 @pytest.mark.parametrize(
@@ -142,9 +142,9 @@ def test_parts_too_deep_inside_one_another_are_refused(text):
         {"rule": [{"linear": f"count(z: {text}) <= 1"}]},
         {"template": [own], "rule": [{"logic": "forall t: own(t)"}]},
     ):
-        with pytest.raises(RuleError, match=r"deep inside one another \(line") as found:
+        with pytest.raises(RuleError, match=r"deep inside one another \(line") as result:
             parse_rules(dumps({"fields": ["a"], **more}))
-        assert "^" in found.value.excerpt
+        assert "^" in result.value.excerpt
     with pytest.raises(ValueError, match="deep inside one another"):
         C.define("own", ["p"], logic=text)
 

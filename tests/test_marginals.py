@@ -30,12 +30,12 @@ def weights(units: dict) -> tuple[float, dict]:
 
 def scored(instance: Instance, cases: list[Case]) -> dict:
     """Grid units of each labelling that keeps the hard rules."""
-    found = {}
+    result = {}
     for y in oracles.labellings(*instance.shape):
         score, cost = instance.units(y), cost_units(instance, cases, y)
         if score is not None and cost is not None:
-            found[y] = score - cost
-    return found
+            result[y] = score - cost
+    return result
 
 
 def check(instance: Instance, cases: list[Case], tolerance: float = 1e-9) -> None:
@@ -50,34 +50,34 @@ def check(instance: Instance, cases: list[Case], tolerance: float = 1e-9) -> Non
     for y, share in shares.items():
         labels[np.arange(T), y] += share
         edges[np.arange(T - 1), y[:-1], y[1:]] += share
-    found = ilpinfer.marginals(instance.trellis, rules(cases))
+    result = ilpinfer.marginals(instance.trellis, rules(cases))
     near = {"rel": 1e-12, "abs": tolerance}
-    assert found.log_partition == pytest.approx(log_partition, **near)
-    np.testing.assert_allclose(found.labels, labels, atol=tolerance)
-    np.testing.assert_allclose(found.edges, edges, atol=tolerance)
-    np.testing.assert_allclose(found.labels.sum(axis=1), 1, atol=1e-12)
-    np.testing.assert_allclose(found.edges.sum(axis=(1, 2)), 1, atol=1e-12)
+    assert result.log_partition == pytest.approx(log_partition, **near)
+    np.testing.assert_allclose(result.labels, labels, atol=tolerance)
+    np.testing.assert_allclose(result.edges, edges, atol=tolerance)
+    np.testing.assert_allclose(result.labels.sum(axis=1), 1, atol=1e-12)
+    np.testing.assert_allclose(result.edges.sum(axis=(1, 2)), 1, atol=1e-12)
     counts = {y: [case.violations(instance.names(y), tokens) for case in cases] for y in shares}
     expected = [math.fsum(shares[y] * counts[y][r] for y in shares) for r in range(len(cases))]
-    assert list(found.expected_violations.values()) == pytest.approx(expected, **near)
+    assert list(result.expected_violations.values()) == pytest.approx(expected, **near)
     entropy = -math.fsum(share * math.log(share) for share in shares.values() if share)
     edges_too = [*instance.start, *np.ravel(instance.edges)]
     largest = max(abs(x) for x in edges_too if x > -math.inf) if max(edges_too) > -math.inf else 0.0
-    assert found.entropy == pytest.approx(
+    assert result.entropy == pytest.approx(
         entropy, abs=10 * tolerance + 1e-10 * (largest + abs(log_partition))
     )
-    check_model_alone(instance, cases, found, near)
+    check_model_alone(instance, cases, result, near)
 
 
-def check_model_alone(instance: Instance, cases: list[Case], found: ilpinfer.Marginals, near: dict) -> None:
+def check_model_alone(instance: Instance, cases: list[Case], result: ilpinfer.Marginals, near: dict) -> None:
     _, model = weights(scored(instance, []))
     tokens = instance.trellis.tokens
     holds = {y: [not case.violations(instance.names(y), tokens) for case in cases] for y in model}
-    assert found.probability_holds == pytest.approx(
+    assert result.probability_holds == pytest.approx(
         math.fsum(model[y] * all(holds[y]) for y in model), **near
     )
     expected = [math.fsum(model[y] * holds[y][r] for y in model) for r in range(len(cases))]
-    assert list(found.rule_probabilities.values()) == pytest.approx(expected, **near)
+    assert list(result.rule_probabilities.values()) == pytest.approx(expected, **near)
 
 
 @settings(max_examples=examples(300), **SLOW)
@@ -105,7 +105,7 @@ def trellis(T: int, K: int, seed: int = 0) -> Trellis:
 
 def by_hand(scores: Trellis, given_rules: list) -> dict:
     """Score in nats of each labelling that keeps the hard rules, by `Rule.violations`."""
-    found = {}
+    result = {}
     for y in oracles.labellings(len(scores), len(scores.labels)):
         names = [scores.labels.names[k] for k in y]
         units = scores.score(y)
@@ -113,47 +113,47 @@ def by_hand(scores: Trellis, given_rules: list) -> dict:
             count = rule.violations(names, scores.tokens, scores.labels)
             units -= rule.penalty * count if count else 0
         if units > -math.inf:
-            found[y] = units
-    return found
+            result[y] = units
+    return result
 
 
 @pytest.mark.parametrize("distance", ["count", "binary"])
 def test_a_rule_of_many_machines_counts_as_its_distance_says(distance):
     scores = trellis(5, 3)
     rule = C.at_most_runs(C.EACH_FIELD, 1, penalty=0.7, distance=distance)
-    found, units = ilpinfer.marginals(scores, [rule]), by_hand(scores, [rule])
+    result, units = ilpinfer.marginals(scores, [rule]), by_hand(scores, [rule])
     total = math.fsum(map(math.exp, units.values()))
-    assert found.log_partition == pytest.approx(math.log(total), abs=1e-5)
+    assert result.log_partition == pytest.approx(math.log(total), abs=1e-5)
     labels = np.zeros((5, 3))
     for y, nats in units.items():
         labels[np.arange(5), y] += math.exp(nats) / total
-    np.testing.assert_allclose(found.labels, labels, atol=1e-5)
+    np.testing.assert_allclose(result.labels, labels, atol=1e-5)
 
 
 def test_features_count_in_the_marginals_and_not_in_what_the_model_says_of_rules():
     scores = Trellis([0.0, 0.0], [], labels=["a", "b"])
-    found = ilpinfer.marginals(
+    result = ilpinfer.marginals(
         scores, [C.feature(label="a", weight=math.log(3)), C.ends_with("a", penalty=math.log(2))]
     )
-    np.testing.assert_allclose(found.labels, [[6 / 7, 1 / 7]], atol=1e-6)
-    assert found.log_partition == pytest.approx(math.log(3.5), abs=1e-6)
-    assert found.probability_holds == pytest.approx(0.5)
-    assert list(found.expected_violations.values()) == pytest.approx([1 / 7], abs=1e-6)
+    np.testing.assert_allclose(result.labels, [[6 / 7, 1 / 7]], atol=1e-6)
+    assert result.log_partition == pytest.approx(math.log(3.5), abs=1e-6)
+    assert result.probability_holds == pytest.approx(0.5)
+    assert list(result.expected_violations.values()) == pytest.approx([1 / 7], abs=1e-6)
 
 
 def test_the_score_of_a_labelling_and_the_partition_give_its_probability():
     scores, given_rules = trellis(3, 2), [C.at_most_runs("0", 1, penalty=0.4), C.ends_with("1")]
-    found = ilpinfer.marginals(scores, given_rules)
+    result = ilpinfer.marginals(scores, given_rules)
     best = ilpinfer.decode(scores, given_rules, top=8)
-    assert math.fsum(math.exp(s.score - found.log_partition) for s in best) == pytest.approx(1)
+    assert math.fsum(math.exp(s.score - result.log_partition) for s in best) == pytest.approx(1)
 
 
 def test_one_label():
-    found = ilpinfer.marginals(trellis(4, 1), [C.at_least_tokens("0", 6, penalty=1.0)])
-    assert found.labels.tolist() == [[1.0]] * 4
-    assert found.edges.tolist() == [[[1.0]]] * 3
-    assert found.expected_violations == {"at_least_tokens(0, 6)": 2.0}
-    assert found.probability_holds == 0.0
+    result = ilpinfer.marginals(trellis(4, 1), [C.at_least_tokens("0", 6, penalty=1.0)])
+    assert result.labels.tolist() == [[1.0]] * 4
+    assert result.edges.tolist() == [[[1.0]]] * 3
+    assert result.expected_violations == {"at_least_tokens(0, 6)": 2.0}
+    assert result.probability_holds == 0.0
 
 
 def test_many_unlikely_labellings_outweigh_the_likeliest():
@@ -163,30 +163,30 @@ def test_many_unlikely_labellings_outweigh_the_likeliest():
     start[1:] = -800
     edges[:, 0, 0] = 0
     edges[:, 1:, 1:] = 0
-    found = ilpinfer.marginals(Trellis(start, edges), [C.at_most_tokens("5", 20)])
-    assert found.log_partition == pytest.approx(T * math.log(26) - 800, abs=1)
-    np.testing.assert_allclose(found.labels[:, 0], 0, atol=1e-12)
-    assert np.ptp(found.labels[:, 1:5]) < 1e-9
+    result = ilpinfer.marginals(Trellis(start, edges), [C.at_most_tokens("5", 20)])
+    assert result.log_partition == pytest.approx(T * math.log(26) - 800, abs=1)
+    np.testing.assert_allclose(result.labels[:, 0], 0, atol=1e-12)
+    assert np.ptp(result.labels[:, 1:5]) < 1e-9
 
 
 def test_what_is_left_by_a_rule_may_be_far_below_what_it_takes_away():
     start, edges = [0.0, -2000.0, -2001.0], np.zeros((1, 3, 3))
     edges[0, :, 1:] = -2000.0
-    found = ilpinfer.marginals(Trellis(start, edges), [C.at_most_tokens("0", 0)])
-    assert found.log_partition == pytest.approx(-4000 + math.log((1 + math.exp(-1)) * 2))
-    np.testing.assert_allclose(found.labels[0], [0, 1 / (1 + math.exp(-1)), 1 / (1 + math.e)])
-    np.testing.assert_allclose(found.labels[1], [0, 0.5, 0.5])
+    result = ilpinfer.marginals(Trellis(start, edges), [C.at_most_tokens("0", 0)])
+    assert result.log_partition == pytest.approx(-4000 + math.log((1 + math.exp(-1)) * 2))
+    np.testing.assert_allclose(result.labels[0], [0, 1 / (1 + math.exp(-1)), 1 / (1 + math.e)])
+    np.testing.assert_allclose(result.labels[1], [0, 0.5, 0.5])
 
 
 def test_samples_follow_the_marginals():
     scores, given_rules = trellis(6, 3), [C.at_most_runs("0", 1), C.requires_before("1", "2", penalty=1.0)]
-    found = ilpinfer.marginals(scores, given_rules)
-    drawn = found.sample(20_000, seed=1)
+    result = ilpinfer.marginals(scores, given_rules)
+    drawn = result.sample(20_000, seed=1)
     assert drawn.shape == (20_000, 6)
-    np.testing.assert_allclose((drawn[:, :, None] == np.arange(3)).mean(axis=0), found.labels, atol=0.02)
+    np.testing.assert_allclose((drawn[:, :, None] == np.arange(3)).mean(axis=0), result.labels, atol=0.02)
     pairs = (drawn[:, :-1, None, None] == np.arange(3)[:, None]) & (drawn[:, 1:, None, None] == np.arange(3))
-    np.testing.assert_allclose(pairs.mean(axis=0), found.edges, atol=0.02)
-    assert np.array_equal(drawn, found.sample(20_000, seed=1))
+    np.testing.assert_allclose(pairs.mean(axis=0), result.edges, atol=0.02)
+    assert np.array_equal(drawn, result.sample(20_000, seed=1))
     different = {tuple(y) for y in drawn.tolist()}
     assert all(
         not given_rules[0].violations([str(k) for k in y], scores.tokens, scores.labels) for y in different

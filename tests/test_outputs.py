@@ -195,8 +195,8 @@ def test_a_comparison_with_holes_is_noticed_and_filled(lines, capsys):
         Path("out/results.jsonl.part").write_text("".join(part))
         code, _, err = run(compare, capsys)
         assert code == 0 and f"line {right + 1} is damaged" in err
-        found = [(row["sequence"], row["method"]) for row in rows("out/results.jsonl")]
-        assert found == [(n, m) for n in range(4) for m in ("auto", "viterbi")]
+        result = [(row["sequence"], row["method"]) for row in rows("out/results.jsonl")]
+        assert result == [(n, m) for n in range(4) for m in ("auto", "viterbi")]
     Path("out/results.jsonl").unlink()
     Path("out/results.jsonl.part").write_text("".join(whole[:5]))
     assert run(compare, capsys)[::2] == (0, ""), "a sequence that is not through goes on where it was"

@@ -67,11 +67,11 @@ def test_checker_machines_and_oracle_agree(name, labels, one, other):
     everything = list(oracles.labellings(LENGTH, len(labels)))
     for y in random.Random(name).sample(everything, min(len(everything), 250)):
         names, path = [labels.names[k] for k in y], labels.ids(y)
-        found = expected(name, labels, one, other, names)
-        assert rule.violations(names, None, labels) == found
-        assert machine.violations(path) == machine.early.violations(path) == found
+        result = expected(name, labels, one, other, names)
+        assert rule.violations(names, None, labels) == result
+        assert machine.violations(path) == machine.early.violations(path) == result
         if machine.backward is not None:
-            assert backwards(machine.backward, path) == found
+            assert backwards(machine.backward, path) == result
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

@@ -44,10 +44,10 @@ WRONG = [
 
 @pytest.mark.parametrize(("text", "message", "line", "column"), WRONG)
 def test_in_a_file_with_place_and_caret(text, message, line, column):
-    with pytest.raises(RuleError) as found:
+    with pytest.raises(RuleError) as result:
         parse_rules(HEAD + text, "rules.toml")
-    assert message in found.value.message and f"(line {line}, column {column})" in found.value.message
-    assert found.value.excerpt.endswith("\n" + " " * (column - 1) + "^")
+    assert message in result.value.message and f"(line {line}, column {column})" in result.value.message
+    assert result.value.excerpt.endswith("\n" + " " * (column - 1) + "^")
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ def test_in_a_file_with_place_and_caret(text, message, line, column):
     ],
 )
 def test_in_python_with_a_short_message(make, message):
-    with pytest.raises(ValueError, match=message) as found:
+    with pytest.raises(ValueError, match=message) as result:
         make()
-    assert len(str(found.value)) < 200
+    assert len(str(result.value)) < 200
 
 
 @pytest.fixture
@@ -124,9 +124,9 @@ def test_files_that_are_not_regular_or_too_large_are_refused(tmp_path, monkeypat
         "none": "No such file",
         "a\\u0000b": "null",
     }.items():
-        with pytest.raises(RuleError, match=f"cannot be read: .*{reason}") as found:
+        with pytest.raises(RuleError, match=f"cannot be read: .*{reason}") as result:
             parse_rules(rules % name, "rules.toml", tmp_path)
-        assert "(line 5, column 18)" in found.value.message
+        assert "(line 5, column 18)" in result.value.message
         with pytest.raises(TemplateError, match=f"cannot be read: .*{reason}"):
             load_template(
                 {"features": ["w"], "words": {"w": {"file": str(tmp_path / name.replace("\\u0000", "\0"))}}}
@@ -141,12 +141,12 @@ def test_files_that_are_not_regular_or_too_large_are_refused(tmp_path, monkeypat
 
 def test_messages_do_not_hold_a_file(tmp_path):
     (tmp_path / "key").write_text("-----" + "secret" * 100_000)
-    with pytest.raises(RuleError) as found:
+    with pytest.raises(RuleError) as result:
         load_rules(tmp_path / "key")
-    assert len(str(found.value)) < 500
-    with pytest.raises(RuleError) as found:
+    assert len(str(result.value)) < 500
+    with pytest.raises(RuleError) as result:
         parse_rules(f"fields = ['a']\n[[rule]]\ntemplate = '{'x' * 100_000}'")
-    assert len(str(found.value)) < 1000
+    assert len(str(result.value)) < 1000
 
 
 def test_types_written_as_texts_are_read():

@@ -183,12 +183,12 @@ def test_a_floor_one_grid_unit_above_a_labelling_keeps_it_out(method, shift):
 def test_two_phase_with_hard_rules_and_the_best_few():
     scores = trellis(4, 3, seed=3, labels=["a", "b", "O"])
     rules = [C.at_least_runs("a", 1), C.at_most_runs("b", 1, penalty=2.0), C.ends_with("O", penalty=1.0)]
-    found = ilpinfer.decode_two_phase(scores, rules, 0.2, top=5)
-    order = [(s.penalty, -(s.model_score + s.feature_score)) for s in found]
+    result = ilpinfer.decode_two_phase(scores, rules, 0.2, top=5)
+    order = [(s.penalty, -(s.model_score + s.feature_score)) for s in result]
     assert order == sorted(order)
-    assert len({tuple(s.labels) for s in found}) == len(found) == 5
-    assert all("a" in s.labels and s.status == "optimal" for s in found)
-    assert all(s.model_score >= s.floor for s in found)
+    assert len({tuple(s.labels) for s in result}) == len(result) == 5
+    assert all("a" in s.labels and s.status == "optimal" for s in result)
+    assert all(s.model_score >= s.floor for s in result)
     impossible = ilpinfer.decode_two_phase(scores, [C.at_least_runs("a", 9)], 0.5)
     assert impossible.status == "infeasible"
     assert "at_least_runs(a, 9)" in impossible.reason
@@ -207,8 +207,8 @@ def test_the_radix_order_is_the_stable_one(largest):
 @given(problems(penalties=st.one_of(st.just(math.inf), st.just(1.0)), longest=3))
 def test_rows_keep_exactly_the_labellings_without_violations(problem):
     """Each labelling is fixed in turn: what is left, auxiliary columns and σ, is feasible as the oracle says."""
-    instance, found = problem
-    program = formulate(compile_problem(instance.trellis, [case.rule for case in found])).soft()
+    instance, result = problem
+    program = formulate(compile_problem(instance.trellis, [case.rule for case in result])).soft()
     for row in range(program.n_rows):
         entries = program.indices[program.indptr[row] : program.indptr[row + 1]]
         assert len(set(entries.tolist())) == len(entries), "solvers refuse a column twice in a row"
@@ -223,7 +223,7 @@ def test_rows_keep_exactly_the_labellings_without_violations(problem):
         answer = solvers.solve(
             "highs", replace(program, lower=lower, upper=upper), time_limit=60.0, threads=1
         )
-        cost = cost_units(instance, found, labelling)
+        cost = cost_units(instance, result, labelling)
         assert (answer.status == "optimal") == (cost is not None)
         if answer.status == "optimal":
             assert instance.units(labelling) - program.value(answer.x) == cost

@@ -17,7 +17,7 @@ from formulations import constraints as C
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.certificate import Certificate
-from ilpinfer.core.result import Found
+from ilpinfer.core.result import Result
 from ilpinfer.decoding import certification as proving
 
 
@@ -48,7 +48,7 @@ def test_what_is_proved_of_any_labelling_holds(problem, data):
     instance, cases = problem
     given = [case.rule for case in cases]
     solution = ilpinfer.decode(instance.trellis, given, method="viterbi")
-    if not solution.found:
+    if not solution.has_labelling:
         return
     T, K = instance.shape
     path = np.array(data.draw(st.lists(st.integers(0, K - 1), min_size=T, max_size=T)))
@@ -56,7 +56,7 @@ def test_what_is_proved_of_any_labelling_holds(problem, data):
     proved = ilpinfer.prove(instance.trellis, given, lie)
     verdict = ilpinfer.verify(instance.trellis, given, proved)
     assert verdict.ok and proved.score == ilpinfer.decode(instance.trellis, given).score
-    if proved.found:
+    if proved.has_labelling:
         assert proved.score == nats(compile_problem(instance.trellis, given).value(proved.ids).score)
 
 
@@ -67,7 +67,7 @@ def open_ended(monkeypatch):
         name = "auto"
 
         def run(self, problem, task):
-            yield Found(None, 2.0**40, "auto: no time left", Certificate("none", "a bound of some kind"))
+            yield Result(None, 2.0**40, "auto: no time left", Certificate("none", "a bound of some kind"))
 
     monkeypatch.setattr(proving, "method", lambda _: Engine())
 

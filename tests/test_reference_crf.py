@@ -36,22 +36,22 @@ def test_probabilities_and_expected_counts_by_enumeration(seed):
 @pytest.mark.parametrize("variance", [np.inf, 0.7])
 def test_the_gradient_is_that_of_finite_differences(variance):
     parameters, samples = instance(7)
-    found, flat, step = book.gradient(parameters, samples, variance).flat(), parameters.flat(), 1e-6
+    result, flat, step = book.gradient(parameters, samples, variance).flat(), parameters.flat(), 1e-6
     for i in range(len(flat)):
         ends = []
         for sign in (1, -1):
             moved = flat.copy()
             moved[i] += sign * step
             ends.append(book.likelihood(parameters.shaped(moved), samples, variance))
-        assert found[i] == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-6)
+        assert result[i] == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-6)
 
 
 def test_iterative_scaling_never_gets_worse_and_comes_near_the_maximum():
     _, samples = instance(3, lengths=(5, 4, 6, 3, 5, 4))
     start, seen = book.Parameters.zero(3, 3), []
-    found = book.scaled_iteratively(start, samples, 300, seen.append)
+    result = book.scaled_iteratively(start, samples, 300, seen.append)
     assert all(after >= before - 1e-9 for before, after in itertools.pairwise(seen))
     best = book.maximised(start, samples, variance=1e6)
     shown = sum((book.counted(start, x, y) for x, y in samples), start).flat() > 0
     assert shown.all(), "every weight has a best value"
-    assert book.likelihood(found, samples) == pytest.approx(book.likelihood(best, samples), abs=0.05)
+    assert book.likelihood(result, samples) == pytest.approx(book.likelihood(best, samples), abs=0.05)

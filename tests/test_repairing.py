@@ -43,10 +43,10 @@ def test_nothing_near_a_repaired_labelling_is_better(method, problem):
     solution = ilpinfer.decode(instance.trellis, rules, method=method)
     expected, _ = oracles.best(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y))
     if expected is None:
-        assert not solution.found
+        assert not solution.has_labelling
         return
     assert solution.score <= expected * 2**-20
-    if not solution.found:
+    if not solution.has_labelling:
         return
     own = compiled.value(solution.ids).score
     for near in neighbours(tuple(solution.ids.tolist()), instance.shape[1]):
@@ -62,7 +62,7 @@ def test_best_first_finds_a_labelling_that_keeps_the_hard_rules_if_there_is_one(
     assume(not any(rule.unseen for rule in compile_problem(instance.trellis, rules).rules))
     expected, _ = oracles.best(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y))
     solution = ilpinfer.decode(instance.trellis, rules, method="best-first")
-    assert solution.found == (expected is not None)
+    assert solution.has_labelling == (expected is not None)
 
 
 @pytest.mark.parametrize("method", REPAIRED)

@@ -135,8 +135,8 @@ def test_phrases_win_over_a_later_rule_on_their_words():
 def test_written_over_labels_move_nothing_else():
     path, emissions = np.array([0, 2, 4]), np.zeros((3, 5))
     emissions[1, 3] = 5.0
-    found = overwritten(path, [31, 0b11000, 31], emissions, np.zeros((5, 5)))
-    assert found.tolist() == [0, 3, 4]
+    result = overwritten(path, [31, 0b11000, 31], emissions, np.zeros((5, 5)))
+    assert result.tolist() == [0, 3, 4]
 
 
 @pytest.mark.parametrize(

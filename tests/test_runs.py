@@ -58,13 +58,13 @@ def changed(kinds, begin, end, field, scheme):
 
 def joined(spans, scheme):
     """Neighbours of one field are one run where the scheme cannot tell them apart."""
-    found = []
+    result = []
     for field, length in spans:
-        if found and found[-1][0] == field and (field == "O" or scheme == "plain"):
-            found[-1] = (field, found[-1][1] + length)
+        if result and result[-1][0] == field and (field == "O" or scheme == "plain"):
+            result[-1] = (field, result[-1][1] + length)
         else:
-            found.append((field, length))
-    return found
+            result.append((field, length))
+    return result
 
 
 runs = st.lists(st.tuples(st.sampled_from("Oab"), st.integers(1, 4)), min_size=1, max_size=5)

@@ -26,17 +26,17 @@ def rows(folder: Path) -> list[dict]:
 
 
 def test_no_search_passes_the_optimum_and_the_engine_reaches_it(output: Path) -> None:
-    found = [row for row in rows(output) if row["data"] != "rates"]
-    best = {(r["data"], r["item"]): r["score"] for r in found if r["method"] == "optimum"}
+    result = [row for row in rows(output) if row["data"] != "rates"]
+    best = {(r["data"], r["item"]): r["score"] for r in result if r["method"] == "optimum"}
     assert len(best) == 4
     reached = []
-    for row in found:
+    for row in result:
         optimum = best[row["data"], row["item"]]
         assert row["score"] is None or row["score"] <= optimum + 1e-9
         if row["method"] == "exact engine":
             reached.append(row["score"] == optimum)
     assert all(reached) if STRICT else any(reached)
-    assert {row["limit"] for row in found} == {None, 0.005, 0.02}
+    assert {row["limit"] for row in result} == {None, 0.005, 0.02}
 
 
 def test_tables_and_pictures_come_from_the_rows_alone(output: Path) -> None:
@@ -69,10 +69,10 @@ def outcome(T: int, gap: float | None, trace: tuple[tuple[float, float], ...] = 
 
 
 def test_gaps_count_missing_labellings() -> None:
-    found = line([outcome(5, 0.0), outcome(5, None), outcome(5, 2 * CAP), outcome(5, 1.0)])
-    assert (found.optimal, found.none) == (0.25, 0.25)
-    assert found.capped == (0 + CAP + CAP + 1) / 4
-    assert found.gap == pytest.approx((0 + 2 * CAP + 1) / 3)
+    result = line([outcome(5, 0.0), outcome(5, None), outcome(5, 2 * CAP), outcome(5, 1.0)])
+    assert (result.optimal, result.none) == (0.25, 0.25)
+    assert result.capped == (0 + CAP + CAP + 1) / 4
+    assert result.gap == pytest.approx((0 + 2 * CAP + 1) / 3)
 
 
 def test_the_best_border_takes_the_first_search_up_to_it() -> None:

@@ -57,7 +57,7 @@ def test_scores_are_those_of_the_labels_and_claims_hold(method, problem):
         return
     assert solution.status != "infeasible"
     assert solution.bound >= expected * UNIT
-    if not solution.found:
+    if not solution.has_labelling:
         assert solution.status == "unknown"
         return
     labelling = tuple(solution.ids.tolist())
@@ -75,9 +75,9 @@ def test_a_beam_of_full_width_has_the_best_few(problem, top):
     rules = [case.rule for case in cases]
     assume(not any(rule.unseen for rule in compile_problem(instance.trellis, rules).rules))
     expected = oracles.top(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y), top)
-    found = ilpinfer.decode(instance.trellis, rules, method="beam", width=5000, top=top)
-    assert [(round(s.score / UNIT), tuple(s.ids.tolist())) for s in found] == expected
-    assert all(s.status == "optimal" for s in found)
+    result = ilpinfer.decode(instance.trellis, rules, method="beam", width=5000, top=top)
+    assert [(round(s.score / UNIT), tuple(s.ids.tolist())) for s in result] == expected
+    assert all(s.status == "optimal" for s in result)
 
 
 @settings(max_examples=examples(50), **SLOW)
@@ -86,13 +86,13 @@ def test_a_narrow_beam_has_different_labellings_in_order(problem, top, width):
     instance, cases = problem
     rules = [case.rule for case in cases]
     best = oracles.top(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y), top)
-    found = ilpinfer.decode(instance.trellis, rules, method="beam", width=width, top=top)
-    scores = [round(s.score / UNIT) for s in found if s.score > -math.inf]
+    result = ilpinfer.decode(instance.trellis, rules, method="beam", width=width, top=top)
+    scores = [round(s.score / UNIT) for s in result if s.score > -math.inf]
     assert scores == sorted(scores, reverse=True)
-    assert len({tuple(s.ids.tolist()) for s in found}) == len(found) <= top
+    assert len({tuple(s.ids.tolist()) for s in result}) == len(result) <= top
     assert all(mine <= theirs for mine, (theirs, _) in zip(scores, best, strict=False))
-    for place, s in enumerate(found):
-        others = [score for score, y in best if y not in [tuple(f.ids.tolist()) for f in found[:place]]]
+    for place, s in enumerate(result):
+        others = [score for score, y in best if y not in [tuple(f.ids.tolist()) for f in result[:place]]]
         assert not others or s.bound >= others[0] * UNIT
 
 
@@ -103,13 +103,13 @@ def test_a_beam_drops_what_cannot_come_right_and_what_has_a_better_twin():
     all_a = ilpinfer.decode(trellis, [C.at_most_tokens(["b", "c"], 0)], method="beam", width=1)
     assert set(all_a.labels) == {"a"}
     apart = ilpinfer.decode(trellis, [C.never_together("a", "b")], method="beam", width=1)
-    assert apart.found and {"a", "b"} - set(apart.labels)
+    assert apart.has_labelling and {"a", "b"} - set(apart.labels)
     assert ilpinfer.decode(trellis, [], method="beam", width=3).status == "optimal"
     problem = forced(compile_problem(trellis, [C.at_most_tokens("a", 2, penalty=0.5)]).fold())
     for copies in (1, 2):
-        found = search(problem, 1000, Deadline(), copies)
-        assert len(found.paths) == 8 * copies
-        assert found.scores == sorted(found.scores, reverse=True)
+        result = search(problem, 1000, Deadline(), copies)
+        assert len(result.paths) == 8 * copies
+        assert result.scores == sorted(result.scores, reverse=True)
 
 
 def long_example(T=70):
@@ -128,9 +128,9 @@ def test_a_seed_gives_one_labelling_and_global_random_numbers_stay(method):
     random.seed(3)
     np.random.seed(3)
     before = random.getstate(), np.random.get_state()[1].tolist()
-    found = [ilpinfer.decode(trellis, rules, method=method, seed=s, **SEEDED[method]) for s in (7, 7)]
-    assert found[0].labels == found[1].labels
-    passed = [[(i.score, i.violations) for i in solution.incumbents] for solution in found]
+    result = [ilpinfer.decode(trellis, rules, method=method, seed=s, **SEEDED[method]) for s in (7, 7)]
+    assert result[0].labels == result[1].labels
+    passed = [[(i.score, i.violations) for i in solution.incumbents] for solution in result]
     assert passed[0] == passed[1]
     assert before == (random.getstate(), np.random.get_state()[1].tolist())
 

@@ -47,22 +47,22 @@ class Second(Instance):
     numbers: Callable[[tuple[int, ...]], list[float]]
 
     def units(self, labelling: tuple[int, ...]) -> int | None:
-        found = [oracles.snap(x) for x in self.numbers(labelling)]
-        return None if None in found else sum(found)
+        result = [oracles.snap(x) for x in self.numbers(labelling)]
+        return None if None in result else sum(result)
 
 
 def dense_numbers(start, first, edges, y: tuple[int, ...]) -> list[float]:
-    found = [start[y[0]]]
-    found += [first[y[0]][y[1]]] if len(y) > 1 else []
-    return found + [edges[t - 2][y[t - 2]][y[t - 1]][y[t]] for t in range(2, len(y))]
+    result = [start[y[0]]]
+    result += [first[y[0]][y[1]]] if len(y) > 1 else []
+    return result + [edges[t - 2][y[t - 2]][y[t - 1]][y[t]] for t in range(2, len(y))]
 
 
 def factored_numbers(emissions, transitions, start, end, first, y: tuple[int, ...]) -> list[float]:
-    found = [emissions[t][k] for t, k in enumerate(y)]
-    found += [] if start is None else [start[y[0]]]
-    found += [] if end is None else [end[y[-1]]]
-    found += [first[y[0]][y[1]]] if first is not None and len(y) > 1 else []
-    return found + [transitions[y[t - 2]][y[t - 1]][y[t]] for t in range(2, len(y))]
+    result = [emissions[t][k] for t, k in enumerate(y)]
+    result += [] if start is None else [start[y[0]]]
+    result += [] if end is None else [end[y[-1]]]
+    result += [first[y[0]][y[1]]] if first is not None and len(y) > 1 else []
+    return result + [transitions[y[t - 2]][y[t - 1]][y[t]] for t in range(2, len(y))]
 
 
 @st.composite
@@ -101,9 +101,9 @@ def problems(
     longest: int = 4,
 ) -> tuple[Second, list[Case]]:
     instance = draw(instances(scores, longest))
-    found = draw(st.lists(cases(instance.trellis.labels, penalties), max_size=4))
-    assume(not any(r.overruled for r in compile_problem(instance.trellis, rules(found)).rules))
-    return instance, found
+    result = draw(st.lists(cases(instance.trellis.labels, penalties), max_size=4))
+    assume(not any(r.overruled for r in compile_problem(instance.trellis, rules(result)).rules))
+    return instance, result
 
 
 NEAR = problems(NEAR_TIES, SMALL_PENALTIES)
@@ -120,13 +120,13 @@ def test_a_score_is_the_sum_of_its_numbers(instance):
 @settings(max_examples=examples(150), **SLOW)
 @given(problems())
 def test_rules_and_folding_speak_of_labels(problem):
-    instance, found = problem
-    compiled = compile_problem(instance.trellis, rules(found))
+    instance, result = problem
+    compiled = compile_problem(instance.trellis, rules(result))
     folded = compiled.fold()
     for y in oracles.labellings(*instance.shape):
-        path, cost = np.array(y), cost_units(instance, found, y)
+        path, cost = np.array(y), cost_units(instance, result, y)
         value, units_of_model = compiled.value(path), instance.units(y)
-        counts = [case.violations(instance.names(y), instance.trellis.tokens) for case in found]
+        counts = [case.violations(instance.names(y), instance.trellis.tokens) for case in result]
         assert list(value.violations.values()) == counts
         if cost is None or units_of_model is None:
             assert is_forbidden(value.score) and is_forbidden(folded.value(path).score)
@@ -156,11 +156,11 @@ def test_solvers_find_the_optimum(method, problem):
 @settings(max_examples=examples(100), **SLOW)
 @given(st.one_of(problems(), NEAR))
 def test_a_beam_of_full_width_is_exact(problem):
-    instance, found = problem
+    instance, result = problem
     expected, labellings = oracles.best(
-        *instance.shape, instance.units, lambda y: cost_units(instance, found, y)
+        *instance.shape, instance.units, lambda y: cost_units(instance, result, y)
     )
-    solution = ilpinfer.decode(instance.trellis, rules(found), method="beam", width=3000)
+    solution = ilpinfer.decode(instance.trellis, rules(result), method="beam", width=3000)
     assert solution.status == ("infeasible" if expected is None else "optimal")
     if expected is not None:
         assert units(solution.score) == expected
@@ -170,9 +170,9 @@ def test_a_beam_of_full_width_is_exact(problem):
 @settings(max_examples=examples(100), **SLOW)
 @given(problems(), st.integers(1, 3))
 def test_a_narrow_beam_never_claims_too_much(problem, width):
-    instance, found = problem
-    expected, _ = oracles.best(*instance.shape, instance.units, lambda y: cost_units(instance, found, y))
-    solution = ilpinfer.decode(instance.trellis, rules(found), method="beam", width=width)
+    instance, result = problem
+    expected, _ = oracles.best(*instance.shape, instance.units, lambda y: cost_units(instance, result, y))
+    solution = ilpinfer.decode(instance.trellis, rules(result), method="beam", width=width)
     if expected is None:
         assert solution.status in ("unknown", "infeasible")
     else:
@@ -186,17 +186,17 @@ def test_a_narrow_beam_never_claims_too_much(problem, width):
 def test_the_best_few_come_in_the_order_of_label_ids(instance, top):
     expected = oracles.top(*instance.shape, instance.units, lambda y: 0, top)
     for method in ("auto", "viterbi"):
-        found = ilpinfer.decode(instance.trellis, method=method, top=top)
-        assert [(units(s.score), tuple(s.ids.tolist())) for s in found] == expected
+        result = ilpinfer.decode(instance.trellis, method=method, top=top)
+        assert [(units(s.score), tuple(s.ids.tolist())) for s in result] == expected
 
 
 @pytest.mark.parametrize("method", ["auto", "highs"])
 @settings(max_examples=examples(15), **SLOW)
 @given(problem=problems(longest=3), top=st.integers(1, 4))
 def test_the_best_few_under_rules(method, problem, top):
-    instance, found = problem
-    expected = oracles.top(*instance.shape, instance.units, lambda y: cost_units(instance, found, y), top)
-    solutions = ilpinfer.decode(instance.trellis, rules(found), method=method, top=top)
+    instance, result = problem
+    expected = oracles.top(*instance.shape, instance.units, lambda y: cost_units(instance, result, y), top)
+    solutions = ilpinfer.decode(instance.trellis, rules(result), method=method, top=top)
     assert [units(s.score) for s in solutions] == [score for score, _ in expected]
     assert len({tuple(s.ids.tolist()) for s in solutions}) == len(solutions)
 
@@ -233,12 +233,12 @@ def test_features_are_added_to_steps_and_tokens(data, instance):
         entered = sum(tokens[t].lower() == word for t in steps)
         return 3 * single - 2 * sum(t - 1 in in_a for t in steps) + 5 * entered
 
-    found = oracles.top(*instance.shape, instance.units, lambda y: -extra(y), 1)
+    result = oracles.top(*instance.shape, instance.units, lambda y: -extra(y), 1)
     solution = ilpinfer.decode(instance.trellis, features)
-    assert solution.status == ("optimal" if found else "infeasible")
-    if found:
-        assert (units(solution.score), tuple(solution.ids.tolist())) == found[0]
-        assert units(solution.feature_score) == extra(found[0][1])
+    assert solution.status == ("optimal" if result else "infeasible")
+    if result:
+        assert (units(solution.score), tuple(solution.ids.tolist())) == result[0]
+        assert units(solution.feature_score) == extra(result[0][1])
 
 
 @pytest.mark.parametrize("method", ["auto", "beam", "highs"])
@@ -282,20 +282,20 @@ def twins(draw: st.DrawFn) -> tuple[Trellis, Trellis, list]:
     start, edges = flat[:K], flat[K:].reshape(T - 1, K, K)
     tokens = draw(st.lists(st.sampled_from(TOKENS), min_size=T, max_size=T))
     named = {"labels": LabelSet(names, scheme), "tokens": tokens}
-    found = draw(st.lists(cases(named["labels"]), max_size=4))
+    result = draw(st.lists(cases(named["labels"]), max_size=4))
     first = edges[0] if T > 1 else None
     later = np.repeat(edges[1:, None], K, axis=1)
-    return Trellis(start, edges, **named), Trellis.second_order(start, first, later, **named), rules(found)
+    return Trellis(start, edges, **named), Trellis.second_order(start, first, later, **named), rules(result)
 
 
 @settings(max_examples=examples(150), **SLOW)
 @given(twins())
 def test_scores_that_ignore_the_label_before_last_decode_as_first_order(twin):
-    one, two, found = twin
+    one, two, result = twin
     for method in ("auto", "viterbi"):
-        a, b = (ilpinfer.decode(t, found, method=method) for t in (one, two))
+        a, b = (ilpinfer.decode(t, result, method=method) for t in (one, two))
         assert (a.status, a.score, a.bound, a.violations) == (b.status, b.score, b.bound, b.violations)
-        assert not a.found or a.ids.tolist() == b.ids.tolist()
+        assert not a.has_labelling or a.ids.tolist() == b.ids.tolist()
     few = [ilpinfer.decode(t, method="auto", top=7) for t in (one, two)]
     assert [(s.score, s.labels) for s in few[0]] == [(s.score, s.labels) for s in few[1]]
 
@@ -315,22 +315,22 @@ SEARCHES = {
 @settings(max_examples=examples(60), **SLOW)
 @given(twins())
 def test_searches_take_the_same_steps_in_second_order(twin):
-    one, two, found = twin
-    assume(not any(rule.unseen for rule in compile_problem(one, found).rules))
+    one, two, result = twin
+    assume(not any(rule.unseen for rule in compile_problem(one, result).rules))
     for method, options in SEARCHES.items():
-        a, b = (ilpinfer.decode(t, found, method=method, **options) for t in (one, two))
-        assert (a.found, a.score, a.labels if a.found else 0) == (
-            b.found,
+        a, b = (ilpinfer.decode(t, result, method=method, **options) for t in (one, two))
+        assert (a.has_labelling, a.score, a.labels if a.has_labelling else 0) == (
+            b.has_labelling,
             b.score,
-            b.labels if b.found else 0,
+            b.labels if b.has_labelling else 0,
         )
 
 
 @settings(max_examples=examples(40), **SLOW)
 @given(twins())
 def test_reasons_for_infeasibility_are_those_of_first_order(twin):
-    one, two, found = twin
-    a, b = (ilpinfer.decode(t, [replace(r, penalty=math.inf) for r in found]) for t in (one, two))
+    one, two, result = twin
+    a, b = (ilpinfer.decode(t, [replace(r, penalty=math.inf) for r in result]) for t in (one, two))
     assert a.status == b.status
     if a.status == "infeasible":
         assert a.infeasibility.conflict == b.infeasibility.conflict
@@ -340,11 +340,11 @@ def test_reasons_for_infeasibility_are_those_of_first_order(twin):
 @settings(max_examples=examples(60), **SLOW)
 @given(problems(penalties=st.just(math.inf)))
 def test_the_cheapest_relaxation_is_the_least_of_all_labellings(problem):
-    instance, found = problem
-    solution = ilpinfer.decode(instance.trellis, rules(found))
+    instance, result = problem
+    solution = ilpinfer.decode(instance.trellis, rules(result))
     possible = [y for y in oracles.labellings(*instance.shape) if instance.units(y) is not None]
     least = min(
-        (sum(c.violations(instance.names(y), instance.trellis.tokens) for c in found) for y in possible),
+        (sum(c.violations(instance.names(y), instance.trellis.tokens) for c in result) for y in possible),
         default=None,
     )
     assert (solution.status == "infeasible") == (least is None or least > 0)
@@ -394,8 +394,8 @@ def test_a_program_takes_exactly_the_labellings(T, K):
 @settings(max_examples=examples(25), **SLOW)
 @given(problems(penalties=st.one_of(st.just(math.inf), st.just(1.0)), longest=3))
 def test_rows_keep_exactly_the_labellings_without_violations(problem):
-    instance, found = problem
-    program = formulate(compile_problem(instance.trellis, rules(found))).soft()
+    instance, result = problem
+    program = formulate(compile_problem(instance.trellis, rules(result))).soft()
     every = list(oracles.labellings(*instance.shape))
     for labelling in every[:: max(1, len(every) // 6)]:
         fixed = path_vector(program, labelling)[: program.n_edges]
@@ -407,7 +407,7 @@ def test_rows_keep_exactly_the_labellings_without_violations(problem):
         answer = solvers.solve(
             "highs", replace(program, lower=lower, upper=upper), time_limit=60.0, threads=1
         )
-        cost = cost_units(instance, found, labelling)
+        cost = cost_units(instance, result, labelling)
         assert (answer.status == "optimal") == (cost is not None)
         if answer.status == "optimal":
             assert instance.units(labelling) - program.value(answer.x) == cost

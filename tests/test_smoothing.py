@@ -17,11 +17,11 @@ COUNTS = hnp.arrays(np.int64, st.tuples(st.integers(1, 4), st.integers(1, 4)), e
 def test_every_method_gives_distributions(counts, method):
     N = counts.shape[1]
     levels = [counts.astype(float), counts.sum(axis=0).astype(float)]
-    found = smooth(levels, np.full(N, 1 / N), Smoothing(method))
-    assert np.allclose(found.sum(axis=1), 1)
-    assert np.all(found >= 0)
+    result = smooth(levels, np.full(N, 1 / N), Smoothing(method))
+    assert np.allclose(result.sum(axis=1), 1)
+    assert np.all(result >= 0)
     if method != "none":
-        assert np.all(found > 0), "nothing is impossible"
+        assert np.all(result > 0), "nothing is impossible"
 
 
 COUNT = np.array([[3.0, 1.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 2.0]])
@@ -30,14 +30,14 @@ UNIFORM = np.full(3, 1 / 3)
 
 
 def test_maximum_likelihood():
-    found = smooth([COUNT, TOTAL], UNIFORM, Smoothing("none"))
-    assert np.allclose(found, [[3 / 4, 1 / 4, 0], UNIFORM, [1 / 4, 1 / 4, 1 / 2]])
+    result = smooth([COUNT, TOTAL], UNIFORM, Smoothing("none"))
+    assert np.allclose(result, [[3 / 4, 1 / 4, 0], UNIFORM, [1 / 4, 1 / 4, 1 / 2]])
 
 
 def test_additive_adds_to_every_count():
-    found = smooth([COUNT, TOTAL], UNIFORM, Smoothing("additive", 0.5))
+    result = smooth([COUNT, TOTAL], UNIFORM, Smoothing("additive", 0.5))
     expected = [[(c + 0.5) / (sum(row) + 3 * 0.5) for c in row] for row in COUNT.tolist()]
-    assert np.allclose(found, expected)
+    assert np.allclose(result, expected)
     assert np.allclose(
         smooth([COUNT], UNIFORM, Smoothing("additive")), smooth([COUNT], UNIFORM, Smoothing("additive", 1))
     )
@@ -45,19 +45,19 @@ def test_additive_adds_to_every_count():
 
 def test_witten_bell_leans_by_different_outcomes():
     lower = [(c + 4 / 3) / (8 + 4) for c in TOTAL]
-    found = smooth([COUNT, TOTAL], UNIFORM, Smoothing("witten-bell"))
-    assert np.allclose(found[0], [(c + 3 * b) / (4 + 3) for c, b in zip(COUNT[0], lower)])
-    assert np.allclose(found[1], lower), "a context without an example has what shorter ones say"
-    assert np.allclose(found[2], [(c + 4 * b) / (4 + 4) for c, b in zip(COUNT[2], lower)])
+    result = smooth([COUNT, TOTAL], UNIFORM, Smoothing("witten-bell"))
+    assert np.allclose(result[0], [(c + 3 * b) / (4 + 3) for c, b in zip(COUNT[0], lower)])
+    assert np.allclose(result[1], lower), "a context without an example has what shorter ones say"
+    assert np.allclose(result[2], [(c + 4 * b) / (4 + 4) for c, b in zip(COUNT[2], lower)])
 
 
 def test_absolute_discounting_hands_down_what_it_takes():
     lower = np.array([(c - 0.25 + 0.75 / 3) / 8 for c in TOTAL])
-    found = smooth([COUNT, TOTAL], UNIFORM, Smoothing("absolute-discounting", 0.25))
+    result = smooth([COUNT, TOTAL], UNIFORM, Smoothing("absolute-discounting", 0.25))
     assert np.allclose(
-        found[0], [(2.75 + 0.5 * lower[0]) / 4, (0.75 + 0.5 * lower[1]) / 4, 0.5 * lower[2] / 4]
+        result[0], [(2.75 + 0.5 * lower[0]) / 4, (0.75 + 0.5 * lower[1]) / 4, 0.5 * lower[2] / 4]
     )
-    assert np.allclose(found[1], lower)
+    assert np.allclose(result[1], lower)
     estimated = smooth([COUNT], UNIFORM, Smoothing("absolute-discounting"))
     once, twice = 3, 1
     D = (once + 0.5) / (once + 2 * twice + 1)
@@ -73,10 +73,10 @@ def test_deleted_interpolation_votes_with_each_event_left_out():
                 candidates = [own, (TOTAL[j] - 1) / (TOTAL.sum() - 1), 1 / 3]
                 votes[candidates.index(max(candidates))] += c
     λ = np.array(votes) / sum(votes)
-    found = smooth([COUNT, TOTAL], UNIFORM, Smoothing("interpolation"))
+    result = smooth([COUNT, TOTAL], UNIFORM, Smoothing("interpolation"))
     expected = λ[0] * COUNT[0] / 4 + λ[1] * TOTAL / 8 + λ[2] * UNIFORM
-    assert np.allclose(found[0], expected)
-    assert np.allclose(found[1], (λ[0] + λ[1]) * TOTAL / 8 + λ[2] * UNIFORM)
+    assert np.allclose(result[0], expected)
+    assert np.allclose(result[1], (λ[0] + λ[1]) * TOTAL / 8 + λ[2] * UNIFORM)
 
 
 @pytest.mark.parametrize(

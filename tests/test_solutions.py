@@ -47,11 +47,11 @@ def test_every_method_returns_a_whole_solution(method):
 def test_infeasible_rules_are_named(method, rules, reason):
     solution = ilpinfer.decode(trellis(), [*rules, C.starts_with("b", penalty=1)], method=method)
     if method == "viterbi":
-        assert (solution.status, solution.score, solution.found) == ("unknown", -math.inf, True)
+        assert (solution.status, solution.score, solution.has_labelling) == ("unknown", -math.inf, True)
         return
     assert solution.status == "infeasible"
     assert reason in solution.reason
-    assert not solution.found
+    assert not solution.has_labelling
     assert ilpinfer.decode(trellis(), rules, method=method, top=3) == []
     with pytest.raises(ValueError, match="infeasible"):
         _ = solution.ids
@@ -114,7 +114,7 @@ def test_a_time_limit_is_kept_and_nothing_false_is_said(method):
     assert solution.bound >= beam.score
     if solution.status == "optimal":
         assert solution.score >= beam.score
-    if not solution.found:
+    if not solution.has_labelling:
         assert (solution.score, solution.gap) == (-math.inf, math.inf)
 
 
@@ -129,10 +129,10 @@ def test_a_tiny_limit_ends_with_unknown_or_better():
 def test_decode_many_and_warm_up():
     assert ilpinfer.warm_up() >= 0
     assert ilpinfer.warm_up() == 0
-    found = list(
+    result = list(
         ilpinfer.decode_many([trellis(seed=s) for s in range(3)], (r for r in [C.at_most_runs("a", 1)]))
     )
-    assert [s.status for s in found] == ["optimal"] * 3
+    assert [s.status for s in result] == ["optimal"] * 3
 
 
 def test_the_ten_lines_of_the_contract():
@@ -159,7 +159,7 @@ def test_two_phase_under_a_limit_says_nothing_false(limit):
     solution = ilpinfer.decode_two_phase(scores, rules, 0.5, time_limit=limit)
     assert solution.seconds < at_most(limit + 0.6)
     assert solution.status in ("optimal", "feasible", "unknown")
-    if solution.found:
+    if solution.has_labelling:
         assert solution.model_score >= solution.floor
         assert solution.cost_bound <= solution.penalty
         assert solution.bound >= solution.score

@@ -146,15 +146,15 @@ def nothing_left(
 
 def children() -> set[int]:
     """Live processes whose parent is this one."""
-    found = set()
+    result = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             state, parent = stat.read_text().rpartition(")")[2].split()[:2]
         except OSError:
             continue
         if int(parent) == os.getpid() and state != "Z":
-            found.add(int(stat.parent.name))
-    return found
+            result.add(int(stat.parent.name))
+    return result
 
 
 @pytest.mark.parametrize("name", NAMES)

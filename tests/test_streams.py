@@ -57,9 +57,9 @@ def shell(text, unbuffered="", **more):
 )
 def test_streams_that_are_closed_full_or_unread(folder, command, code, err):
     Path("many.jsonl").write_text((json.dumps(SCORES) + "\n") * 400)
-    found = shell(command)
-    assert found.stderr == err
-    assert found.returncode == code
+    result = shell(command)
+    assert result.stderr == err
+    assert result.returncode == code
     if "x.jsonl" in command:
         assert json.loads(Path("x.jsonl").read_text())["sequence"] == 0
     if "first" in command:
@@ -67,16 +67,16 @@ def test_streams_that_are_closed_full_or_unread(folder, command, code, err):
 
 
 def test_standard_output_without_a_buffer(folder):
-    found = shell("ilpinfer methods >/dev/full", unbuffered="1")
-    assert found.returncode == 2
-    assert found.stderr == "ilpinfer: standard output: cannot be written: No space left on device\n"
+    result = shell("ilpinfer methods >/dev/full", unbuffered="1")
+    assert result.returncode == 2
+    assert result.stderr == "ilpinfer: standard output: cannot be written: No space left on device\n"
 
 
 def test_an_output_pipe_that_nobody_reads(folder):
     os.mkfifo("pipe")
     Path("many.jsonl").write_text((json.dumps(SCORES) + "\n") * 400)
-    found = shell("head -c 10 pipe >/dev/null & ilpinfer decode many.jsonl --method viterbi --output pipe")
-    assert (found.returncode, found.stderr) == (141, "")
+    result = shell("head -c 10 pipe >/dev/null & ilpinfer decode many.jsonl --method viterbi --output pipe")
+    assert (result.returncode, result.stderr) == (141, "")
 
 
 @pytest.mark.parametrize(

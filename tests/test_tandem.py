@@ -35,7 +35,7 @@ def test_lines_and_what_a_tagger_of_lines_sees_and_learns():
 def document(items, seed):
     """Personal lines, some items and hobbies, with labels, sections and items."""
     rng = random.Random(seed)
-    tokens, labels, found = [], [], []
+    tokens, labels, result = [], [], []
 
     def write(words, names):
         first = len(tokens)
@@ -52,10 +52,10 @@ def document(items, seed):
 
     sections = [Segment("personal", *plain(2))]
     for item in items:
-        found.append(Segment("item", *write(item.tokens, item.labels)))
-    sections.append(Segment("experience", found[0].first, found[-1].last))
+        result.append(Segment("item", *write(item.tokens, item.labels)))
+    sections.append(Segment("experience", result[0].first, result[-1].last))
     sections.append(Segment("hobbies", *plain(rng.randint(2, 4))))
-    return tuple(tokens), tuple(labels), sections, found
+    return tuple(tokens), tuple(labels), sections, result
 
 
 def documents(count, seed):
@@ -68,11 +68,11 @@ def trained():
     training = documents(60, 1)
     tagger = HMM.train([(tokens, labels) for tokens, labels, _, _ in training])
     sections = HMM.train(
-        [(described(tokens, labels), line_labels(tokens, found)) for tokens, labels, found, _ in training]
+        [(described(tokens, labels), line_labels(tokens, result)) for tokens, labels, result, _ in training]
     )
     items = []
-    for tokens, labels, found, inner in training:
-        first, last = found[1].first, found[1].last + 1
+    for tokens, labels, result, inner in training:
+        first, last = result[1].first, result[1].last + 1
         moved = [Segment(part.field, part.first - first, part.last - first) for part in inner]
         items.append(
             (described(tokens[first:last], labels[first:last]), line_labels(tokens[first:last], moved))
@@ -89,13 +89,13 @@ def test_sections_items_and_labels_are_found(trained):
         inside = tuple(
             label if sections[1].first <= t <= sections[1].last else "O" for t, label in enumerate(labels)
         )
-        found = trained.label(tokens)
-        right += sum(part in found.segments[0] for part in sections)
+        result = trained.label(tokens)
+        right += sum(part in result.segments[0] for part in sections)
         total += len(sections)
         gold = trained.label(tokens, [sections, items])
         assert gold.segments == (tuple(sections), tuple(items))
         assert len(gold.solutions) == 3 and all(each.status == "optimal" for each in gold.solutions)
-        predicted.append(Pair(tokens, found.labels, inside))
+        predicted.append(Pair(tokens, result.labels, inside))
         with_gold.append(Pair(tokens, gold.labels, inside))
     assert right >= 0.9 * total
     assert evaluate(with_gold).accuracy > 0.9
@@ -104,10 +104,12 @@ def test_sections_items_and_labels_are_found(trained):
 
 def test_segments_of_one_level_may_be_given(trained):
     tokens, _, sections, _ = documents(1, 900)[0]
-    found = trained.label(tokens, [sections])
-    assert found.segments[0] == tuple(sections)
-    assert all(sections[1].first <= part.first <= part.last <= sections[1].last for part in found.segments[1])
-    assert set(found.labels[: sections[1].first]) == {"O"}
+    result = trained.label(tokens, [sections])
+    assert result.segments[0] == tuple(sections)
+    assert all(
+        sections[1].first <= part.first <= part.last <= sections[1].last for part in result.segments[1]
+    )
+    assert set(result.labels[: sections[1].first]) == {"O"}
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def texts(number, seed=0):
     return [[f"w{i}" for i in rng.integers(0, 60, rng.integers(1, 30))] for _ in range(number)]
 
 
-def found(solutions):
+def result(solutions):
     return [(s.status, s.score, s.ids.tolist(), s.method) for s in solutions]
 
 
@@ -51,22 +51,22 @@ def model():
 @pytest.mark.parametrize("number", [1, 2, 6, 400])
 def test_threads_find_what_one_does(model, threads, number):
     decoder, given, words = Decoder(RULES, LABELS), trellises(number), texts(number)
-    expected = found(decoder.decode(trellis) for trellis in given)
-    assert found(decoder.decode_many(given, threads=threads)) == expected
+    expected = result(decoder.decode(trellis) for trellis in given)
+    assert result(decoder.decode_many(given, threads=threads)) == expected
     reader = Decoder(RULES, model=model)
-    expected = found(reader.decode(model.trellis(tokens)) for tokens in words)
-    assert found(Decoder(RULES, model=model).decode_texts(words, threads=threads)) == expected
-    assert found(reader.decode_texts(words)) == expected
+    expected = result(reader.decode(model.trellis(tokens)) for tokens in words)
+    assert result(Decoder(RULES, model=model).decode_texts(words, threads=threads)) == expected
+    assert result(reader.decode_texts(words)) == expected
 
 
 def test_callers_in_threads_of_their_own(model):
     decoder, words = Decoder(RULES, model=model), texts(200)
-    expected = found(decoder.decode_tokens(tokens) for tokens in words)
+    expected = result(decoder.decode_tokens(tokens) for tokens in words)
     fresh, interval = Decoder(RULES, model=model), sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
         with ThreadPoolExecutor(4) as pool:
-            batches = [pool.submit(lambda: found(fresh.decode_texts(words, threads=2))) for _ in range(8)]
+            batches = [pool.submit(lambda: result(fresh.decode_texts(words, threads=2))) for _ in range(8)]
             assert all(batch.result() == expected for batch in batches)
     finally:
         sys.setswitchinterval(interval)
@@ -102,11 +102,11 @@ def test_each_piece_is_taken_once():
 
 def test_two_batches_at_once_and_one_that_is_given_up():
     decoder, given = Decoder(RULES, LABELS), trellises(150)
-    expected = found(decoder.decode(trellis) for trellis in given)
+    expected = result(decoder.decode(trellis) for trellis in given)
     one, other, third = (decoder.decode_many(given, threads=2) for _ in range(3))
-    assert found(next(third) for _ in range(30)) == expected[:30]
+    assert result(next(third) for _ in range(30)) == expected[:30]
     third.close()
-    assert found(s for pair in zip(one, other, strict=True) for s in pair) == [
+    assert result(s for pair in zip(one, other, strict=True) for s in pair) == [
         e for e in expected for _ in (0, 1)
     ]
 
@@ -131,7 +131,7 @@ def test_errors_in_other_threads_are_no_answers():
 
 def test_an_interrupt_ends_a_batch_and_the_next_one_is_whole(monkeypatch):
     decoder, given = Decoder(RULES, LABELS), trellises(300)
-    expected, calls = found(decoder.decode(trellis) for trellis in given), []
+    expected, calls = result(decoder.decode(trellis) for trellis in given), []
     honest = chunks._Begun.answers
 
     def interrupted(self, following=None):
@@ -146,17 +146,17 @@ def test_an_interrupt_ends_a_batch_and_the_next_one_is_whole(monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             list(solutions)
     assert calls[3].work.share[NEXT] >= calls[3].work.number
-    assert found(decoder.decode_many(given, threads=2)) == expected
+    assert result(decoder.decode_many(given, threads=2)) == expected
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_child_has_threads_of_its_own():
     decoder, given = Decoder(RULES, LABELS), trellises(100)
-    expected = found(decoder.decode_many(given, threads=2))
+    expected = result(decoder.decode_many(given, threads=2))
     child = os.fork()
     if not child:
         signal.alarm(60)
-        os._exit(found(decoder.decode_many(given, threads=2)) != expected)
+        os._exit(result(decoder.decode_many(given, threads=2)) != expected)
     assert os.waitpid(child, 0)[1] == 0
-    assert found(decoder.decode_many(given, threads=2)) == expected
+    assert result(decoder.decode_many(given, threads=2)) == expected

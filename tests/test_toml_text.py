@@ -101,7 +101,7 @@ def leaves(value, path=()):
         value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
     )
     below = (leaves(item, (*path, step)) for step, item in inner or ())
-    return {path: value} if inner is None else dict(pair for found in below for pair in found.items())
+    return {path: value} if inner is None else dict(pair for result in below for pair in result.items())
 
 
 @given(st.dictionaries(TEXTS, VALUES, max_size=6))

@@ -79,11 +79,11 @@ def test_documents_stay_together(folder, capsys):
     assert capsys.readouterr().out.count("2 sequences") == 6
     assert main([*command, "--cross-validate", "7"]) == 2
     assert "cannot make 7 folds of 6 documents" in capsys.readouterr().err
-    found = folds("aabbbcd", 2, seed=1)
-    assert sorted(i for part in found for i in part) == list(range(7))
-    assert all(len({part.index(i) for part in found if i in part}) == 1 for i in range(7))
-    assert any({2, 3, 4} <= set(part) for part in found)
-    assert found == folds("aabbbcd", 2, seed=1)
+    result = folds("aabbbcd", 2, seed=1)
+    assert sorted(i for part in result for i in part) == list(range(7))
+    assert all(len({part.index(i) for part in result if i in part}) == 1 for i in range(7))
+    assert any({2, 3, 4} <= set(part) for part in result)
+    assert result == folds("aabbbcd", 2, seed=1)
 
 
 def test_cross_validation_never_labels_what_the_model_has_seen():
@@ -93,11 +93,11 @@ def test_cross_validation_never_labels_what_the_model_has_seen():
         seen.append({tokens for tokens, _ in pairs})
         return train("hmm", pairs)
 
-    distinct, found = PAIRS[:4], []
+    distinct, result = PAIRS[:4], []
     for part in cross_validate(distinct, make, [[0, 1], [2, 3]]):
         assert not seen[-1] & {pair.tokens for pair in part}
-        found += [pair.tokens for pair in part]
-    assert found == [tokens for tokens, _ in distinct]
+        result += [pair.tokens for pair in part]
+    assert result == [tokens for tokens, _ in distinct]
 
 
 @pytest.mark.parametrize(

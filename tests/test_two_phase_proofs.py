@@ -45,15 +45,15 @@ def ranks(instance, cases, tau, bound):
 def test_both_phases_are_proved_for_each_of_the_best_few(problem, tau, bound, top):
     instance, cases = problem
     rules, _ = compiled(instance, cases)
-    found = ilpinfer.decode_two_phase(instance.trellis, rules, tau, bound, top=top)
+    result = ilpinfer.decode_two_phase(instance.trellis, rules, tau, bound, top=top)
     expected = ranks(instance, cases, tau, bound)[0][:top]
-    assert [tuple(s.ids.tolist()) for s in found] == [y for *_, y in expected]
-    for solution in found:
+    assert [tuple(s.ids.tolist()) for s in result] == [y for *_, y in expected]
+    for solution in result:
         verdict = ilpinfer.verify(instance.trellis, rules, solution)
         assert solution.certificate.kind == "exact"
         assert (verdict.ok, verdict.proved, verdict.reasons) == (True, True, ())
-    if found:
-        assert ilpinfer.verify(instance.trellis, rules, found).proved
+    if result:
+        assert ilpinfer.verify(instance.trellis, rules, result).proved
     else:
         alone = ilpinfer.decode_two_phase(instance.trellis, rules, tau, bound)
         assert alone.status == "infeasible" and ilpinfer.verify(instance.trellis, rules, alone).proved
@@ -240,8 +240,8 @@ def test_each_of_the_best_few_is_proved_by_itself(problem, top, data):
     instance, cases = problem
     rules, whole = compiled(instance, cases)
     everything = oracles.top(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y), None)
-    found = ilpinfer.decode(instance.trellis, rules, top=top)
-    for solution in found:
+    result = ilpinfer.decode(instance.trellis, rules, top=top)
+    for solution in result:
         assert ilpinfer.verify(instance.trellis, rules, solution).proved
         given = solution.certificate.excluded
         excluded = tuple(data.draw(st.lists(st.sampled_from([y for _, y in everything]), max_size=3)))
@@ -254,8 +254,8 @@ def test_each_of_the_best_few_is_proved_by_itself(problem, top, data):
         right = fair and own not in excluded and len(set(excluded)) == len(excluded) and left[0] <= value
         assert not verdict.proved or right
         assert verdict.proved or set(excluded) != set(given) or len(excluded) != len(given)
-    verdict = ilpinfer.verify(instance.trellis, rules, found, top=top)
-    assert verdict.ok and verdict.proved == bool(found), verdict.reasons
+    verdict = ilpinfer.verify(instance.trellis, rules, result, top=top)
+    assert verdict.ok and verdict.proved == bool(result), verdict.reasons
 
 
 @pytest.mark.parametrize("few", [FEW, ilpinfer.decode(TRELLIS, RULES, top=4)])
@@ -280,34 +280,36 @@ def test_what_a_member_excludes_is_checked(few):
 
 def test_a_list_is_proved_to_be_complete_where_it_is():
     rules = [*RULES, C.at_most_tokens("O", 0), C.at_most_tokens("author", 1), C.at_most_runs("title", 1)]
-    found = ilpinfer.decode(TRELLIS, rules, top=50)
-    assert 1 < len(found) < 50
-    assert ilpinfer.verify(TRELLIS, rules, found, top=50).proved
-    assert ilpinfer.verify(TRELLIS, rules, found[-1]).proved
-    for short in (found[:-1], [*found[:-1], replace(found[-1], certificate=without_rest(found[-1]))]):
+    result = ilpinfer.decode(TRELLIS, rules, top=50)
+    assert 1 < len(result) < 50
+    assert ilpinfer.verify(TRELLIS, rules, result, top=50).proved
+    assert ilpinfer.verify(TRELLIS, rules, result[-1]).proved
+    for short in (result[:-1], [*result[:-1], replace(result[-1], certificate=without_rest(result[-1]))]):
         verdict = ilpinfer.verify(TRELLIS, rules, short, top=50)
         assert verdict.ok and not verdict.proved and "no more than" in verdict.reasons[0]
         assert ilpinfer.verify(TRELLIS, rules, short).proved
-    verdict = ilpinfer.verify(TRELLIS, rules, found[:1], top=50)
+    verdict = ilpinfer.verify(TRELLIS, rules, result[:1], top=50)
     assert verdict.reasons == ("that there is no more than 1 labelling is not proved",)
-    forged = replace(found[-2], certificate=replace(found[-2].certificate, rest=found[-1].certificate.rest))
-    assert not ilpinfer.verify(TRELLIS, rules, [*found[:-2], forged], top=50).ok
+    forged = replace(
+        result[-2], certificate=replace(result[-2].certificate, rest=result[-1].certificate.rest)
+    )
+    assert not ilpinfer.verify(TRELLIS, rules, [*result[:-2], forged], top=50).ok
     assert not ilpinfer.verify(TRELLIS, rules, forged).ok
 
 
 def test_a_list_holds_nothing_beyond_what_was_asked_for():
-    found = ilpinfer.decode(TRELLIS, RULES, top=4)
-    assert found[0].score > found[-1].score
-    assert ilpinfer.verify(TRELLIS, RULES, found, top=4).proved
-    verdict = ilpinfer.verify(TRELLIS, RULES, found, top=3)
+    result = ilpinfer.decode(TRELLIS, RULES, top=4)
+    assert result[0].score > result[-1].score
+    assert ilpinfer.verify(TRELLIS, RULES, result, top=4).proved
+    verdict = ilpinfer.verify(TRELLIS, RULES, result, top=3)
     assert not verdict.ok and verdict.reasons == (
         "the list has 4 labellings, of which 3 at most were asked for",
     )
-    verdict = ilpinfer.verify(TRELLIS, RULES, found, top=4, within=0.0)
+    verdict = ilpinfer.verify(TRELLIS, RULES, result, top=4, within=0.0)
     assert not verdict.ok and "its score is more than 0.0 nats below the best" in verdict.reasons[0]
     for wrong in ({"top": 0}, {"top": True}, {"top": 2.5}, {"within": -1.0}, {"within": float("nan")}):
         with pytest.raises(ValueError, match=r"(top|within) is "):
-            ilpinfer.verify(TRELLIS, RULES, found, **wrong)
+            ilpinfer.verify(TRELLIS, RULES, result, **wrong)
 
 
 def without_rest(solution):
@@ -315,14 +317,14 @@ def without_rest(solution):
 
 
 def test_a_list_within_a_distance_is_proved_to_be_complete():
-    found = ilpinfer.decode(TRELLIS, RULES, top=200, within=NEARBY)
-    assert 1 < len(found) < 200
-    assert ilpinfer.verify(TRELLIS, RULES, found, top=200, within=NEARBY).proved
+    result = ilpinfer.decode(TRELLIS, RULES, top=200, within=NEARBY)
+    assert 1 < len(result) < 200
+    assert ilpinfer.verify(TRELLIS, RULES, result, top=200, within=NEARBY).proved
     for wider in (None, 2 * NEARBY):
-        verdict = ilpinfer.verify(TRELLIS, RULES, found, top=200, within=wider)
+        verdict = ilpinfer.verify(TRELLIS, RULES, result, top=200, within=wider)
         assert verdict.ok and not verdict.proved and "no more than" in verdict.reasons[0]
-    rest = Rest(found[-1].certificate.rest.bound - 1, found[-1].certificate.rest.tree)
-    forged = replace(found[-1], certificate=replace(found[-1].certificate, rest=rest))
+    rest = Rest(result[-1].certificate.rest.bound - 1, result[-1].certificate.rest.tree)
+    forged = replace(result[-1], certificate=replace(result[-1].certificate, rest=rest))
     assert not ilpinfer.verify(TRELLIS, RULES, forged).ok
 
 

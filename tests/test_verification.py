@@ -76,8 +76,8 @@ def stages(draw, ground, machines):
         together = ground[rule].binary and len(ground[rule].machines) > 1
         groups.setdefault(rule if together else (rule, machine), []).append((rule, machine))
     place = {group: draw(st.integers(0, 2)) for group in groups}
-    found = [[key for group, keys in groups.items() if place[group] == n for key in keys] for n in range(3)]
-    return tuple(tuple(stage) for stage in found if stage)
+    result = [[key for group, keys in groups.items() if place[group] == n for key in keys] for n in range(3)]
+    return tuple(tuple(stage) for stage in result if stage)
 
 
 def ranked(instance, cases, k=None):
@@ -157,19 +157,19 @@ def compiled(instance, cases):
 def test_following_every_machine_proves_the_optimum_and_nothing_better(problem, data):
     instance, cases = problem
     rules, whole = compiled(instance, cases)
-    tree, found = follow_all(instance.trellis, rules), ranked(instance, cases)
-    if not found:
+    tree, result = follow_all(instance.trellis, rules), ranked(instance, cases)
+    if not result:
         verdict = verify(instance.trellis, rules, claimed(instance.trellis, rules, None, tree))
         assert (verdict.ok, verdict.proved, verdict.reasons) == (True, True, ())
         return
-    best, path = found[0]
+    best, path = result[0]
     verdict = verify(instance.trellis, rules, claimed(instance.trellis, rules, path, tree))
     assert (verdict.ok, verdict.proved, verdict.reasons) == (True, True, ())
     assert not proves(whole, tree, best - 1)
     assert not proves(whole, tree, None)
     wrong = claimed(instance.trellis, rules, None, tree)
     assert not verify(instance.trellis, rules, wrong).ok
-    worse = [(total, y) for total, y in found if total < best]
+    worse = [(total, y) for total, y in result if total < best]
     if worse:
         _, path = data.draw(st.sampled_from(worse))
         assert not verify(instance.trellis, rules, claimed(instance.trellis, rules, path, tree)).ok
@@ -183,11 +183,11 @@ def test_following_every_machine_proves_the_optimum_and_nothing_better(problem, 
 def test_no_tree_proves_what_is_false(problem, data):
     instance, cases = problem
     _, whole = compiled(instance, cases)
-    tree, found = data.draw(trees(whole.rules, instance.shape)), ranked(instance, cases, 3)
-    if found:
-        assert not proves(whole, tree, found[0][0] - 1)
+    tree, result = data.draw(trees(whole.rules, instance.shape)), ranked(instance, cases, 3)
+    if result:
+        assert not proves(whole, tree, result[0][0] - 1)
         assert not proves(whole, tree, None)
-    best, second = (*found, None, None)[:2]
+    best, second = (*result, None, None)[:2]
     if second:
         assert not proves(whole, tree, second[0] - 1, (best[1],))
 
@@ -198,13 +198,13 @@ def test_any_tree_of_leaves_that_follow_all_proves_the_optimum(problem, data):
     instance, cases = problem
     _, whole = compiled(instance, cases)
     tree = complete(data.draw(trees(whole.rules, instance.shape)), whole.rules, instance.shape, data)
-    found = ranked(instance, cases)
-    assert proves(whole, tree, found[0][0] if found else None)
-    for place in range(1, min(4, len(found))):
-        excluded = tuple(y for _, y in found[:place])
-        assert proves(whole, tree, found[place][0], excluded)
-    if len(found) <= 4:
-        assert proves(whole, tree, -(2**52), tuple(y for _, y in found))
+    result = ranked(instance, cases)
+    assert proves(whole, tree, result[0][0] if result else None)
+    for place in range(1, min(4, len(result))):
+        excluded = tuple(y for _, y in result[:place])
+        assert proves(whole, tree, result[place][0], excluded)
+    if len(result) <= 4:
+        assert proves(whole, tree, -(2**52), tuple(y for _, y in result))
 
 
 def complete(tree, ground, shape, data):
@@ -494,7 +494,7 @@ def test_a_digest_is_the_same_in_every_process_and_before_and_after_machines():
         "found = stamp(TRELLIS, DIGESTED)(); [rule.machines for rule in problem.rules];"
         "assert found == stamp(TRELLIS, DIGESTED)(); print(found)"
     )
-    found = set()
+    result = set()
     for seed in ("1", "2"):
         environment = {
             **os.environ,
@@ -504,5 +504,5 @@ def test_a_digest_is_the_same_in_every_process_and_before_and_after_machines():
         done = subprocess.run(
             [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
         )
-        found.add(done.stdout)
-    assert found == {f"{stamp(TRELLIS, DIGESTED)()}\n"}
+        result.add(done.stdout)
+    assert result == {f"{stamp(TRELLIS, DIGESTED)()}\n"}

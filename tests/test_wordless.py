@@ -78,9 +78,9 @@ def test_features_and_several_rules_are_one_notice():
         C.tag_at("a", words=["Ada"], penalty=1.0),
         C.at_most_runs("a", 1),
     ]
-    with pytest.warns(RuleNotice, match="rule 'feature a' and 1 more look at tokens") as found:
+    with pytest.warns(RuleNotice, match="rule 'feature a' and 1 more look at tokens") as result:
         compile_problem(trellis(), rules)
-    assert len(found) == 1
+    assert len(result) == 1
     compile_problem(trellis(), [Feature(1.0, "a")])
     compile_problem(trellis([" ", "", "", ""]), rules)
 
@@ -93,13 +93,13 @@ def test_every_rule_of_the_catalogue_says_whether_it_needs_tokens():
         K = len(set(labels))
         bare = Trellis(np.zeros(K), np.zeros((2, K, K)), labels=list(dict.fromkeys(labels)))
         hard = [rule for rule in rules.rules if rule.hard]
-        with warnings.catch_warnings(record=True, action="always") as found:
+        with warnings.catch_warnings(record=True, action="always") as result:
             try:
                 compile_problem(bare, rules)
             except ValueError as error:
                 needing[name] = str(error)
             else:
-                needing[name] = " ".join(str(w.message) for w in found)
+                needing[name] = " ".join(str(w.message) for w in result)
         assert hard or "hard rule" not in needing[name]
     assert "look at tokens" in needing["citations"]
 

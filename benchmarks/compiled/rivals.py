@@ -48,10 +48,10 @@ def searching(name: str, options: dict[str, int], sequences: Sequences) -> str:
     """The line of a search, its rules compiled beforehand."""
     decoder = ilpinfer.Decoder(sequences.rules, model=sequences.decoder.model, method=name, **options)
     decoder.decode(sequences.trellises[0])
-    seconds, ours, found = beside(
+    seconds, ours, result = beside(
         [partial(decoder.decode_tokens, t.tokens) for t in sequences.trellises], sequences
     )
-    missed = sum(solution.score != top for solution, top in zip(found, optima(sequences), strict=True))
+    missed = sum(solution.score != top for solution, top in zip(result, optima(sequences), strict=True))
     return line(" ".join([name, *map(str, options.values())]), seconds, ours, "-", missed)
 
 
@@ -59,9 +59,9 @@ def exact(name: str, sequences: Sequences, least: float | None) -> str:
     """The line of an exact rival, which gets ready-made trellises."""
     rival, rules = worker(name), sequences.rules
     rival(document(8, 0, labels_of_size(5), 1.0), RuleSet((C.at_most_runs(C.EACH_FIELD, 1),)), 5.0)
-    seconds, ours, found = beside([partial(rival, t, rules, LIMIT) for t in sequences.trellises], sequences)
-    unproved = sum(not (a.status == "optimal" if isinstance(a, Solution) else a.proved) for a in found)
-    scores = [score_of(answer, t, rules) for answer, t in zip(found, sequences.trellises, strict=True)]
+    seconds, ours, result = beside([partial(rival, t, rules, LIMIT) for t in sequences.trellises], sequences)
+    unproved = sum(not (a.status == "optimal" if isinstance(a, Solution) else a.proved) for a in result)
+    scores = [score_of(answer, t, rules) for answer, t in zip(result, sequences.trellises, strict=True)]
     missed = sum(score != top for score, top in zip(scores, optima(sequences), strict=True))
     return line(name, seconds, ours, str(unproved), missed, least)
 
@@ -75,13 +75,13 @@ def optima(sequences: Sequences) -> list[float]:
 
 def beside(works: Sequence[Work], sequences: Sequences) -> tuple[Seconds, Seconds, list[Any]]:
     """Seconds of one call of each piece of work, of certified decoding right after it, and what the calls returned."""
-    seconds, ours, found = np.empty(len(works)), np.empty(len(works)), []
+    seconds, ours, result = np.empty(len(works)), np.empty(len(works)), []
     for n, (work, own) in enumerate(zip(works, of_tokens(sequences), strict=True)):
         began = time.perf_counter()
-        found.append(work())
+        result.append(work())
         seconds[n] = time.perf_counter() - began
         ours[n] = interleaved({"ours": [own]}, REPEATS)["ours"][0]
-    return seconds, ours, found
+    return seconds, ours, result
 
 
 def score_of(answer: Solution | Answer, trellis: Trellis, rules: RuleSet) -> float:

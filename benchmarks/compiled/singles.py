@@ -71,7 +71,7 @@ def umass(folder: Path, scale: Scale) -> Sequences:
     """References with hierarchical labels under mined rules."""
     train, dev = (corpora.read_labelled(folder / "umass_cfe" / f"{name}.tsv") for name in ("train", "dev"))
     hmm = HMM.train(train)
-    rules = RuleSet(tuple(found.rule for found in mine(train, hmm.labels)[: corpora.UMASS_RULES]))
+    rules = RuleSet(tuple(result.rule for result in mine(train, hmm.labels)[: corpora.UMASS_RULES]))
     return Sequences.of("UMass, mined rules", rules, hmm, dev[: scale(100, 20)])
 
 

@@ -44,8 +44,8 @@ def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
     constrained.initialize_chmm("pyomo")
     logging.getLogger("pyomo").setLevel(logging.ERROR)
     with _cbc_on_path():
-        found = ip_inference(hmm=constrained, observed=list(range(len(trellis))), solver="cbc")
-    return Answer(np.array(found.solution.states, np.int64), None, True)
+        result = ip_inference(hmm=constrained, observed=list(range(len(trellis))), solver="cbc")
+    return Answer(np.array(result.solution.states, np.int64), None, True)
 
 
 def search(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
@@ -65,21 +65,21 @@ def search(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
     constrained = ConstrainedHiddenMarkovModel(hmm=_model(problem.lattice), constraints=constraints)
     constrained.initialize_chmm("oracle")
     try:
-        found = a_star(observed=list(range(len(trellis))), hmm=constrained, max_time=time_limit)
+        result = a_star(observed=list(range(len(trellis))), hmm=constrained, max_time=time_limit)
     except IndexError:
         return Answer(None, None, False, "no labelling in time")
-    return Answer(np.array(found.solution.states, np.int64), None, found.termination_condition == "ok")
+    return Answer(np.array(result.solution.states, np.int64), None, result.termination_condition == "ok")
 
 
 def _sums(rules: Iterable[GroundRule]) -> list[Sum]:
     """The parts of the rules, which have to be hard sums."""
-    found = []
+    result = []
     for rule in rules:
         for part in rule.parts:
             if rule.penalty is not None or not isinstance(part, Sum):
                 raise CannotState(f"{rule.name}{'' if rule.penalty is None else ' (soft)'}")
-            found.append(part)
-    return found
+            result.append(part)
+    return result
 
 
 def _oracle(part: Sum) -> Callable[[Sequence[int]], bool]:

@@ -44,9 +44,9 @@ def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
     chosen = np.flatnonzero(program.objective).tolist()
     model.maximize(cpmpy.sum([int(program.objective[c]) * x[c] for c in chosen]))
     settings = {**PARAMETERS, "num_search_workers": 1}
-    found = model.solve(solver="ortools", time_limit=time_limit, **settings)
+    result = model.solve(solver="ortools", time_limit=time_limit, **settings)
     proved = model.status().exitstatus.name in ("OPTIMAL", "UNSATISFIABLE")
-    if not found:
+    if not result:
         return Answer(None, None, proved, "no labelling")
     path = program.labelling(np.array([int(variable.value()) for variable in x], np.int64))
     return Answer(path, model.objective_value() / UNITS_PER_NAT, proved)

@@ -87,5 +87,5 @@ def memory(scale: Scale) -> Row:
     noise = noise_for(T, K)[0]
     command = [sys.executable, "-m", "benchmarks.engine.memory", str(T), str(K), str(noise)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    found: Row = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: Row = json.loads(done.stdout.splitlines()[-1])
+    return result

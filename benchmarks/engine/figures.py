@@ -151,9 +151,9 @@ def bounds(traces: Sequence[Sequence[Sequence[float | None]]]) -> Any:
     for number, (axis, trace) in enumerate(zip(axes[0], traces, strict=True)):
         best = trace[-1][1] or 0.0
         for column, colour, label in ((2, "#D55E00", "proved bound"), (1, "#000000", "incumbent")):
-            found = [(1000 * point[0], point[column] - best) for point in trace if point[column] is not None]  # type: ignore[operator]
-            if found:
-                axis.step(*zip(*found, strict=True), where="post", color=colour, label=label, marker=".")
+            result = [(1000 * point[0], point[column] - best) for point in trace if point[column] is not None]  # type: ignore[operator]
+            if result:
+                axis.step(*zip(*result, strict=True), where="post", color=colour, label=label, marker=".")
         axis.set(xlabel="milliseconds", title=f"document {number + 1}")
         axis.set_yscale("symlog", linthresh=0.1)
         axis.set_xlim(left=0)

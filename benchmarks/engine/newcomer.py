@@ -117,8 +117,8 @@ def _at_most_runs(writer: Writer, rule: Rule) -> None:
     field, n = _of(rule).field, _of(rule).n
     fields = sorted({f for f in writer.fields if f != "O"}) if field == EACH_FIELD else [field]
     for name in fields:
-        found = [column for t in range(len(writer.tokens)) for column in writer.begins(t, name)]
-        writer.problem += pulp.lpSum(found) <= n + writer.slack(rule.penalty, len(writer.tokens))
+        result = [column for t in range(len(writer.tokens)) for column in writer.begins(t, name)]
+        writer.problem += pulp.lpSum(result) <= n + writer.slack(rule.penalty, len(writer.tokens))
 
 
 def _changes_only_after(writer: Writer, rule: Rule) -> None:

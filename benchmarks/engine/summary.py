@@ -26,17 +26,17 @@ def overall(rows: Sequence[Row]) -> Summary:
     """Total time of each method over all data sets, as a multiple of `auto` on the same sequences."""
     done = [row for row in rows if row["item"] != EVERY and row["data"] != "extra"]
     auto = {(row["data"], row["item"]): row["seconds"] for row in done if row["method"] == "auto"}
-    found = {}
+    result = {}
     for name in dict.fromkeys(row["method"] for row in done):
         both = [row for row in done if row["method"] == name and (row["data"], row["item"]) in auto]
         if both:
             own = sum(row["seconds"] for row in both)
-            found[name] = {
+            result[name] = {
                 "sequences": len(both),
                 "proved": _share([row["status"] in PROVED for row in both]),
                 "total / auto": own / sum(auto[row["data"], row["item"]] for row in both),
             }
-    return found
+    return result
 
 
 def data_set(rows: Sequence[Row]) -> Summary:
@@ -60,19 +60,19 @@ def data_set(rows: Sequence[Row]) -> Summary:
         "all": against(by, set(auto)),
         "broken": against(by, broken),
         "losses": {name: loss(by, name) for name in by if name != "auto" and not _is_exact(name)},
-        "speed": {name: speed(found) for name, found in by.items() if name.startswith("beam")},
+        "speed": {name: speed(result) for name, result in by.items() if name.startswith("beam")},
         "remarks": about,
     }
 
 
 def against(by: ByMethod, keys: set[str]) -> Summary:
     """Times in ms of each method, and its total as a multiple of `auto` on the sequences that both decoded."""
-    found = {}
+    result = {}
     for name, rows in by.items():
         both = sorted(keys & rows.keys() & by["auto"].keys())
         if both:
             own, auto = (_ms([by[method][key] for key in both]) for method in (name, "auto"))
-            found[name] = {
+            result[name] = {
                 "sequences": len(both),
                 "median": float(np.median(own)),
                 "p90": float(np.percentile(own, 90)),
@@ -85,7 +85,7 @@ def against(by: ByMethod, keys: set[str]) -> Summary:
                 "median of ratios": float(np.median(own / auto)),
                 "proved": _share([by[name][key]["status"] in PROVED for key in both]),
             }
-    return found
+    return result
 
 
 def loss(by: ByMethod, name: str) -> Summary:
@@ -115,7 +115,7 @@ def slopes(rows: Sequence[Row], least: int = 120) -> Summary:
 
     Of mean and of median seconds at each length.
     """
-    found: Summary = {}
+    result: Summary = {}
     for method in ("auto", "viterbi"):
         done = _generated(rows, method)
         for name, middle in (("mean", np.mean), ("median", np.median)):
@@ -123,16 +123,16 @@ def slopes(rows: Sequence[Row], least: int = 120) -> Summary:
                 seconds = by_length([row for row in done if row["K"] == K and row["T"] >= least])
                 if len(seconds) > 1:
                     line = slope({T: float(middle(values)) for T, values in seconds.items()})
-                    found.setdefault(f"{method}, {name}", {})[str(K)] = line
-    return found
+                    result.setdefault(f"{method}, {name}", {})[str(K)] = line
+    return result
 
 
 def by_length(rows: Sequence[Row]) -> dict[int, list[float]]:
     """Seconds at each length."""
-    found: dict[int, list[float]] = {}
+    result: dict[int, list[float]] = {}
     for row in rows:
-        found.setdefault(row["T"], []).append(row["seconds"])
-    return dict(sorted(found.items()))
+        result.setdefault(row["T"], []).append(row["seconds"])
+    return dict(sorted(result.items()))
 
 
 def slope(seconds: Mapping[int, float]) -> float:

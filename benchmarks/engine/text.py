@@ -22,9 +22,9 @@ def write(summary: Summary, header: str, notes: Mapping[str, str]) -> str:
         "machine. Rules are compiled from text once; a fresh trellis for "
         "every call."
     )
-    for name, found in summary["data sets"].items():
-        if found["sequences"] and not name.startswith("generator "):
-            _data_set(console, name, found, notes.get(name, ""))
+    for name, result in summary["data sets"].items():
+        if result["sequences"] and not name.startswith("generator "):
+            _data_set(console, name, result, notes.get(name, ""))
     _generator(console, summary, notes)
     console.print("\n== all data sets: total time as a multiple of auto's on the same sequences")
     table = Table("method", "sequences", "proved", "total", box=None)
@@ -35,31 +35,31 @@ def write(summary: Summary, header: str, notes: Mapping[str, str]) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
 
-def _data_set(console: Console, name: str, found: Summary, note: str) -> None:
+def _data_set(console: Console, name: str, result: Summary, note: str) -> None:
     console.print(f"\n== {name}: {note}" if note else f"\n== {name}")
-    broken, number = found["viterbi breaks a rule"], found["sequences"]
-    verified = "not checked" if found["verified"] is None else f"{found['verified']:.1%}"
+    broken, number = result["viterbi breaks a rule"], result["sequences"]
+    verified = "not checked" if result["verified"] is None else f"{result['verified']:.1%}"
     console.print(
-        f"{number} sequences, {broken} whose Viterbi labelling breaks a rule; proved {found['proved']:.1%}; "
-        f"certificates that verify {verified}; kinds {found['certificates']}"
+        f"{number} sequences, {broken} whose Viterbi labelling breaks a rule; proved {result['proved']:.1%}; "
+        f"certificates that verify {verified}; kinds {result['certificates']}"
     )
     for title, key in (("all", "all"), ("broken", "broken")):
-        if found[key] and not (key == "broken" and broken in (0, number)):
-            console.print(_times(found[key], title))
-    if found["losses"]:
-        console.print(_losses(found["losses"]))
-    for method, rate in found["speed"].items():
+        if result[key] and not (key == "broken" and broken in (0, number)):
+            console.print(_times(result[key], title))
+    if result["losses"]:
+        console.print(_losses(result["losses"]))
+    for method, rate in result["speed"].items():
         console.print(f"{method}: {rate / 1e6:.2f} million prefixes kept a second")
-    for method, remark in found["remarks"].items():
+    for method, remark in result["remarks"].items():
         console.print(f"{method}: {remark}")
 
 
-def _times(found: Summary, title: str) -> Table:
+def _times(result: Summary, title: str) -> Table:
     times = [f"{name}, ms" for name in ("median", "p90", "maximum", "total")]
     table = Table(f"method, on {title}", box=None)
     for column in ("sequences", "proved", *times, "| ×", "median", "p90", "maximum", "total", "each"):
         table.add_column(column, justify="right")
-    for name, line in found.items():
+    for name, line in result.items():
         ratios = ("median / auto", "p90 / auto", "maximum / auto", "total / auto", "median of ratios")
         table.add_row(
             name,
@@ -72,40 +72,40 @@ def _times(found: Summary, title: str) -> Table:
     return table
 
 
-def _losses(found: Summary) -> Table:
+def _losses(result: Summary) -> Table:
     table = Table("heuristic", box=None)
     for column in ("optima known", "missed", "without a labelling", "mean loss, nats", "largest loss, nats"):
         table.add_column(column, justify="right")
-    for name, line in found.items():
+    for name, line in result.items():
         table.add_row(name, *("-" if value is None else number(value) for value in line.values()))
     return table
 
 
 def _generator(console: Console, summary: Summary, notes: Mapping[str, str]) -> None:
-    sets = {name: found for name, found in summary["data sets"].items() if name.startswith("generator ")}
-    sets = {name: found for name, found in sets.items() if found["sequences"]}
+    sets = {name: result for name, result in summary["data sets"].items() if name.startswith("generator ")}
+    sets = {name: result for name, result in sets.items() if result["sequences"]}
     if not sets:
         return
     console.print("\n== generator: planted documents; total times as multiples of auto's")
-    methods = list(dict.fromkeys(method for found in sets.values() for method in found["all"]))
+    methods = list(dict.fromkeys(method for result in sets.values() for method in result["all"]))
     table = Table("T", "K", "broken", "proved", "verified", "auto, ms", *methods[1:], box=None)
-    for name, found in sets.items():
-        verified = "-" if found["verified"] is None else f"{found['verified']:.0%}"
-        ratios = (found["all"].get(method, {}).get("total / auto") for method in methods[1:])
+    for name, result in sets.items():
+        verified = "-" if result["verified"] is None else f"{result['verified']:.0%}"
+        ratios = (result["all"].get(method, {}).get("total / auto") for method in methods[1:])
         table.add_row(
             *name.split()[1:],
-            f"{found['viterbi breaks a rule'] / found['sequences']:.0%}",
-            f"{found['proved']:.0%}",
+            f"{result['viterbi breaks a rule'] / result['sequences']:.0%}",
+            f"{result['proved']:.0%}",
             verified,
-            number(found["all"]["auto"]["median"]),
+            number(result["all"]["auto"]["median"]),
             *("-" if ratio is None else number(ratio) for ratio in ratios),
         )
     console.print(table)
-    for name, found in sets.items():
-        for method, remark in found["remarks"].items():
+    for name, result in sets.items():
+        for method, remark in result["remarks"].items():
             console.print(f"{name}, {method}: {remark}")
-    for method, found in summary["slopes"].items():
-        shown = ", ".join(f"{value:.2f} (K = {K})" for K, value in found.items())
+    for method, result in summary["slopes"].items():
+        shown = ", ".join(f"{value:.2f} (K = {K})" for K, value in result.items())
         console.print(f"slope of log time against log T from T = 120 on, {method}: {shown}")
     console.print(_losses_of_all(sets))
     for name in sets:
@@ -114,7 +114,7 @@ def _generator(console: Console, summary: Summary, notes: Mapping[str, str]) -> 
 
 def _losses_of_all(sets: Summary) -> Table:
     """What heuristics lose over all sizes, weighed by sequences."""
-    found: dict[str, dict[str, float | None]] = {}
+    result: dict[str, dict[str, float | None]] = {}
     for method in dict.fromkeys(m for one in sets.values() for m in one["losses"]):
         lines = [one["losses"][method] for one in sets.values() if method in one["losses"]]
         keys = ("optima known", "missed", "without a labelling")
@@ -124,8 +124,8 @@ def _losses_of_all(sets: Summary) -> Table:
         summed = sum(weight * mean for weight, mean in zip(weights, means, strict=True))
         total["mean loss, nats"] = summed / sum(weights) if sum(weights) else None
         total["largest loss, nats"] = max((line["largest loss, nats"] or 0.0 for line in lines), default=None)
-        found[method] = total
-    return _losses(found)
+        result[method] = total
+    return _losses(result)
 
 
 def _extra(console: Console, extra: Summary) -> None:

@@ -56,14 +56,14 @@ def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
     network.Option.hbfs = 0
     seconds = max(1, round(time_limit))
     began = time.perf_counter()
-    found = network.Solve(timeLimit=seconds)
+    result = network.Solve(timeLimit=seconds)
     # Neither its dual bound nor its own flag says reliably that depth-first search has ended by itself.
     proved = time.perf_counter() - began < 0.95 * seconds
     network.CFN.timer(0)
-    if found is None:
+    if result is None:
         return Answer(None, None, proved, "no labelling")
-    path = np.array(found[0][:T], np.int64)
-    return Answer(path, (ceiling - found[1]) / UNITS_PER_NAT, proved)
+    path = np.array(result[0][:T], np.int64)
+    return Answer(path, (ceiling - result[1]) / UNITS_PER_NAT, proved)
 
 
 def _costs(scores: Grid, top: float) -> tuple[NDArray[np.float64], int]:
@@ -195,10 +195,10 @@ def _table(
 ) -> NDArray[np.float64]:
     """(S, values, S) costs of state, value read and next state."""
     S, V = chain.states, len(class_of)
-    found = np.full((S, V, S), top)
+    result = np.full((S, V, S), top)
     to, violations = chain.next_state[p][:, class_of], chain.emits[p][:, class_of]
     if last:
         violations = violations + chain.final[to]
     costs = np.where(violations > 0, price * np.maximum(violations, 1), 0.0)
-    np.put_along_axis(found, to[:, :, None], costs[:, :, None], axis=2)
-    return found
+    np.put_along_axis(result, to[:, :, None], costs[:, :, None], axis=2)
+    return result

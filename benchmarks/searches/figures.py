@@ -36,29 +36,29 @@ MOMENTS = np.geomspace(0.0005, 0.8, 60)
 
 def draw(journal: Journal, folder: Path) -> None:
     """Write each picture that there are rows for."""
-    found = families(journal)
+    result = families(journal)
     pictures: dict[str, Callable[[], Any]] = {
-        "gaps.svg": lambda: _panels(found, _by_limit, "time limit, milliseconds"),
-        "anytime.svg": lambda: _panels(found, _over_time, "milliseconds"),
-        "length.svg": lambda: _length(found),
+        "gaps.svg": lambda: _panels(result, _by_limit, "time limit, milliseconds"),
+        "anytime.svg": lambda: _panels(result, _over_time, "milliseconds"),
+        "length.svg": lambda: _length(result),
     }
     for name, make in pictures.items():
-        figure = make() if found else None
+        figure = make() if result else None
         if figure is not None:
             with plt.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
                 figure.savefig(folder / name, metadata={"Date": None})
             plt.close(figure)
 
 
-def _panels(found: Mapping[str, Outcomes], put: Callable[[Any, str, Any], None], horizontal: str) -> Any:
+def _panels(result: Mapping[str, Outcomes], put: Callable[[Any, str, Any], None], horizontal: str) -> Any:
     """A panel for each family of data sets."""
-    columns = min(3, len(found))
-    rows = -(-len(found) // columns)
+    columns = min(3, len(result))
+    rows = -(-len(result) // columns)
     size = 2.2 + 3.5 * columns, 0.6 + 2.9 * rows
     figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, sharey=True)
-    for axis in axes.flat[len(found) :]:
+    for axis in axes.flat[len(result) :]:
         axis.set_visible(False)
-    for axis, (name, outcomes) in zip(axes.flat, found.items(), strict=False):
+    for axis, (name, outcomes) in zip(axes.flat, result.items(), strict=False):
         axis.set(title=f"{name} ({len(next(iter(next(iter(outcomes.values())).values())))})", xscale="log")
         for contender in STYLES:
             if contender in outcomes:
@@ -108,14 +108,14 @@ def _over_time(axis: Any, contender: str, own: Any) -> None:
     axis.plot([1000 * m for m in moments], [gap_at(outcomes, m) for m in moments], **_look(contender))
 
 
-def _length(found: Mapping[str, Outcomes]) -> Any:
+def _length(result: Mapping[str, Outcomes]) -> Any:
     """Against tokens, on the generator."""
-    if "generator" not in found:
+    if "generator" not in result:
         return None
     figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
     axis.set(xscale="log", xlabel="tokens", ylabel=GAP, title="planted documents, at the longest limit")
     for contender in STYLES:
-        own = found["generator"].get(contender)
+        own = result["generator"].get(contender)
         if own:
             means = by_length(own[max(own)], LENGTHS)
             axis.plot(

@@ -70,37 +70,37 @@ def _row(
     data: DataSet, item: Item, name: str, contender: Contender, limit: float | None, seed: int | None
 ) -> Row:
     options = dict(contender.options) if seed is None else {**contender.options, "seed": seed}
-    trellis, found = item.make(), list[tuple[float, float]]()
+    trellis, result = item.make(), list[tuple[float, float]]()
     began = time.perf_counter()
     solution = ilpinfer.decode(
         trellis,
         data.rules,
         method=contender.method,
         time_limit=60.0 if limit is None else limit,
-        callback=_keeper(found),
+        callback=_keeper(result),
         **options,
     )
     seconds = time.perf_counter() - began - solution.warm_up_seconds
     row = {"data": data.name, "item": item.key, "method": name, "limit": limit, "seed": seed}
     row |= dict(zip("TK", trellis.lattice.shape, strict=True))
-    return row | {"seconds": round(seconds, 6)} | _found(solution, item, found)
+    return row | {"seconds": round(seconds, 6)} | _quality(solution, item, result)
 
 
-def _keeper(found: list[tuple[float, float]]) -> Callable[[float, float, float], None]:
+def _keeper(result: list[tuple[float, float]]) -> Callable[[float, float, float], None]:
     def keep(seconds: float, incumbent: float, _: float) -> None:
-        if math.isfinite(incumbent) and (not found or incumbent > found[-1][1]):
-            found.append((round(seconds, 6), incumbent))
+        if math.isfinite(incumbent) and (not result or incumbent > result[-1][1]):
+            result.append((round(seconds, 6), incumbent))
 
     return keep
 
 
-def _found(solution: Solution, item: Item, found: Sequence[tuple[float, float]]) -> dict[str, Any]:
-    known = item.gold and solution.found
+def _quality(solution: Solution, item: Item, result: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    known = item.gold and solution.has_labelling
     correct = sum(a == b for a, b in zip(item.gold, solution.labels, strict=True)) if known else None
     return {
         "status": solution.status,
         "score": finite(solution.score),
-        "violations": sum(solution.violations.values()) if solution.found else None,
+        "violations": sum(solution.violations.values()) if solution.has_labelling else None,
         "correct": correct,
-        "trace": found,
+        "trace": result,
     }

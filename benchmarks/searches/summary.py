@@ -62,15 +62,15 @@ def families(journal: Journal) -> dict[str, Outcomes]:
     best = {(r["data"], r["item"]): r for r in rows if r["method"] == OPTIMUM}
     limits = sorted({row["limit"] for row in rows if row["limit"] is not None})
     lonely = _lonely(rows)
-    found: dict[str, dict[str, dict[float, list[Outcome]]]] = {}
+    result: dict[str, dict[str, dict[float, list[Outcome]]]] = {}
     for row in rows:
         optimum = best[row["data"], row["item"]]
         if row["method"] == OPTIMUM or optimum["status"] != "optimal":
             continue
-        own = found.setdefault(family(row["data"]), {}).setdefault(row["method"], {})
+        own = result.setdefault(family(row["data"]), {}).setdefault(row["method"], {})
         for limit in limits if row["method"] in lonely else (row["limit"],):
             own.setdefault(limit, []).append(_outcome(row, optimum["score"], limit))
-    return found  # type: ignore[return-value]
+    return result  # type: ignore[return-value]
 
 
 def _lonely(rows: Iterable[Row]) -> set[str]:
@@ -137,12 +137,12 @@ def line(outcomes: Sequence[Outcome]) -> Line:
 
 def by_length(outcomes: Sequence[Outcome], edges: Sequence[int]) -> dict[int, float]:
     """Mean capped gap of sequences of at most so many tokens, and more than the edge before."""
-    found = {}
+    result = {}
     for low, high in zip((0, *edges), edges, strict=False):
         own = [one.capped for one in outcomes if low < one.T <= high]
         if own:
-            found[high] = float(np.mean(own))
-    return found
+            result[high] = float(np.mean(own))
+    return result
 
 
 def paired(one: Sequence[Outcome], other: Sequence[Outcome]) -> list[tuple[Outcome, Outcome]]:

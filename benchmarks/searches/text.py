@@ -36,15 +36,15 @@ def write(journal: Journal) -> str:
         "labelling that keeps the hard rules counts so many. Contenders without a limit of their own ran once, and count where "
         "they were done in time."
     )
-    found = families(journal)
-    for name, outcomes in found.items():
+    result = families(journal)
+    for name, outcomes in result.items():
         notes = sorted({note for data, note in journal.notes.items() if data == name})
         console.print(f"\n== {name}{': ' if notes else ''}{'; '.join(notes)}")
         console.print(_shares(outcomes))
         console.print(_details(outcomes))
-    if found:
-        _claims(console, found)
-        _ablation(console, found)
+    if result:
+        _claims(console, result)
+        _ablation(console, result)
     _rates(console, journal)
     return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
@@ -83,7 +83,7 @@ def _details(outcomes: Outcomes) -> Table:
     return table
 
 
-def _claims(console: Console, found: dict[str, Outcomes]) -> None:
+def _claims(console: Console, result: dict[str, Outcomes]) -> None:
     """What Stokman 2011 (section 4.2.2) says for discrepancy search over a beam."""
     console.print("\n== discrepancy search over beam search: three claims of Stokman 2011, section 4.2.2")
     console.print(
@@ -95,7 +95,7 @@ def _claims(console: Console, found: dict[str, Outcomes]) -> None:
         table.add_column(column, justify="right")
     for search in DEPTH_FIRST:
         for beam in BEAMS:
-            pairs = _pairs(found, search, beam)
+            pairs = _pairs(result, search, beam)
             if pairs:
                 sooner = [a.first is not None and (b.first is None or a.first < b.first) for a, b in pairs]
                 shares = (
@@ -109,20 +109,20 @@ def _claims(console: Console, found: dict[str, Outcomes]) -> None:
     console.print(table)
 
 
-def _pairs(found: dict[str, Outcomes], one: str, other: str) -> list[tuple[Outcome, Outcome]]:
+def _pairs(result: dict[str, Outcomes], one: str, other: str) -> list[tuple[Outcome, Outcome]]:
     """Outcomes of two contenders at the longest limit, on every sequence."""
     pairs = []
-    for outcomes in found.values():
+    for outcomes in result.values():
         if one in outcomes and other in outcomes:
             longest = max(outcomes[one])
             pairs += paired(outcomes[one][longest], outcomes[other][longest])
     return pairs
 
 
-def _ablation(console: Console, found: dict[str, Outcomes]) -> None:
+def _ablation(console: Console, result: dict[str, Outcomes]) -> None:
     """Hybrid, evolutionary and discrepancy search by length, and the best border (Stokman 2011, Tables 10 and 11)."""
     console.print("\n== by length, at the longest limit, all data sets together: mean gap, nats")
-    pooled = {name: _pooled(found, name) for name in ABLATION}
+    pooled = {name: _pooled(result, name) for name in ABLATION}
     counts = dict.fromkeys(EDGES, 0)
     for one in pooled[ABLATION[0]]:
         counts[next(edge for edge in EDGES if edge >= one.T)] += 1
@@ -150,9 +150,9 @@ def _border(console: Console, short: str, long: str, gaps: dict[int, float]) -> 
     )
 
 
-def _pooled(found: dict[str, Outcomes], name: str) -> Sequence[Outcome]:
+def _pooled(result: dict[str, Outcomes], name: str) -> Sequence[Outcome]:
     return [
-        one for outcomes in found.values() if name in outcomes for one in outcomes[name][max(outcomes[name])]
+        one for outcomes in result.values() if name in outcomes for one in outcomes[name][max(outcomes[name])]
     ]
 
 

@@ -146,10 +146,10 @@ def by_token(tables: dict[int, NDArray[np.int64]], labels: int, length: int) -> 
     index = np.zeros(length, np.int64)
     flat = all(len(t) == 1 or (t == t[0]).all() for t in tables.values())
     for token in range(length):
-        found = tables.get(token)
+        result = tables.get(token)
         table = np.zeros((1 if flat else labels + 1, labels), np.int64)
-        if found is not None:
-            table[0 if flat or token == 0 else slice(1, None)] = found[0] if flat else found
+        if result is not None:
+            table[0 if flat or token == 0 else slice(1, None)] = result[0] if flat else result
         key = table.tobytes()
         if key not in pool:
             pool[key] = len(values)

@@ -70,13 +70,13 @@ class Gates:
 
     def _node(self, kind: int, a: int, b: int, first: int, last: int) -> int:
         key = (kind, a, b)
-        found = self._number.get(key)
-        if found is None:
-            found = self._number[key] = len(self.nodes)
+        result = self._number.get(key)
+        if result is None:
+            result = self._number[key] = len(self.nodes)
             self.nodes.append(key)
             self.first.append(first)
             self.last.append(last)
-        return found
+        return result
 
     def below(self, roots: Iterable[int]) -> list[int]:
         """The roots and all that they rest on, children first."""
@@ -104,14 +104,14 @@ class Gates:
     def truth(self, node: int, token: int) -> Booleans:
         """(K, K), or (1, K) at token 0: where a node that looks only at the step into the token is true."""
         shape = (self.labels if token else 1, self.labels)
-        found: dict[int, Booleans] = {FALSE: np.zeros((1, 1), bool), TRUE: np.ones((1, 1), bool)}
+        result: dict[int, Booleans] = {FALSE: np.zeros((1, 1), bool), TRUE: np.ones((1, 1), bool)}
         for n in self.below([node]):
             kind, a, b = self.nodes[n]
             if kind == LITERAL:
-                found[n] = self.tables[b] if a == token else self.tables[b].T
+                result[n] = self.tables[b] if a == token else self.tables[b].T
             else:
-                found[n] = found[a] & found[b] if kind == AND else found[a] | found[b]
-        return np.broadcast_to(found[node], shape)
+                result[n] = result[a] & result[b] if kind == AND else result[a] | result[b]
+        return np.broadcast_to(result[node], shape)
 
     def after(self, node: int, token: int, symbol: frozenset[int], known: dict[int, int]) -> int:
         """What is left of a node once the step into the token is known to lie in the symbol's tables."""

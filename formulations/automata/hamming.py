@@ -162,7 +162,7 @@ class Repairs:
 
     def _steps(self, token: int, place: Place) -> list[Place]:
         before = -1 if place[0] < 0 else int(self.members[place[0]])
-        found = []
+        result = []
         for c, label in enumerate(self.members.tolist()):
             states = []
             for machine, state in zip(self.machines, place[1:], strict=True):
@@ -172,8 +172,8 @@ class Repairs:
                     break
                 states.append(int(machine.next_state[state, symbol]))
             else:
-                found.append((c, *states))
-        return found
+                result.append((c, *states))
+        return result
 
 
 def label_classes(machines: Sequence[Machine], labels: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

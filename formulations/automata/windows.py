@@ -66,8 +66,8 @@ class Window:
             else:
                 key = id(literal.pattern)
                 if key not in self._masks:
-                    found = np.array([literal.pattern.matches(token) for token in self.tokens], bool)
-                    self._masks[key] = literal.pattern, found
+                    result = np.array([literal.pattern.matches(token) for token in self.tokens], bool)
+                    self._masks[key] = literal.pattern, result
                 there = self._masks[key][1]
             if literal.place:
                 outside = [literal.pattern is None and not literal.holds]
@@ -79,8 +79,8 @@ class Window:
 
     def positions(self, condition: Condition) -> list[int]:
         """The tokens at which a condition holds."""
-        found: list[int] = np.flatnonzero(self.where(condition)).tolist()
-        return found
+        result: list[int] = np.flatnonzero(self.where(condition)).tolist()
+        return result
 
     def steps(self, choice: "StepChoice") -> StepTable:
         """The steps of the sequence."""

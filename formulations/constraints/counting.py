@@ -41,11 +41,11 @@ class _Counting(Template):
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         low, high = self._sides
-        found = (reading.run_starts if self._of_runs else reading.positions)(self.field)
-        missing = max(0, (low or 0) - len(found))
-        extra = [] if high is None else found[high:]
-        if found or low:
-            yield Trial(tuple(extra or found), missing + len(extra))
+        result = (reading.run_starts if self._of_runs else reading.positions)(self.field)
+        missing = max(0, (low or 0) - len(result))
+        extra = [] if high is None else result[high:]
+        if result or low:
+            yield Trial(tuple(extra or result), missing + len(extra))
 
 
 @dataclass(frozen=True)
@@ -198,9 +198,9 @@ class AtMostInWindow(Template):
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for window in self._windows(len(reading)):
-            found = [t for t in window if reading.has(t, self.field)]
-            if found:
-                yield Trial(tuple(found), max(0, len(found) - self.n))
+            result = [t for t in window if reading.has(t, self.field)]
+            if result:
+                yield Trial(tuple(result), max(0, len(result) - self.n))
 
 
 @template("all_different")
@@ -224,6 +224,8 @@ class AllDifferent(Matching):
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for field in self._fields():
-            found = [t for t in reading.positions(field) if self.pattern_of_tokens.matches(reading.tokens[t])]
-            if found:
-                yield Trial(tuple(found[1:] or found), len(found) - 1)
+            result = [
+                t for t in reading.positions(field) if self.pattern_of_tokens.matches(reading.tokens[t])
+            ]
+            if result:
+                yield Trial(tuple(result[1:] or result), len(result) - 1)

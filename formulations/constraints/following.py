@@ -54,11 +54,11 @@ def begins_and(labels: LabelSet, field: Selector, other: Selector) -> np.ndarray
 
 def _symbols(labels: LabelSet, field: Selector, other: Selector) -> tuple[np.ndarray, bool]:
     """Symbols (K+1, K), and whether the two have labels in common, so that symbols tell too where runs go on."""
-    found, shared = labels.field(field), labels.field(other).member
-    if not (found.member & shared).any():
+    result, shared = labels.field(field), labels.field(other).member
+    if not (result.member & shared).any():
         return begins_and(labels, field, other), False
     member = np.tile(shared, (len(labels) + 1, 1))
-    return bits(found.begins, member, found.member[None, :] & ~found.begins), True
+    return bits(result.begins, member, result.member[None, :] & ~result.begins), True
 
 
 @lru_cache(maxsize=64)

@@ -62,9 +62,9 @@ class Text(Template):
 
     def words(self) -> list[str]:
         """The names of fields, labels and groups that the text mentions."""
-        found: dict[str, Selector] = {}
-        self._parsed(lambda word: found.setdefault(word, word))
-        return list(found)
+        result: dict[str, Selector] = {}
+        self._parsed(lambda word: result.setdefault(word, word))
+        return list(result)
 
     def _parsed(self, resolve: Callable[[str], Selector]) -> Any:
         return read(self.form, self.text, resolve, {f.name: f for f in self.named}, dict(self.arguments))
@@ -91,20 +91,20 @@ def _read(statement: Text, known: LabelSet | None) -> Any:
     by_name = {group.name: group for group in statement.groups}
 
     def resolve(word: str) -> Selector:
-        found: Selector = by_name.get(word, word)
+        result: Selector = by_name.get(word, word)
         if known is not None:
-            known.field(found)
-        return found
+            known.field(result)
+        return result
 
-    found = statement._parsed(resolve)
+    result = statement._parsed(resolve)
     if known is not None:
-        for name in meaning.labels_as_fields(found, known):
+        for name in meaning.labels_as_fields(result, known):
             field = schemes.strip(name, known.scheme)
             message = (
                 f'"{name}" is a label, no field: write label(t) = "{name}", or name its field, "{field}"'
             )
             raise FormulaError(message, statement.text, max(0, statement.text.find(name)))
-    return found
+    return result
 
 
 @template("linear")
@@ -168,11 +168,11 @@ class Linear(Text):
         inequality: ast.Inequality = self.read(reading.labels)
         total, where = 0, set[int]()
         for term in inequality.terms:
-            found = [
+            result = [
                 t for t in range(len(reading)) if meaning.holds(term.formula, reading, {term.variable: t})
             ]
-            total += term.times * len(found)
-            where.update(found)
+            total += term.times * len(result)
+            where.update(result)
         low, high = inequality.low, inequality.high
         away = max(0, 0 if low is None else low - total, 0 if high is None else total - high)
         yield Trial(tuple(sorted(where)), away)

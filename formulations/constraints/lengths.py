@@ -17,9 +17,9 @@ from formulations.labels.reading import Reading
 
 def _begins_and_stays(labels: LabelSet, field: Selector) -> StepChoice:
     """Symbols: 2 where a run begins, 1 where it goes on, 0 outside."""
-    found = labels.field(field)
-    member = np.tile(found.member, (len(labels) + 1, 1))
-    return everywhere(bits(member & ~found.begins, found.begins))
+    result = labels.field(field)
+    member = np.tile(result.member, (len(labels) + 1, 1))
+    return everywhere(bits(member & ~result.begins, result.begins))
 
 
 @lru_cache(maxsize=256)

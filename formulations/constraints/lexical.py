@@ -176,12 +176,12 @@ class TagPhrases(_Stretches):
 
     @cached_property
     def _by_first(self) -> dict[str, set[tuple[str, ...]]]:
-        found: dict[str, set[tuple[str, ...]]] = {}
+        result: dict[str, set[tuple[str, ...]]] = {}
         for phrase in self.phrases:
             words = tuple(self._cased(word) for word in phrase.split())
             if len(words) > self.longer_than:
-                found.setdefault(words[0], set()).add(words)
-        return found
+                result.setdefault(words[0], set()).add(words)
+        return result
 
     def _cased(self, token: str) -> str:
         return token.lower() if self.ignore_case else token

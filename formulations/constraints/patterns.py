@@ -69,8 +69,8 @@ class Matches(Template):
             next_state = np.concatenate([next_state, stays], axis=1)
             begins = np.concatenate([np.ones((1, len(labels)), bool), labels.change[1:]])
             steps = everywhere(np.where(begins, symbols[None, :], next_state.shape[1] - 1))
-        found = Automaton(next_state, np.zeros_like(next_state), (~accepting).astype(np.int64))
-        return [read_by(found, steps)]
+        result = Automaton(next_state, np.zeros_like(next_state), (~accepting).astype(np.int64))
+        return [read_by(result, steps)]
 
     def remark(self, labels: LabelSet) -> str:
         _, next_state, accepting = _automaton(self, labels)
@@ -102,12 +102,12 @@ def _automaton(
     patterns, symbols = np.unique(rows, axis=1, return_inverse=True)
     letters = {name: np.flatnonzero(row).tolist() for name, row in zip(names, patterns, strict=True)}
     try:
-        found = regular.automaton(statement._expression, letters, patterns.shape[1])
+        result = regular.automaton(statement._expression, letters, patterns.shape[1])
     except ValueError as error:
         if "accepts nothing" not in str(error):
             raise FormulaError(str(error), statement.regex, 0) from None
-        found = regular.Automaton(np.zeros((1, patterns.shape[1]), np.int64), np.zeros(1, bool))
-    return symbols.reshape(-1).astype(np.int64), found.next_state, found.accepting
+        result = regular.Automaton(np.zeros((1, patterns.shape[1]), np.int64), np.zeros(1, bool))
+    return symbols.reshape(-1).astype(np.int64), result.next_state, result.accepting
 
 
 Places = frozenset[int]
@@ -152,9 +152,9 @@ def _after_repeats(body: Callable[[Places], Places], low: int, high: int | None,
         before, places = places, body(places)
         if places == before:
             break
-    found = new = places
+    result = new = places
     left = -1 if high is None else high - low
     while new and left:
-        new = body(new) - found
-        found, left = found | new, left - 1
-    return found
+        new = body(new) - result
+        result, left = result | new, left - 1
+    return result

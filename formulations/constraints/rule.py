@@ -135,10 +135,10 @@ class Rule:
             for an unknown field.
         """
         names = tuple(field.name for field in labels.each_field)
-        found = [statement.parts(labels) for statement in self.statements(names)]
-        if any(parts is None for parts in found):
+        result = [statement.parts(labels) for statement in self.statements(names)]
+        if any(parts is None for parts in result):
             return None
-        return tuple(part for parts in found for part in parts or ())
+        return tuple(part for parts in result for part in parts or ())
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> tuple[Part, ...]:
         """The parts whose violations, summed, are the rule's on these tokens.
@@ -156,9 +156,9 @@ class Rule:
 
     def _nearest(self, parts: Sequence[Part], labels: int, length: int) -> Relabelled:
         try:
-            found = Relabelled(self._regular(parts), labels, length, self.hard)
-            found.repairs  # noqa: B018 - raises where there are too many places
-            return found
+            result = Relabelled(self._regular(parts), labels, length, self.hard)
+            result.repairs  # noqa: B018 - raises where there are too many places
+            return result
         except TooManyStates:
             raise ValueError(
                 f'distance "hamming" would need more than {MOST_PLACES} states for a token: use "count"'
@@ -166,20 +166,20 @@ class Rule:
             ) from None
 
     def _regular(self, parts: Iterable[Part]) -> list[Machine]:
-        found = [part.machines for part in parts]
-        if None in found:
+        result = [part.machines for part in parts]
+        if None in result:
             raise ValueError(
                 'distance "hamming" is for rules that have a small machine, which this one has not: use "count"'
             )
-        return [machine for machines in found for machine in machines or ()]
+        return [machine for machines in result for machine in machines or ()]
 
     def trials(self, reading: Reading) -> list[Trial]:
         """Where the rule applies in a labelling, by the plain checker, and how much it is broken there."""
-        found = [t for s in self.statements(reading.fields) for t in s.trials(reading)]
+        result = [t for s in self.statements(reading.fields) for t in s.trials(reading)]
         if self.distance != "hamming":
-            return found
+            return result
         amount, changed = self._relabelling(reading)
-        return [Trial(tuple(changed), amount)] if found or amount else []
+        return [Trial(tuple(changed), amount)] if result or amount else []
 
     def _relabelling(self, reading: Reading) -> tuple[int, list[int]]:
         labels = reading.labels
@@ -197,8 +197,8 @@ class Rule:
         """
         view = labels or LabelSet(tuple(dict.fromkeys(labelling)))
         words = [""] * len(labelling) if tokens is None else tokens
-        found = sum(trial.amount for trial in self.trials(Reading(labelling, words, view)))
-        return min(found, 1) if self.distance == "binary" else found
+        result = sum(trial.amount for trial in self.trials(Reading(labelling, words, view)))
+        return min(result, 1) if self.distance == "binary" else result
 
 
 def maker(name: str) -> Callable[..., Rule]:

@@ -87,8 +87,8 @@ class Template(ABC):
 
     def selectors(self) -> list[Selector]:
         """The fields, labels and groups that the statement names."""
-        found = (getattr(self, f.name) for f in fields(self) if kinds(type(self))[f.name].names_fields)  # type: ignore[arg-type]
-        return [value for value in found if value is not None]
+        result = (getattr(self, f.name) for f in fields(self) if kinds(type(self))[f.name].names_fields)  # type: ignore[arg-type]
+        return [value for value in result if value is not None]
 
     def sentence(self) -> str:
         """`at_most_runs(title, 1)`."""

@@ -114,16 +114,16 @@ def holds(selector: Selector, test: Callable[[str], bool]) -> bool:
     """Whether something belongs to the field, label or group, given the names that it has; each group counts once."""
     known: dict[Group, bool] = {}
 
-    def found(selector: Selector) -> bool:
+    def result(selector: Selector) -> bool:
         if isinstance(selector, str):
             return test(selector)
         if not isinstance(selector, Group):
-            return any(map(found, selector))
+            return any(map(result, selector))
         if selector not in known:
-            known[selector] = any(map(found, selector.members)) != selector.complement
+            known[selector] = any(map(result, selector.members)) != selector.complement
         return known[selector]
 
-    return found(selector)
+    return result(selector)
 
 
 def renamed(selector: Selector, names: Mapping[str, Selector]) -> Selector:
@@ -310,14 +310,14 @@ class LabelSet:
         """(K,) the labels of a group."""
         known: dict[Group, Booleans] = {}
 
-        def found(member: str | Group) -> Booleans:
+        def result(member: str | Group) -> Booleans:
             if isinstance(member, str):
                 return fields[member].member
             if member not in known:
-                known[member] = np.any([found(m) for m in member.members], axis=0) != member.complement
+                known[member] = np.any([result(m) for m in member.members], axis=0) != member.complement
             return known[member]
 
-        return found(group)
+        return result(group)
 
     def _group(self, group: Group) -> Field:
         if not group.members:

@@ -44,10 +44,10 @@ class Reading:
         if isinstance(selector, str):
             return self._named(self.names[t], selector)
         key = (self.names[t], selector if isinstance(selector, Group) else tuple(selector))
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = holds(selector, lambda name: self._named(key[0], name))
-        return found
+        result = self._known.get(key)
+        if result is None:
+            result = self._known[key] = holds(selector, lambda name: self._named(key[0], name))
+        return result
 
     def _named(self, label: str, name: str) -> bool:
         """Whether a label is of the field, or the label, of that name."""
@@ -65,13 +65,13 @@ class Reading:
 
     def runs(self, selector: Selector) -> list[tuple[int, int]]:
         """(first, last) token of each run of the field."""
-        found: list[tuple[int, int]] = []
+        result: list[tuple[int, int]] = []
         for t in range(len(self)):
             if self.begins(t, selector):
-                found.append((t, t))
+                result.append((t, t))
             elif self.has(t, selector):
-                found[-1] = (found[-1][0], t)
-        return found
+                result[-1] = (result[-1][0], t)
+        return result
 
     def changes(self) -> list[int]:
         """Tokens t >= 1 at which a run of any field begins or `O` is entered."""

@@ -60,13 +60,13 @@ def _unfinished(names: list[str], scheme: str) -> str:
         field, role = levels(name, scheme)[0]
         roles.setdefault(field, set()).add(role)
     letters = {role: letter for letter, role in MARKS[scheme].items()}
-    for field, found in roles.items():
-        seen = " and ".join(f"{letters[role]}-{field}" for role in sorted(found))
-        seen = f"there {'are' if len(found) > 1 else 'is'} {seen}"
-        if found & {"I", "E"} and "B" not in found:
+    for field, result in roles.items():
+        seen = " and ".join(f"{letters[role]}-{field}" for role in sorted(result))
+        seen = f"there {'are' if len(result) > 1 else 'is'} {seen}"
+        if result & {"I", "E"} and "B" not in result:
             other = '; where I- may begin a run, take scheme="iob1"' if scheme == "bio" else ""
             return f"taken as {scheme}, although {seen} but no B-{field}, with which its runs begin{other}"
-        if scheme in CLOSED and found & {"B", "I"} and "E" not in found:
+        if scheme in CLOSED and result & {"B", "I"} and "E" not in result:
             end = letters["E"]
             return f"taken as {scheme}, although {seen} but no {end}-{field}, with which its runs end"
     return ""

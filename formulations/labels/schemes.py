@@ -71,11 +71,11 @@ def levels(name: str, scheme: str) -> tuple[tuple[str, str], ...]:
     roles = MARKS[scheme]
     if scheme != "paths":
         return ((name[2:], roles[name[0]]),)
-    found: list[tuple[str, str]] = []
+    result: list[tuple[str, str]] = []
     for part in name.split("/"):
-        parent = found[-1][0] + "/" if found else ""
-        found.append((parent + part[2:], roles[part[0]]))
-    return tuple(found)
+        parent = result[-1][0] + "/" if result else ""
+        result.append((parent + part[2:], roles[part[0]]))
+    return tuple(result)
 
 
 def strip(name: str, scheme: str) -> str:
@@ -122,8 +122,8 @@ def run_forms(names: Sequence[str], scheme: str) -> Integers:
         outer, (field, role) = tuple((f, "I") for f, _ in path[:-1]), path[-1]
         for place, roles in enumerate(wanted):
             tried = roles if role else ""
-            found = (known.get((*above, (field, r))) for r in tried for above in (outer, path[:-1]))
-            forms[k, place] = next((j for j in found if j is not None), k)
+            result = (known.get((*above, (field, r))) for r in tried for above in (outer, path[:-1]))
+            forms[k, place] = next((j for j in result if j is not None), k)
     return forms
 
 

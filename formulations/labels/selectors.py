@@ -16,16 +16,16 @@ def selector(value: Any, what: str) -> Selector:
         raise ParameterError(
             f"{what} is {brief(value)}; expected a field, a label, a group, or a list of them"
         )
-    found: list[str | Group] = []
+    result: list[str | Group] = []
     for number, member in enumerate(value):
         try:
             inner = selector(member, what)
         except ParameterError as error:
             raise ParameterError(str(error), number, *error.path) from None
-        found += [inner] if isinstance(inner, str | Group) else inner
-    if not found:
+        result += [inner] if isinstance(inner, str | Group) else inner
+    if not result:
         raise ParameterError(f"{what} is an empty list; expected at least one field")
-    return tuple(found)  # type: ignore[arg-type]
+    return tuple(result)  # type: ignore[arg-type]
 
 
 def _perhaps_selector(value: Any, what: str) -> Selector | None:

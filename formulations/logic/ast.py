@@ -29,9 +29,9 @@ class Position:
         """The token's number, which may lie outside the sequence."""
         if not self.base:
             return self.shift
-        found = length - 1 if self.base == "last" else environment[self.base]
-        assert isinstance(found, int)
-        return found + self.shift
+        result = length - 1 if self.base == "last" else environment[self.base]
+        assert isinstance(result, int)
+        return result + self.shift
 
     @property
     def free(self) -> frozenset[str]:
@@ -53,9 +53,9 @@ class Name:
 
     def of(self, environment: Environment) -> Selector:
         """The field, label or group."""
-        found = environment[str(self.selector)] if self.variable else self.selector
-        assert not isinstance(found, int)
-        return found
+        result = environment[str(self.selector)] if self.variable else self.selector
+        assert not isinstance(result, int)
+        return result
 
     @property
     def free(self) -> frozenset[str]:
@@ -71,10 +71,10 @@ class Formula:
 
     @cached_property
     def free(self) -> tuple[str, ...]:
-        found: frozenset[str] = frozenset()
+        result: frozenset[str] = frozenset()
         for part in self.parts():
-            found |= frozenset(part.free) if part is not None else frozenset()
-        return tuple(sorted(found))
+            result |= frozenset(part.free) if part is not None else frozenset()
+        return tuple(sorted(result))
 
     @cached_property
     def size(self) -> int:
@@ -150,11 +150,11 @@ class Quantified(Formula):
 
     @cached_property
     def free(self) -> tuple[str, ...]:
-        found = set(self.inner.free) - {self.binder.name}
+        result = set(self.inner.free) - {self.binder.name}
         if isinstance(self.binder, PositionBinder):
             for bound in (self.binder.low, self.binder.high, self.binder.unequal):
-                found |= bound.free if bound is not None else set()
-        return tuple(sorted(found))
+                result |= bound.free if bound is not None else set()
+        return tuple(sorted(result))
 
 
 @dataclass(frozen=True)

@@ -65,9 +65,9 @@ class Inequalities(Formulas):
         if node.data == "counted":
             before = dict(self.scope)
             self.scope[str(node.children[0])] = here
-            found = self.formula(node.children[1])
+            result = self.formula(node.children[1])
             self.scope = before
-            return variable, found
+            return variable, result
         name, arguments = called(node)
         usages = {"runs": 1, "tokens": 1, "changes": 0, "steps": 2, "at": 2}
         if name not in usages:

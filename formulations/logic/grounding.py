@@ -35,12 +35,12 @@ class Grounder:
     def node(self, formula: Formula, environment: dict[str, Value], positive: bool = True) -> int:
         """The node that is true where the formula is, or, if not `positive`, where it is not."""
         key = (id(formula), positive, *(environment[name] for name in formula.free))
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._made(formula, environment, positive)
+        result = self._known.get(key)
+        if result is None:
+            result = self._known[key] = self._made(formula, environment, positive)
             self._check(len(self._known))
             self._check(len(self.gates.nodes))
-        return found
+        return result
 
     def _check(self, size: int) -> None:
         if not size % 256:
@@ -127,8 +127,8 @@ class Grounder:
             case ("begins", name):
                 return labels.field(name).begins
             case ("goes on", name):
-                found = labels.field(name)
-                return found.member[None, :] & ~found.begins
+                result = labels.field(name)
+                return result.member[None, :] & ~result.begins
             case ("change",):
                 return labels.change
             case ("edge", before, after):

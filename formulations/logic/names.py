@@ -76,10 +76,10 @@ class Names:
     def _variable(self, token: Any) -> Position:
         word = str(token)
         known = {"first": Position("", 0), "last": Position("last", 0), "length": Position("last", 1)}
-        found = self.scope.get(word, known.get(word))
-        if isinstance(found, Position):
-            return found
-        if isinstance(found, Name):
+        result = self.scope.get(word, known.get(word))
+        if isinstance(result, Position):
+            return result
+        if isinstance(result, Name):
             raise self.fail(f"{word!r} stands for a label where a position was expected", token)
         bound = [*known, *(name for name, value in self.scope.items() if isinstance(value, Position))]
         raise self.fail(f"a free variable: nothing binds {word!r}{suggestion(word, bound)}", token)
@@ -89,10 +89,10 @@ class Names:
         if getattr(node, "data", "") == "sum" and not is_name(node):
             raise self.fail("a number where a field was expected", node)
         quoted = not is_name(node)
-        found = None if quoted else self.scope.get(word)
-        if isinstance(found, Name):
-            return found
-        if isinstance(found, Position):
+        result = None if quoted else self.scope.get(word)
+        if isinstance(result, Name):
+            return result
+        if isinstance(result, Position):
             raise self.fail(f"{word!r} stands for a position where a field was expected", node)
         try:
             return Name(self.resolve(word))

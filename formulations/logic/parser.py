@@ -102,12 +102,12 @@ def parse(text: str, start: str) -> Any:
         raise FormulaError(what, text, at) from None
     except UnexpectedToken as error:
         expected = sorted({_SIGNS.get(name, name.lower()) for name in error.expected})
-        found = "the end" if error.token.type == "$END" else f"{str(error.token)!r}"
+        result = "the end" if error.token.type == "$END" else f"{str(error.token)!r}"
         at = len(text) if error.token.type == "$END" else int(error.token.start_pos or 0)
         if not expected:
-            raise FormulaError(f"{found} does not belong here", text, at) from None
+            raise FormulaError(f"{result} does not belong here", text, at) from None
         wanted = ", ".join(expected[:-1]) + (" or " if expected[:-1] else "") + expected[-1]
-        raise FormulaError(f"{found} where {wanted} was expected", text, at) from None
+        raise FormulaError(f"{result} where {wanted} was expected", text, at) from None
     _check_depth(tree, text)
     return tree
 

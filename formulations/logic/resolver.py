@@ -25,8 +25,8 @@ class Formulas(Names):
 
     def formula(self, node: Any) -> ast.Formula:
         """A tree as a formula."""
-        found: ast.Formula = getattr(self, f"_{node.data}")(node)
-        return found
+        result: ast.Formula = getattr(self, f"_{node.data}")(node)
+        return result
 
     def _both(self, node: Any) -> ast.Formula:
         return _balanced(ast.And, [self.formula(part) for part in _flat(node)])
@@ -55,11 +55,11 @@ class Formulas(Names):
         quantifier, *binders, inner = node.children
         block, before = next(self.fresh), dict(self.scope)
         bound = [self._bind(binder) for binder in binders]
-        found = self.formula(inner)
+        result = self.formula(inner)
         self.scope = before
         for binder in reversed(bound):
-            found = ast.Quantified(not str(quantifier).startswith("exists"), binder, found, block)
-        return found
+            result = ast.Quantified(not str(quantifier).startswith("exists"), binder, result, block)
+        return result
 
     def _bind(self, node: Any) -> ast.Binder:
         token = node.children[0]
@@ -151,12 +151,12 @@ class Formulas(Names):
             calls = (*self.calls, formula.name)
             inner = Formulas(formula.text, self.resolve, self.named, scope, self.fresh, self.used, calls)
             self.used[key] = inner.formula(parse(formula.text, "formula"))
-        found: ast.Formula = self.used[key]
-        if found.size > LARGEST:
+        result: ast.Formula = self.used[key]
+        if result.size > LARGEST:
             raise self.fail(
                 f"{formula.name} is more than {LARGEST} parts, once all it calls is written out", call
             )
-        return found
+        return result
 
     def _comparison(self, node: Any) -> ast.Formula:
         left, token, right = node.children
@@ -169,8 +169,8 @@ class Formulas(Names):
         if kind in (*LABELS, "token"):
             if relation not in ("=", "!="):
                 raise self.fail(f"{kind}(…) can be compared by = and != only", token)
-            found = self._token(left, right) if kind == "token" else self._label(kind, left, right)
-            return ast.Not(found) if relation == "!=" else found
+            result = self._token(left, right) if kind == "token" else self._label(kind, left, right)
+            return ast.Not(result) if relation == "!=" else result
         raise self.fail(f"{spoken(left)} compared with {spoken(right)}", node)
 
     def _compare(self, node: Any, left: Any, relation: str, right: Any) -> ast.Formula:
@@ -180,8 +180,8 @@ class Formulas(Names):
                 raise self.fail("label compared with number", node)
             if relation not in ("=", "!="):
                 raise self.fail("labels can be compared by = and != only", node)
-            found: ast.Formula = ast.SameName(a, b)
-            return ast.Not(found) if relation == "!=" else found
+            result: ast.Formula = ast.SameName(a, b)
+            return ast.Not(result) if relation == "!=" else result
         if relation in (">", ">="):
             a, b, relation = b, a, turned(relation)
         return ast.Not(ast.Compare("=", a, b)) if relation == "!=" else ast.Compare(relation, a, b)
@@ -189,8 +189,8 @@ class Formulas(Names):
     def _operand(self, node: Any) -> ast.Position | ast.Name:
         if kind_of(node) == "text" or (is_name(node) and word_of(node) not in (*POSITIONS, *self.scope)):
             return self._field(node)
-        found = self.scope.get(word_of(node)) if is_name(node) else None
-        return found if isinstance(found, ast.Name) else self._position(node)
+        result = self.scope.get(word_of(node)) if is_name(node) else None
+        return result if isinstance(result, ast.Name) else self._position(node)
 
     def _label(self, kind: str, left: Any, right: Any) -> ast.Formula:
         at = self._only_position(left)
@@ -201,8 +201,8 @@ class Formulas(Names):
             before, after = (self._field(name) for name in right.children)
             return ast.Edge(before, after, at)
         if kind != "edge" and (other == "text" or is_name(right)):
-            found = self.scope.get(word_of(right)) if is_name(right) else None
-            if isinstance(found, ast.Position) or (is_name(right) and word_of(right) in POSITIONS):
+            result = self.scope.get(word_of(right)) if is_name(right) else None
+            if isinstance(result, ast.Position) or (is_name(right) and word_of(right) in POSITIONS):
                 raise self.fail("label compared with number", right)
             return (ast.Innermost if kind == "field" else ast.Member)(self._field(right), at)
         if kind == "edge" and is_name(right):
@@ -250,11 +250,11 @@ class Formulas(Names):
 
 def _flat(node: Any) -> list[Any]:
     """The operands of a chain of the same connective."""
-    found, kind = [], node.data
+    result, kind = [], node.data
     while node.data == kind:
         node, last = node.children
-        found.append(last)
-    return [node, *reversed(found)]
+        result.append(last)
+    return [node, *reversed(result)]
 
 
 def _balanced(join: Any, parts: list[ast.Formula]) -> ast.Formula:

@@ -42,8 +42,8 @@ def holds(formula: Formula, reading: Reading, environment: Environment) -> bool:
         case ast.Iff(left, right):
             return holds(left, reading, environment) == holds(right, reading, environment)
         case ast.Quantified(universal, _, inner, _):
-            found = (holds(inner, reading, each) for each in values(formula, reading, environment))
-            return all(found) if universal else any(found)
+            result = (holds(inner, reading, each) for each in values(formula, reading, environment))
+            return all(result) if universal else any(result)
         case ast.Compare(relation, left, right):
             a, b = left.at(environment, T), right.at(environment, T)
             return a < b if relation == "<" else a <= b if relation == "<=" else a == b

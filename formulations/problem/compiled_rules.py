@@ -240,19 +240,19 @@ def _compiled(item: Rule | Feature, name: str, labels: LabelSet) -> CompiledRule
 
 def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
     """What is odd about rules with these labels, or about the labels that rules are about, though no error."""
-    found = []
+    result = []
     if rules.rules and labels.notice:
-        found.append(labels.notice)
+        result.append(labels.notice)
     absent = rules.absent(labels)
     if absent:
-        found.append(f"no label for {', '.join(absent)}: counted as absent")
+        result.append(f"no label for {', '.join(absent)}: counted as absent")
     odd = [rule for rule in rules.rules if type(rule.statement).remark is not Template.remark]
     known = labels.declaring(rules.fields)
     names = tuple(field.name for field in known.each_field)
     for rule in odd:
         said = (statement.remark(known) for statement in rule.statements(names))
-        found += [f'rule "{rule.title}": {text}' for text in dict.fromkeys(said) if text]
-    return found
+        result += [f'rule "{rule.title}": {text}' for text in dict.fromkeys(said) if text]
+    return result
 
 
 def unique_names(items: Iterable[Rule | Feature]) -> list[str]:

@@ -49,6 +49,6 @@ def _array(array: np.ndarray) -> bytes:
 
 
 def _hash(kind: str, content: bytes) -> bytes:
-    found = blake2b(kind.encode() + b"\0", digest_size=32)
-    found.update(content)
-    return found.digest()
+    result = blake2b(kind.encode() + b"\0", digest_size=32)
+    result.update(content)
+    return result.digest()

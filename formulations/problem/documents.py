@@ -58,13 +58,13 @@ def join(trellises: Iterable[Trellis], separator: str | None = "\n") -> Document
     ValueError
         for no trellises, for some that differ in labels or order, and for a separator where there is no label `O`.
     """
-    found = list(trellises)
-    if not found:
+    result = list(trellises)
+    if not result:
         raise ValueError("a document has at least one sequence, but none is given")
-    between = [] if separator is None else [_separator(found[0], separator)]
-    pieces = [piece for each in found for piece in (*between, each)][len(between) :]
+    between = [] if separator is None else [_separator(result[0], separator)]
+    pieces = [piece for each in result for piece in (*between, each)][len(between) :]
     ends = np.cumsum([len(piece) for piece in pieces])[:: 1 + len(between)].tolist()
-    sequences = tuple((end - len(each), end) for each, end in zip(found, ends, strict=True))
+    sequences = tuple((end - len(each), end) for each, end in zip(result, ends, strict=True))
     return Document(Trellis.joined(pieces), sequences)
 
 

@@ -187,7 +187,7 @@ class Folding:
         TooManyStates
             where one would be too large.
         """
-        found = []
+        result = []
         for place, rule, parts in self._following:
             once, count = rule.binary and not rule.rule.hard, 0
             for number, part in enumerate(parts):
@@ -199,9 +199,9 @@ class Folding:
                     automaton = machine.automaton.once if once else machine.automaton
                     steps = StepChoice(machine.steps.values, part.steps.condition)
                     key, penalty = (place, count), rule.rule.units
-                    found.append(Followed(key, steps, automaton.early, penalty, (place, number), total))
+                    result.append(Followed(key, steps, automaton.early, penalty, (place, number), total))
                     count += 1
-        return found
+        return result
 
 
 def _sampled(part: UnboundPart, length: int = 8) -> Part:

@@ -58,8 +58,8 @@ class GroundRule:
 
     def violations(self, path: Path) -> int:
         """Violations of label ids (T,)."""
-        found = sum(part.violations(path) for part in self.parts)
-        return min(found, 1) if self.binary else found
+        result = sum(part.violations(path) for part in self.parts)
+        return min(result, 1) if self.binary else result
 
     @property
     def folds(self) -> bool:

@@ -100,12 +100,12 @@ def joined(lattices: Sequence[Lattice]) -> Lattice:
             step.append(np.zeros(1, np.int64))
         step.append(later + sum(map(len, pool)))
         pool.append(edges)
-    found = Lattice(np.concatenate(node), np.concatenate(pool), np.concatenate(step))
-    T, K = found.shape
-    uses = np.bincount(found.step, minlength=len(found.pool)).astype(np.int64)
-    highest = found.node.reshape(T, -1, K).max(axis=1)
-    check_total([("node", highest, np.ones(T, np.int64)), ("edge", found.pool, uses)])
-    return found
+    result = Lattice(np.concatenate(node), np.concatenate(pool), np.concatenate(step))
+    T, K = result.shape
+    uses = np.bincount(result.step, minlength=len(result.pool)).astype(np.int64)
+    highest = result.node.reshape(T, -1, K).max(axis=1)
+    check_total([("node", highest, np.ones(T, np.int64)), ("edge", result.pool, uses)])
+    return result
 
 
 def _after_others(lattice: Lattice) -> tuple[Grid, Grid, Grid]:

@@ -77,10 +77,10 @@ class Vocabulary:
     def known_rows(self, tokens: Sequence[str]) -> NDArray[np.int64] | None:
         """(T,) the row of each token; None where one is new."""
         try:
-            found = itemgetter(*tokens)(self._row)
+            result = itemgetter(*tokens)(self._row)
         except KeyError:
             return None
-        return np.frombuffer(bytearray().join(found if len(tokens) > 1 else (found,)), np.int64)
+        return np.frombuffer(bytearray().join(result if len(tokens) > 1 else (result,)), np.int64)
 
     def rows(self, tokens: Sequence[str]) -> NDArray[np.int64]:
         """(T,) the row of each token."""

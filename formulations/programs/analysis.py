@@ -73,13 +73,13 @@ def analyse(rules: RuleSet, labels: LabelSet, tokens: Sequence[str]) -> list[Ana
     compiled = compile_rules(rules, labels)
     problem, left = compiled.problem(trellis), Folding(compiled).left
     empty = formulate(replace(problem, rules=())).program
-    found = []
+    result = []
     for place, (rule, ground) in enumerate(zip(rules.rules, problem.rules, strict=True)):
         program = formulate(replace(problem, rules=(ground,))).program
         size = program.n_rows - empty.n_rows, program.n_columns - empty.n_columns
         row = _analysis(rule, ground, labels, tokens, *size)
-        found.append(replace(row, apart=left.get(place, "")))
-    return found
+        result.append(replace(row, apart=left.get(place, "")))
+    return result
 
 
 def _analysis(
@@ -115,8 +115,8 @@ def _kind(ground: GroundRule) -> str:
 def _partial(rule: Rule, ground: GroundRule, labels: LabelSet, tokens: Sequence[str]) -> str:
     if any(isinstance(part, Circuit | Relabelled) for part in ground.parts):
         return partial_by_sample(rule, labels, tokens[:SAMPLE])
-    found = {machine.automaton.partial for machine in ground.machines}
-    return "" if "" in found or ground.unseen else "sound" if "sound" in found else "exact"
+    result = {machine.automaton.partial for machine in ground.machines}
+    return "" if "" in result or ground.unseen else "sound" if "sound" in result else "exact"
 
 
 def partial_by_sample(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> str:
@@ -154,8 +154,8 @@ def _compared(prefix: list[Machine], whole: list[Machine], labels: int, length: 
                     symbol = int(table[before + 1 if len(table) > 1 else 0, label])
                     now.append(int(machine.next_state[state, symbol]))
                     emitted[i >= count] += int(machine.emits[state, symbol])
-                found = {(a + emitted[0], b + emitted[1]) for a, b in broken}
-                after.setdefault(tuple(now), set()).update(found)
+                result = {(a + emitted[0], b + emitted[1]) for a, b in broken}
+                after.setdefault(tuple(now), set()).update(result)
         front = after
         if len(front) > MOST_COMPARED:
             return ""

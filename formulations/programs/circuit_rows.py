@@ -60,15 +60,15 @@ class _Writer:
         kind, a, b = self.gates.nodes[node]
         if kind in (LITERAL, AND):
             return [node]
-        found, stack = [], [b, a]
+        result, stack = [], [b, a]
         while stack:
             n = stack.pop()
             inner, c, d = self.gates.nodes[n]
             if inner not in (LITERAL, AND) and self.uses[n] == 1:
                 stack += (d, c)
             else:
-                found.append(n)
-        return list(dict.fromkeys(found))
+                result.append(n)
+        return list(dict.fromkeys(result))
 
     def _column(self, node: int) -> int:
         """The column of a node; those of all that it rests on are made first."""

@@ -217,7 +217,7 @@ class _Reader(Declared):
         missing = [name for name, f in known.items() if f.default is MISSING and name not in table]
         if missing:
             raise Misplaced(f"{missing[0]} is missing", *path)
-        found = {}
+        result = {}
         for name, f in known.items():
             if name not in table or name in other:
                 continue
@@ -228,10 +228,10 @@ class _Reader(Declared):
             else:
                 value = self._with_files(value, name, at, kind is WORDS)
             try:
-                found[f.name] = kind.check(value, name)
+                result[f.name] = kind.check(value, name)
             except ParameterError as error:
                 raise Misplaced(str(error), *at, *error.path) from None
-        return found
+        return result
 
     def _with_files(self, value: Any, name: str, path: tuple[Any, ...], words: bool) -> Any:
         """The value with the words that stand in files, in token patterns too."""

@@ -83,20 +83,20 @@ def locate(text: str, path: Path, offset: int | None = None) -> Place | None:
 
 def _find(text: str, path: Path) -> tuple[int, int, int]:
     """How many steps of the path the text has, and where the key and the value that they lead to stand."""
-    found, base, entries = (0, 0, 0), 0, _statements(text)
-    while found[0] < len(path) and (entry := next(entries, None)):
+    result, base, entries = (0, 0, 0), 0, _statements(text)
+    while result[0] < len(path) and (entry := next(entries, None)):
         (names, value), depth = entry, base
         for name, key in names:
             if path[depth : depth + 1] != (name,):
                 break
             depth += 1
-            if depth > found[0]:
-                found = depth, key, key
+            if depth > result[0]:
+                result = depth, key, key
         else:
             if names and value is not None:
-                found, base = (depth, names[-1][1], value), depth
+                result, base = (depth, names[-1][1], value), depth
                 entries = _entries(text, value, path[depth:])
-    return found
+    return result
 
 
 def _statements(text: str) -> Iterator[tuple[Names, int | None]]:

@@ -39,15 +39,15 @@ def write(rules: RuleSet) -> str:
 
 def _templates(rules: RuleSet) -> dict[str, tuple[NamedFormula, str]]:
     """Those of the rule set, and those that rules made in Python bring along."""
-    found = {f.name: (f, kind) for f, kind in rules.templates}
+    result = {f.name: (f, kind) for f, kind in rules.templates}
     for rule in rules.rules:
         if isinstance(rule.statement, Text):
             made = rule.statement
             own = [(made.template, made.form)] if made.template else []
             for formula, kind in (*((f, "logic") for f in made.named), *own):
-                if found.setdefault(formula.name, (formula, kind)) != (formula, kind):
+                if result.setdefault(formula.name, (formula, kind)) != (formula, kind):
                     raise ValueError(f"two different templates are named {formula.name!r}")
-    return found
+    return result
 
 
 def _rule_table(rule: Rule) -> dict[str, Any]:
@@ -120,12 +120,12 @@ def _gather(selector: Selector | None, groups: dict[str, Group], known: set[Grou
 
 def _fields(rules: RuleSet) -> list[str]:
     """What rules made in Python name, which a file has to declare."""
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
 
     def add(selector: Selector | None, taken: tuple[str, ...]) -> None:
         for member in listed(selector or ()):
             names = sorted(member.names) if isinstance(member, Group) else [member]
-            found.update(dict.fromkeys(name for name in names if name not in (OUTSIDE, EACH_FIELD, *taken)))
+            result.update(dict.fromkeys(name for name in names if name not in (OUTSIDE, EACH_FIELD, *taken)))
 
     for item in rules:
         taken = SCOPES[item.scope] if isinstance(item, Rule) else ()
@@ -137,4 +137,4 @@ def _fields(rules: RuleSet) -> list[str]:
             for name in text.words():
                 if name not in groups:
                     add(name, taken)
-    return list(found)
+    return list(result)

@@ -20,14 +20,14 @@ def numberings(token: str) -> tuple[Numbering, ...]:
     body = match[1]
     if body[0].isdigit():
         return (("digits", tuple(int(part) for part in body.split("."))),) if len(body) < 100 else ()
-    found: list[Numbering] = []
+    result: list[Numbering] = []
     if body in (body.upper(), body.lower()) and _ROMAN.fullmatch(body.upper()):
         values = [_VALUES[c] for c in body.upper()]
         smaller = (v < w for v, w in zip(values, [*values[1:], 0], strict=True))
-        found.append(("roman", (sum(-v if s else v for v, s in zip(values, smaller, strict=True)),)))
+        result.append(("roman", (sum(-v if s else v for v, s in zip(values, smaller, strict=True)),)))
     if len(body) == 1 and body.isascii():
-        found.append(("letter", (ord(body.lower()) - ord("a") + 1,)))
-    return tuple(found)
+        result.append(("letter", (ord(body.lower()) - ord("a") + 1,)))
+    return tuple(result)
 
 
 def continues(before: str, token: str) -> bool:

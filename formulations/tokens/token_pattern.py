@@ -89,12 +89,12 @@ class TokenPattern:
 
     def matches(self, token: str) -> bool:
         """Whether one token fits."""
-        found = self._known.get(token)
-        if found is None:
-            found = self._known[token] = self._fits(token)
+        result = self._known.get(token)
+        if result is None:
+            result = self._known[token] = self._fits(token)
             if len(self._known) > 1 << 16:
                 self._known.clear()
-        return found
+        return result
 
     def _fits(self, token: str) -> bool:
         if self._cased(token) in self._unless:
@@ -124,10 +124,10 @@ def tokens(
     unless: Sequence[str] = (),
 ) -> TokenPattern:
     """A predicate on tokens; see `TokenPattern`."""
-    found = TokenPattern(words, pattern, ignore_case, token_class, unless)  # type: ignore[arg-type]
-    if not found:
+    result = TokenPattern(words, pattern, ignore_case, token_class, unless)  # type: ignore[arg-type]
+    if not result:
         raise ValueError("names no token: give words, a pattern, a token class, or what it is not")
-    return found
+    return result
 
 
 def as_pattern(value: Any, what: str) -> TokenPattern:
@@ -167,15 +167,15 @@ def _perhaps_pattern(value: Any, what: str) -> TokenPattern | None:
 def _patterns(value: Any, what: str) -> tuple[TokenPattern, ...]:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise ParameterError(f"{what} is {brief(value)}; expected a list of patterns, one for each token")
-    found = []
+    result = []
     for number, each in enumerate(value):
         try:
-            found.append(as_pattern(each, f"{what}[{number}]"))
+            result.append(as_pattern(each, f"{what}[{number}]"))
         except ParameterError as error:
             raise ParameterError(str(error), number, *error.path) from None
-    if not found:
+    if not result:
         raise ParameterError(f"{what} is empty: give a pattern for each token")
-    return tuple(found)
+    return tuple(result)
 
 
 _SCHEMA = {"$ref": "#/definitions/tokens"}

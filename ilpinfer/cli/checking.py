@@ -35,11 +35,11 @@ def check(rules: str, gold: str, scheme: str, as_json: bool, column: str) -> Non
         Gold(tokens, labels, example.where) for (tokens, labels), example in zip(pairs, examples, strict=True)
     ]
     with progress("checking", len(sequences)) as advance:
-        found = check_rules(rule_set, sequences, label_set, advance)
+        result = check_rules(rule_set, sequences, label_set, advance)
     if as_json:
-        print(json.dumps([row.to_dict() for row in found], indent=2, ensure_ascii=False))
+        print(json.dumps([row.to_dict() for row in result], indent=2, ensure_ascii=False))
     else:
-        _show(found)
+        _show(result)
 
 
 def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
@@ -56,10 +56,10 @@ def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ..
     return [tuple(labels) for labels in labellings] if fits else converted(labellings, scheme)
 
 
-def _show(found: Sequence[Checked]) -> None:
+def _show(result: Sequence[Checked]) -> None:
     shown = table("rule")
     numbers(shown, "broken in", "share", "applies", "holds", "breaks", "penalty", "suggested")
-    for row in found:
+    for row in result:
         held = f"{row.holds / row.applies:.1%}" if row.applies else "-"
         penalty = "hard" if row.penalty is None else f"{row.penalty:.2f}"
         suggested = "-" if row.suggested_penalty is None else f"{row.suggested_penalty:.2f}"
@@ -67,7 +67,7 @@ def _show(found: Sequence[Checked]) -> None:
         add_row(shown, row.rule, *counts, penalty, suggested)
     screen = console()
     screen.print(shown)
-    for row in found:
+    for row in result:
         for line in _remarks(row):
             screen.print(f"{row.rule}: {line}", highlight=False, soft_wrap=True)
 

@@ -61,8 +61,8 @@ def compare(
     job = digest(__version__, content, plan)
     with Journal(Path(output, FILES[0]), job, work.spot, inputs) as journal:
         work.run(journal)
-        found = tallies(journal.rows())
-        summary = [tally.summary() for tally in found]
+        result = tallies(journal.rows())
+        summary = [tally.summary() for tally in result]
         about: Row = {
             "source": source,
             "rules": rules,
@@ -72,7 +72,7 @@ def compare(
         }
         record = {**about, "methods": [asdict(line) for line in summary]}
         write_whole(Path(output, FILES[1]), json.dumps(record, indent=2) + "\n", inputs)
-        write_whole(Path(output, FILES[2]), report(about, found), inputs)
+        write_whole(Path(output, FILES[2]), report(about, result), inputs)
     show_comparison(summary)
     work.findings.check()
 

@@ -127,7 +127,7 @@ class _Work:
         """The row of a solution; of an error where it cannot be made."""
         try:
             values = solution.to_dict(incumbents=self.options["trace"])
-            if self.options["explain"] and solution.found:
+            if self.options["explain"] and solution.has_labelling:
                 values["explanation"] = solution.explain().to_dict()
         except Exception as error:
             if traceback_wanted():
@@ -161,9 +161,9 @@ def _solver(method: str, time_limit: float | None, options: Row) -> Solve:
         errors, trace = on_error(), Trace()
         watch = (lambda *now: trace.append([finite(x) for x in now])) if options["trace"] else None
         given, again = tee(trellises)
-        found_many = decoder.decode_many(given, top=top, callback=watch, n_jobs=jobs, on_error=errors)
-        for trellis, found in zip(again, found_many, strict=False):
-            solutions: Any = found if top else [found]
+        result_many = decoder.decode_many(given, top=top, callback=watch, n_jobs=jobs, on_error=errors)
+        for trellis, result in zip(again, result_many, strict=False):
+            solutions: Any = result if top else [result]
             if not solutions:
                 solutions = list(decoder.decode_many([trellis], on_error=errors))
             yield solutions, list(trace)
@@ -185,9 +185,9 @@ def _two_phase_solver(call: Row, options: Row) -> Solve:
 
     def solve(trellises: Iterable[Trellis], rules: RuleSet) -> Iterator[tuple[list[Solution], Trace]]:
         for trellis in trellises:
-            found = _attempted(trellis, rules, call)
+            result = _attempted(trellis, rules, call)
             yield (
-                (found if call["top"] else [found]) or [_attempted(trellis, rules, {**call, "top": None})],
+                (result if call["top"] else [result]) or [_attempted(trellis, rules, {**call, "top": None})],
                 [],
             )
 

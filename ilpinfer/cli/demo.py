@@ -41,11 +41,11 @@ def demo(seed: int, count: int) -> None:
     pairs: list[tuple[resumes.Item, Solution, Solution]] = []
     with progress("decoding", count) as advance:
         for number, item in enumerate(items):
-            found = {method: decode(model.trellis(item.tokens), rules, method=method) for method in METHODS}
+            result = {method: decode(model.trellis(item.tokens), rules, method=method) for method in METHODS}
             scheme = model.labels.scheme
-            rows += [row_of(number, method, s, item.labels, scheme) for method, s in found.items()]
+            rows += [row_of(number, method, s, item.labels, scheme) for method, s in result.items()]
             check_agreement(rows[-len(METHODS) :], f"item {number}")
-            pairs.append((item, found["viterbi"], found["auto"]))
+            pairs.append((item, result["viterbi"], result["auto"]))
             advance()
     _show_items(screen, pairs, model)
     show_comparison(summarise(rows))

@@ -47,8 +47,8 @@ def evaluate(
         pairs, labels, notices = read_pairs(files, gold, scheme, options["column"])
     for text in notices:
         notice(text)
-    found = [evaluate_pairs(each, labels=labels, leave_out=options["leave_out"]) for each in pairs]
-    for path, each in zip((predicted, against), found, strict=False):
+    result = [evaluate_pairs(each, labels=labels, leave_out=options["leave_out"]) for each in pairs]
+    for path, each in zip((predicted, against), result, strict=False):
         if each.missing:
             notice(f"{path}: {each.missing} sequences without a labelling: their tokens count as wrong")
     differences: list[Difference] = []
@@ -57,17 +57,22 @@ def evaluate(
             stack.enter_context(reserved(place))
         if against:
             chosen = {name: options[name] for name in ("resamples", "seed")}
-            differences = significance.compare(*found, unit=unit, beta=beta, **chosen)
+            differences = significance.compare(*result, unit=unit, beta=beta, **chosen)
         if output:
-            record = {"predicted": predicted, "gold": gold, "scheme": labels.scheme, **found[0].to_dict(beta)}
+            record = {
+                "predicted": predicted,
+                "gold": gold,
+                "scheme": labels.scheme,
+                **result[0].to_dict(beta),
+            }
             if against:
                 tests = [{**asdict(each), "gain": each.gain} for each in differences]
                 record["against"] = {"predicted": against, "unit": unit, "differences": tests}
             write_whole(output, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
         if picture:
-            write_whole(picture, confusion.picture(labels.names, found[0].confusion))
+            write_whole(picture, confusion.picture(labels.names, result[0].confusion))
     screen = console()
-    _show(screen, found[0], unit, beta)
+    _show(screen, result[0], unit, beta)
     if against:
         _show_differences(screen, differences, predicted, against)
 
@@ -80,14 +85,14 @@ def _places(outputs: Sequence[str], inputs: Sequence[str | None]) -> list[Place]
     return places
 
 
-def _show(screen: Console, found: Evaluation, unit: str, beta: float) -> None:
+def _show(screen: Console, result: Evaluation, unit: str, beta: float) -> None:
     shown = table("field")
     f_name = [] if beta == 1 else [f"F{beta:g}"]
     headings = ["gold", "predicted", "both", "precision", "recall", "F1", *f_name, "overlap"]
     numbers(shown, *headings)
-    rows = [(name, measures(found.counts[unit][:, f], beta)) for f, name in enumerate(found.fields)]
+    rows = [(name, measures(result.counts[unit][:, f], beta)) for f, name in enumerate(result.fields)]
     rows = [(name, row) for name, row in rows if row["gold"] or row["predicted"]]
-    for name, row in [*rows, ("all", measures(found.counts[unit].sum(axis=1), beta))]:
+    for name, row in [*rows, ("all", measures(result.counts[unit].sum(axis=1), beta))]:
         shares = [
             row["precision"],
             row["recall"],
@@ -98,14 +103,14 @@ def _show(screen: Console, found: Evaluation, unit: str, beta: float) -> None:
         sums = [str(row[key]) for key in ("gold", "predicted", "both")]
         add_row(shown, name, *sums, *map(_percent, shares), style="bold" if name == "all" else "")
     screen.print(shown)
-    right, whole = int(found.correct.sum()), int((found.correct == found.tokens).sum())
+    right, whole = int(result.correct.sum()), int((result.correct == result.tokens).sum())
     screen.print(
-        f"{unit} in %; token accuracy {_percent(found.accuracy)} % ({right} of {found.tokens.sum()}), whole "
-        f"sequences {_percent(found.whole_sequences)} % ({whole} of {len(found.tokens)})",
+        f"{unit} in %; token accuracy {_percent(result.accuracy)} % ({right} of {result.tokens.sum()}), whole "
+        f"sequences {_percent(result.whole_sequences)} % ({whole} of {len(result.tokens)})",
         soft_wrap=True,
         highlight=False,
     )
-    worst = confusion.mistakes(found.labels.names, found.confusion, MISTAKES)
+    worst = confusion.mistakes(result.labels.names, result.confusion, MISTAKES)
     if worst:
         pairs = ", ".join(f"{gold} as {predicted} {count}" for gold, predicted, count in worst)
         screen.print(f"most often mistaken: {pairs}", soft_wrap=True, highlight=False)

@@ -23,11 +23,11 @@ def explain(rules: str, model: str | None, length: int, scheme: str, as_json: bo
     if absent:
         notice(f"no label for {', '.join(absent)}: counted as absent")
     warnings.simplefilter("ignore", RuleNotice)
-    found = analyse(RuleSet(rule_set.items, rule_set.fields), labels, ["word"] * length)
+    result = analyse(RuleSet(rule_set.items, rule_set.fields), labels, ["word"] * length)
     if as_json:
-        print(json.dumps([row.to_dict() for row in found], indent=2, ensure_ascii=False))
+        print(json.dumps([row.to_dict() for row in result], indent=2, ensure_ascii=False))
         return
-    _show(found, labels, length)
+    _show(result, labels, length)
 
 
 def print_schema() -> None:
@@ -54,21 +54,21 @@ _KINDS = {
 _PARTIAL = {"exact": "in P", "sound": "in P, may fall", "forced": "forced", "": "not in P"}
 
 
-def _show(found: list[Analysis], labels: LabelSet, length: int) -> None:
+def _show(result: list[Analysis], labels: LabelSet, length: int) -> None:
     screen = console()
     shown = table("rule", "form", "kind")
     numbers(shown, "states")
     for name in ("on prefixes", "a prefix shows"):
         shown.add_column(name)
     numbers(shown, "rows", "columns")
-    for row in found:
+    for row in result:
         states = "too many" if row.states is None else str(row.states)
         states += f" x {row.machines}" if row.machines > 1 else ""
         size = str(row.rows), str(row.columns)
         add_row(shown, row.rule, row.form, _KINDS[row.kind], states, _PARTIAL[row.partial], row.bound, *size)
     screen.print(shown)
     screen.print(f"rows and columns beside the path's, for {length} tokens and {len(labels)} labels")
-    for row in found:
+    for row in result:
         if row.apart:
             text = f"{row.rule}: stated anew for each sequence, as {row.apart}"
             screen.print(text, highlight=False, soft_wrap=True)

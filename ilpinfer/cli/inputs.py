@@ -67,13 +67,13 @@ def about(path: str | None) -> Iterator[None]:
 def files_read(*paths: str | None, toml: Sequence[str | None] = ()) -> list[str]:
     """Files that a command reads, those included that its TOML files name, `{ file = "words.txt" }`."""
     known = {*catalogue(), *BUILT_IN}
-    found = [path for path in (*paths, *toml) if path and path not in known]
-    for path in (Path(name) for name in toml if name in found):
+    result = [path for path in (*paths, *toml) if path and path not in known]
+    for path in (Path(name) for name in toml if name in result):
         with contextlib.suppress(OSError, ValueError, RecursionError):
             if path.is_file() and path.stat().st_size <= LARGEST:
                 record = tomllib.loads(path.read_text("utf-8-sig"))
-                found += [str(path.parent / name) for name in _named_files(record)]
-    return found
+                result += [str(path.parent / name) for name in _named_files(record)]
+    return result
 
 
 def _named_files(value: Any) -> Iterator[str]:
@@ -118,20 +118,20 @@ def parameters(entries: Sequence[str]) -> dict[str, Any]:
     InputError
         for an entry of another form, or a name given twice.
     """
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for entry in entries:
         name, equals, text = entry.partition("=")
         if not (name and equals):
             raise InputError(f"--option {entry}: expected NAME=VALUE")
-        if name in found:
+        if name in result:
             raise InputError(f"--option {name} is given twice")
         try:
-            found[name] = json.loads(text)
+            result[name] = json.loads(text)
         except RecursionError:
             raise InputError(f"--option {name}: lists are nested too deeply") from None
         except ValueError:
-            found[name] = text
-    return found
+            result[name] = text
+    return result
 
 
 def notice(text: str) -> None:

@@ -21,10 +21,10 @@ def show_methods(as_json: bool) -> None:
         ]
         print(json.dumps(fields, indent=2))
         return
-    found = table("method", "kind", "what it does", "options")
+    result = table("method", "kind", "what it does", "options")
     for m in methods():
-        add_row(found, m.name, "exact" if m.exact else "heuristic", m.summary, ", ".join(m.options))
-    console().print(found)
+        add_row(result, m.name, "exact" if m.exact else "heuristic", m.summary, ", ".join(m.options))
+    console().print(result)
 
 
 def show_comparison(summary: Sequence[Summary]) -> None:
@@ -90,10 +90,10 @@ class _Screen(Console):
 
 def table(*headings: str, padding: tuple[int, int, int, int] | tuple[int, int] = (0, 1)) -> Table:
     """A table without a frame, with columns of texts; numbers get theirs from `numbers`."""
-    found = Table(box=None, pad_edge=False, padding=padding, header_style="bold")
+    result = Table(box=None, pad_edge=False, padding=padding, header_style="bold")
     for heading in headings:
-        found.add_column(Text(heading))
-    return found
+        result.add_column(Text(heading))
+    return result
 
 
 def numbers(table: Table, *headings: str) -> None:

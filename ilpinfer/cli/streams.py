@@ -55,7 +55,7 @@ def prepare() -> None:
 
 def visible(text: str) -> str:
     """The text with control characters as escapes, so that a name in a file cannot steer the terminal."""
-    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+    return _CONTROL.sub(lambda result: repr(result[0])[1:-1], text)
 
 
 def say(text: str) -> None:

@@ -162,8 +162,8 @@ def _alike(path: str, scheme: str, pairs: Sequence[Labelled], column: str) -> li
     """Held-out sequences of a file, their labels in the scheme of those to train on."""
     examples = read(path, column=column, notify=notice)
     labels = converted([names for _, names in labelled(examples)], scheme)
-    found, rewrite = shown(labels), sound(labels)
-    if not scheme and {found, shown([names for _, names in pairs])} == {"bio", "iob1"}:
+    result, rewrite = shown(labels), sound(labels)
+    if not scheme and {result, shown([names for _, names in pairs])} == {"bio", "iob1"}:
         notice(
             f"of the labels to train on and those of {path} some look like bio, others like iob1: compared as they are; "
             "--scheme bio writes all as bio"
@@ -172,7 +172,7 @@ def _alike(path: str, scheme: str, pairs: Sequence[Labelled], column: str) -> li
     alike: list[Labelled] = []
     for example, names in zip(examples, labels, strict=True):
         try:
-            alike.append((example.tokens, read_as(known, names, found, rewrite)))
+            alike.append((example.tokens, read_as(known, names, result, rewrite)))
         except ValueError as error:
             hint = "label both files alike, or take --scheme plain"
             raise InputError(f"{example.where}: {error}, as in what is trained on; {hint}") from None
@@ -200,9 +200,9 @@ def _cross_validated(
 ) -> None:
     tried, every = _table("cross-validation"), list[Pair]()
     with progress("folds", len(parts)) as advance:
-        for number, found in enumerate(cross_validate(pairs, make, parts, rules), 1):
-            _add(tried, f"fold {number}, {len(found)} sequences", found)
-            every += found
+        for number, result in enumerate(cross_validate(pairs, make, parts, rules), 1):
+            _add(tried, f"fold {number}, {len(result)} sequences", result)
+            every += result
             advance()
     _add(tried, f"all {len(every)}", every)
     console().print(tried)
@@ -215,9 +215,9 @@ def _table(title: str) -> Table:
 
 
 def _add(tried: Table, name: str, pairs: Sequence[Pair]) -> None:
-    found = evaluate(pairs)
-    spans = found.to_dict()["all"]["spans"]
-    shares = (found.accuracy, spans["precision"], spans["recall"], spans["f1"], found.whole_sequences)
+    result = evaluate(pairs)
+    spans = result.to_dict()["all"]["spans"]
+    shares = (result.accuracy, spans["precision"], spans["recall"], spans["f1"], result.whole_sequences)
     add_row(tried, name, *(f"{100 * share:.2f}" for share in shares))
 
 

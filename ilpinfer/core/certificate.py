@@ -141,8 +141,8 @@ def as_plain(tree: Tree) -> dict[str, Any]:
             places += [(inside[name], "above"), (inside[name], "below")]
         else:
             inside[name] = node.to_dict()
-    found: dict[str, Any] = root["tree"]
-    return found
+    result: dict[str, Any] = root["tree"]
+    return result
 
 
 @dataclass(frozen=True)

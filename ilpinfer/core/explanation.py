@@ -179,19 +179,21 @@ def explain(
     violations : how often each rule is broken
     context : trellis and rules
     """
-    rules, found = context.named(), []
+    rules, result = context.named(), []
     for name, count in violations.items():
         if not count:
             continue
         rule, other = rules[name], context.again(context.rules.without(name))
         places = [_place(trial, context.trellis.tokens, labels) for trial in context.broken(name, labels)]
-        without = tuple(other.labels) if other.found else None
+        without = tuple(other.labels) if other.has_labelling else None
         changes = tuple(t for t, (a, b) in enumerate(zip(labels, without or labels, strict=True)) if a != b)
         cost = float("inf") if rule.hard else (rule.units or 0) * count / 2**20
         gain = other.score - score
-        found.append(Broken(name, rule.reason, rule.hard, count, cost, tuple(places), without, changes, gain))
-    found.sort(key=lambda item: -item.cost)
-    return Explanation(tuple(found), {rule: tuple(at) for rule, at in context.overruled().items()})
+        result.append(
+            Broken(name, rule.reason, rule.hard, count, cost, tuple(places), without, changes, gain)
+        )
+    result.sort(key=lambda item: -item.cost)
+    return Explanation(tuple(result), {rule: tuple(at) for rule, at in context.overruled().items()})
 
 
 def _place(trial: Trial, tokens: Sequence[str], labels: Sequence[str]) -> Place:

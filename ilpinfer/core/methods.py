@@ -9,7 +9,7 @@ from typing import Any
 
 from formulations.labels.label_set import suggestion
 from formulations.problem.problem import Problem
-from ilpinfer.core.result import Found, Task
+from ilpinfer.core.result import Result, Task
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,14 @@ class Method:
             (*self.options, *(field.name for field in fields(self.record))) if self.record else self.options
         )
 
-    def run(self, problem: Problem, task: Task) -> Iterator[Found]:
+    def run(self, problem: Problem, task: Task) -> Iterator[Result]:
         """Labellings, best first."""
         began = time.perf_counter()
         module, _, function = self.runner.partition(":")
         runner = getattr(import_module(module), function)
         task.deadline.excuse(time.perf_counter() - began)
-        found: Iterator[Found] = runner(problem, task, self.name)
-        return found
+        result: Iterator[Result] = runner(problem, task, self.name)
+        return result
 
 
 _WHOLE = "ilpinfer.exact.programs:whole_program"

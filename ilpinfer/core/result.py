@@ -15,7 +15,7 @@ Path = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Found:
+class Result:
     """One labelling, or none, with a bound on what is left.
 
     Parameters

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,9 +111,15 @@ class Solution:
         return same and mine == theirs
 
     @property
-    def found(self) -> bool:
+    def has_labelling(self) -> bool:
         """Whether there is a labelling."""
         return self.path is not None
+
+    @property
+    def found(self) -> bool:
+        """The former name of `has_labelling`."""
+        warn("Solution.found is now Solution.has_labelling", DeprecationWarning, stacklevel=2)
+        return self.has_labelling
 
     @property
     def ids(self) -> NDArray[np.int64]:
@@ -150,7 +157,7 @@ class Solution:
         ValueError
             where there are some, and the trellis and the rules are not known any more.
         """
-        if not self.found:
+        if not self.has_labelling:
             return ()
         reached = [p.seconds for p in self.improvements if nats(p.value) == self.score]
         last = Incumbent(min(reached, default=self.seconds), self.score, self.violations)
@@ -180,8 +187,8 @@ class Solution:
         """Every field as plain values, with None for what is not finite; ready for strict JSON; incumbents if wanted."""
         return {
             "status": self.status,
-            "labels": self.labels if self.found else None,
-            "ids": self.ids.tolist() if self.found else None,
+            "labels": self.labels if self.has_labelling else None,
+            "ids": self.ids.tolist() if self.has_labelling else None,
             "score": finite(self.score),
             "model_score": finite(self.model_score),
             "feature_score": finite(self.feature_score),

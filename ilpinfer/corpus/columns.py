@@ -111,7 +111,7 @@ def _separator(lines: list[str], name: str, chosen: Chosen, notify: Notify) -> s
         if len(cells) > 1 and chosen.are_in(cells):
             notify(f"{name}: no tabs; columns are separated by {SEPARATORS[separator]}")
             return separator
-    separator, count = next(((each, found) for each in ",; " if (found := width(lines, each)) > 1), ("", 1))
+    separator, count = next(((each, result) for each in ",; " if (result := width(lines, each)) > 1), ("", 1))
     if not separator:
         _check_tokens(lines, name, chosen, notify)
         return ""

@@ -77,13 +77,13 @@ def read_as(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool =
     ValueError
         for a label that fits the model's scheme neither as it is nor so.
     """
-    found = tuple(labels)
-    if known.scheme == "plain" and not set(found) <= set(known.names):
-        found = rewritten(found, scheme, "plain")
+    result = tuple(labels)
+    if known.scheme == "plain" and not set(result) <= set(known.names):
+        result = rewritten(result, scheme, "plain")
     if rewrite and {scheme, known.scheme} <= set(WRITABLE) and (scheme, known.scheme) != ("iob1", "bio"):
-        found = rewritten(found, scheme, known.scheme)
-    schemes.check(found, known.scheme)
-    return found
+        result = rewritten(result, scheme, known.scheme)
+    schemes.check(result, known.scheme)
+    return result
 
 
 def converted(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:

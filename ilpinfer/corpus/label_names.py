@@ -29,11 +29,11 @@ def label_names(names: Mapping[Any, str] | Sequence[str]) -> tuple[str, ...]:
         if missing:
             raise ValueError(f"id2label has {len(names)} labels, but none with id {missing[0]}")
         names = [by_id[k] for k in range(len(names))]
-    found = tuple(names)
-    for k, name in enumerate(found):
+    result = tuple(names)
+    for k, name in enumerate(result):
         if not isinstance(name, str):
             raise ValueError(f"label {k} is {name!r}: a label is a text")
-    return tuple(map(str, found))
+    return tuple(map(str, result))
 
 
 def read_label_names(path: str | Path) -> tuple[str, ...]:

@@ -27,16 +27,16 @@ def crf_parameters(state: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     if len(prefixes) != 1:
         what = f"several layers: {', '.join(prefixes)}" if prefixes else "no start_transitions"
         raise ValueError(f"the CRF layer's state has {what}; expected {', '.join(KEYS)} of one layer")
-    found = {}
+    result = {}
     for key, dimensions in KEYS.items():
         if prefixes[0] + key not in state:
             raise ValueError(f"the CRF layer's state has no {prefixes[0]}{key}; expected {', '.join(KEYS)}")
-        found[key] = as_floats(state[prefixes[0] + key], key, dimensions)
-    K = len(found["start_transitions"])
-    for key, array in found.items():
+        result[key] = as_floats(state[prefixes[0] + key], key, dimensions)
+    K = len(result["start_transitions"])
+    for key, array in result.items():
         if array.shape != (K,) * KEYS[key]:
             raise ValueError(f"{key} has shape {array.shape}; expected {(K,) * KEYS[key]}")
-    return {key.removesuffix("_transitions"): array for key, array in found.items()}
+    return {key.removesuffix("_transitions"): array for key, array in result.items()}
 
 
 def _ends(key: str, name: str) -> bool:

@@ -42,12 +42,12 @@ def loads(text: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    result = dict(pairs)
+    if len(result) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for place, name in enumerate(names) if name in names[:place])
         raise Repeated(f"{twice!r} is given twice in one object; give it once")
-    return found
+    return result
 
 
 def json_lines(lines: list[str], name: str, reading: Reading | None) -> Iterator[Example]:

@@ -185,13 +185,13 @@ class _Writer:
                 continue
             symbol = word.strip("<>")
             inner = HEAD_LABELS.get(symbol, label) if label == IGNORE else label
-            found = [(token, inner) for token in self.computed(symbol)]
-            found = found or self.expand(self.pick(GRAMMAR[symbol]), inner)
+            result = [(token, inner) for token in self.computed(symbol)]
+            result = result or self.expand(self.pick(GRAMMAR[symbol]), inner)
             if self.upper and inner in (TITLE, ORG):
-                found = [(token.upper(), inner) for token, _ in found]
+                result = [(token.upper(), inner) for token, _ in result]
             if symbol == "org" and inner == ORG:
-                self.own = [token for token, _ in found]
-            written += found
+                self.own = [token for token, _ in result]
+            written += result
         return written
 
     def description(self, length: int) -> list[tuple[str, str]]:

@@ -51,9 +51,9 @@ def read(
         raise InputError(
             f"{name}: XML or HTML, by its first line; expected token<TAB>label lines or JSON lines"
         )
-    found = _json(text, lines, first.lstrip(), name, reading)
-    if found is not None:
-        return list(found)
+    result = _json(text, lines, first.lstrip(), name, reading)
+    if result is not None:
+        return list(result)
     notices = list[str]()
     examples = list(columns(lines, name, column, notify or notices.append))
     if not examples:
@@ -88,11 +88,11 @@ def _json(
         return json_array(f"[{text}]", name, reading) if alone else json_lines(lines, name, reading)
     if not first.startswith("["):
         return None
-    found = _value(text)
-    if first[1:].lstrip().startswith("{") or (isinstance(found, list) and not _numbers(found)):
+    result = _value(text)
+    if first[1:].lstrip().startswith("{") or (isinstance(result, list) and not _numbers(result)):
         return json_array(text, name, reading)
-    found = _value(first)
-    if isinstance(found, list) and not _numbers(found):
+    result = _value(first)
+    if isinstance(result, list) and not _numbers(result):
         raise InputError(f"{name}: a list on each line; {EXPECTED}")
     return None
 
@@ -105,9 +105,9 @@ def _value(text: str) -> Any:
         return None
 
 
-def _numbers(found: list[Any]) -> bool:
+def _numbers(result: list[Any]) -> bool:
     """Whether a list is a token such as `[12]`."""
-    return bool(found) and all(isinstance(each, int | float) for each in found)
+    return bool(result) and all(isinstance(each, int | float) for each in result)
 
 
 def _name(source: str | Path) -> str:

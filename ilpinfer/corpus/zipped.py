@@ -90,14 +90,14 @@ def _check_sizes(archive: zipfile.ZipFile, most: int, path: str | Path) -> None:
 
 
 def _arrays(archive: zipfile.ZipFile, path: str | Path) -> dict[str, NDArray[Any]]:
-    found = {}
+    result = {}
     for member in archive.infolist():
         name = member.filename.removesuffix(".npy")
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ModelError(f"{path}: {name} is compressed in another way than numpy.savez_compressed does")
         with archive.open(member) as stream:
-            found[name] = _array(b"".join(iter(lambda: stream.read(CHUNK), b"")), f"{path}: {name}")
-    return found
+            result[name] = _array(b"".join(iter(lambda: stream.read(CHUNK), b"")), f"{path}: {name}")
+    return result
 
 
 def _array(data: bytes, what: str) -> NDArray[Any]:

@@ -22,7 +22,7 @@ from ilpinfer.decoding.direct import Answer, Direct
 from ilpinfer.decoding.failures import ON_ERROR, attempted
 from ilpinfer.decoding.reporting import stamped
 from ilpinfer.decoding.single import Callback, context_of, decode, decoded, searched
-from ilpinfer.decoding.workers import Result, Workers
+from ilpinfer.decoding.workers import Reply, Workers
 
 AHEAD = 4
 """Sequences for each process that are taken from the iterable before the first of them is handed back."""
@@ -153,28 +153,28 @@ def _in_processes(
     n_jobs: int,
     attempt: Callable[..., Any],
 ) -> Iterator[Any]:
-    waiting: deque[tuple[Trellis, Future[Result]]] = deque()
+    waiting: deque[tuple[Trellis, Future[Reply]]] = deque()
     with Workers(n_jobs, _sent, (rules, request, top)) as workers:
         for trellis in islice(trellises, AHEAD * n_jobs):
             waiting.append((trellis, workers.submit(trellis)))
         while waiting:
             trellis, future = waiting.popleft()
-            result = attempt(future.result)
+            reply = attempt(future.result)
             for following in islice(trellises, 1):
                 waiting.append((following, workers.submit(following)))
-            if not isinstance(result, Result):
-                yield result
+            if not isinstance(reply, Reply):
+                yield reply
                 continue
-            for message, category in result.warnings:
+            for message, category in reply.warnings:
                 warnings.warn(message, category, stacklevel=stack_level())
-            context, found = context_of(trellis, rules, request), result.value
-            yield [_with(s, context) for s in found] if isinstance(found, list) else _with(found, context)
+            context, result = context_of(trellis, rules, request), reply.value
+            yield [_with(s, context) for s in result] if isinstance(result, list) else _with(result, context)
 
 
 def _sent(trellis: Trellis, rules: RuleCompiler, request: Request, top: int | None) -> Any:
     """The solution without what the caller has: a trellis and rules need not travel back."""
-    found = decoded(trellis, rules, request, top)
-    return [_without(s) for s in found] if isinstance(found, list) else _without(found)
+    result = decoded(trellis, rules, request, top)
+    return [_without(s) for s in result] if isinstance(result, list) else _without(result)
 
 
 def _without(solution: Solution) -> Solution:

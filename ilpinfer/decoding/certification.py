@@ -7,7 +7,7 @@ from formulations import Trellis
 from formulations.grid import UNITS_PER_NAT
 from ilpinfer.core.methods import method
 from ilpinfer.core.request import Request
-from ilpinfer.core.result import Found
+from ilpinfer.core.result import Result
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.reporting import reported
@@ -46,18 +46,18 @@ def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: flo
     incumbent = None if solution.path is None else trellis.ids(solution.path)
     request = Request(method("auto"), time_limit, {"incumbent": incumbent})
     task = request.task()
-    found = run(trellis, compiler_of(rules), request, task)[0]
-    if incumbent is None or found.status == "infeasible":
-        return found
-    assert found.context is not None
-    bound = found.bound * UNITS_PER_NAT
-    again = Found(incumbent, bound, f"{solution.method}; proved by {found.method}", found.certificate)
-    own = reported(again, found.context, task.deadline)
-    if found.found and found.score > own.score:
-        return found
+    result = run(trellis, compiler_of(rules), request, task)[0]
+    if incumbent is None or result.status == "infeasible":
+        return result
+    assert result.context is not None
+    bound = result.bound * UNITS_PER_NAT
+    again = Result(incumbent, bound, f"{solution.method}; proved by {result.method}", result.certificate)
+    own = reported(again, result.context, task.deadline)
+    if result.has_labelling and result.score > own.score:
+        return result
     common: dict[str, Any] = {
-        "seconds": solution.seconds + found.seconds,
-        "warm_up_seconds": solution.warm_up_seconds + found.warm_up_seconds,
+        "seconds": solution.seconds + result.seconds,
+        "warm_up_seconds": solution.warm_up_seconds + result.warm_up_seconds,
         "improvements": solution.improvements,
     }
     if _keeps_word(solution, own):

@@ -115,10 +115,10 @@ class Decoder:
             answer = self._direct.trellis(trellis)
             if isinstance(answer, Solution):
                 return answer
-        found: Solution | list[Solution] = searched(
+        result: Solution | list[Solution] = searched(
             trellis, self._rules, self._request, top, callback, answer
         )
-        return found
+        return result
 
     @overload
     def decode_tokens(
@@ -138,10 +138,10 @@ class Decoder:
         The time limit begins once they are scored.
         """
         if self._scores is None or top is not None or callback is not None or isinstance(tokens, str):
-            found: Solution | list[Solution] = decoded(
+            result: Solution | list[Solution] = decoded(
                 self._scored(tokens), self._rules, self._request, top, callback
             )
-            return found
+            return result
         answer = self._direct.text(tokens, self._scores)
         if isinstance(answer, Solution):
             return answer

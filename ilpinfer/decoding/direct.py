@@ -18,7 +18,7 @@ from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.certificate import Leaf, proof
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import Request, deadline_for
-from ilpinfer.core.result import Found
+from ilpinfer.core.result import Result
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.reporting import reported, valued
@@ -74,7 +74,7 @@ class Direct:
             with limits.until(lambda: deadline.passed, lambda: deadline.remaining):
                 return answer(given)
         except limits.OutOfTime:
-            nothing = Found(None, math.inf, "auto: no time left")
+            nothing = Result(None, math.inf, "auto: no time left")
             return reported(nothing, self._context(make(given)), deadline)
 
     def _context(self, trellis: Trellis, problem: Problem | None = None) -> Context:
@@ -183,8 +183,8 @@ class Direct:
         )
         how = _how(outcome)
         certificate = proof(how, leaf)
-        found = Found(outcome.path, outcome.value, how, certificate, value=outcome.value)
-        return valued(found, self._context(trellis, problem))
+        result = Result(outcome.path, outcome.value, how, certificate, value=outcome.value)
+        return valued(result, self._context(trellis, problem))
 
 
 class Origin(NamedTuple):

@@ -36,8 +36,8 @@ def attempted(
     except Exception as error:
         if on_error == "raise":
             raise
-        found = failed(error, method, kind, seconds=time.perf_counter() - began)
-        return [found] if several else found
+        result = failed(error, method, kind, seconds=time.perf_counter() - began)
+        return [result] if several else result
 
 
 def failed(error: BaseException, method: str, kind: type[Solution] = Solution, **fields: Any) -> Solution:

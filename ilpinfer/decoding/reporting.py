@@ -11,54 +11,54 @@ from formulations.problem.problem import Value
 from ilpinfer.core.certificate import NONE, Certificate
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
-from ilpinfer.core.result import Found
+from ilpinfer.core.result import Result
 from ilpinfer.core.solution import Solution
 
 NOTHING = Value(FORBIDDEN, 0, 0, {}, True)
 """What no labelling is worth."""
 
 
-def reported(found: Found, context: Context, deadline: Deadline) -> Solution:
+def reported(result: Result, context: Context, deadline: Deadline) -> Solution:
     """What a method has found, as a solution; what its labelling is worth is not left to the method's word.
 
     Of an optimum whose value the engine knows, all else is valued when it is asked for.
     """
     known: dict[str, Any] = {
-        "method": found.method,
+        "method": result.method,
         "seconds": deadline.elapsed,
         "warm_up_seconds": deadline.warm_up,
-        "improvements": found.improvements,
+        "improvements": result.improvements,
     }
-    if found.path is None:
-        status = "infeasible" if found.exhausted else "unknown"
-        bound = -math.inf if found.exhausted else nats_of_bound(found.bound)
-        known |= _parts(found, context, NOTHING)
+    if result.path is None:
+        status = "infeasible" if result.exhausted else "unknown"
+        bound = -math.inf if result.exhausted else nats_of_bound(result.bound)
+        known |= _parts(result, context, NOTHING)
         return Solution(status=status, score=-math.inf, bound=bound, **known)
-    known["path"] = found.path
-    if found.value is not None and found.bound <= found.value and not is_forbidden(found.value):
-        score = nats(found.value)
+    known["path"] = result.path
+    if result.value is not None and result.bound <= result.value and not is_forbidden(result.value):
+        score = nats(result.value)
         known |= {"status": "optimal", "score": score, "bound": score, "names": context.trellis.labels.names}
-        return Solution.lazy(partial(valued, found, context), known)
-    value = context.problem.value(found.path)
-    bound = max(found.bound, value.score)
+        return Solution.lazy(partial(valued, result, context), known)
+    value = context.problem.value(result.path)
+    bound = max(result.bound, value.score)
     status = "unknown" if not value.feasible else "optimal" if value.score >= bound else "feasible"
-    known |= _parts(found, context, value)
+    known |= _parts(result, context, value)
     return Solution(status=status, score=nats(value.score), bound=nats_of_bound(bound), **known)
 
 
-def valued(found: Found, context: Context) -> dict[str, Any]:
+def valued(result: Result, context: Context) -> dict[str, Any]:
     """The fields that a lazy solution lacks; ArithmeticError where the engine's value is not what the rules say."""
-    assert found.path is not None
-    value = context.problem.value(found.path)
-    if value.score != found.value:
+    assert result.path is not None
+    value = context.problem.value(result.path)
+    if value.score != result.value:
         raise ArithmeticError(
-            f"the engine's value {found.value} of a labelling is not the rules' {value.score}"
+            f"the engine's value {result.value} of a labelling is not the rules' {value.score}"
         )
-    return _parts(found, context, value)
+    return _parts(result, context, value)
 
 
-def _parts(found: Found, context: Context, value: Value) -> dict[str, Any]:
-    return parts(value, NONE if found.bound == math.inf else found.certificate, context)
+def _parts(result: Result, context: Context, value: Value) -> dict[str, Any]:
+    return parts(value, NONE if result.bound == math.inf else result.certificate, context)
 
 
 def parts(value: Value, certificate: Certificate, context: Context) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import Request
-from ilpinfer.core.result import Found, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.direct import Direct
@@ -124,23 +124,23 @@ def searched(
     solutions = run(trellis, rules, request, replace(task, incumbent=incumbent))
     if callback is not None:
         callback(solutions[0].seconds, solutions[0].score, solutions[0].bound)
-    return solutions[0] if top is None else [solution for solution in solutions if solution.found]
+    return solutions[0] if top is None else [solution for solution in solutions if solution.has_labelling]
 
 
 def run(trellis: Trellis, rules: RuleCompiler, request: Request, task: Task) -> list[Solution]:
     """What a method makes of a task: at least one solution, and a last one without labels where that is all there is."""
     problem: Problem | None = None
-    found: list[Found] = []
+    result: list[Result] = []
     deadline = task.deadline
     try:
         with limits.until(lambda: deadline.passed, lambda: deadline.remaining):
             problem = rules.problem(trellis)
-            found = [] if deadline.passed else list(request.method.run(problem, task))
+            result = [] if deadline.passed else list(request.method.run(problem, task))
     except limits.OutOfTime:
         pass
     context = context_of(trellis, rules, request, problem)
-    found = found or [Found(None, math.inf, f"{request.method.name}: no time left")]
-    solutions = [reported(each, context, deadline) for each in found]
+    result = result or [Result(None, math.inf, f"{request.method.name}: no time left")]
+    solutions = [reported(each, context, deadline) for each in result]
     if solutions[0].status == "infeasible":
         solutions[0] = explained(solutions[0], deadline)
     return solutions
@@ -161,5 +161,5 @@ def explained(solution: Any, deadline: Deadline) -> Any:
     """An infeasible solution with the reasons."""
     from ilpinfer.exact.infeasibility import explain_infeasibility
 
-    found = explain_infeasibility(solution.context, deadline)
-    return replace(solution, reason=found.reason, infeasibility=found)
+    result = explain_infeasibility(solution.context, deadline)
+    return replace(solution, reason=result.reason, infeasibility=result)

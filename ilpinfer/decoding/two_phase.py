@@ -15,7 +15,7 @@ from ilpinfer.core.certificate import NONE, Certificate, Leaf, Phases, proof
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import deadline_for, natural
-from ilpinfer.core.result import Found, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.decoding.reporting import NOTHING, nats_of_bound, parts
@@ -132,10 +132,10 @@ def decode_two_phase(
         nothing = Reply("unknown", None, math.inf, NONE)
         solutions = [_reported(nothing, context, deadline, "no time left")]
     if top is not None:
-        return [s for s in solutions if s.found]
+        return [s for s in solutions if s.has_labelling]
     if solutions[0].status == "infeasible":
-        found: TwoPhaseSolution = explained(solutions[0], deadline)
-        return found
+        result: TwoPhaseSolution = explained(solutions[0], deadline)
+        return result
     return solutions[0]
 
 
@@ -166,7 +166,7 @@ class _Search:
         best = int(max(first.bound, self._score(first.path)))
         proved = first.status == "optimal"
         floor = score_floor(self._score(first.path), tau, bound)
-        found: list[TwoPhaseSolution] = []
+        result: list[TwoPhaseSolution] = []
         excluded: list[Path] = []
         common = {
             "best_score": nats(self._score(first.path)),
@@ -180,9 +180,9 @@ class _Search:
             reply, cost_bound = self._least_cost(first, floor, excluded)
             if reply.path is None:
                 break
-            found.append(self._finish(reply, cost_bound, best, proved, words, excluded, common))
-            excluded.append(found[-1].ids)
-        return found or [self._report(replace(first, path=None, status="unknown"), words, **common)]
+            result.append(self._finish(reply, cost_bound, best, proved, words, excluded, common))
+            excluded.append(result[-1].ids)
+        return result or [self._report(replace(first, path=None, status="unknown"), words, **common)]
 
     def _cheapest(self, first: Reply, floor: int | None, top: int) -> list[Reply] | None:
         """The cheapest labellings by the engine, with their proofs; None where it does not close."""
@@ -195,13 +195,13 @@ class _Search:
             return None
         leaf, weight = search.proof()
         labellings = [tuple(path.tolist()) for path in paths]
-        found = []
+        result = []
         for place, path in enumerate(paths):
             phases = self._phases(first, path, floor, leaf, weight)
             words = "every prefix that could cost less was followed"
             certificate = proof(words, phases, tuple(labellings[:place]))
-            found.append(Reply("optimal", path, self._value(path).score, certificate))
-        return found
+            result.append(Reply("optimal", path, self._value(path).score, certificate))
+        return result
 
     def _phases(self, first: Reply, path: Path, floor: int | None, leaf: Leaf, weight: int) -> Phases | None:
         """The proofs of both phases; None where the first is a solver's word."""
@@ -224,12 +224,12 @@ class _Search:
             from ilpinfer.exact.auto import auto
 
             self.deadline.excuse(VITERBI.warm())
-            found = next(auto(hard_only(self.problem), Task(self.deadline), "auto"))
-            certificate = _first_phase(found)
-            if found.exhausted:
+            result = next(auto(hard_only(self.problem), Task(self.deadline), "auto"))
+            certificate = _first_phase(result)
+            if result.exhausted:
                 return Reply("infeasible", None, -math.inf, certificate), "auto: no labelling is possible"
-            if found.path is not None and self._score(found.path) >= found.bound:
-                return Reply("optimal", found.path, found.bound, certificate), f"{found.method}, then "
+            if result.path is not None and self._score(result.path) >= result.bound:
+                return Reply("optimal", result.path, result.bound, certificate), f"{result.method}, then "
         reply = solve(self.solver, self.formulation.best_score(), self.deadline, self.threads)
         return reply, "auto: " if self.method == "auto" else ""
 
@@ -336,13 +336,13 @@ def _reported(
     )
 
 
-def _first_phase(found: Found) -> Certificate:
+def _first_phase(result: Result) -> Certificate:
     """The certificate of the first phase as one of both, which holds where the second adds nothing."""
-    tree = found.certificate.tree
+    tree = result.certificate.tree
     if tree is None or isinstance(tree, Phases):
-        return found.certificate
-    witness = () if found.path is None else tuple(found.path.tolist())
-    return replace(found.certificate, tree=Phases(tree, witness))
+        return result.certificate
+    witness = () if result.path is None else tuple(result.path.tolist())
+    return replace(result.certificate, tree=Phases(tree, witness))
 
 
 def _as_far_as_proved(reply: Reply) -> Certificate:

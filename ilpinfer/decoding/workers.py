@@ -22,7 +22,7 @@ from ilpinfer.system.processes import Child, connected
 
 AHEAD = 2
 """Items that a process has been given, so that it never waits for the next one."""
-Task = tuple["Future[Result]", bytes]
+Task = tuple["Future[Reply]", bytes]
 
 
 class WorkerError(RuntimeError):
@@ -30,7 +30,7 @@ class WorkerError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Result:
+class Reply:
     """What a call returned, and the warnings on the way: messages and categories."""
 
     value: Any
@@ -61,9 +61,9 @@ class Workers:
         for thread in self._threads:
             thread.start()
 
-    def submit(self, item: Any) -> "Future[Result]":
+    def submit(self, item: Any) -> "Future[Reply]":
         """The future result for an item; its exception is the function's, or WorkerError."""
-        future: Future[Result] = Future()
+        future: Future[Reply] = Future()
         try:
             self._tasks.put((future, pickle.dumps(item)))
         except Exception as error:  # an item that cannot be sent
@@ -127,14 +127,14 @@ def _send(child: Child, task: Task) -> None:
         child.pipe.send_bytes(task[1])
 
 
-def _answer(child: Child) -> Result:
+def _answer(child: Child) -> Reply:
     try:
         while True:
             kind, value, notices = child.pipe.recv()
             if kind == "compiling":
                 notices.announce(*value)
             elif kind == "returned":
-                return Result(value, notices)
+                return Reply(value, notices)
             else:
                 raise value
     except (EOFError, ConnectionError):

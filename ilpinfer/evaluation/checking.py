@@ -134,8 +134,8 @@ class _Tally:
         self.applies += len(trials)
         self.breaks += len(broken)
         self.overruled += len(lost)
-        found = sum(t.amount for t in broken)
-        self.violations += min(found, 1) if self.rule.distance == "binary" else found
+        result = sum(t.amount for t in broken)
+        self.violations += min(result, 1) if self.rule.distance == "binary" else result
         if broken:
             self.broken.append(gold.where)
         for trial in broken[: max(0, EXAMPLES - len(self.breaches))]:
@@ -170,13 +170,13 @@ def related(
     """Which rules follow from another, and which cannot hold together, on a few of the sequences."""
     step = max(1, len(gold) // LOOKED_AT)
     looked_at = [_Relations(sequence, rules, labels) for sequence in gold[::step][:LOOKED_AT]]
-    names, found = [row.rule for row in checked], []
+    names, result = [row.rule for row in checked], []
     for i, row in enumerate(checked):
         others = [j for j in range(len(checked)) if j != i]
         implied = [] if row.never_fires else [names[j] for j in others if _implied(i, j, looked_at)]
         opposed = [names[j] for j in others if any(each.opposed(i, j) for each in looked_at)]
-        found.append(replace(row, implied_by=tuple(implied), contradicts=tuple(opposed)))
-    return found
+        result.append(replace(row, implied_by=tuple(implied), contradicts=tuple(opposed)))
+    return result
 
 
 def _implied(i: int, j: int, looked_at: Sequence["_Relations"]) -> bool:

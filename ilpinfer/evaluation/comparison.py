@@ -24,7 +24,7 @@ class Disagreement(Exception):
 
 def row_of(sequence: int, method: str, solution: Solution, gold: Sequence[str] | None, scheme: str) -> Row:
     """What `results.jsonl` keeps of one sequence and method."""
-    measured = gold is not None and solution.found
+    measured = gold is not None and solution.has_labelling
     counts = compare_labels(solution.labels, gold, scheme) if measured and gold is not None else None
     return {
         "sequence": sequence,
@@ -153,13 +153,13 @@ class Tally:
 
 def tallies(rows: Iterable[Row]) -> list[Tally]:
     """A tally for each method, in the order in which they first appear; rows of a sequence follow each other."""
-    found: dict[str, Tally] = {}
+    result: dict[str, Tally] = {}
     for _, group in groupby(rows, key=itemgetter("sequence")):
         own = list(group)
         optimum = next((row["score"] for row in own if row["status"] == "optimal"), None)
         for row in own:
-            found.setdefault(row["method"], Tally(row["method"])).add(row, optimum)
-    return list(found.values())
+            result.setdefault(row["method"], Tally(row["method"])).add(row, optimum)
+    return list(result.values())
 
 
 def summarise(rows: Iterable[Row]) -> list[Summary]:

@@ -19,8 +19,8 @@ def mistakes(names: Sequence[str], confusion: NDArray[np.int64], most: int) -> l
     wrong = confusion.copy()
     np.fill_diagonal(wrong, 0)
     places = np.argsort(-wrong, axis=None, kind="stable")[:most]
-    found = [(*divmod(int(place), len(names)), int(wrong.flat[place])) for place in places]
-    return [(names[i], names[j], n) for i, j, n in found if n]
+    result = [(*divmod(int(place), len(names)), int(wrong.flat[place])) for place in places]
+    return [(names[i], names[j], n) for i, j, n in result if n]
 
 
 def picture(names: Sequence[str], confusion: NDArray[np.int64]) -> str:

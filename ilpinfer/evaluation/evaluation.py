@@ -95,10 +95,10 @@ def measures(counts: Counts, beta: float = 1.0) -> dict[str, Any]:
 
 
 def _each(counts: Counts, beta: float) -> dict[str, NDArray[np.float64]]:
-    found = {"precision": precision(counts), "recall": recall(counts), "f1": f_measure(counts)}
+    result = {"precision": precision(counts), "recall": recall(counts), "f1": f_measure(counts)}
     if beta != 1.0:
-        found["f_beta"] = f_measure(counts, beta)
-    return {**found, "overlap": overlap(counts)}
+        result["f_beta"] = f_measure(counts, beta)
+    return {**result, "overlap": overlap(counts)}
 
 
 def evaluate(

@@ -38,9 +38,9 @@ def read_pairs(
         [each for each in read(path, column=column, notify=notices.append) if each.rank == 1]
         for path in predictions
     ]
-    for path, found in zip(predictions, examples, strict=True):
-        _check_same(found, gold_examples, str(path), str(gold))
-    given: list[Side] = [[*golden], *([each.labels for each in found] for found in examples)]
+    for path, result in zip(predictions, examples, strict=True):
+        _check_same(result, gold_examples, str(path), str(gold))
+    given: list[Side] = [[*golden], *([each.labels for each in result] for result in examples)]
     sides, converted = _alike(given, scheme)
     for path, side in zip((gold, *predictions), sides, strict=True):
         try:
@@ -62,23 +62,23 @@ def _alike(sides: list[Side], scheme: str) -> tuple[list[Side], list[str]]:
     runs are marked in some, they are in all.
     """
     used = [set(_names(side)) - {OUTSIDE} for side in sides]
-    found = [shown(_given(side)) for side, names in zip(sides, used, strict=True) if names]
-    ends = list(dict.fromkeys(each for each in found if each in CLOSED))
+    result = [shown(_given(side)) for side, names in zip(sides, used, strict=True) if names]
+    ends = list(dict.fromkeys(each for each in result if each in CLOSED))
     target, notices = scheme, list[str]()
-    if not scheme and set(found) <= set(WRITABLE):
-        target = ends[0] if ends and len(set(found)) > 1 else ""
-        notices = _differences(found, ends, taken_as(_given(sides[0]), ""))
-    elif not scheme and set(found) != {"plain"} and schemes.infer(sorted(set().union(*used))) == "plain":
+    if not scheme and set(result) <= set(WRITABLE):
+        target = ends[0] if ends and len(set(result)) > 1 else ""
+        notices = _differences(result, ends, taken_as(_given(sides[0]), ""))
+    elif not scheme and set(result) != {"plain"} and schemes.infer(sorted(set().union(*used))) == "plain":
         target = "plain"
         notices = ["some labels have prefixes and others have none: compared without"]
     return [_as(side, target) for side in sides] if target else sides, notices
 
 
-def _differences(found: list[str], ends: list[str], gold: str) -> list[str]:
+def _differences(result: list[str], ends: list[str], gold: str) -> list[str]:
     """What to say of sides in these schemes, of which `ends` mark where runs end, and of gold by itself."""
     if len(ends) > 1:
         return [f"labels of different schemes, {' and '.join(ends)}: compared as {ends[0]}"]
-    if not ends and len(set(found)) > 1:
+    if not ends and len(set(result)) > 1:
         return [
             "some labels look like bio, others like iob1: compared as they are; --scheme bio writes all as bio"
         ]
@@ -90,8 +90,8 @@ def _given(side: Side) -> list[tuple[str, ...]]:
 
 
 def _as(side: Side, scheme: str) -> Side:
-    found = iter(strip(_given(side)) if scheme == "plain" else converted(_given(side), scheme))
-    return [None if labels is None else next(found) for labels in side]
+    result = iter(strip(_given(side)) if scheme == "plain" else converted(_given(side), scheme))
+    return [None if labels is None else next(result) for labels in side]
 
 
 def _names(side: Side) -> list[str]:
@@ -99,14 +99,14 @@ def _names(side: Side) -> list[str]:
     return sorted({name for labels in side for name in labels or ()})
 
 
-def _check_same(found: list[Example], gold: list[Example], path: str, gold_path: str) -> None:
-    if len(found) != len(gold):
-        raise InputError(f"{path} has {len(found)} sequences, but {gold_path} has {len(gold)}")
-    if all(each.labels is None for each in found):
+def _check_same(result: list[Example], gold: list[Example], path: str, gold_path: str) -> None:
+    if len(result) != len(gold):
+        raise InputError(f"{path} has {len(result)} sequences, but {gold_path} has {len(gold)}")
+    if all(each.labels is None for each in result):
         raise InputError(
             f"{path}: no labels; expected the output of `ilpinfer decode`, or token<TAB>label lines"
         )
-    for one, two in zip(found, gold, strict=True):
+    for one, two in zip(result, gold, strict=True):
         lengths = {len(x) for x in (one.tokens, one.labels, two.tokens, two.labels) if x}
         if len(lengths) > 1:
             raise InputError(

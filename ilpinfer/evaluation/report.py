@@ -18,20 +18,20 @@ MARKS = 1000
 """Sequences that a picture shows of each method; of more, evenly spread ones with the extremes."""
 
 
-def report(about: Row, found: Sequence[Tally]) -> str:
+def report(about: Row, result: Sequence[Tally]) -> str:
     """HTML with the table, and pictures of time and of what is lost."""
     text = (resources.files("ilpinfer") / "evaluation" / "report.html").read_text("utf-8")
     page = Environment(autoescape=True, undefined=StrictUndefined).from_string(text)
-    summary = [tally.summary() for tally in found]
-    return page.render(about=about, summary=summary, picture=_picture(summary, found)) + "\n"
+    summary = [tally.summary() for tally in result]
+    return page.render(about=about, summary=summary, picture=_picture(summary, result)) + "\n"
 
 
-def _picture(summary: Sequence[Summary], found: Sequence[Tally]) -> str:
+def _picture(summary: Sequence[Summary], result: Sequence[Tally]) -> str:
     """SVG: milliseconds a sequence of each method, and nats below the proved optimum."""
     with drawing() as Figure:
         figure = Figure(figsize=(9, 0.45 * len(summary) + 1.2), layout="constrained")
         time, gap = figure.subplots(1, 2, sharey=True)
-        for place, (line, tally) in enumerate(zip(summary, found, strict=True)):
+        for place, (line, tally) in enumerate(zip(summary, result, strict=True)):
             colour = "#1b6ca8" if line.kind == "exact" else "#c8553d"
             for axes, values in ((time, 1000 * np.array(tally.seconds)), (gap, np.array(tally.gaps))):
                 shown = _spread(values)

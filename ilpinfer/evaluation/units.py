@@ -23,14 +23,14 @@ def count(table: FieldTable, tokens: Sequence[str], predicted: Path, gold: Path)
     field's where any of its tokens is. Of characters only letters and digits count.
     """
     T = len(tokens)
-    found, right = table.members(predicted, T), table.members(gold, T)
+    result, right = table.members(predicted, T), table.members(gold, T)
     characters = np.array([0 if t == NEWLINE else sum(map(str.isalnum, t)) for t in tokens], np.int64)
     lines = _lines(tokens)
     return {
         "spans": _of_spans(table.spans(predicted), table.spans(gold), len(table.names)),
-        "tokens": _weighted(found, right, np.ones(T, np.int64)),
-        "lines": _weighted(found @ lines, right @ lines, np.ones(lines.shape[1], np.int64)),
-        "characters": _weighted(found, right, characters),
+        "tokens": _weighted(result, right, np.ones(T, np.int64)),
+        "lines": _weighted(result @ lines, right @ lines, np.ones(lines.shape[1], np.int64)),
+        "characters": _weighted(result, right, characters),
     }
 
 

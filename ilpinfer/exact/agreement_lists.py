@@ -27,13 +27,13 @@ class Listed:
 
 def lists_of(progress: Progress) -> list[Listed]:
     """The lists of one sort of kinds whose violations count singly, or must not be."""
-    found = [
+    result = [
         Listed((progress.numbers[r], p), part, rule.penalty)
         for r, rule in enumerate(progress.folded.rules)
         for p, part in enumerate(rule.parts)
         if isinstance(part, Agreement) and (rule.penalty is None or not rule.binary)
     ]
-    return [each for each in found if np.array_equal(each.part.kind, found[0].part.kind)]
+    return [each for each in result if np.array_equal(each.part.kind, result[0].part.kind)]
 
 
 def only_agree(progress: Progress) -> bool:
@@ -75,14 +75,14 @@ class Lists:
 
     def best(self, packed: kernels.Lists) -> Integers:
         """(N,) the kinds of the best of each list, after a backward sweep."""
-        found = np.empty(len(packed.own), np.int64)
-        kernels.best_kinds(packed, found)
-        return found
+        result = np.empty(len(packed.own), np.int64)
+        kernels.best_kinds(packed, result)
+        return result
 
     def majority(self, kinds: Integers) -> Integers:
         """(N,) the most frequent kind of each list."""
-        found = np.empty(len(kinds), np.int64)
+        result = np.empty(len(kinds), np.int64)
         for first, end in zip([0, *self.ends], self.ends, strict=False):
             places = self.place[first:end]
-            found[places] = np.bincount(kinds[places]).argmax()
-        return found
+            result[places] = np.bincount(kinds[places]).argmax()
+        return result

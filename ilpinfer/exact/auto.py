@@ -18,7 +18,7 @@ from formulations.grid import FORBIDDEN, is_forbidden, nats
 from formulations.problem.problem import Problem
 from formulations.programs.formulation import TooLarge, best_score
 from ilpinfer.core.certificate import FOLDED_BOUND, Rest, proof
-from ilpinfer.core.result import Found, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.exact import branch, refinement
 from ilpinfer.exact import rounds as limits
 from ilpinfer.exact.agreement_lists import only_agree
@@ -38,7 +38,7 @@ COUNTED_CASES = 64
 """Of a problem with sums, before a solver has its turn."""
 
 
-def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labellings and the proof of each."""
     task.deadline.excuse(VITERBI.warm())
     progress = Progress.of(problem, task.deadline, task.watch)
@@ -51,8 +51,8 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Found]:
         if ended.settled and ended.paths and task.within is not None:
             progress.floor = progress.value - task.within
             ended = rounds(progress, task.top)
-    for place, found in enumerate(_answers(progress, ended, task)):
-        yield found if place else replace(found, improvements=tuple(progress.improvements))
+    for place, result in enumerate(_answers(progress, ended, task)):
+        yield result if place else replace(result, improvements=tuple(progress.improvements))
 
 
 def _best(problem: Problem, progress: Progress) -> Ended:
@@ -111,7 +111,7 @@ def _refuted(counting: Counting, progress: Progress, most: int) -> Ended | None:
     return Ended([], "the hard sums contradict each other", True, outcome.tree)
 
 
-def _answers(progress: Progress, ended: Ended, task: Task) -> Iterator[Found]:
+def _answers(progress: Progress, ended: Ended, task: Task) -> Iterator[Result]:
     """What the rounds have found, or what a solver makes of what they have left."""
     if ended.settled:
         labellings = [tuple(path.tolist()) for path in ended.paths]
@@ -120,9 +120,9 @@ def _answers(progress: Progress, ended: Ended, task: Task) -> Iterator[Found]:
             rest = _rest(progress, ended, task) if place == len(ended.paths) - 1 else None
             certificate = proof(ended.why, tree, tuple(labellings[:place]), rest)
             worth = progress.judge(path).value
-            yield Found(path, worth, f"auto: {ended.why}", certificate, value=worth)
+            yield Result(path, worth, f"auto: {ended.why}", certificate, value=worth)
         if len(ended.paths) < task.top:
-            yield Found(None, float("-inf"), f"auto: {ended.why}", proof(ended.why, progress.tree))
+            yield Result(None, float("-inf"), f"auto: {ended.why}", proof(ended.why, progress.tree))
         return
     if task.top > 1:
         yield from _best_few(progress, task, "auto: " + ended.why.rstrip("; "))
@@ -138,7 +138,7 @@ def _rest(progress: Progress, ended: Ended, task: Task) -> Rest | None:
     return Rest(bound, ended.tree)
 
 
-def _finished(progress: Progress, ended: Ended, task: Task) -> Found:
+def _finished(progress: Progress, ended: Ended, task: Task) -> Result:
     """The folded program on a solver; a better labelling from there may let the rounds close after all."""
     why = "auto: " + ended.why.rstrip("; ")
     try:
@@ -157,22 +157,22 @@ def _finished(progress: Progress, ended: Ended, task: Task) -> Found:
             again = rounds(progress)
             if again.settled and again.paths:
                 why = f"{why}; proved by {again.why}"
-                return Found(again.paths[0], progress.bound, why, proof(why, progress.tree))
+                return Result(again.paths[0], progress.bound, why, proof(why, progress.tree))
         if answer.bound < progress.bound:
-            return Found(progress.path, answer.bound, why, answer.certificate)
-    return Found(progress.path, progress.bound, why, proof(why, progress.tree))
+            return Result(progress.path, answer.bound, why, answer.certificate)
+    return Result(progress.path, progress.bound, why, proof(why, progress.tree))
 
 
-def _best_few(progress: Progress, task: Task, why: str) -> Iterator[Found]:
+def _best_few(progress: Progress, task: Task, why: str) -> Iterator[Result]:
     """Several labellings by a solver, and further ones while they equal the last, so that label ids decide.
 
     Past the deadline the best labelling so far is all there is.
     """
     folded = progress.folded
     if task.deadline.passed:
-        yield Found(progress.path, progress.bound, why, proof(why, progress.tree))
+        yield Result(progress.path, progress.bound, why, proof(why, progress.tree))
         return
-    answers: list[Found] = []
+    answers: list[Result] = []
     scores: list[int] = []
     for answer in _by_program(folded, replace(task, top=task.top + MORE_TIES)):
         score = FORBIDDEN if answer.path is None else folded.value(answer.path).score
@@ -185,15 +185,15 @@ def _best_few(progress: Progress, task: Task, why: str) -> Iterator[Found]:
     yield from sorted(answers, key=lambda answer: _order(answer, folded))[: task.top]
 
 
-def _by_program(folded: Problem, task: Task) -> Iterator[Found]:
+def _by_program(folded: Problem, task: Task) -> Iterator[Result]:
     """What the solver finds, or nothing where the program would be too large to build."""
     try:
         yield from best_of_program(folded, task, FASTEST)
     except TooLarge:
-        yield Found(None, best_score(folded.lattice), f"{FASTEST}: too large to build", FOLDED_BOUND)
+        yield Result(None, best_score(folded.lattice), f"{FASTEST}: too large to build", FOLDED_BOUND)
 
 
-def _order(answer: Found, folded: Problem) -> tuple[float, list[int]]:
+def _order(answer: Result, folded: Problem) -> tuple[float, list[int]]:
     """Best first, equal scores by label ids, and the one without a labelling last."""
     if answer.path is None:
         return float("inf"), []

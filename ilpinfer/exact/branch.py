@@ -119,9 +119,9 @@ class Branching:
         """Where to take a case apart: by a row of the sums that is fractional, else by what machines wait for."""
         if self.counting is not None:
             relaxed = case.relaxed or self.counting.bound(case.problem, case.progress)
-            found = self.counting.row(relaxed)
-            if found is not None:
-                return found
+            result = self.counting.row(relaxed)
+            if result is not None:
+                return result
         row = _row(case, self.progress)
         return None if row is None else (row, 0)
 
@@ -173,8 +173,8 @@ def _row(case: Case, whole: Progress) -> Row | None:
 
 def _kinds(part: Priced) -> set[tuple[int, ...]]:
     """The sets of labels that a machine tells from the rest."""
-    found = set()
+    result = set()
     for table in part.machine.steps.values[:, 0]:
         symbols, counts = np.unique(table, return_counts=True)
-        found |= {tuple(np.flatnonzero(table == s).tolist()) for s in np.delete(symbols, counts.argmax())}
-    return found
+        result |= {tuple(np.flatnonzero(table == s).tolist()) for s in np.delete(symbols, counts.argmax())}
+    return result

@@ -26,19 +26,19 @@ class Single(NamedTuple):
 
     entry: "Entry"
     length: int
-    found: Integers
+    buffer: Integers
 
     def path(self, _: int) -> Integers:
         """Label ids (T,)."""
-        return self.found[: self.length]
+        return self.buffer[: self.length]
 
     def results(self, _: int) -> Integers:
         """(6,) see `kernels.tables.CODE`."""
-        return self.found[self.length : self.length + 6]
+        return self.buffer[self.length : self.length + 6]
 
     def marks(self, _: int) -> Integers:
         """(2, M) see `decode_batch`."""
-        return self.found[self.length + 6 :].reshape(2, -1)
+        return self.buffer[self.length + 6 :].reshape(2, -1)
 
 
 class Outcome(NamedTuple):
@@ -47,23 +47,23 @@ class Outcome(NamedTuple):
     Parameters
     ----------
     proved : whether the labelling is the best one under the rules that the tables hold
-    found : of this sequence and perhaps of others
+    buffer : of this sequence and perhaps of others
     place : its number among these
     """
 
     proved: bool
-    found: "Single | Several"
+    buffer: "Single | Several"
     place: int
 
     @property
     def path(self) -> Integers:
         """Label ids (T,), -1 where there is none."""
-        return self.found.path(self.place)
+        return self.buffer.path(self.place)
 
     @property
     def value(self) -> int:
         """Of the labelling, grid units."""
-        return self.found.results(self.place).item(VALUE)
+        return self.buffer.results(self.place).item(VALUE)
 
     @property
     def taken(self) -> tuple[Part, ...]:
@@ -78,15 +78,15 @@ class Outcome(NamedTuple):
     @property
     def prices(self) -> dict[Part, int]:
         """Of parts that are sums, grid units."""
-        prices, parts = self._marks[1], self.found.entry.parts
+        prices, parts = self._marks[1], self.buffer.entry.parts
         return {parts[m]: prices.item(m) for m in prices.nonzero()[0].tolist()}
 
     @property
     def _marks(self) -> Integers:
-        return self.found.marks(self.place)
+        return self.buffer.marks(self.place)
 
     def _machines(self, chosen: NDArray[np.bool_]) -> tuple[Part, ...]:
-        keys = self.found.entry.keys
+        keys = self.buffer.entry.keys
         return tuple([keys[m] for m in chosen.nonzero()[0].tolist()])
 
     @property
@@ -208,8 +208,8 @@ def single(
     own : whether the scores (T, K) are those of its tokens, rather than (V, K) of the vocabulary
     """
     T = len(tokens)
-    found = np.empty(T + 6 + 2 * len(entry.keys), np.int64)
-    code = decode_one(entry.handle, emission, tokens, steps, own, entry.limits_of(T, time_limit), found)
+    buffer = np.empty(T + 6 + 2 * len(entry.keys), np.int64)
+    code = decode_one(entry.handle, emission, tokens, steps, own, entry.limits_of(T, time_limit), buffer)
     if code == UNKNOWN_CLASS:
         return None
-    return Outcome(code == PROVED, Single(entry, T, found), 0)
+    return Outcome(code == PROVED, Single(entry, T, buffer), 0)

@@ -110,12 +110,12 @@ class Cheapest:
             if low.cost <= high.cost:
                 break
             weight = max(1, (low.score - high.score) // (low.cost - high.cost))
-            found = self.probe(weight)
-            if found is None:
+            result = self.probe(weight)
+            if result is None:
                 return None
-            if found.score - weight * found.cost <= low.score - weight * low.cost:
+            if result.score - weight * result.cost <= low.score - weight * low.cost:
                 break
-            low, high = (found, high) if self.keeps(found.score) else (low, found)
+            low, high = (result, high) if self.keeps(result.score) else (low, result)
         return weight
 
     def _most(self) -> int:
@@ -131,16 +131,16 @@ class Cheapest:
             self.followed |= {key for keys in (progress.tree.inside, *progress.tree.followed) for key in keys}
         if not ended.settled or not ended.paths:
             return None
-        found = self.point(ended.paths[0])
+        result = self.point(ended.paths[0])
         before = self.cheapest
-        if self.keeps(found.score) and (found.cost, -found.score) <= (before.cost, -before.score):
-            self.cheapest, self.weighed = found, True
+        if self.keeps(result.score) and (result.cost, -result.score) <= (before.cost, -before.score):
+            self.cheapest, self.weighed = result, True
         value, floor = (
-            found.score - weight * found.cost,
+            result.score - weight * result.cost,
             lowest_score(self.problem) if self.floor is None else self.floor,
         )
         self.cost_bound = max(self.cost_bound, -((value - floor) // weight))
-        return found
+        return result
 
     def closed(self, weight: int, top: int) -> list[Path] | None:
         """Label setting over everything that could cost less, or as little for a better score."""
@@ -149,17 +149,17 @@ class Cheapest:
         for path in (self.best, known.path):
             progress.active += progress.parts(progress.fresh([path], progress.active))
         while True:
-            found = self._cheapest_few(progress, weight, top)
-            if found is None:
+            result = self._cheapest_few(progress, weight, top)
+            if result is None:
                 return None
-            fresh = progress.parts(progress.fresh(found, progress.active))
+            fresh = progress.parts(progress.fresh(result, progress.active))
             if fresh:
                 progress.active = [*progress.active, *fresh]
-            elif any(progress.unseen(path) for path in found):
+            elif any(progress.unseen(path) for path in result):
                 return None
             else:
                 self.taken |= {part.part for part in progress.active}
-                return found
+                return result
 
     def _folded_by(self, progress: Progress) -> set[Part]:
         """The parts of the rules that went into the scores."""
@@ -177,7 +177,7 @@ class Cheapest:
             for beam in (False, True):
                 purse = LIMIT if known is None else weight * known
                 lowest = lowest_score(self.problem) if self.floor is None else self.floor
-                found = follow(
+                result = follow(
                     current.guide,
                     current.prices,
                     relaxed,
@@ -189,9 +189,9 @@ class Cheapest:
                     copies=top,
                     purse=purse,
                 )
-                pairs = zip(found.paths, found.values, found.spent, strict=True)
+                pairs = zip(result.paths, result.values, result.spent, strict=True)
                 kept = [path for path, value, spent in pairs if self.keeps(value + spent)]
-                if found.whole and not beam:
+                if result.whole and not beam:
                     return kept[:top]
                 if self.deadline.passed:
                     return None

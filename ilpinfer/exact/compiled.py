@@ -104,7 +104,7 @@ class Tables:
         self, trellises: Sequence[Trellis], time_limit: float | None = None
     ) -> Steps[Several | list[Outcome | None]]:
         """The best labellings by the rules of the tables; None for a sequence that they cannot hold."""
-        found: list[Outcome | None] = [None] * len(trellises)
+        result: list[Outcome | None] = [None] * len(trellises)
         groups: dict[tuple[int, int], list[int]] = {}
         pools: dict[int, Grid] = {}
         for place, trellis in enumerate(trellises):
@@ -120,8 +120,8 @@ class Tables:
             chosen = [trellises[place] for place in places]
             outcomes = yield from self.run(input_of(chosen, pools[pool_id], time_limit))
             for place, outcome in zip(places, outcomes, strict=True):
-                found[place] = outcome
-        return found
+                result[place] = outcome
+        return result
 
     def _kind(self, length: int) -> int:
         """The first length that was met with the same states of all machines; other sequences are decoded apart."""

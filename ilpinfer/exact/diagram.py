@@ -121,9 +121,9 @@ class Diagram:
             every = len(old.target) // _SAMPLE + 1
             e = np.arange(0, len(old.target), every)
             n = np.searchsorted(old.first, e, "right") - 1
-            found = old.value[n] + old.score[e] + old.ahead[old.target[e]]
-            keep = min(len(found), most // every + 1)
-            floor = max(floor, int(np.partition(found, -keep)[-keep]) + self.back)
+            result = old.value[n] + old.score[e] + old.ahead[old.target[e]]
+            keep = min(len(result), most // every + 1)
+            floor = max(floor, int(np.partition(result, -keep)[-keep]) + self.back)
         nodes = {name: np.empty_like(getattr(old, name)) for name in ("state", "value", "layers", "first")}
         made = old._replace(**nodes, end=np.empty_like(old.end), ahead=np.empty_like(old.ahead))
         number = np.empty(len(old.state), np.int32)

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Found, Path, Task
+from ilpinfer.core.result import Path, Result, Task
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.bare import with_random_scores
 from ilpinfer.exact.contradiction import chosen, contradiction
 from ilpinfer.exact.mixtures import sums_of
 
 
-def best(problem: Problem, deadline: Deadline) -> Found:
+def best(problem: Problem, deadline: Deadline) -> Result:
     """The best labelling, by the route of `method="auto"`."""
     return next(auto(problem, Task(deadline), "auto"))
 

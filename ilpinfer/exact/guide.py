@@ -109,9 +109,9 @@ class Futures:
         self.table = np.empty(begins[-1], np.int64)
         self.begin, self.most = dict[Part, int](), dict[Part, int]()
         for part, begin, end in zip(priced, begins, begins[1:], strict=False):
-            found = self.table[begin:end].reshape(length, -1)
-            potentials(part, prices[part.key], found)
-            self.begin[part.key], self.most[part.key] = begin, max(0, int(found.max()))
+            result = self.table[begin:end].reshape(length, -1)
+            potentials(part, prices[part.key], result)
+            self.begin[part.key], self.most[part.key] = begin, max(0, int(result.max()))
 
     def of(self, parts: Sequence[Priced]) -> kernels.Futures:
         """Those of some machines."""
@@ -262,7 +262,7 @@ def slope(part: Priced, price: int, taken: int) -> int:
     return 0 if (price >= high and away > 0) or (price <= low and away < 0) else away
 
 
-def potentials(part: Priced, price: int, found: Integers) -> None:
+def potentials(part: Priced, price: int, result: Integers) -> None:
     """Fill found (T, Q) with the most that a machine's future can give back at this price, less what it will cost."""
     assert part.total is not None
     machine = part.machine
@@ -271,4 +271,4 @@ def potentials(part: Priced, price: int, found: Integers) -> None:
     symbols = np.full((len(kinds), max(map(len, kinds))), -1, np.int64)
     for row, kind in zip(symbols, kinds, strict=True):
         row[: len(kind)] = kind
-    kernels.potentials(symbols, machine.steps.index, worth, machine.next_state, -part.final, found)
+    kernels.potentials(symbols, machine.steps.index, worth, machine.next_state, -part.final, result)

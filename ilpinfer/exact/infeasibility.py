@@ -67,10 +67,10 @@ class _Search:
             pieces = _minimal(pieces, lambda kept: self.impossible(self._only(kept)))
         if self.deadline.passed:
             return []
-        found: dict[int, list[int]] = {i: [] for i in needed}
+        result: dict[int, list[int]] = {i: [] for i in needed}
         for rule, _, token in pieces:
-            found[rule] += [token] if token >= 0 else []
-        return [Clash(self.hard[i].name, tuple(sorted(set(at)))) for i, at in found.items()]
+            result[rule] += [token] if token >= 0 else []
+        return [Clash(self.hard[i].name, tuple(sorted(set(at)))) for i, at in result.items()]
 
     def _pieces(self, number: int) -> list[Piece]:
         pieces = []
@@ -109,13 +109,13 @@ class _Search:
         weight = self._spread() + 1
         if weight * sum(rule.most for rule in soft) < LIMIT:
             rules = tuple(r.softened(weight) if r.name in hard else r for r in problem.rules)
-            found = self._best(replace(problem, rules=rules))
+            result = self._best(replace(problem, rules=rules))
         else:
-            found = self._best(replace(self.bare, rules=tuple(soft)))
-        if found is None:
+            result = self._best(replace(self.bare, rules=tuple(soft)))
+        if result is None:
             return {}, None
-        counts = {rule.name: rule.violations(found) for rule in self.hard}
-        return {name: count for name, count in counts.items() if count}, found
+        counts = {rule.name: rule.violations(result) for rule in self.hard}
+        return {name: count for name, count in counts.items() if count}, result
 
     def _best(self, problem: Problem) -> Path | None:
         if self.deadline.passed:

@@ -137,10 +137,10 @@ def marginals(trellis: Trellis, rules: Rules = (), *, budget: int = BUDGET) -> M
     expected |= {rule.name: sum(_expected(rule, m, labels, edges) for m in rule.machines) for rule in local}
     kept = zip(folded.rules, counts.tolist(), strict=True)
     expected |= {rule.name: 0.0 if rule.penalty is None else count for rule, count in kept}
-    found = Marginals(labels, product.log_sum, expected, problem, product, budget)
+    result = Marginals(labels, product.log_sum, expected, problem, product, budget)
     if wide:
-        found.__dict__["edges"] = edges
-    return found
+        result.__dict__["edges"] = edges
+    return result
 
 
 def _alone(problem: Problem, rules: tuple[GroundRule, ...]) -> Problem:

@@ -159,7 +159,7 @@ def spliced(relaxed: Relaxed, counted: Sequence[Counted]) -> list[Integers]:
     before = np.concatenate([np.zeros((*along.shape[:2], 1), np.int64), along.cumsum(axis=2)], axis=2)
     T = along.shape[2]
     at = np.linspace(0, T, min(T, MOST_CUTS) + 1).astype(np.int64)
-    found: list[tuple[float, Integers]] = []
+    result: list[tuple[float, Integers]] = []
     for first, second, third in (
         permutations(range(len(paths)), 3) if len(paths) > 2 else ((0, 1, 0), (1, 0, 1))
     ):
@@ -180,9 +180,9 @@ def spliced(relaxed: Relaxed, counted: Sequence[Counted]) -> list[Integers]:
             path = np.concatenate(
                 [paths[first][: cuts[0]], paths[second][cuts[0] : cuts[1]], paths[third][cuts[1] :]]
             )
-            found.append((float(cost[i, j]), path))
-    found.sort(key=lambda pair: pair[0])
-    return [path for _, path in found[:TRIED]]
+            result.append((float(cost[i, j]), path))
+    result.sort(key=lambda pair: pair[0])
+    return [path for _, path in result[:TRIED]]
 
 
 def _favoured(lattice: Lattice, counted: Sequence[Counted], prices: Integers) -> tuple[int, Integers]:
@@ -221,10 +221,10 @@ def _master(
         low, high = part.total.low is not None, part.total.high is not None
         bounds.append((-most if low else 0.0, most if high else 0.0))
     objective = np.concatenate([np.ones(1 + R), np.zeros(R)])
-    found = linprog(objective, np.vstack(rows), np.concatenate(sides), bounds=bounds, method="highs-ds")
-    if found.status:
+    result = linprog(objective, np.vstack(rows), np.concatenate(sides), bounds=bounds, method="highs-ds")
+    if result.status:
         return None
-    return float(found.fun), found.x[1 + R :], np.clip(-found.ineqlin.marginals[:N], 0.0, None)
+    return float(result.fun), result.x[1 + R :], np.clip(-result.ineqlin.marginals[:N], 0.0, None)
 
 
 def fractional(relaxed: Relaxed, rows: Sequence[Row], shape: tuple[int, int]) -> tuple[Row, int] | None:

@@ -66,12 +66,12 @@ def priced(rule: GroundRule, number: int) -> list[list[Priced]]:
     """The machines of each of a rule's parts; `number` is the rule's among those before folding."""
     once = rule.binary and rule.penalty is not None
     shared = once and len(rule.machines) > 1
-    found: list[list[Priced]] = []
+    result: list[list[Priced]] = []
     count = 0
     for p, part in enumerate(rule.parts):
         machines = part.machines or ()
         total = part if isinstance(part, Sum) and not once else None
-        found.append(
+        result.append(
             [
                 Priced(
                     (number, count + m),
@@ -85,7 +85,7 @@ def priced(rule: GroundRule, number: int) -> list[list[Priced]]:
             ]
         )
         count += len(machines)
-    return found
+    return result
 
 
 def pack_parts(parts: Sequence[Priced], lattice: Lattice) -> Packed:

@@ -15,7 +15,7 @@ from formulations.programs.reduction import reduce
 from ilpinfer import solvers
 from ilpinfer.core.certificate import VITERBI_BOUND, Certificate
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Found, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.solvers.process import GRACE
 
 Path = NDArray[np.int64]
@@ -47,15 +47,15 @@ def solve(solver: str, program: IntegerProgram, deadline: Deadline, threads: int
     return Reply(answer.status, path, answer.bound, certificate)
 
 
-def whole_program(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+def whole_program(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """Every rule as rows, nothing folded, on the solver of that name."""
     yield from best_of_program(problem, task, name)
 
 
-def best_of_program(problem: Problem, task: Task, solver: str) -> Iterator[Found]:
+def best_of_program(problem: Problem, task: Task, solver: str) -> Iterator[Result]:
     """The best labellings of a problem's program, one after the other by no-good rows."""
     if task.deadline.passed:
-        yield Found(None, best_score(problem.lattice), f"{solver}: no time left", VITERBI_BOUND)
+        yield Result(None, best_score(problem.lattice), f"{solver}: no time left", VITERBI_BOUND)
         return
     program = formulate(problem).soft()
     for _ in range(task.top):
@@ -63,11 +63,11 @@ def best_of_program(problem: Problem, task: Task, solver: str) -> Iterator[Found
         if reply.status in ("feasible", "unknown"):
             reply = _relaxed(reply, problem)
         if reply.path is None:
-            yield Found(None, reply.bound, _words(solver, reply), reply.certificate)
+            yield Result(None, reply.bound, _words(solver, reply), reply.certificate)
             return
         value = problem.value(reply.path)
         bound = float(value.score) if reply.status == "optimal" else reply.bound
-        yield Found(reply.path, max(bound, value.score), _words(solver, reply), reply.certificate)
+        yield Result(reply.path, max(bound, value.score), _words(solver, reply), reply.certificate)
         program = without(program, reply.path)
 
 
@@ -78,7 +78,7 @@ def reduced_program(
     known: Path | None,
     value: int,
     relaxed: tuple[Lattice, int] | None = None,
-) -> Found | None:
+) -> Result | None:
     """The best labelling by the solver measured fastest, on the steps that a known one leaves; None where time is short.
 
     It ends early enough for its process to be stopped before the deadline. `relaxed` are scores of a relaxation, and its
@@ -102,7 +102,7 @@ def reduced_program(
     if reply.status in ("feasible", "unknown"):
         reply = _relaxed(reply, folded)
     bound = reply.bound if path is None else max(reply.bound, folded.value(path).score)
-    return Found(path, bound, _words(FASTEST, reply), reply.certificate)
+    return Result(path, bound, _words(FASTEST, reply), reply.certificate)
 
 
 def _relaxed(reply: Reply, problem: Problem) -> Reply:

@@ -90,11 +90,11 @@ class Progress:
         """What a labelling is worth; the best one is kept."""
         key = path.tobytes()
         if key not in self._known:
-            found = self._known[key] = self._judged(path)
-            better = found.value > self.value or (self.path is None and not is_forbidden(found.value))
+            result = self._known[key] = self._judged(path)
+            better = result.value > self.value or (self.path is None and not is_forbidden(result.value))
             if better and not self.fixed:
-                self.path, self.value = path, found.value
-                self.improvements.append(Improvement(self.deadline.elapsed, found.value, path))
+                self.path, self.value = path, result.value
+                self.improvements.append(Improvement(self.deadline.elapsed, result.value, path))
                 self._report()
         return self._known[key]
 
@@ -122,8 +122,8 @@ class Progress:
         """The parts that labellings break, that have a machine and are not active; the rule's place is the folded one."""
         known = {part.part for part in active}
         broken = {part for path in paths for part in self.judge(path).broken}
-        found = [(r, p) for r, p in sorted(broken) if (self.numbers[r], p) not in known]
-        return tuple((r, p) for r, p in found if self.folded.rules[r].parts[p].machines)
+        result = [(r, p) for r, p in sorted(broken) if (self.numbers[r], p) not in known]
+        return tuple((r, p) for r, p in result if self.folded.rules[r].parts[p].machines)
 
     def unseen(self, path: Path) -> list[str]:
         """The rules that a labelling breaks in a part without a machine."""
@@ -132,12 +132,12 @@ class Progress:
 
     def parts(self, broken: Iterable[Part]) -> list[Priced]:
         """The machines of broken parts."""
-        found: list[Priced] = []
+        result: list[Priced] = []
         for r, p in broken:
             if r not in self._parts:
                 self._parts[r] = priced(self.folded.rules[r], self.numbers[r])
-            found += self._parts[r][p]
-        return found
+            result += self._parts[r][p]
+        return result
 
     def drop(self) -> None:
         """Drop the states through which nothing as good as the best labelling so far can pass, whatever the rules."""

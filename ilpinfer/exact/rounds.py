@@ -131,11 +131,11 @@ class Round:
             self.parts += fresh
             progress.active = [*progress.active, *fresh]
         refinement = Refinement(progress, self.guide, self.prices)
-        found = refinement.run(self.most)
-        if found is None:
+        result = refinement.run(self.most)
+        if result is None:
             return None
         self.closed = True
-        return found, f"refinement by {sum(map(len, refinement.order))} machines"
+        return result, f"refinement by {sum(map(len, refinement.order))} machines"
 
     def attained(self, relaxed: Relaxed) -> bool:
         """Whether the relaxation's labelling is worth the bound where all that it leaves out is left out."""
@@ -148,10 +148,10 @@ class Round:
         progress, floor = self.progress, self.progress.floor
         widths = *WIDTHS, COPIES * self.top
         for width in widths[progress.rung :]:
-            found = self.follow(relaxed, width, floor)
-            if found.exact:
+            result = self.follow(relaxed, width, floor)
+            if result.exact:
                 progress.rung = widths.index(width)
-                return self.proved(found)
+                return self.proved(result)
             if progress.deadline.passed:
                 return None
             beam = self.follow(relaxed, max(32, width // 8, self.top), floor, beam=True)
@@ -183,17 +183,17 @@ class Round:
             copies=self.top,
         )
 
-    def proved(self, found: Followed) -> tuple[list[Path], str]:
+    def proved(self, result: Followed) -> tuple[list[Path], str]:
         """The labellings of a search that has left out nothing that matters."""
-        if found.paths:
-            self.progress.prove(found.values[0], self.leaf(followed=True))
+        if result.paths:
+            self.progress.prove(result.values[0], self.leaf(followed=True))
         elif self.progress.path is not None:
             self.progress.prove(self.progress.value - 1, self.leaf(followed=True))
         else:
             self.progress.prove(FORBIDDEN, self.impossible(followed=True))
-        self.progress.near = found.paths[self.top : self.top + NEAR]
+        self.progress.near = result.paths[self.top : self.top + NEAR]
         how = "an exact beam" if self.top == 1 else "label setting"
-        return found.paths[: self.top], f"{how} over {len(self.parts)} machines"
+        return result.paths[: self.top], f"{how} over {len(self.parts)} machines"
 
     def impossible(self, *, followed: bool) -> Leaf:
         """The proof that hard rules leave no labelling: a price of 0 names a sum that no labelling can have."""

@@ -41,7 +41,7 @@ def combined(sums: Sequence[Sum], shape: tuple[int, int]) -> list[Row]:
     weights = np.stack(
         [part.steps.values[at, 0] for part, at in zip(flat, places, strict=True)]
     )  # (R, classes of tokens, K)
-    found: dict[Row, int] = {}
+    result: dict[Row, int] = {}
     for factors in _factors(weights):
         total = np.tensordot(factors, weights, 1)
         total -= total.min(axis=1, keepdims=True)
@@ -49,8 +49,8 @@ def combined(sums: Sequence[Sum], shape: tuple[int, int]) -> list[Row]:
         if divisor and total.max() == divisor:
             row = _row(total > 0, index)
             if row is not None:
-                found[row] = max(divisor, found.get(row, 0))
-    return sorted(found, key=lambda row: (-found[row], row))
+                result[row] = max(divisor, result.get(row, 0))
+    return sorted(result, key=lambda row: (-result[row], row))
 
 
 def _factors(weights: Integers) -> Iterator[Integers]:

@@ -54,10 +54,10 @@ class TokenTables(Tables):
         self, texts: Sequence[Sequence[str]], time_limit: float | None = None
     ) -> Steps[Several | list[Outcome | None]]:
         """The best labellings of texts by the rules of the tables; None for what they cannot hold."""
-        found: list[Outcome | None] = [None] * len(texts)
+        result: list[Outcome | None] = [None] * len(texts)
         places = [place for place, words in enumerate(texts) if self._fits(words, time_limit)]
         if not places:
-            return found
+            return result
         chosen = texts if len(places) == len(texts) else [texts[place] for place in places]
         words = chosen[0] if len(chosen) == 1 else list(chain.from_iterable(chosen))
         try:
@@ -65,12 +65,12 @@ class TokenTables(Tables):
                 Input(list(map(len, chosen)), words, None, self._pool, time_limit=time_limit)
             )
         except TypeError:
-            return found
+            return result
         if chosen is texts:
             return outcomes
         for place, outcome in zip(places, outcomes, strict=True):
-            found[place] = outcome
-        return found
+            result[place] = outcome
+        return result
 
     def _fits(self, words: Sequence[str], time_limit: float | None) -> bool:
         T, folding = len(words), self.folding

@@ -47,7 +47,7 @@ def best_paths(lattice: Lattice, top: int) -> list[tuple[int, Path]]:
     score, after, rank = kernels.best_lists(chain_of(lattice), top)
     first = lattice.node[0][:, None] + score[0]
     starts = np.argsort(-first.reshape(-1), kind="stable")[:top]
-    found = []
+    result = []
     for s, r in zip(*np.divmod(starts, top), strict=True):
         if is_forbidden(first[s, r]):
             break
@@ -56,8 +56,8 @@ def best_paths(lattice: Lattice, top: int) -> list[tuple[int, Path]]:
         for t in range(T):
             states[t] = s
             s, r = after[t, s, r], rank[t, s, r]
-        found.append((total, lattice.labels_of(states)))
-    return found
+        result.append((total, lattice.labels_of(states)))
+    return result
 
 
 def _example() -> None:

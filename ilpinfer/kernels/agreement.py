@@ -54,11 +54,11 @@ class Lists(NamedTuple):
 
 
 @subroutine
-def _across(values, penalty, found):  # type: ignore[no-untyped-def]
+def _across(values, penalty, result):  # type: ignore[no-untyped-def]
     """The best before a place for each of its kinds."""
     best = values.max() - penalty
     for f in range(len(values)):
-        found[f] = values[f] if penalty < 0 else max(values[f], best)
+        result[f] = values[f] if penalty < 0 else max(values[f], best)
 
 
 @subroutine

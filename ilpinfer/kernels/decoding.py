@@ -290,7 +290,7 @@ def decode_batch(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def decode_one(handle, emission, tokens, pool, own, limits, found):  # type: ignore[no-untyped-def]
+def decode_one(handle, emission, tokens, pool, own, limits, buffer):  # type: ignore[no-untyped-def]
     """Decode one sequence as `decode_batch` does, but with few arguments; returns how it ended.
 
     Parameters
@@ -298,7 +298,7 @@ def decode_one(handle, emission, tokens, pool, own, limits, found):  # type: ign
     tokens : (T,) rows of the windows' numbers
     pool : (T,) or (0,) as in `decode_batch`
     own : 1 where `emission` has a row for each of the sequence's tokens, 0 where it has one for each row of the windows' numbers
-    found : (T + 6 + 2 M,) filled with the labelling, results (6,), and marks
+    buffer : (T + 6 + 2 M,) filled with the labelling, results (6,), and marks
     """
     T, M = len(tokens), len(handle.machines.layout)
     work, words = np.empty((5, T), np.int64), np.empty((2, T), np.int64)
@@ -306,6 +306,6 @@ def decode_one(handle, emission, tokens, pool, own, limits, found):  # type: ign
         words[0, t] = tokens[t]
         words[1, t] = t if own else tokens[t]
     space, room = np.empty((2, T, handle.scores.edge.shape[2]), np.int64), np.full((3, M), -1)
-    path, result, marks = found[:T], found[T : T + 6], found[T + 6 :].reshape((2, M))
+    path, result, marks = buffer[:T], buffer[T : T + 6], buffer[T + 6 :].reshape((2, M))
     _decode(handle, emission, words[0], words[1], pool, limits, work, space, path, result, marks, room)
     return result[CODE]

@@ -101,15 +101,15 @@ class KernelCache(FunctionCache):
     def load_overload(self, signature: Any, target: Any) -> Any:
         """The compiled kernel, or None where it is about to be compiled."""
         try:
-            found = super().load_overload(signature, target)
+            result = super().load_overload(signature, target)
         except Exception as error:  # whatever reading damaged files raises
             self._files.discard()
             text = f"the compiled kernels in {self._cache_path} cannot be read ({_reason(error)}) and are compiled again"
             notices.announce(text, "reading")
             return None
-        if found is None:
+        if result is None:
             notices.begins()
-        return found
+        return result
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep a compiled kernel if possible."""

@@ -77,21 +77,21 @@ def expand(packed, size, readings, groups, possible, pool, budget):  # type: ign
     vectors = arcs = 0
     passed = T
     for t in range(T):
-        found = first[t] = vectors
+        result = first[t] = vectors
         slots = np.full(16, -1, np.int32)
         width = begin[kind[t] + 1] - begin[kind[t]]
-        for u in range(first[t - 1] if t else -1, found):
+        for u in range(first[t - 1] if t else -1, result):
             arc_at[u + 1] = arcs
             while arcs + width > len(leads):
                 leads, price = np.concatenate((leads, leads)), np.concatenate((price, price))
             while vectors + width >= len(states):
                 states, alive = longer(states, 2 * len(states)), longer(alive, 2 * len(alive))
                 arc_at = np.concatenate((arc_at, arc_at))
-            while 2 * (vectors - found + width) > len(slots):
-                slots = doubled(slots, states, found, vectors - found)
+            while 2 * (vectors - result + width) > len(slots):
+                slots = doubled(slots, states, result, vectors - result)
             leads_now, price_now = leads[arcs : arcs + width], price[arcs : arcs + width]
             made = states, alive, leads_now, price_now, slots
-            vectors = _follow(packed, readings, groups, possible, pool, t, u, found, vectors, made)
+            vectors = _follow(packed, readings, groups, possible, pool, t, u, result, vectors, made)
             arcs += width
             if vectors * K > budget or arcs > ARCS_PER_STATE * budget:
                 passed = t
@@ -118,7 +118,7 @@ def expand(packed, size, readings, groups, possible, pool, budget):  # type: ign
 
 
 @subroutine
-def _follow(packed, readings, groups, possible, pool, t, u, found, vectors, made):  # type: ignore[no-untyped-def]
+def _follow(packed, readings, groups, possible, pool, t, u, result, vectors, made):  # type: ignore[no-untyped-def]
     """Read token t after vector u, -1 for START, and add new vectors; how many there are then."""
     number, symbols, begin, kind = readings
     _, group, pair, step = groups
@@ -143,12 +143,12 @@ def _follow(packed, readings, groups, possible, pool, t, u, found, vectors, made
                 costs[n] = _read(packed, symbols[begin[kind[t]] + n], states[vectors])
                 leads[n] = DEAD
                 if costs[n] < np.inf:
-                    slot = place(slots, states, found, vectors)
+                    slot = place(slots, states, result, vectors)
                     if slots[slot] < 0:
-                        slots[slot] = vectors - found
+                        slots[slot] = vectors - result
                         alive[vectors] = False
                         vectors += 1
-                    leads[n] = found + slots[slot]
+                    leads[n] = result + slots[slot]
             if leads[n] >= 0:
                 alive[leads[n], j] = True
     return vectors

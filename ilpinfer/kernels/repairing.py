@@ -57,12 +57,12 @@ def improve(chain, machines, people, runs, weight, records, counts, position, wo
                 first, last = shift_back(label[1], t, runs)
             else:
                 first, last = shift_on(label[1], t, runs)
-            found = _better(chain, machines, people, first, last, weight, counts)
-            if found < 0:
+            result = _better(chain, machines, people, first, last, weight, counts)
+            if result < 0:
                 copy(people, 1, 0)
                 position[MOVE] = move
                 return FULL
-            if found:
+            if result:
                 improved = True
                 record(people, 0, records, counts)
                 break

@@ -7,7 +7,7 @@ import numpy as np
 
 from ilpinfer.kernels.share import NEXT
 
-Result = TypeVar("Result")
+Value = TypeVar("Value")
 NO_SHARE = np.zeros(0, np.int64)
 
 
@@ -47,16 +47,16 @@ class Work:
         self.share[NEXT] = self.number
 
 
-Steps = Generator[Work, None, Result]
+Steps = Generator[Work, None, Value]
 """Yields one piece of work at a time, and returns a result after the last of them is done."""
 
 
-def finished(steps: Steps[Result]) -> Result:
+def finished(steps: Steps[Value]) -> Value:
     """The result, all work done in this thread."""
     while True:
         try:
             work = next(steps)
         except StopIteration as end:
-            result: Result = end.value
+            result: Value = end.value
             return result
         work()

@@ -75,15 +75,15 @@ def combine(trellises: Sequence[Trellis], weights: Sequence[float] | None = None
 def _weights(trellises: Sequence[Trellis], weights: Sequence[float] | None) -> list[float]:
     if not trellises:
         raise ValueError("nothing to combine; expected at least one trellis")
-    found = [1.0] * len(trellises) if weights is None else [float(w) for w in weights]
-    if len(found) != len(trellises):
-        raise ValueError(f"{len(found)} weights for {len(trellises)} models")
-    for number, weight in enumerate(found):
+    result = [1.0] * len(trellises) if weights is None else [float(w) for w in weights]
+    if len(result) != len(trellises):
+        raise ValueError(f"{len(result)} weights for {len(trellises)} models")
+    for number, weight in enumerate(result):
         if not 0 <= weight < math.inf:
             raise ValueError(f"weight {number} is {weight:g}; expected a number from 0")
-    if not any(found):
+    if not any(result):
         raise ValueError("every weight is 0; expected one above 0")
-    return found
+    return result
 
 
 def _check_same(first: Trellis, other: Trellis, number: int) -> None:

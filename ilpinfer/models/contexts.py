@@ -53,11 +53,11 @@ def seen(column: Column, tokens: Sequence[str], where: str) -> Column:
     backwards = where == "after"
     order = column[::-1] if backwards else column
     running: dict[str, None] = {}
-    found: Column = []
+    result: Column = []
     for values in order:
-        found.append(tuple(running))
+        result.append(tuple(running))
         running.update(dict.fromkeys(values))
-    return found[::-1] if backwards else found
+    return result[::-1] if backwards else result
 
 
 PLACES = (
@@ -75,15 +75,15 @@ def _union(column: Column) -> Values:
 
 def phrases(tokens: Sequence[str], by_first: Mapping[str, Sequence[tuple[str, ...]]]) -> Column:
     """Which tokens begin (B) or continue (I) an occurrence of a listed phrase, the longest first; lower-cased."""
-    found: Column = [NO] * len(tokens)
+    result: Column = [NO] * len(tokens)
     words = [token.lower() for token in tokens]
     t = 0
     while t < len(tokens):
         fits = (p for p in by_first.get(words[t], ()) if tuple(words[t : t + len(p)]) == p)
         length = max(map(len, fits), default=0)
-        found[t : t + length] = [("B",), *[("I",)] * (length - 1)][:length]
+        result[t : t + length] = [("B",), *[("I",)] * (length - 1)][:length]
         t += max(length, 1)
-    return found
+    return result
 
 
 def _flags(flags: Sequence[bool]) -> Column:
@@ -108,77 +108,77 @@ _IN_STRETCH: Mapping[str, Callable[[int, int, int], Values]] = {
 
 def _of_stretch(kind: str, what: str) -> Callable[[Sequence[str]], Column]:
     def column(tokens: Sequence[str]) -> Column:
-        found: Column = []
+        result: Column = []
         for number, (begin, end) in enumerate(STRETCHES[kind](tokens)):
             if what in _OF_STRETCH:
-                found += [(_OF_STRETCH[what](tokens, number, begin, end),)] * (end - begin)
+                result += [(_OF_STRETCH[what](tokens, number, begin, end),)] * (end - begin)
             else:
-                found += [_IN_STRETCH[what](t, begin, end) for t in range(begin, end)]
-        return found
+                result += [_IN_STRETCH[what](t, begin, end) for t in range(begin, end)]
+        return result
 
     return column
 
 
 def _in_brackets(tokens: Sequence[str]) -> Column:
-    depth, found = 0, list[bool]()
+    depth, result = 0, list[bool]()
     for token in tokens:
         opened = sum(token.count(c) for c in "([{")
         closed = sum(token.count(c) for c in ")]}")
-        found.append(depth > 0 or opened > 0)
+        result.append(depth > 0 or opened > 0)
         depth = max(0, depth + opened - closed)
-    return _flags(found)
+    return _flags(result)
 
 
 def _in_quotes(tokens: Sequence[str]) -> Column:
-    inside, found = False, list[bool]()
+    inside, result = False, list[bool]()
     for token in tokens:
         marks = len(_QUOTE.findall(token))
-        found.append(inside or marks > 0)
+        result.append(inside or marks > 0)
         inside ^= marks % 2 == 1
-    return _flags(found)
+    return _flags(result)
 
 
 def _repeated(tokens: Sequence[str]) -> Column:
-    known, found = set[str](), list[bool]()
+    known, result = set[str](), list[bool]()
     for token in tokens:
-        found.append(token.lower() in known)
+        result.append(token.lower() in known)
         known.add(token.lower())
-    return _flags(found)
+    return _flags(result)
 
 
 def _numbering(tokens: Sequence[str]) -> Column:
     """Whether a numbering goes on from one of the last few (Trompper 2016: congruent with previous numbers)."""
     recent: deque[str] = deque(maxlen=8)
-    found: Column = []
+    result: Column = []
     for token in tokens:
         read = numberings(token)
         if not read:
-            found.append(NO)
+            result.append(NO)
             continue
         begins = any(numbers[-1] == 1 for _, numbers in read)
         goes_on = any(continues(before, token) for before in recent)
-        found.append(("goes-on" if goes_on else "begins" if begins else "breaks",))
+        result.append(("goes-on" if goes_on else "begins" if begins else "breaks",))
         recent.append(token)
-    return found
+    return result
 
 
 def _subsection(tokens: Sequence[str]) -> Column:
     """Tokens between a numbering and the first of its subsections, as in `6. Reasons 6.1`; line breaks apart."""
-    found: Column = [NO] * len(tokens)
+    result: Column = [NO] * len(tokens)
     places = [t for t, token in enumerate(tokens) if not is_line_break(token)]
     for before, t, after in zip(places, places[1:], places[2:], strict=False):
         numbers = {numbers for _, numbers in numberings(tokens[before])}
         if any((*n, 1) == m for n in numbers for _, m in numberings(tokens[after])):
-            found[t] = YES
-    return found
+            result[t] = YES
+    return result
 
 
 def _breaks_before(tokens: Sequence[str]) -> Column:
-    found, number = list[int](), 0
+    result, number = list[int](), 0
     for token in tokens:
-        found.append(number)
+        result.append(number)
         number = number + 1 if is_line_break(token) else 0
-    return [(bucket(n),) for n in found]
+    return [(bucket(n),) for n in result]
 
 
 CONTEXT_ATTRIBUTES: Mapping[str, Callable[[Sequence[str]], Column]] = {

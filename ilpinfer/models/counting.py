@@ -40,9 +40,9 @@ def encode(
             raise ValueError(f"sequence {number} is empty: leave it out")
         if len(tokens) != len(labels):
             raise ValueError(f"sequence {number} has {len(labels)} labels for {len(tokens)} tokens")
-    found = sorted({label for _, labels in pairs for label in labels})
-    known = found if names is None else list(names)
-    _check(found, known)
+    result = sorted({label for _, labels in pairs for label in labels})
+    known = result if names is None else list(names)
+    _check(result, known)
     if not scheme:
         _check_mixture(known)
     label_set = LabelSet(tuple(known), scheme)
@@ -62,8 +62,8 @@ def check_texts(texts: Iterable[Sequence[str]]) -> list[Text]:
     return checked
 
 
-def _check(found: Sequence[str], known: Sequence[str]) -> None:
-    for label in found:
+def _check(result: Sequence[str], known: Sequence[str]) -> None:
+    for label in result:
         if label not in known:
             raise ValueError(f"label {label!r} is not among the labels given{suggestion(label, known)}")
 

@@ -77,11 +77,11 @@ class CRF:
         ValueError
             for sequences, templates, algorithms and parameters that cannot be used.
         """
-        found = template if isinstance(template, Template) else load_template(template)
+        result = template if isinstance(template, Template) else load_template(template)
 
         def observed(pairs: Labelled, what: str) -> list[Observed]:
             checked = check_sequences(pairs, what, scheme)
-            return [_observed(found, *pair, without_line_breaks) for pair in checked]
+            return [_observed(result, *pair, without_line_breaks) for pair in checked]
 
         weights = learn(
             observed(sequences, "training"),
@@ -90,7 +90,7 @@ class CRF:
             held_out=observed(held_out, "held-out"),
             progress=progress,
         )
-        return cls(LabelSet(weights.labels, scheme), weights, found, without_line_breaks)
+        return cls(LabelSet(weights.labels, scheme), weights, result, without_line_breaks)
 
     @classmethod
     def from_crfsuite(
@@ -111,12 +111,12 @@ class CRF:
             for a file that is missing or damaged, and a template that makes less than half of the model's attributes.
         """
         weights = read_crfsuite(path)
-        found = template if isinstance(template, Template | None) else load_template(template)
-        if found is not None:
+        result = template if isinstance(template, Template | None) else load_template(template)
+        if result is not None:
             title = f'template "{template}"' if isinstance(template, str | Path) else "the template"
-            check_template(path, weights.attributes, found, title)
+            check_template(path, weights.attributes, result, title)
         try:
-            return cls(LabelSet(weights.labels, scheme), weights, found)
+            return cls(LabelSet(weights.labels, scheme), weights, result)
         except ValueError as error:
             raise ModelError(f"{path}: {error}") from None
 
@@ -154,8 +154,8 @@ class CRF:
         names = [f if isinstance(f, list | tuple) else list(f) for f in features]
         counts = np.fromiter(map(len, names), np.int64, T)
         absent = len(self.learnt.attributes)
-        found = map(self._row.get, chain.from_iterable(names), repeat(absent))
-        rows = np.fromiter(found, np.int64, int(counts.sum()))
+        result = map(self._row.get, chain.from_iterable(names), repeat(absent))
+        rows = np.fromiter(result, np.int64, int(counts.sum()))
         if self.template is None and (rows == absent).all():
             warn_of_unknown(chain.from_iterable(names), self.learnt.attributes)
         return self._sum(rows, counts, None).reshape(T, K)

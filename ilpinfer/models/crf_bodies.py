@@ -37,12 +37,12 @@ def _text(array: NDArray[Any], kind: str) -> str:
 def _array(value: Any, kind: str, what: str) -> NDArray[Any]:
     text = plain.text(value, what)
     try:
-        found = np.frombuffer(base64.b64decode(text, validate=True) or bytearray(), kind)
+        result = np.frombuffer(base64.b64decode(text, validate=True) or bytearray(), kind)
     except ValueError as error:
         raise ValueError(f"{what}: not an array in base64 ({error})") from None
-    if not np.isfinite(found).all():
+    if not np.isfinite(result).all():
         raise ValueError(f"{what} holds a number that is not finite")
-    return found.astype(found.dtype.newbyteorder("="))
+    return result.astype(result.dtype.newbyteorder("="))
 
 
 def _check_arrays(arrays: Mapping[str, NDArray[Any]], K: int, A: int) -> None:

@@ -72,10 +72,10 @@ def _weights(data: bytes) -> Weights:
     chunk, _, number = struct.unpack_from("<4sII", data, features)
     if chunk != b"FEAT":
         raise ValueError("no list of features")
-    found = np.frombuffer(data, _FEATURE, number, features + 12)
-    if not np.isfinite(found["weight"]).all():
+    result = np.frombuffer(data, _FEATURE, number, features + 12)
+    if not np.isfinite(result["weight"]).all():
         raise ValueError("a weight is not a finite number")
-    state, step = (found[found["kind"] == kind] for kind in (_STATE, _TRANSITION))
+    state, step = (result[result["kind"] == kind] for kind in (_STATE, _TRANSITION))
     label_names, attribute_names = _names(data, labels, K), _names(data, attributes, A)
     transitions = np.zeros((K, K))
     transitions[step["source"], step["target"]] = step["weight"]

@@ -31,12 +31,12 @@ def cut(trellis: Trellis, delta: float, *, steps: bool = True) -> Trellis:
     if not (isinstance(delta, Real) and 0 <= float(delta) <= 1):
         raise ValueError(f"delta is {delta!r}; expected a probability from 0 to 1")
     lattice = trellis.lattice
-    found = possible(sums(trellis))
-    kept = by_label(found.states(), lattice) >= delta
+    result = possible(sums(trellis))
+    kept = by_label(result.states(), lattice) >= delta
     start = np.where(np.tile(kept[0], lattice.states // len(kept[0])), lattice.node[0], FORBIDDEN)
     edges = np.where(kept[1:, None], lattice.edge_scores(), FORBIDDEN)
     if steps:
-        edges = np.where(found.edges() >= delta, edges, FORBIDDEN)
+        edges = np.where(result.edges() >= delta, edges, FORBIDDEN)
     return _trellis(trellis, lattice, start, edges)
 
 

@@ -80,7 +80,7 @@ class Template:
 
     def _features(self, tokens: Sequence[str], columns: Mapping[str, Column], at: Sequence[int]) -> Features:
         T = len(tokens)
-        found: Features = [[] for _ in tokens]
+        result: Features = [[] for _ in tokens]
         words: list[_Word] = [_NONE] * T
         needed = range(T) if len(at) == T else {t + o for t in at for o in self._reach if 0 <= t + o < T}
         for t in needed:
@@ -88,8 +88,8 @@ class Template:
         for offset in self._singles:
             for t in at:
                 if 0 <= t + offset < T:
-                    found[t] += words[t + offset][0][offset]
-        chosen = [found[t] for t in at]
+                    result[t] += words[t + offset][0][offset]
+        chosen = [result[t] for t in at]
         named = {atom: self._at(atom, words, columns, at) for atom in self._looked_up}
         for conjunction in self._others:
             if len(conjunction) == 1:
@@ -99,7 +99,7 @@ class Template:
             for names, *parts in zip(chosen, *(named[atom] for atom in conjunction), strict=True):
                 if all(parts):
                     names += map(" & ".join, product(*parts))
-        return found
+        return result
 
     def _at(
         self, atom: Atom, words: "list[_Word]", columns: Mapping[str, Column], at: Sequence[int]
@@ -144,11 +144,11 @@ class Template:
     @cached_property
     def _singles(self) -> dict[int, list[Atom]]:
         """Atoms on single words that are features by themselves, by offset."""
-        found: dict[int, list[Atom]] = {}
+        result: dict[int, list[Atom]] = {}
         for conjunction in self.conjunctions:
             if len(conjunction) == 1 and conjunction[0].attribute in self._word_attributes:
-                found.setdefault(conjunction[0].offset, []).append(conjunction[0])
-        return found
+                result.setdefault(conjunction[0].offset, []).append(conjunction[0])
+        return result
 
     @cached_property
     def _reach(self) -> set[int]:

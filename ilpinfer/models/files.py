@@ -89,8 +89,8 @@ def _record(path: str | Path) -> dict[str, Any]:
 
 def _body(path: str | Path, record: dict[str, Any], version: int) -> dict[str, Any]:
     if record.get("version") != version:
-        found = record.get("version")
-        raise ModelError(f"{path}: model version {found!r}, but this release reads {version}; {AGAIN}")
+        result = record.get("version")
+        raise ModelError(f"{path}: model version {result!r}, but this release reads {version}; {AGAIN}")
     body = record.get("model")
     try:
         fits = isinstance(body, dict) and record.get("sha256") == _digest(body)

@@ -36,22 +36,22 @@ def check_template(path: object, attributes: Sequence[str], template: Template, 
     ModelError
         where it makes less than `LEAST` of them, naming the template, the share, and the shipped template that fits best.
     """
-    found = share(attributes, template)
-    if found == 1 or not attributes:
+    result = share(attributes, template)
+    if result == 1 or not attributes:
         return
     made = {tuple(map(str, conjunction)) for conjunction in template.conjunctions}
     missing = next(name for name in attributes if not _is_made(name, made))
     text = (
-        f"{path}: {title} makes {_percent(found)} of the model's {len(attributes)} attributes, and none such as "
+        f"{path}: {title} makes {_percent(result)} of the model's {len(attributes)} attributes, and none such as "
         f"{missing!r:.60}; "
     )
     fits = {name: share(attributes, load_template(name)) for name in shipped()}
     best = max(fits, key=lambda name: fits[name])
-    if fits[best] > max(found, LEAST):
+    if fits[best] > max(result, LEAST):
         text += f'template="{best}" makes {_percent(fits[best])}'
     else:
         text += "give the template that it was trained with, or no template and the features to trellis_of"
-    if found < LEAST:
+    if result < LEAST:
         raise ModelError(text)
     warnings.warn(text, FeatureNotice, stacklevel=3)
 

@@ -102,11 +102,11 @@ def posterior_labels(trellis: Trellis) -> list[str]:
     return [trellis.labels.names[k] for k in posteriors(trellis).argmax(axis=1)]
 
 
-def possible(found: Sums) -> Sums:
+def possible(result: Sums) -> Sums:
     """The sums, where there is a labelling at all; ValueError elsewhere."""
-    if found.log_partition == -math.inf:
+    if result.log_partition == -math.inf:
         raise ValueError("the scores forbid every labelling, so that there are no probabilities")
-    return found
+    return result
 
 
 def by_label(states: Floats, lattice: Lattice) -> Floats:

@@ -42,14 +42,14 @@ def restore(tokens: Sequence[str], labels: Sequence[str], line_break: str, schem
     positions = kept(tokens)
     if len(positions) != len(labels):
         raise ValueError(f"{len(labels)} labels for {len(positions)} tokens that are no line breaks")
-    found = [line_break] * len(tokens)
+    result = [line_break] * len(tokens)
     for t, label in zip(positions, labels, strict=True):
-        found[t] = label
+        result[t] = label
     for before, after in pairwise(positions):
-        inner = _inner(found[before], found[after], scheme)
+        inner = _inner(result[before], result[after], scheme)
         if inner:
-            found[before + 1 : after] = [inner] * (after - before - 1)
-    return found
+            result[before + 1 : after] = [inner] * (after - before - 1)
+    return result
 
 
 def _inner(before: str, after: str, scheme: str) -> str:

@@ -43,10 +43,10 @@ def texts(value: Any, what: str) -> tuple[str, ...]:
     """Different texts."""
     if not isinstance(value, list):
         raise ValueError(f"{what} is {_kind(value)}; expected a list of texts")
-    found = tuple(text(each, f"{what}[{at}]") for at, each in enumerate(value))
-    if len(set(found)) < len(found):
+    result = tuple(text(each, f"{what}[{at}]") for at, each in enumerate(value))
+    if len(set(result)) < len(result):
         raise ValueError(f"{what} has a text twice")
-    return found
+    return result
 
 
 def flag(value: Any, what: str) -> bool:
@@ -71,8 +71,8 @@ def count(value: Any, what: str) -> float:
 def counts(value: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
     """Numbers from 0 in nested lists of this shape."""
     if not isinstance(value, list) or len(value) != shape[0]:
-        found = f"a list of {len(value)}" if isinstance(value, list) else _kind(value)
-        raise ValueError(f"{what} is {found}; expected a list of {shape[0]}")
+        result = f"a list of {len(value)}" if isinstance(value, list) else _kind(value)
+        raise ValueError(f"{what} is {result}; expected a list of {shape[0]}")
     if len(shape) == 1:
         return np.array([count(each, f"{what}[{at}]") for at, each in enumerate(value)], float)
     return np.array([counts(each, shape[1:], f"{what}[{at}]") for at, each in enumerate(value)])

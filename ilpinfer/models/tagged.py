@@ -100,8 +100,8 @@ class TaggedHMM:
 
     def split(self, pairs: Iterable[str]) -> tuple[list[str], list[str]]:
         """Labels and tags of pairs."""
-        found = self.joint.labels.ids(pairs)
-        labels, tags = np.divmod(found, len(self.tags))
+        result = self.joint.labels.ids(pairs)
+        labels, tags = np.divmod(result, len(self.tags))
         return [self.labels.names[k] for k in labels], [self.tags[g] for g in tags]
 
     @cached_property

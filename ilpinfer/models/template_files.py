@@ -190,11 +190,11 @@ def _rules(value: Any, folder: Path) -> ContextAttribute:
     statements = [(rule.title, statement) for rule in rules.rules for statement in rule.statements(fields)]
 
     def column(tokens: Sequence[str]) -> Column:
-        found: Column = [()] * len(tokens)
+        result: Column = [()] * len(tokens)
         for title, statement in statements:
             for t in statement.demands(tokens):
-                found[t] = (*found[t], title)
-        return found
+                result[t] = (*result[t], title)
+        return result
 
     return column
 

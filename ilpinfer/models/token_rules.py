@@ -68,18 +68,18 @@ class TokenRules:
         ValueError
             where rules and scheme leave none.
         """
-        found = [self._every] * len(tokens)
+        result = [self._every] * len(tokens)
         for number, stage in enumerate(self._stages):
             if _looks_at_one_word(stage[0]):
-                found = [
-                    self._of_word(token, left, number) for token, left in zip(tokens, found, strict=True)
+                result = [
+                    self._of_word(token, left, number) for token, left in zip(tokens, result, strict=True)
                 ]
             else:
-                self._restrict(found, stage[0], tokens)
+                self._restrict(result, stage[0], tokens)
         if self.valid:
-            self._sweep(found, tokens, range(len(found)), self._followers)
-            self._sweep(found, tokens, range(len(found) - 1, -1, -1), self._forerunners)
-        return found
+            self._sweep(result, tokens, range(len(result)), self._followers)
+            self._sweep(result, tokens, range(len(result) - 1, -1, -1), self._forerunners)
+        return result
 
     def mask(self, labels: int) -> Booleans:
         """(K,) which labels a set has."""
@@ -89,15 +89,15 @@ class TokenRules:
         return known
 
     def _sweep(
-        self, found: Allowed, tokens: Sequence[str], order: range, beside: Callable[[int], int]
+        self, result: Allowed, tokens: Sequence[str], order: range, beside: Callable[[int], int]
     ) -> None:
         """Leave to each token what can stand beside the token before it in the order."""
         other = 0
         for t in order:
-            left = found[t] & beside(other)
+            left = result[t] & beside(other)
             if not left:
                 raise ValueError(f"token {t}, {tokens[t]!r}: rules and the labels' scheme leave it no label")
-            found[t] = other = left
+            result[t] = other = left
 
     def _followers(self, labels: int) -> int:
         """Labels that can follow one of the given ones; no labels stand for the start."""
@@ -122,24 +122,24 @@ class TokenRules:
         if known is None:
             if len(self._words) >= REMEMBERED:
                 self._words.clear()
-            found = [left]
+            result = [left]
             for rule in self._stages[stage]:
-                self._restrict(found, rule, (token,))
-            known = self._words[token, left, stage] = found[0]
+                self._restrict(result, rule, (token,))
+            known = self._words[token, left, stage] = result[0]
         return known
 
-    def _restrict(self, found: Allowed, rule: Rule, tokens: Sequence[str]) -> None:
+    def _restrict(self, result: Allowed, rule: Rule, tokens: Sequence[str]) -> None:
         """Leave what a rule demands, except where nothing would be left."""
         for t, labels in self._demanded(rule, tokens).items():
-            found[t] = found[t] & labels or found[t]
+            result[t] = result[t] & labels or result[t]
 
     def _demanded(self, rule: Rule, tokens: Sequence[str]) -> dict[int, int]:
         """Labels that a rule leaves, by token."""
-        found: dict[int, int] = {}
+        result: dict[int, int] = {}
         for statement in rule.statements(self._names):
             for t, selector in statement.demands(tokens).items():
-                found[t] = found.get(t, self._every) & bits(self.labels.field(selector).member)
-        return found
+                result[t] = result.get(t, self._every) & bits(self.labels.field(selector).member)
+        return result
 
     @cached_property
     def _names(self) -> tuple[str, ...]:

@@ -79,8 +79,8 @@ def cross_validate(
 
 def labelled_by(model: Model, pairs: Sequence[Labelled], rules: RuleSet | Sequence[Any] = ()) -> list[Pair]:
     """Sequences as a model labels them under rules."""
-    found = []
+    result = []
     for tokens, gold in pairs:
         solution = decode(model.trellis(tokens), rules)
-        found.append(Pair(tokens, tuple(solution.labels) if solution.found else None, gold))
-    return found
+        result.append(Pair(tokens, tuple(solution.labels) if solution.has_labelling else None, gold))
+    return result

@@ -120,7 +120,7 @@ class RulesFirst:
     def features(self, sequences: Sequence[Sequence[str]], settled: Settled) -> list[list[str]]:
         """Features of the tokens that are open."""
         assert self.model.template is not None
-        found: list[list[str]] = []
+        result: list[list[str]] = []
         at, begin, done = settled.at.tolist(), 0, 0
         for tokens in sequences:
             end, start = begin + len(tokens), done
@@ -129,18 +129,18 @@ class RulesFirst:
             here = [t - begin for t in at[start:done]]
             if here:
                 features = self.model.template.features(tokens, here)
-                found += [features[t] for t in here]
+                result += [features[t] for t in here]
             begin = end
-        return found
+        return result
 
     def best(self, settled: Settled, emissions: Floats) -> Ids:
         """Label ids (N,) of the best labellings, given the scores (n, K) of open tokens."""
         from ilpinfer.exact.viterbi import viterbi
 
-        found = settled.fixed.copy()
+        result = settled.fixed.copy()
         if len(settled.at):
-            found[settled.at] = viterbi(self.lattice(settled, emissions))[1]
-        return found
+            result[settled.at] = viterbi(self.lattice(settled, emissions))[1]
+        return result
 
     def lattice(self, settled: Settled, emissions: Floats) -> Lattice:
         """The lattice of the n open tokens; edges lead through the first and last label fixed between two of them.
@@ -210,14 +210,14 @@ def overwritten(path: Ids, allowed: Allowed, emissions: Floats, transitions: Flo
     emissions : (T, K) nats
     transitions : (K, K) nats
     """
-    found = path.copy()
+    result = path.copy()
     for t, labels in enumerate(allowed):
-        if labels >> int(found[t]) & 1:
+        if labels >> int(result[t]) & 1:
             continue
         scores = emissions[t].copy()
         if t > 0:
-            scores += transitions[found[t - 1]]
-        if t + 1 < len(found):
-            scores += transitions[:, found[t + 1]]
-        found[t] = max((k for k in range(len(scores)) if labels >> k & 1), key=scores.__getitem__)
-    return found
+            scores += transitions[result[t - 1]]
+        if t + 1 < len(result):
+            scores += transitions[:, result[t + 1]]
+        result[t] = max((k for k in range(len(scores)) if labels >> k & 1), key=scores.__getitem__)
+    return result

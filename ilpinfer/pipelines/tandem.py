@@ -54,7 +54,7 @@ def line_labels(tokens: Sequence[str], segments: Iterable[Segment]) -> Tokens:
     ValueError
         for a segment that does not begin and end with a line.
     """
-    found = [OUTSIDE] * len(lines(tokens))
+    result = [OUTSIDE] * len(lines(tokens))
     starts = {line.start: number for number, line in enumerate(lines(tokens))}
     ends = {line.stop - 1: number for number, line in enumerate(lines(tokens))}
     for segment in segments:
@@ -63,8 +63,8 @@ def line_labels(tokens: Sequence[str], segments: Iterable[Segment]) -> Tokens:
                 f"segment {segment.field!r} from token {segment.first} to {segment.last} is not made of whole lines"
             )
         for number in range(starts[segment.first], ends[segment.last] + 1):
-            found[number] = f"{'B' if number == starts[segment.first] else 'I'}-{segment.field}"
-    return tuple(found)
+            result[number] = f"{'B' if number == starts[segment.first] else 'I'}-{segment.field}"
+    return tuple(result)
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ class Level:
         """The segments of T tokens, from left to right."""
         tagged = decode(self.tagger.trellis(tokens), method="viterbi").labels
         seen = described(tokens, tagged, self.describe)
-        found = decode(self.cutter.trellis(seen), self.rules).labels
-        spans = sorted(fields(found, self.cutter.labels.scheme), key=lambda span: span[1])
+        result = decode(self.cutter.trellis(seen), self.rules).labels
+        spans = sorted(fields(result, self.cutter.labels.scheme), key=lambda span: span[1])
         own = lines(tokens)
         return [Segment(name, own[first].start, own[last].stop - 1) for name, first, last in spans]
 
@@ -147,7 +147,7 @@ class Tandem:
         if len(given) > len(self.levels):
             raise ValueError(f"segments are given for {len(given)} levels, but there are {len(self.levels)}")
         inside = [Segment("", 0, len(tokens) - 1)]
-        found: list[tuple[Segment, ...]] = []
+        result: list[tuple[Segment, ...]] = []
         for number, level in enumerate(self.levels):
             fixed = given[number] if number < len(given) else None
             if fixed is None:
@@ -155,16 +155,16 @@ class Tandem:
             else:
                 parts = sorted(fixed, key=lambda part: part.first)
                 _check(parts, len(tokens))
-            found.append(tuple(parts))
+            result.append(tuple(parts))
             inside = [part for part in parts if level.keep in (None, part.field)]
         labels = [OUTSIDE] * len(tokens)
         solutions = []
         for part in inside:
             solution = decode(self.tagger.trellis(_tokens(tokens, part)), self.rules, method=self.method)
             solutions.append(solution)
-            if solution.found:
+            if solution.has_labelling:
                 labels[part.first : part.last + 1] = solution.labels
-        return Tagged(tuple(labels), tuple(found), tuple(solutions))
+        return Tagged(tuple(labels), tuple(result), tuple(solutions))
 
 
 def _tokens(tokens: Tokens, part: Segment) -> Tokens:

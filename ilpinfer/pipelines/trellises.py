@@ -98,8 +98,8 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
 def _golden(examples: Sequence[Example], scheme: str) -> list[tuple[str, ...] | None]:
     """Gold labels, in the scheme that was asked for where they can be written in it."""
     given = [example.labels for example in examples if example.labels is not None]
-    found = iter(converted(given, scheme))
-    return [None if example.labels is None else next(found) for example in examples]
+    result = iter(converted(given, scheme))
+    return [None if example.labels is None else next(result) for example in examples]
 
 
 def check_rules(scored: Sequence[Scored], rules: RuleSet) -> list[str]:
@@ -142,10 +142,10 @@ def _remark(labels: LabelSet) -> str:
 
 def _compiled(trellis: Trellis, rules: RuleSet) -> list[str]:
     """What compiling says of rules that look at tokens; ValueError where they do not fit."""
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as result:
         warnings.simplefilter("always", RuleNotice)
         compiler_of(rules).problem(trellis)
-    return [str(each.message) for each in found if issubclass(each.category, WordNotice)]
+    return [str(each.message) for each in result if issubclass(each.category, WordNotice)]
 
 
 def stripped(example: Example) -> Example:

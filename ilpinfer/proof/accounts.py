@@ -82,8 +82,8 @@ class Spending(Followed):
         """What machines take off after the last token."""
         T = len(self.lattice.node)
         own: Sequence[Grid] = [p[T][q] for p, q in zip(self.potentials, rows.T[2:], strict=False)]
-        found: Grid = np.asarray(sum(own, self.base.ahead(T)[rows[:, 0]]))
-        return found
+        result: Grid = np.asarray(sum(own, self.base.ahead(T)[rows[:, 0]]))
+        return result
 
 
 def _undominated(key: Integers, score: Grid, spent: Integers) -> Integers:
@@ -92,5 +92,5 @@ def _undominated(key: Integers, score: Grid, spent: Integers) -> Integers:
     _, rank = np.unique(score, return_inverse=True)
     height = key[order] * (len(order) + 1) + rank[order]
     before = np.append(-1, np.maximum.accumulate(height)[:-1])
-    found: Integers = order[height > before] if len(order) else order
-    return found
+    result: Integers = order[height > before] if len(order) else order
+    return result

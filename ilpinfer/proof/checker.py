@@ -226,15 +226,15 @@ def _shares(
     rules: Sequence[GroundRule], stage: Any, machines: set[Part], scale: int, account: Account | None
 ) -> list[Share]:
     """What lists of tokens give to the lattice, where their machines are not followed as well."""
-    found = []
+    result = []
     for key, rows in dict(stage).items():
         rule, place = _named(rules, key, "parts")
         if (rule, _first_machine(rules[rule], place)) in machines:
             raise Rejected(f"leaf: {rules[rule].name!r} has shares, and its machine is named too")
         if account is not None:
             raise Rejected(f"leaf: {rules[rule].name!r} has shares, where account is kept")
-        found.append(read_share(rules[rule], rules[rule].parts[place], rows, scale))
-    return found
+        result.append(read_share(rules[rule], rules[rule].parts[place], rows, scale))
+    return result
 
 
 def _check_sum(lattice: Lattice, shares: Sequence[Share]) -> None:
@@ -291,9 +291,9 @@ def _named(rules: Sequence[GroundRule], key: Any, what: str) -> Part:
 
 def _machines(rules: Sequence[GroundRule], stages: Sequence[Any]) -> list[list[Part]]:
     """The machines of each stage, each of which is named once, and together with those that it pays with."""
-    found = [[_named(rules, key, "machines") for key in stage] for stage in stages]
+    result = [[_named(rules, key, "machines") for key in stage] for stage in stages]
     stage_of: dict[Any, int] = {}
-    for number, stage in enumerate(found):
+    for number, stage in enumerate(result):
         for key in stage:
             if key in stage_of:
                 raise Rejected(f"leaf: machine {key!r} is named twice")
@@ -303,7 +303,7 @@ def _machines(rules: Sequence[GroundRule], stages: Sequence[Any]) -> list[list[P
                 raise Rejected(
                     f"leaf: {rules[rule].name!r} counts once for several machines, but they follow apart"
                 )
-    return found
+    return result
 
 
 def _price(rules: Sequence[GroundRule], key: Any, each: Any) -> Price:
@@ -373,5 +373,5 @@ def _back(prices: list[Price], scale: int) -> int:
 
 
 def _worth(prices: list[Price], key: Part, scale: int) -> tuple[StepTable, int] | None:
-    found = [(price.part.steps, price.each * scale // FINE) for price in prices if price.machine == key]
-    return found[0] if found else None
+    result = [(price.part.steps, price.each * scale // FINE) for price in prices if price.machine == key]
+    return result[0] if result else None

@@ -93,13 +93,13 @@ def _along(steps: StepTable, t: int, lattice: Lattice) -> Integers:
 
 def _distinct(columns: Integers) -> tuple[Integers, Integers]:
     """The different columns of (M, N), and which of them each column is."""
-    found, which = np.unique(columns, axis=1, return_inverse=True)
-    return found, which.reshape(-1)
+    result, which = np.unique(columns, axis=1, return_inverse=True)
+    return result, which.reshape(-1)
 
 
 def layers(readers: list[Reader], lattice: Lattice, meter: Meter) -> tuple[list[Layer], Grid]:
     """The product of the machines inside, token by token as far as it can be reached, and its final scores."""
-    states, found = np.zeros((1 + len(readers), 1), np.int64), list[Layer]()
+    states, result = np.zeros((1 + len(readers), 1), np.int64), list[Layer]()
     known: dict[tuple[int, ...], tuple[Integers, Integers]] = {}
     for t in range(len(lattice.node)):
         blank = np.zeros_like(_edges(lattice, t)[1])
@@ -120,8 +120,8 @@ def layers(readers: list[Reader], lattice: Lattice, meter: Meter) -> tuple[list[
         gain = add(none, *(reader.gain[q, c] for reader, q, c in arcs))
         reached = np.stack([none, *(reader.after[q, c] for reader, q, c in arcs)])
         states, after = _distinct(reached.reshape(len(reached), -1))
-        found.append(Layer(kind.reshape(blank.shape), after.reshape(none.shape), gain))
-    return found, add(
+        result.append(Layer(kind.reshape(blank.shape), after.reshape(none.shape), gain))
+    return result, add(
         0 * states[0], *(reader.final[q] for reader, q in zip(readers, states[1:], strict=True))
     )
 
@@ -351,13 +351,13 @@ class Followed:
         """The steps to prefixes longer by token t that can still pass the limit, these prefixes, and their values."""
         degree = self.lattice.pool.shape[2]
         chunks = len(rows) * degree // (MOST_CELLS // 16) + 1
-        found, left = [], 0
+        result, left = [], 0
         for at in np.array_split(np.arange(len(rows)), chunks):
             self.meter.spend(len(at) * degree * (UNIQUE + rows.shape[1]))
-            found.append(self._grown(t, rows[at], value[at], int(at[0]) if len(at) else 0))
-            left += len(found[-1][2])
+            result.append(self._grown(t, rows[at], value[at], int(at[0]) if len(at) else 0))
+            left += len(result[-1][2])
             self.meter.make(2 * left * rows.shape[1], f"{left} prefixes are left at token {t}")
-        pieces, grown, values = zip(*found, strict=True)
+        pieces, grown, values = zip(*result, strict=True)
         steps = Steps(*(np.concatenate(arrays) for arrays in zip(*pieces, strict=True)))
         return steps, np.concatenate(grown), np.concatenate(values)
 
@@ -419,5 +419,5 @@ def row_keys(rows: Integers) -> Integers:
             _, key = np.unique(key, return_inverse=True)
             kinds = len(rows)
         key, kinds = key * more + (column - least), kinds * more
-    found: Integers = np.unique(key, return_inverse=True)[1]
-    return found
+    result: Integers = np.unique(key, return_inverse=True)[1]
+    return result

@@ -64,13 +64,13 @@ class _Case:
         declaring = self.trellis.labels.declaring(self.compiled.source.fields)
         reading = Reading(labels, self.trellis.tokens, declaring)
         items = {rule.name: rule.rule for rule in self.compiled.rules}
-        found = {}
+        result = {}
         for ground in self.problem.rules:
             rule, lost = items[ground.name], set(ground.overruled)
 
             count = sum(trial.amount for trial in rule.trials(reading) if not lost & set(trial.tokens[:1]))
-            found[ground.name] = min(count, 1) if rule.distance == "binary" else count
-        return found
+            result[ground.name] = min(count, 1) if rule.distance == "binary" else count
+        return result
 
 
 def verify(
@@ -235,9 +235,9 @@ def _labelling_faults(case: _Case, solution: Any, path: Labelling | None) -> Ite
     claims["score"] = solution.score, nats(value.score)
     for name in {**value.violations, **solution.violations}:
         claims[f"violations of {name!r}"] = solution.violations.get(name), value.violations.get(name)
-    for what, (claimed, found) in claims.items():
-        if claimed != found:
-            yield f"{what}: {claimed!r} is claimed, and {found!r} found"
+    for what, (claimed, result) in claims.items():
+        if claimed != result:
+            yield f"{what}: {claimed!r} is claimed, and {result!r} found"
 
 
 def _status_faults(solution: Any) -> Iterator[str]:
@@ -260,8 +260,8 @@ def _phase_faults(problem: Problem, solution: Any, path: Labelling | None) -> It
     claim = _claim(problem, solution, path)
     floor = score_floor(claim.best, solution.tau, solution.floor_kind)
     if claim.floor != floor:
-        found = -math.inf if floor is None else nats(floor)
-        yield f"floor: {solution.floor!r} is claimed, and {found!r} found"
+        result = -math.inf if floor is None else nats(floor)
+        yield f"floor: {solution.floor!r} is claimed, and {result!r} found"
     if solution.status == "optimal" and claim.score > claim.best:
         yield f"best_score: the labelling scores {nats(claim.score)!r}, more than the {solution.best_score!r} claimed"
     if claim.floor is not None and claim.score < claim.floor:
@@ -313,12 +313,12 @@ def _excluded(problem: Problem, solution: Any, path: Labelling | None, meter: Me
     given = solution.certificate.excluded
     size = sum(problem.shape) + 4 * OVERHEAD
     meter.spend(len(given) * (size + RULE * len(problem.rules)))
-    found = tuple(_path(each, problem) for each in given)
-    if path is None and found:
+    result = tuple(_path(each, problem) for each in given)
+    if path is None and result:
         raise Rejected("certificate: it excludes labellings, but there is none to compare them with")
-    if len({path, *found}) != 1 + len(found) or None in found:
+    if len({path, *result}) != 1 + len(result) or None in result:
         raise Rejected("certificate: it excludes a labelling twice, or the solution's own")
-    excluded = tuple(each for each in found if each is not None)
+    excluded = tuple(each for each in result if each is not None)
     for number, each in enumerate(excluded):
         if path is not None and _rank(problem, each, solution) > _rank(problem, path, solution):
             raise Rejected(

@@ -7,7 +7,7 @@ import numpy as np
 from formulations.grid import UNITS_PER_NAT
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import STRETCH
-from ilpinfer.core.result import Found, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.kernels import annealing as kernels
 from ilpinfer.kernels.evolution import VALUED
 from ilpinfer.kernels.warming import Stage
@@ -19,7 +19,7 @@ _STEPS = 1000
 """Steps of a call where their number is limited, so that the temperature falls alike however fast they are."""
 
 
-def annealing(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+def annealing(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labelling that keeps the hard rules, of all that were passed through."""
     parameters = task.parameters or Annealing()
     assert isinstance(parameters, Annealing)

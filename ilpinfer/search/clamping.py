@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from formulations.grid import is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import VITERBI_BOUND
-from ilpinfer.core.result import Found, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.viterbi import VITERBI, viterbi
 
 
-def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The labelling of Viterbi, in which hard rules on single tokens overwrite the labels that they forbid.
 
     From left to right, a token gets the label, of those that its rules leave, with which the labelling as it then is
@@ -21,7 +21,7 @@ def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     task.deadline.excuse(VITERBI.warm())
     bound, path = viterbi(problem.lattice)
     if is_forbidden(bound):
-        yield Found(None, float("-inf"), f"{name}: no labelling is possible", VITERBI_BOUND)
+        yield Result(None, float("-inf"), f"{name}: no labelling is possible", VITERBI_BOUND)
         return
     allowed = allowed_labels(problem)
     wrong = [t for t in range(len(path)) if not allowed[t, path[t]] and allowed[t].any()]
@@ -30,7 +30,7 @@ def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Found]:
             (problem.lattice.score(_with(path, t, k)), -k) for k in np.flatnonzero(allowed[t]).tolist()
         ]
         path = _with(path, t, -max(choices)[1])
-    yield Found(path, bound, f"{name}: {len(wrong)} tokens overwritten", VITERBI_BOUND)
+    yield Result(path, bound, f"{name}: {len(wrong)} tokens overwritten", VITERBI_BOUND)
 
 
 def allowed_labels(problem: Problem) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ from formulations.problem.problem import Problem
 from formulations.programs.formulation import best_score
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
-from ilpinfer.core.result import Found, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.guide import joint_symbols
 from ilpinfer.exact.parts import Priced, pack_parts, priced
 from ilpinfer.exact.viterbi import VITERBI, completions
@@ -41,7 +41,7 @@ def run_time(deadline: Deadline) -> Deadline:
     return Deadline(RUN_TIME) if deadline.limit == math.inf else deadline
 
 
-def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labelling of rounds of depth-first search under wider and wider limits."""
     for stage in (VITERBI, DISCREPANCY):
         task.deadline.excuse(stage.warm())
@@ -52,19 +52,21 @@ def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Fou
     try:
         search = Search(folded, task, parameters)
     except OutOfTime:
-        yield Found(None, best_score(folded.lattice), f"{name}: no time left", VITERBI_BOUND)
+        yield Result(None, best_score(folded.lattice), f"{name}: no time left", VITERBI_BOUND)
         return
     if is_forbidden(search.best):
-        yield Found(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
+        yield Result(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
         return
     exhausted = search.run()
-    found = search.incumbents
+    result = search.incumbents
     method = f"{name}: {parameters.variant}, {search.rounds} rounds, {search.nodes} nodes"
     if exhausted:
         words = "depth-first search to the end"
-        yield found.best(found.value, method, whole_search(problem, words, found=found.path is not None))
+        yield result.best(
+            result.value, method, whole_search(problem, words, feasible=result.path is not None)
+        )
     else:
-        yield found.best(search.best, method)
+        yield result.best(search.best, method)
 
 
 @dataclass

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from formulations.problem.problem import Problem
-from ilpinfer.core.result import Found, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.search.discrepancy import limited_discrepancy
 from ilpinfer.search.parameters import Border, Discrepancy, Evolution
 from ilpinfer.search.population import Path, Population, searched
 from ilpinfer.search.starting import best_first
 
 
-def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labelling that keeps the hard rules, of all that were ever bred."""
     parameters = task.parameters or Evolution()
     assert isinstance(parameters, Evolution)
@@ -26,7 +26,7 @@ def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     yield from searched(problem, task, name, (), parameters, begin, run)
 
 
-def hybrid(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+def hybrid(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """Discrepancy search for short sequences, the evolutionary algorithm for long ones, each with its usual parameters."""
     border = task.parameters or Border()
     assert isinstance(border, Border)

@@ -5,7 +5,7 @@ from ilpinfer.core.certificate import Certificate, Leaf, proof
 
 
 def whole_search(
-    problem: Problem, source: str, *, found: bool, excluded: tuple[tuple[int, ...], ...] = ()
+    problem: Problem, source: str, *, feasible: bool, excluded: tuple[tuple[int, ...], ...] = ()
 ) -> Certificate:
     """Following every machine at the value found, as the search has; no more than a word where a rule has none.
 
@@ -13,12 +13,12 @@ def whole_search(
     ----------
     problem : as it was given, before folding
     source : the argument in words
-    found : whether there is a labelling; where there is none, the hard rules alone show it
+    feasible : whether there is a labelling; where there is none, the hard rules alone show it
     excluded : label ids (T,) of the labellings before
     """
     rules = [(r, rule) for r, rule in enumerate(problem.rules) if not rule.folds]
     if any(rule.unseen for _, rule in rules):
         return Certificate("none", source)
-    named = ((r, rule) for r, rule in rules if found or rule.penalty is None)
+    named = ((r, rule) for r, rule in rules if feasible or rule.penalty is None)
     machines = tuple((r, m) for r, rule in named for m in range(len(rule.machines)))
     return proof(source, Leaf(followed=(machines,) if machines else ()), excluded)

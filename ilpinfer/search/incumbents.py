@@ -6,7 +6,7 @@ from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import VITERBI_BOUND, Certificate
 from ilpinfer.core.incumbents import Improvement
-from ilpinfer.core.result import Found, Path, Task
+from ilpinfer.core.result import Path, Result, Task
 
 
 @dataclass
@@ -21,7 +21,7 @@ class Incumbents:
 
     folded: Problem
     task: Task
-    found: list[Improvement] = field(default_factory=list)
+    improvements: list[Improvement] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.blind = any(rule.unseen for rule in self.folded.rules)
@@ -29,16 +29,16 @@ class Incumbents:
     @property
     def value(self) -> int:
         """Of the best so far, grid units; `FORBIDDEN` for none."""
-        return self.found[-1].value if self.found else FORBIDDEN
+        return self.improvements[-1].value if self.improvements else FORBIDDEN
 
     @property
     def path(self) -> Path | None:
         """The best so far."""
-        return self.found[-1].path if self.found else None
+        return self.improvements[-1].path if self.improvements else None
 
-    def best(self, bound: float, method: str, certificate: Certificate = VITERBI_BOUND) -> Found:
+    def best(self, bound: float, method: str, certificate: Certificate = VITERBI_BOUND) -> Result:
         """The best one, with those before it; `bound` in grid units."""
-        return Found(self.path, bound, method, certificate, tuple(self.found))
+        return Result(self.path, bound, method, certificate, tuple(self.improvements))
 
     def offer(self, path: Path, value: int, seconds: float, bound: int) -> None:
         """Take a labelling that is better; where a rule has no machine, it is valued anew."""
@@ -46,6 +46,6 @@ class Incumbents:
             value = self.folded.value(path).score
         if is_forbidden(value) or value <= self.value:
             return
-        self.found.append(Improvement(seconds, value, path))
+        self.improvements.append(Improvement(seconds, value, path))
         if self.task.watch is not None:
             self.task.watch(seconds, value, bound)

@@ -12,7 +12,7 @@ from formulations.limits import OutOfTime
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
-from ilpinfer.core.result import Found, Path, Task
+from ilpinfer.core.result import Path, Result, Task
 from ilpinfer.exact.guide import joint_symbols
 from ilpinfer.exact.parts import Priced, pack_parts, priced
 from ilpinfer.exact.viterbi import VITERBI, viterbi
@@ -36,7 +36,7 @@ def searched(
     individuals: Evolution,
     begin: Callable[[Problem, Path, Task], Path | None],
     run: "Callable[[Population], str]",
-) -> Iterator[Found]:
+) -> Iterator[Result]:
     """The best labelling that a search finds which changes individuals.
 
     Parameters
@@ -51,7 +51,7 @@ def searched(
     folded = problem.fold()
     bound, path = viterbi(folded.lattice)
     if is_forbidden(bound):
-        yield Found(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
+        yield Result(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
         return
     if not individuals.iterations:
         task = replace(task, deadline=run_time(task.deadline))
@@ -62,7 +62,7 @@ def searched(
         population = Population(folded, task, individuals, first, bound)
     except OutOfTime:
         kept = first if folded.value(first).feasible else None
-        yield Found(kept, bound, f"{name}: no time left", VITERBI_BOUND)
+        yield Result(kept, bound, f"{name}: no time left", VITERBI_BOUND)
         return
     done = run(population)
     yield population.incumbents.best(bound, f"{name}: {done}")
@@ -120,12 +120,12 @@ class Population:
         self.counts = np.array([0, 0, 0, FORBIDDEN])
 
     def _parts(self) -> list[Priced]:
-        found: list[Priced] = []
+        result: list[Priced] = []
         for r, rule in enumerate(self.folded.rules):
             if self.task.deadline.passed:
                 raise OutOfTime
-            found += [part for group in priced(rule, r) for part in group]
-        return found
+            result += [part for group in priced(rule, r) for part in group]
+        return result
 
     def _memo(self, n: int) -> Memo:
         """Room for n joint states, with their hard violations."""

@@ -11,7 +11,7 @@ from ilpinfer.core.certificate import Certificate
 
 
 def ranked(
-    problem: Problem, found: list[tuple[int, NDArray[np.int64]]], proof: Certificate
+    problem: Problem, result: list[tuple[int, NDArray[np.int64]]], proof: Certificate
 ) -> list[tuple[int, Certificate]]:
     """A bound for each of the best labellings of a relaxation, grid units, with its proof.
 
@@ -19,12 +19,12 @@ def ranked(
     """
     excluded: list[tuple[int, ...]] = []
     bounds, lowest = [], LIMIT
-    for score, path in found:
+    for score, path in result:
         value = problem.value(path).score
         if value <= lowest:
             bounds.append((score, replace(proof, excluded=tuple(excluded))))
         else:
-            bounds.append((found[0][0], proof))
+            bounds.append((result[0][0], proof))
         lowest = min(lowest, value)
         excluded.append(tuple(path.tolist()))
     return bounds

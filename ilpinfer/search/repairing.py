@@ -7,7 +7,7 @@ import numpy as np
 from formulations.grid import LIMIT, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import STRETCH
-from ilpinfer.core.result import Found, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.follow import LABEL_SETTING
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round
@@ -21,7 +21,7 @@ _HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)
 """What a hard violation weighs while a labelling is repaired, grid units."""
 
 
-def best_first(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+def best_first(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The first labelling of depth-first search that takes the best choice for each token and turns back at hard rules."""
 
     def first(folded: Problem, path: Path, task: Task) -> Path | None:
@@ -30,12 +30,12 @@ def best_first(problem: Problem, task: Task, name: str) -> Iterator[Found]:
     yield from _begun(problem, task, name, first, repair=False)
 
 
-def greedy(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+def greedy(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The better of Viterbi's and the best-first labelling, repaired: a token, a run or a border changed while that helps."""
     yield from _begun(problem, task, name, starting.better_first, repair=True)
 
 
-def relaxation_guided(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+def relaxation_guided(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The labelling of the engine's Lagrangian relaxation, repaired (Rush and Collins 2012, section 7).
 
     Rules that Viterbi's labelling breaks are inside the relaxation, or bear prices.
@@ -45,10 +45,10 @@ def relaxation_guided(problem: Problem, task: Task, name: str) -> Iterator[Found
     def relaxed(folded: Problem, path: Path, task: Task) -> Path | None:
         progress = Progress.of(problem, task.deadline)
         relaxation = Round(progress, progress.parts(progress.fresh([path], [])), 1)
-        found = relaxation.guide.solve(relaxation.prices, task.deadline)
-        if found is None or is_forbidden(found.bound):
+        result = relaxation.guide.solve(relaxation.prices, task.deadline)
+        if result is None or is_forbidden(result.bound):
             return None
-        return relaxation.tighten(found).path if relaxation.charged else found.path
+        return relaxation.tighten(result).path if relaxation.charged else result.path
 
     yield from _begun(problem, task, name, relaxed, repair=True)
 
@@ -60,7 +60,7 @@ def _begun(
     begin: Callable[[Problem, Path, Task], Path | None],
     *,
     repair: bool,
-) -> Iterator[Found]:
+) -> Iterator[Result]:
     def run(population: Population) -> str:
         population.begin()
         if repair:

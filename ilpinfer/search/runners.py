@@ -8,7 +8,7 @@ from formulations.grid import is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from formulations.programs.formulation import best_score
 from ilpinfer.core.certificate import BEAM_BOUND, FOLDED_BOUND, VITERBI_BOUND, Certificate
-from ilpinfer.core.result import Found, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.viterbi import LISTS, VITERBI, best_paths
 from ilpinfer.search.beam import BEAM, search
 from ilpinfer.search.exhaustion import whole_search
@@ -17,12 +17,12 @@ from ilpinfer.search.ranking import ranked
 WHOLE_BEAM = "the beam left out no prefix that could be better"
 
 
-def plain_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+def plain_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labellings, the rules ignored; their scores bound those of all labellings that follow."""
     yield from _best_of_lattice(problem, problem, task, name, VITERBI_BOUND)
 
 
-def constrained_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+def constrained_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labellings of the trellis with all local rules in its scores, the other rules ignored.
 
     Clamped tokens, forbidden labels and forbidden steps, thus sub-paths too, leave the rest of the labelling exact
@@ -33,41 +33,41 @@ def constrained_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Fou
 
 def _best_of_lattice(
     problem: Problem, relaxed: Problem, task: Task, name: str, reason: Certificate
-) -> Iterator[Found]:
+) -> Iterator[Result]:
     """The best labellings by the scores alone of the problem, or of the problem folded."""
     task.deadline.excuse((LISTS if task.top > 1 else VITERBI).warm())
-    found = best_paths(relaxed.lattice, task.top)
-    for (_, path), (bound, proof) in zip(found, ranked(problem, found, reason), strict=True):
+    result = best_paths(relaxed.lattice, task.top)
+    for (_, path), (bound, proof) in zip(result, ranked(problem, result, reason), strict=True):
         broken = len(relaxed.breaks(path))
-        yield Found(path, bound, f"{name}: {broken} rules broken" if broken else name, proof)
-    if len(found) < task.top:
-        yield Found(None, float("-inf"), f"{name}: no labelling is possible", reason)
+        yield Result(path, bound, f"{name}: {broken} rules broken" if broken else name, proof)
+    if len(result) < task.top:
+        yield Result(None, float("-inf"), f"{name}: no labelling is possible", reason)
 
 
-def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The final hypotheses of a beam search, as many as are wanted (Chang et al. 2007, section 7)."""
     task.deadline.excuse(VITERBI.warm())
     task.deadline.excuse(BEAM.warm())
     width = max(task.width, task.top)
     folded = problem.fold()
-    found = search(forced(folded), width, task.deadline, copies=task.top)
+    result = search(forced(folded), width, task.deadline, copies=task.top)
     late = [rule.name for rule in folded.rules if rule.unseen]
     method = f"beam: width {width}" + (f", whole labellings only for {', '.join(late)}" if late else "")
-    bound, proof = found.bound, BEAM_BOUND
+    bound, proof = result.bound, BEAM_BOUND
     if any(rule.forced for rule in folded.rules):
         bound, proof = best_score(folded.lattice), VITERBI_BOUND
-    apart = proof is BEAM_BOUND and not found.blind
+    apart = proof is BEAM_BOUND and not result.blind
     before: list[tuple[int, ...]] = []
-    for path, score in zip(found.paths[: task.top], found.scores, strict=False):
+    for path, score in zip(result.paths[: task.top], result.scores, strict=False):
         own = proof
-        if apart and found.left_out <= score:
-            own = whole_search(problem, WHOLE_BEAM, found=True, excluded=tuple(before))
-        yield Found(path, max(found.left_out, score) if apart else bound, method, own)
+        if apart and result.left_out <= score:
+            own = whole_search(problem, WHOLE_BEAM, feasible=True, excluded=tuple(before))
+        yield Result(path, max(result.left_out, score) if apart else bound, method, own)
         before.append(tuple(path.tolist()))
-    if not found.paths:
+    if not result.paths:
         none_left = apart and is_forbidden(bound)
-        yield Found(
-            None, bound, method, whole_search(problem, WHOLE_BEAM, found=False) if none_left else proof
+        yield Result(
+            None, bound, method, whole_search(problem, WHOLE_BEAM, feasible=False) if none_left else proof
         )
 
 

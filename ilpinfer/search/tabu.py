@@ -7,7 +7,7 @@ import numpy as np
 from formulations.grid import UNITS_PER_NAT
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import STRETCH
-from ilpinfer.core.result import Found, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.kernels import tabu as kernels
 from ilpinfer.kernels.evolution import VALUED
 from ilpinfer.kernels.warming import Stage
@@ -16,7 +16,7 @@ from ilpinfer.search.population import Population, example, searched
 from ilpinfer.search.starting import better_first
 
 
-def tabu(problem: Problem, task: Task, name: str) -> Iterator[Found]:
+def tabu(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labelling that keeps the hard rules, of all that were moved to."""
     parameters = task.parameters or Tabu()
     assert isinstance(parameters, Tabu)

@@ -119,16 +119,16 @@ def _read(path: Path, n_columns: int) -> Solution:
 
 def _bound(log: str) -> float:
     """Upper bound on the objective: the negative of what CBC calls its lower bound."""
-    found = re.findall(r"^Lower bound: +(\S+)", log, re.M)
-    return -float(found[-1]) if found else inf
+    result = re.findall(r"^Lower bound: +(\S+)", log, re.M)
+    return -float(result[-1]) if result else inf
 
 
 def _version() -> str:
     log = subprocess.run(
         [PULP_CBC_CMD.pulp_cbc_path, "-quit"], capture_output=True, text=True, check=False
     ).stdout
-    found = re.search(r"^Version: (\S+)", log, re.M)
-    return f"CBC {found[1] if found else '?'} (pulp {version('pulp')})"
+    result = re.search(r"^Version: (\S+)", log, re.M)
+    return f"CBC {result[1] if result else '?'} (pulp {version('pulp')})"
 
 
 VERSION = _version()

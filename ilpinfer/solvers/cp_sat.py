@@ -47,13 +47,13 @@ def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
     if response.status == CpSolverStatus.MODEL_INVALID:
         raise ValueError(f"it refuses the program: {response.solution_info}")
     status = STATUS.get(response.status, "unknown")
-    found = status in ("optimal", "feasible")
+    result = status in ("optimal", "feasible")
     proved = -float(response.inner_objective_lower_bound)
     return Claim(
         status=status,
-        x=np.array(response.solution, float) if found else None,
-        objective=response.objective_value if found else None,
-        bound=proved if found or proved != 0 else inf,  # 0 also stands for "not set"
+        x=np.array(response.solution, float) if result else None,
+        objective=response.objective_value if result else None,
+        bound=proved if result or proved != 0 else inf,  # 0 also stands for "not set"
         version=VERSION,
         settings=settings,
     )

@@ -56,12 +56,12 @@ def _solve(program: IntegerProgram, deadline: float, parameters: dict[str, str])
     solver.solve(model)
     if solver.status() == SolveStatus.MODEL_INVALID:
         raise ValueError(f"it refuses the program: {solver.status_string()}")
-    found = solver.has_solution()
+    result = solver.has_solution()
     return Claim(
         status=STATUS.get(solver.status(), "unknown"),
-        x=np.asarray(solver.variable_values()) if found else None,
-        objective=solver.objective_value() if found else None,
-        bound=solver.best_objective_bound() if found else inf,  # without a solution it says 0
+        x=np.asarray(solver.variable_values()) if result else None,
+        objective=solver.objective_value() if result else None,
+        bound=solver.best_objective_bound() if result else inf,  # without a solution it says 0
         version=VERSION,
         settings=settings,
     )

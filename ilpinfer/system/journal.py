@@ -130,13 +130,13 @@ class Journal:
         """The part, new or as far as it is whole; `left` says that a run that was killed has left it."""
         part = self.place.part
         try:
-            found = part.lstat()
+            result = part.lstat()
         except FileNotFoundError:
             return fresh(self.place)
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(result.st_mode):
             raise self._foreign()
         with part.open("rb") as lines:
-            self._scan(lines, left or not found.st_size)
+            self._scan(lines, left or not result.st_size)
         self._stream = io.FileIO(os.open(part, os.O_RDWR | os.O_NOFOLLOW), "r+")
         self._cut(self._end)
         return self._stream

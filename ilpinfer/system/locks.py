@@ -82,15 +82,15 @@ def _hold(descriptor: int, lock: Path) -> None:
 def _check_alive(descriptor: int, lock: Path) -> None:
     """Without the kernel's help: the process that the file names must be gone, as far as can be seen from here."""
     text = os.pread(descriptor, 400, 0).decode(errors="replace")
-    found = re.fullmatch(rf"{MARK}pid (\d+) on (.*)\n", text)
-    if found is None:
+    result = re.fullmatch(rf"{MARK}pid (\d+) on (.*)\n", text)
+    if result is None:
         warnings.warn(
             f"{lock.parent}: this file system has no locks; let no second run write {lock.stem}",
             LockNotice,
             stacklevel=2,
         )
         return
-    process, host = int(found[1]), found[2]
+    process, host = int(result[1]), result[2]
     if host != socket.gethostname():
         raise Locked(f"{_owner(descriptor)} is or was writing it; if that has ended, remove {lock}")
     with contextlib.suppress(ProcessLookupError):

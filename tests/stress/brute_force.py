@@ -16,15 +16,15 @@ class Scored:
 
     def labellings(self) -> list[tuple[int, tuple[int, ...]]]:
         """Model scores in grid units, and labellings, ascending."""
-        found: list[tuple[int, tuple[int, ...]]] = [(0, ())]
+        result: list[tuple[int, tuple[int, ...]]] = [(0, ())]
         for _ in range(len(self.trellis)):
-            found = [
+            result = [
                 (units + more, (*y, j))
-                for units, y in found
+                for units, y in result
                 for j in range(len(self.trellis.labels))
                 if (more := self.step(y, j)) is not None
             ]
-        return found
+        return result
 
 
 @dataclass(frozen=True)

@@ -139,14 +139,14 @@ def at_once(function: Callable[[Any], object], arguments: Iterable[Any]) -> None
 def in_threads(
     decode: Callable[[Trellis], Any], trellises: Sequence[Trellis], order: list[int], number: int
 ) -> dict[int, Any]:
-    found: dict[int, Any] = {}
+    result: dict[int, Any] = {}
 
     def run(part: list[int]) -> None:
         for n in part:
-            found[n] = outcome(decode, trellises[n])
+            result[n] = outcome(decode, trellises[n])
 
     at_once(run, [order[k::number] for k in range(number)])
-    return found
+    return result
 
 
 def decoded(
@@ -167,9 +167,9 @@ def decoded(
     if way == "function":
         return {n: outcome(lambda trellis: ilpinfer.decode(trellis, rules), trellises[n]) for n in order}
     half = len(order) // 2
-    found = {n: outcome(decoder.decode, trellises[n]) for n in order[:half]}
+    result = {n: outcome(decoder.decode, trellises[n]) for n in order[:half]}
     again = pickle.loads(pickle.dumps(decoder)) if way == "pickled" else decoder
-    return found | {n: outcome(again.decode, trellises[n]) for n in order[half:]}
+    return result | {n: outcome(again.decode, trellises[n]) for n in order[half:]}
 
 
 def refused(trellis: Trellis, rules: RuleSet) -> bool:
@@ -188,12 +188,12 @@ def batch_faults(
     tables = compiled.Tables(decoder._rules.compiled(trellises[0].labels))
     if tables.folding.left:
         return
-    for n, (found, best) in enumerate(zip(finished(tables.decode(trellises)), expected, strict=True)):
-        if found is not None and found.proved:
-            if (found.value, tuple(found.path.tolist())) != (best.units, best.labelling):
-                yield n, f"batch: {found}, expected {best}"
-        elif found is not None and best.units is None and found.incumbent is not None:
-            yield n, f"batch: {found}, but nothing is feasible"
+    for n, (result, best) in enumerate(zip(finished(tables.decode(trellises)), expected, strict=True)):
+        if result is not None and result.proved:
+            if (result.value, tuple(result.path.tolist())) != (best.units, best.labelling):
+                yield n, f"batch: {result}, expected {best}"
+        elif result is not None and best.units is None and result.incumbent is not None:
+            yield n, f"batch: {result}, but nothing is feasible"
 
 
 def long_faults(
@@ -203,11 +203,11 @@ def long_faults(
     K = len(labels)
     trellis = Trellis.from_emissions(make(len(tokens), K), make(K, K), labels=labels, tokens=tokens)
     tables = tables_of(decoder._rules, labels)
-    found = tables.decode_one(trellis)
-    if found is not None and found.proved and not tables.folding.left and found.incumbent is not None:
-        value = compile_problem(trellis, decoder.rules).value(found.path)
-        if value.score != found.value:
-            yield f"a long sequence is worth {value.score}, not {found.value}"
+    result = tables.decode_one(trellis)
+    if result is not None and result.proved and not tables.folding.left and result.incumbent is not None:
+        value = compile_problem(trellis, decoder.rules).value(result.path)
+        if value.score != result.value:
+            yield f"a long sequence is worth {value.score}, not {result.value}"
 
 
 def run_round(number: int, start: int, tally: Tally) -> None:
@@ -234,12 +234,12 @@ def run_round(number: int, start: int, tally: Tally) -> None:
     with limits(rng) as how:
         shown = f"seed {start}, round {number} ({way}; {how})"
         try:
-            found = decoded(way, decoder, rules, trellises, order[:4], rng)
+            result = decoded(way, decoder, rules, trellises, order[:4], rng)
             if others:
                 tally.findings += [
                     f"{shown}: {fault}" for fault in long_faults(decoder, make, labels, others)
                 ]
-            found |= decoded(way, decoder, rules, trellises, order[4:], rng)
+            result |= decoded(way, decoder, rules, trellises, order[4:], rng)
             expected = [optimum(sequence, statements) for sequence in sequences]
             if way == "batch" and any(trellises[0].tokens):
                 for n, fault in batch_faults(decoder, trellises, expected):
@@ -248,7 +248,7 @@ def run_round(number: int, start: int, tally: Tally) -> None:
             tally.findings.append(f"{shown}: {type(error).__name__}: {error}: {told}")
             return
     for n in order:
-        solution, trellis = found[n], trellises[n]
+        solution, trellis = result[n], trellises[n]
         tally.cases["all"] += 1
         try:
             if isinstance(solution, Exception) or solution.error:

@@ -34,7 +34,7 @@ def drawn(number: int, label_set: int, absent: bool) -> tuple[Any, ...]:
     if absent:
         fields = {**labels.fields, ABSENT: SimpleNamespace(member=np.zeros(len(names), bool))}
         labels = SimpleNamespace(scheme=scheme, names=names, fields=fields, each_field=labels.each_field)
-    found: list[Any] = []
+    result: list[Any] = []
 
     @seed(number)
     @settings(
@@ -46,10 +46,10 @@ def drawn(number: int, label_set: int, absent: bool) -> tuple[Any, ...]:
     )
     @given(cases(labels))
     def collect(case: Any) -> None:
-        found.append(case)
+        result.append(case)
 
     collect()
-    return tuple(found)
+    return tuple(result)
 
 
 @cache
@@ -80,7 +80,7 @@ def draw_statements(
     absent: bool,
 ) -> list[Statement]:
     """Up to six rules and features; in most rounds only those that are the same for every sequence."""
-    found: list[Statement] = []
+    result: list[Statement] = []
     tying, hard = rng.choice(((0.15, False), (0.15, False), (0.7, True)))
     known, whole = labels.declaring((ABSENT,) if absent else ()), rng.random() < 0.7
     few = (0, 1, 1, 2, 2, 3, 3, 4, 6)
@@ -91,13 +91,13 @@ def draw_statements(
     for number in range(rng.choice(few)):
         kind = rng.random()
         if kind < 0.12:
-            found.append(feature(rng, labels, words, f"feature {number}"))
+            result.append(feature(rng, labels, words, f"feature {number}"))
         elif kind < 0.12 + tying:
             price = math.inf if hard and rng.random() < 0.7 else penalty(rng)
             made = tied(rng, labels, words, price, f"tied {number}", ABSENT if absent else "")
             assert isinstance(made.item, Rule)
             if not whole or made.item.parts(known) is not None:
-                found.append(made)
+                result.append(made)
         else:
             case = rng.choice(pool)
             name = case.rule.statement.rule_name
@@ -106,8 +106,8 @@ def draw_statements(
             distance = rng.choice(("count", "count", "count", "binary", "count" if whole else "hamming"))
             rule = replace(case.rule, penalty=penalty(rng), distance=distance)
             made = Statement(rule, case.count)
-            found.append(as_hamming(made, labels) if distance == "hamming" else made)
-    return found
+            result.append(as_hamming(made, labels) if distance == "hamming" else made)
+    return result
 
 
 def scores(rng: random.Random) -> Callable[..., Any]:
@@ -176,13 +176,13 @@ def draw_sequence(
     steps = snapped(transitions)
 
     def factored(y: tuple[int, ...], j: int) -> int | None:
-        t, found = len(y), own[len(y)][j]
+        t, result = len(y), own[len(y)][j]
         if t == 0:
-            found = total(found, begin[j])
+            result = total(result, begin[j])
         elif kind == "shared":
-            found = total(found, steps[y[-1]][j])
+            result = total(result, steps[y[-1]][j])
         elif t > 1:
-            found = total(found, steps[y[-2]][y[-1]][j])
-        return total(found, last[j]) if t == T - 1 else found
+            result = total(result, steps[y[-2]][y[-1]][j])
+        return total(result, last[j]) if t == T - 1 else result
 
     return Scored(Trellis.from_emissions(emissions, transitions, start, end, **named), factored)

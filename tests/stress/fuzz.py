@@ -221,13 +221,13 @@ def file_case(target: Target, rng: random.Random, way: Way) -> tuple[str, int, l
     Path(target.file).write_bytes(changed)
     try:
         code, err, seconds, peak = way(arguments)
-        found = [*faults(code, err, seconds, peak), *leftovers(code)]
+        result = [*faults(code, err, seconds, peak), *leftovers(code)]
     finally:
         shutil.rmtree(OUTPUT)
         if "/" not in target.file:
             Path(target.file).write_bytes(original)
     shown = f"{' '.join(arguments)}: {changed[:2000]!r}: {err[-500:]}"
-    return shown, code, found
+    return shown, code, result
 
 
 def option_case(rng: random.Random, way: Way) -> tuple[str, int, list[str]]:
@@ -238,10 +238,10 @@ def option_case(rng: random.Random, way: Way) -> tuple[str, int, list[str]]:
     Path(OUTPUT).mkdir()
     try:
         code, err, seconds, peak = way(arguments)
-        found = [*faults(code, err, seconds, peak), *leftovers(code)]
+        result = [*faults(code, err, seconds, peak), *leftovers(code)]
     finally:
         shutil.rmtree(OUTPUT)
-    return f"{' '.join(arguments)}: {err[-500:]}", code, found
+    return f"{' '.join(arguments)}: {err[-500:]}", code, result
 
 
 def certificate_case(rng: random.Random) -> tuple[str, int, list[str]]:
@@ -300,9 +300,9 @@ def case(rng: random.Random, way: Way) -> tuple[str, str, int, list[str]]:
 def run(cases: int, seed: int, way: Way, tally: Tally) -> None:
     """So many cases from one seed, in the current folder."""
     for number in range(cases):
-        name, shown, code, found = case(random.Random(f"{seed} {number}"), way)
+        name, shown, code, result = case(random.Random(f"{seed} {number}"), way)
         tally.codes[f"{name} {code}"] += 1
-        tally.failures += [f"seed {seed}, case {number}, {name}: {fault}: {shown}" for fault in found]
+        tally.failures += [f"seed {seed}, case {number}, {name}: {fault}: {shown}" for fault in result]
         if number % 1000 == 999:
             print(
                 f"{number + 1} cases, {len(tally.failures)} failures",

@@ -52,9 +52,9 @@ class Statement:
         """How often it is broken, but for the tokens where others have priority."""
         key = y, x, tuple(lost)
         if key not in self._known:
-            found = self.count(y, x) if self.places is None else len(self.places(y, x) - set(lost))
+            result = self.count(y, x) if self.places is None else len(self.places(y, x) - set(lost))
             binary = isinstance(self.item, Rule) and self.item.distance == "binary"
-            self._known[key] = min(found, 1) if binary else found
+            self._known[key] = min(result, 1) if binary else result
         return self._known[key]
 
 
