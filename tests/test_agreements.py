@@ -51,7 +51,7 @@ def shares(draw, problem):
     for _ in range(draw(st.integers(1, 3))):
         stage = {}
         for r, rule in enumerate(problem.rules):
-            for p, part in enumerate(rule.parts):
+            for p, part in enumerate(rule.components):
                 if isinstance(part, Agreement) and (rule.penalty is None or not rule.binary):
                     numbers = (
                         st.integers(-4 * 2**20, 4 * 2**20) if draw(st.booleans()) else st.integers(-3, 3)

@@ -119,7 +119,7 @@ def test_trace_ties_and_jobs(folder, capsys):
 def test_warm_up_says_where_kernels_are_kept(folder, capsys):
     code, out, _ = run(["warm-up"], capsys)
     assert code == 0
-    assert "engine: prices and label setting" in out
+    assert "engine: multipliers and label setting" in out
     assert "kept in" in out.replace("\n", " ") or "NUMBA_CACHE_DIR" in out
 
 

@@ -55,4 +55,4 @@ def test_shares_tell_what_settled_a_sequence() -> None:
         "auto: viterbi breaks 1",
         "auto: viterbi",
     ]
-    assert shares(methods) == "nothing broken 50%, prices or label setting 25%, the engine 25%"
+    assert shares(methods) == "nothing broken 50%, multipliers or label setting 25%, the engine 25%"

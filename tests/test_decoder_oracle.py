@@ -116,7 +116,7 @@ def test_machines_count_as_far_as_the_sequence_is_long(monkeypatch):
     ]
     given, decoder = sorted(trellises(60, seed=7, longest=40), key=len), Decoder(rules, LABELS)
     solutions = [decoder.decode(trellis) for trellis in given]
-    assert sum("prices" in s.method or "label setting" in s.method for s in solutions) > 15
+    assert sum("multipliers" in s.method or "label setting" in s.method for s in solutions) > 15
     assert [(s.score, s.ids.tolist()) for s in solutions] == undirected(monkeypatch, given, rules)
 
 

@@ -17,10 +17,10 @@ from ilpinfer.kernels.tables import (
     EDGES,
     FINAL,
     MACHINES,
+    MULTIPLIERS,
     NO_LABELLING,
     NO_PATH,
     NODES,
-    PRICES,
     PROVED,
     RELAXED,
     STRIDE,
@@ -328,7 +328,7 @@ def test_bounds_and_incumbents_hold_where_the_work_ends():
         for case in cases(seed):
             for work in (0, 3, 12, 50, 200):
                 paths, results, marks = case.run(work)
-                for here, result, (mask, prices) in zip(case.sequences(), results, marks):
+                for here, result, (mask, multipliers) in zip(case.sequences(), results, marks):
                     value, path = case.best(here, range(case.size[1]))
                     optimum = FORBIDDEN if value is None else value
                     codes.add(
@@ -339,10 +339,10 @@ def test_bounds_and_incumbents_hold_where_the_work_ends():
                         assert (paths[here] == -1).all()
                     else:
                         assert case.value(here, paths[here].tolist()) == result[VALUE]
-                    assert result[PRICES] == np.count_nonzero(prices)
+                    assert result[MULTIPLIERS] == np.count_nonzero(multipliers)
                     if result[CODE] == PROVED:
                         assert result[VALUE] == optimum and paths[here].tolist() == path
-                        ways.add((bool(prices.any()), bool(mask.any()), bool((mask == INSIDE).any())))
+                        ways.add((bool(multipliers.any()), bool(mask.any()), bool((mask == INSIDE).any())))
     assert {(TOO_MUCH_WORK, dead, lower) for dead in (False, True) for lower in (False, True)} <= codes
     assert {(True, False, False), (True, True, False), (True, True, True), (False, True, True)} <= ways
 

@@ -22,7 +22,7 @@ BARE = {"rounds.MOST_INSIDE": 1, "rounds.BEAMS": 0}
 SMALL = {"rounds.MOST_STEPS": 20, "refinement.FEW": 20, "branch.MOST_STEPS": 20}
 ROUTES = {
     "as it is": {},
-    "prices and beams": {"rounds.MOST_INSIDE": 1},
+    "multipliers and beams": {"rounds.MOST_INSIDE": 1},
     "sums priced, others inside": {"rounds.SUMS_INSIDE": 1},
     "refinement": BARE,
     "refinement by small diagrams": BARE

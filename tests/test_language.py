@@ -202,7 +202,7 @@ def test_a_class_of_one_s_own():
 
             field: str
 
-            def parts(self, labels):
+            def components(self, labels):
                 return [broken_where(everywhere(labels.field(self.field).member[None, :]))]
 
             def trials(self, reading):

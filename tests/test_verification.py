@@ -94,7 +94,7 @@ def proves(problem, tree, claim, excluded=()):
 
 @st.composite
 def leaves(draw, ground, fine=False):
-    """Leaves of the right form: any machines inside, any followed, any prices that the penalties allow."""
+    """Leaves of the right form: any machines inside, any followed, any multipliers that the penalties allow."""
     machines = every_machine(ground)
     single = {(r, m) for r, m in machines if not ground[r].binary or len(ground[r].machines) == 1}
     inside = tuple(key for key in machines if key in single and draw(st.integers(0, 3)) == 0)
@@ -102,19 +102,19 @@ def leaves(draw, ground, fine=False):
     outside = [key for key in machines if key not in inside]
     if followed == "some":
         outside = [key for key in outside if draw(st.booleans())]
-    prices = {}
+    multipliers = {}
     for r, rule in enumerate(ground):
         first = 0
-        for p, part in enumerate(rule.parts):
+        for p, part in enumerate(rule.components):
             machine = (r, first)
             first += len(part.machines or ())
             if isinstance(part, Sum) and not rule.binary and not rule.folds and machine not in inside:
                 most = LARGE if rule.penalty is None else FINE * rule.penalty
                 price = draw(st.integers(-most * (part.low is not None), most * (part.high is not None)))
-                prices[r, p] = (
+                multipliers[r, p] = (
                     price if fine else price // FINE * FINE if price > 0 else -(-price // FINE) * FINE
                 )
-    return Leaf(prices, inside, () if followed == "none" else draw(stages(ground, outside)))
+    return Leaf(multipliers, inside, () if followed == "none" else draw(stages(ground, outside)))
 
 
 @st.composite
@@ -417,8 +417,8 @@ def test_a_claim_of_too_much_infeasibility_is_rejected():
     impossible = [*RULES, C.at_most_tokens("author", 0)]
     solution = claimed(TRELLIS, impossible, None, follow_all(TRELLIS, impossible))
     assert verify(TRELLIS, impossible, solution).proved
-    priced = Leaf(dict.fromkeys([(AUTHOR, 0)], -FINE))
-    assert verify(TRELLIS, impossible, with_tree(priced, solution)).proved
+    rule_machines = Leaf(dict.fromkeys([(AUTHOR, 0)], -FINE))
+    assert verify(TRELLIS, impossible, with_tree(rule_machines, solution)).proved
     refused(with_tree(Leaf(), solution), "not ruled out", TRELLIS, impossible)
     refused(replace(solution, bound=0.0), "status", TRELLIS, impossible)
 

@@ -53,11 +53,11 @@ def judged(name: str, value: float, most: float) -> str:
 
 
 def shares(methods: Sequence[str]) -> str:
-    """How often nothing was broken, prices and label setting were enough, and the engine behind them was needed."""
-    kernels = re.compile(r"auto: (\d+ prices)?(, )?(label setting over \d+ machines)?")
+    """How often nothing was broken, multipliers and label setting were enough, and the engine behind them was needed."""
+    kernels = re.compile(r"auto: (\d+ multipliers)?(, )?(label setting over \d+ machines)?")
     known = {
         "nothing broken": sum(method == "auto: viterbi" for method in methods),
-        "prices or label setting": sum(kernels.fullmatch(method) is not None for method in methods),
+        "multipliers or label setting": sum(kernels.fullmatch(method) is not None for method in methods),
     }
     known["the engine"] = len(methods) - sum(known.values())
     return ", ".join(f"{name} {count / len(methods):.0%}" for name, count in known.items())

@@ -75,7 +75,7 @@ def _sums(rules: Iterable[GroundRule]) -> list[Sum]:
     """The parts of the rules, which have to be hard sums."""
     result = []
     for rule in rules:
-        for part in rule.parts:
+        for part in rule.components:
             if rule.penalty is not None or not isinstance(part, Sum):
                 raise CannotState(f"{rule.name}{'' if rule.penalty is None else ' (soft)'}")
             result.append(part)

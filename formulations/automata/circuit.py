@@ -131,12 +131,12 @@ def parts_of(gates: Gates, roots: Sequence[int], length: int) -> list[Machine | 
             token = gates.last[root]
             table = broken.setdefault(token, np.zeros((gates.labels if token else 1, gates.labels), np.int64))
             table += times * ~gates.truth(root, token)
-    parts: list[Machine | Circuit] = []
+    components: list[Machine | Circuit] = []
     if broken:
-        parts.append(local(by_token(broken, gates.labels, length)))
+        components.append(local(by_token(broken, gates.labels, length)))
     if rest:
-        parts.append(Circuit(gates, tuple(rest), length))
-    return parts
+        components.append(Circuit(gates, tuple(rest), length))
+    return components
 
 
 def by_token(tables: dict[int, NDArray[np.int64]], labels: int, length: int) -> StepTable:

@@ -103,10 +103,10 @@ class Lattice:
     def score(self, path: NDArray[np.int64]) -> int:
         """Grid score of label ids (T,), `FORBIDDEN` where a step is."""
         states = self.states_of(path)
-        parts = np.concatenate(
+        components = np.concatenate(
             [self.node[np.arange(len(path)), states], self.pool[self.step, states[:-1], path[1:]]]
         )
-        return FORBIDDEN if is_forbidden(parts).any() else int(parts.sum())
+        return FORBIDDEN if is_forbidden(components).any() else int(components.sum())
 
     def plus(self, tables: Iterable[StepTable]) -> "Lattice":
         """The lattice with the tables' values, as grid scores, added to its steps.

@@ -6,8 +6,8 @@ from typing import Protocol
 
 import numpy as np
 
+from formulations.automata.component import Component
 from formulations.automata.lattice import StepTable
-from formulations.automata.part import Part
 from formulations.dtypes import Booleans, Integers
 
 
@@ -108,7 +108,7 @@ class StepChoice:
 
 
 @dataclass(frozen=True)
-class UnboundPart:
+class UnboundComponent:
     """A part of a rule before the sequence is known.
 
     Parameters
@@ -118,8 +118,8 @@ class UnboundPart:
     """
 
     steps: StepChoice
-    make: Callable[[StepTable], Part]
+    make: Callable[[StepTable], Component]
 
-    def on(self, window: Window) -> Part:
+    def on(self, window: Window) -> Component:
         """The part on a sequence."""
         return self.make(window.steps(self.steps))

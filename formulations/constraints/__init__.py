@@ -4,7 +4,7 @@ There is a function for every template. Templates of one's own are classes regis
 rules `C.maker("name")` makes, or formulas with parameters, from `C.define`.
 """
 
-from formulations.automata.part import Part
+from formulations.automata.component import Component
 from formulations.constraints import (  # noqa: F401 - registers the templates
     consistency,
     counting,
@@ -77,7 +77,7 @@ __all__ = [
     "TOKEN_CLASSES",
     "Feature",
     "Group",
-    "Part",
+    "Component",
     "Rule",
     "Template",
     "TokenPattern",

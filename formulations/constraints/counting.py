@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from formulations.automata.component import Component
 from formulations.automata.lattice import StepTable
-from formulations.automata.part import Part
 from formulations.automata.sums import bounded
-from formulations.automata.windows import UnboundPart, fits
+from formulations.automata.windows import UnboundComponent, fits
 from formulations.constraints.matching import Matching
 from formulations.constraints.steps import begins, members, only_at, within
 from formulations.constraints.template import Template, Trial, template
@@ -35,7 +35,7 @@ class _Counting(Template):
     def _sides(self) -> tuple[int | None, int | None]:
         """The least and the most; None for an open side."""
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         steps = begins if self._of_runs else members
         return [within(steps(labels.field(self.field)), *self._sides)]
 
@@ -187,7 +187,7 @@ class AtMostInWindow(Template):
     def _windows(self, length: int) -> Iterable[range]:
         return (range(t, min(t + self.width, length)) for t in range(max(1, length - self.width + 1)))
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Component]:
         member, T = labels.field(self.field).member[None, :], len(tokens)
         values = np.stack([np.zeros_like(member), member]).astype(np.int64)
         for window in self._windows(T):
@@ -217,7 +217,7 @@ class AllDifferent(Matching):
     def _fields(self) -> Sequence[Selector]:
         return self.field if isinstance(self.field, tuple) else (self.field,)
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         matching = fits(self.pattern_of_tokens)
         fields = [labels.field(field) for field in self._fields()]
         return [within(only_at(f.member[None, :], matching), None, 1) for f in fields]

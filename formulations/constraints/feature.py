@@ -54,8 +54,8 @@ class Feature:
     @property
     def title(self) -> str:
         """The given name, or the labels."""
-        parts = [self.label] if self.label is not None else [self.from_ or "any", "→", self.to or "any"]
-        return self.name or cut(f"feature {' '.join(map(str, parts))}", LONGEST_NAME)
+        components = [self.label] if self.label is not None else [self.from_ or "any", "→", self.to or "any"]
+        return self.name or cut(f"feature {' '.join(map(str, components))}", LONGEST_NAME)
 
     def steps(self, labels: LabelSet) -> StepChoice:
         """Grid weights of each step."""

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from formulations.automata.machine import Automaton, automaton
-from formulations.automata.windows import UnboundPart
+from formulations.automata.windows import UnboundComponent
 from formulations.constraints.steps import bits, counted_by, everywhere
 from formulations.labels.label_set import LabelSet, Selector
 
@@ -18,16 +18,16 @@ BEGINS, OTHER, GOES_ON = 1, 2, 4
 """What a symbol is the sum of: a run begins, the token belongs to the other field, a run goes on."""
 
 
-def followed(labels: LabelSet, field: Selector, other: Selector, *, broken_if: bool) -> UnboundPart:
+def followed(labels: LabelSet, field: Selector, other: Selector, *, broken_if: bool) -> UnboundComponent:
     """Counts runs of a field that a token of the other follows, where `broken_if`, else those that none follows."""
     table, overlap = _symbols(labels, field, other)
-    return UnboundPart(everywhere(table), counted_by(_waiting, broken_if, overlap))
+    return UnboundComponent(everywhere(table), counted_by(_waiting, broken_if, overlap))
 
 
-def enclosed(labels: LabelSet, field: Selector, span: Selector) -> UnboundPart:
+def enclosed(labels: LabelSet, field: Selector, span: Selector) -> UnboundComponent:
     """Counts runs of a field that no token of the span comes before, or none after."""
     table, overlap = _symbols(labels, field, span)
-    return UnboundPart(everywhere(table), counted_by(_enclosing, overlap))
+    return UnboundComponent(everywhere(table), counted_by(_enclosing, overlap))
 
 
 @lru_cache(maxsize=64)

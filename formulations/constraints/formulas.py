@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.automata.circuit import Gates, by_token, parts_of
-from formulations.automata.part import Part
+from formulations.automata.component import Component
 from formulations.automata.sums import bounded
-from formulations.automata.windows import LATER, StepChoice, UnboundPart
+from formulations.automata.windows import LATER, StepChoice, UnboundComponent
 from formulations.constraints.steps import within
 from formulations.constraints.template import Template, Trial, bound, template
 from formulations.labels import schemes
@@ -124,7 +124,7 @@ class Linear(Text):
 
     form: ClassVar[str] = "linear"
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart] | None:
+    def components(self, labels: LabelSet) -> list[UnboundComponent] | None:
         inequality: ast.Inequality = self.read(labels)
         if not all(isinstance(t.formula, _UNIFORM) for t in inequality.terms):
             return None
@@ -133,8 +133,8 @@ class Linear(Text):
         chosen = StepChoice(steps, (LATER,)) if len(steps) == 2 else StepChoice(steps)
         return [within(chosen, inequality.low, inequality.high)]
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
-        if self.parts(labels) is not None:
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Component]:
+        if self.components(labels) is not None:
             return super().ground(labels, tokens)
         inequality: ast.Inequality = self.read(labels)
         tables = self._tables(labels, tokens, inequality)
@@ -198,7 +198,7 @@ class Logic(Text):
 
     form: ClassVar[str] = "logic"
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Component]:
         gates = Gates(len(labels))
         roots = Grounder(labels, tokens, gates).groundings(self.read(labels))
         return parts_of(gates, roots, len(tokens))

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from formulations.automata.machine import Automaton, automaton
-from formulations.automata.windows import StepChoice, UnboundPart
+from formulations.automata.windows import StepChoice, UnboundComponent
 from formulations.constraints.steps import bits, counted_by, everywhere
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet, Selector
@@ -79,9 +79,9 @@ class _RunLength(Template):
     _sign: ClassVar[int]
     """1 where more are violations, -1 where fewer are."""
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         broken = counted_by(_too_long if self._sign > 0 else _too_short, self.n)
-        return [UnboundPart(_begins_and_stays(labels, self.field), broken)]
+        return [UnboundComponent(_begins_and_stays(labels, self.field), broken)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for first, last in reading.runs(self.field):
@@ -123,10 +123,10 @@ class MaxGap(Template):
     other: Selector
     n: int
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         member = np.tile(labels.field(self.field).member, (len(labels) + 1, 1))
         steps = everywhere(bits(labels.field(self.other).begins, member))
-        return [UnboundPart(steps, counted_by(_too_far, self.n))]
+        return [UnboundComponent(steps, counted_by(_too_far, self.n))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         first = reading.positions(self.field)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from formulations.automata.machine import Machine, local
-from formulations.automata.windows import Condition, UnboundPart, Window, fits
+from formulations.automata.windows import Condition, UnboundComponent, Window, fits
 from formulations.constraints.matching import Matching
 from formulations.constraints.steps import at_tokens, broken_where, only_at
 from formulations.constraints.template import Template, Trial, template
@@ -33,7 +33,7 @@ class _Tied(Matching):
     def condition(self) -> Condition:
         """Which tokens."""
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         return [broken_where(only_at(~labels.field(self.field).member[None, :], *self.condition))]
 
     def demand(self) -> tuple[Condition, Selector]:
@@ -96,7 +96,7 @@ class ContainsOnly(Matching):
 
     field: Selector
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         others = fits(self.pattern_of_tokens, holds=False)
         return [broken_where(only_at(labels.field(self.field).member[None, :], others))]
 

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from formulations.automata.component import Component
 from formulations.automata.machine import local
-from formulations.automata.part import Part
-from formulations.automata.windows import FIRST, LAST, UnboundPart, fits
+from formulations.automata.windows import FIRST, LAST, UnboundComponent, fits
 from formulations.constraints.matching import Matching
 from formulations.constraints.steps import at_tokens, between, broken_where, everywhere, only_at
 from formulations.constraints.template import Position, Template, Trial, template
@@ -36,7 +36,7 @@ class ForbiddenTransition(Template):
     from_: Selector
     to: Selector
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         step = between(labels.field(self.from_).member, labels.field(self.to).member)
         return [broken_where(everywhere(step))]
 
@@ -54,11 +54,11 @@ class _AtPosition(Template):
     def _table(self, labels: LabelSet) -> Booleans:
         """(K+1, K) or (1, K) steps into the token that are violations."""
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart] | None:
+    def components(self, labels: LabelSet) -> list[UnboundComponent] | None:
         end = _ENDS.get(self.position)
         return None if end is None else [broken_where(only_at(self._table(labels), end))]
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Component]:
         if self.position in _ENDS:
             return super().ground(labels, tokens)
         table, T = self._table(labels), len(tokens)
@@ -125,7 +125,7 @@ class _Ending(Template):
     field: Selector
     _position: ClassVar[int]
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         outside = ~labels.field(self.field).member[None, :]
         return [broken_where(only_at(outside, _ENDS[self._position]))]
 
@@ -164,7 +164,7 @@ class Adjacency(Template):
     field: Selector
     next: Selector
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         step = between(labels.field(self.field).member, ~labels.field(self.next).member)
         return [broken_where(everywhere(step))]
 
@@ -189,7 +189,7 @@ class DirectlyAfter(Template):
     allowed: Selector
     at_start: bool = True
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         step = labels.field(self.field).begins.copy()
         step[1:] &= ~labels.field(self.allowed).member[:, None]
         step[0] &= not self.at_start
@@ -212,7 +212,7 @@ class ChangesOnlyAfter(Matching):
     _usual: ClassVar[TokenPattern | None] = TokenPattern(token_class="punctuation")
     _breaks_where: ClassVar[bool] = False
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         after = fits(self.pattern_of_tokens, -1, holds=self._breaks_where)
         return [broken_where(only_at(labels.change, after))]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from formulations.automata.machine import automaton
-from formulations.automata.windows import EARLIER, LATER, UnboundPart, fits
+from formulations.automata.windows import EARLIER, LATER, UnboundComponent, fits
 from formulations.constraints.following import begins_and, enclosed, followed
 from formulations.constraints.matching import Matching
 from formulations.constraints.steps import bits, choose, everywhere, read_by
@@ -55,7 +55,7 @@ class RequiresBefore(Template):
     earlier: Selector
     field: Selector
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         return [read_by(_BEFORE, everywhere(begins_and(labels, self.field, self.earlier)))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
@@ -83,7 +83,7 @@ class Precedence(Template):
     field: Selector
     later: Selector
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         return [followed(labels, self.field, self.later, broken_if=False)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
@@ -111,7 +111,7 @@ class PresencePrecedence(Template):
     field: Selector
     other: Selector
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         return [followed(labels, self.other, self.field, broken_if=True)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
@@ -138,7 +138,7 @@ class Inside(Template):
     field: Selector
     span: Selector
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         return [enclosed(labels, self.field, self.span)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
@@ -165,7 +165,7 @@ class StateChange(Matching):
     after: Selector
     both: bool = False
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         before, after = labels.field(self.before).member, labels.field(self.after).member
         held = np.concatenate([[False], before])[:, None]
         everything = np.ones((len(labels) + 1, len(labels)), bool)
@@ -198,7 +198,7 @@ class Alternation(Template):
     field: Selector
     other: Selector
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         steps = everywhere(bits(labels.field(self.field).begins, labels.field(self.other).begins))
         return [read_by(_TURNS, steps)]
 

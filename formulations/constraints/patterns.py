@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.automata.machine import Automaton
-from formulations.automata.windows import UnboundPart
+from formulations.automata.windows import UnboundComponent
 from formulations.constraints.steps import everywhere, read_by
 from formulations.constraints.template import Template, Trial, bound, template
 from formulations.labels.label_set import Group, LabelSet, Selector, listed, suggestion
@@ -60,7 +60,7 @@ class Matches(Template):
             except ValueError as error:
                 raise FormulaError(str(error), self.regex, offset) from None
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         symbols, next_state, accepting = _automaton(self, labels)
         if self.over == "tokens":
             steps = everywhere(symbols[None, :])
@@ -125,9 +125,9 @@ def _reader(statement: Matches, reading: Reading, kept: Sequence[int]) -> Callab
             fits = [step.name is None or reading.has(t, selectors[step.name]) != step.negated for t in kept]
             stack.append(partial(_after_letter, fits))
         elif isinstance(step, regular.Join):
-            parts = stack[len(stack) - step.operands :]
+            components = stack[len(stack) - step.operands :]
             del stack[len(stack) - step.operands :]
-            stack.append(partial(_after_any if step.union else _after_all, parts))
+            stack.append(partial(_after_any if step.union else _after_all, components))
         else:
             stack.append(partial(_after_repeats, stack.pop(), step.low, step.high))
     return stack.pop()
@@ -137,13 +137,13 @@ def _after_letter(fits: Sequence[bool], places: Places) -> Places:
     return frozenset(i + 1 for i in places if i < len(fits) and fits[i])
 
 
-def _after_any(parts: Sequence[Callable[[Places], Places]], places: Places) -> Places:
-    return frozenset[int]().union(*(part(places) for part in parts))
+def _after_any(components: Sequence[Callable[[Places], Places]], places: Places) -> Places:
+    return frozenset[int]().union(*(component(places) for component in components))
 
 
-def _after_all(parts: Sequence[Callable[[Places], Places]], places: Places) -> Places:
-    for part in parts:
-        places = part(places)
+def _after_all(components: Sequence[Callable[[Places], Places]], places: Places) -> Places:
+    for component in components:
+        places = component(places)
     return places
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from formulations.automata.machine import automaton
-from formulations.automata.windows import LATER, UnboundPart
+from formulations.automata.windows import LATER, UnboundComponent
 from formulations.constraints.steps import bits, choose, everywhere, read_by
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet, Selector
@@ -35,7 +35,7 @@ class RequiresPresent(Template):
     field: Selector
     required: Selector
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         asking, given = labels.field(self.field).member, labels.field(self.required).member
         return [read_by(_WANTING, everywhere(bits(asking, given)[None, :]))]
 
@@ -74,7 +74,7 @@ class NeverTogether(Template):
     field: Selector
     other: Selector
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         one, two = labels.field(self.field).member, labels.field(self.other).member
         return [read_by(_TOGETHER, everywhere(bits(one, two)[None, :]))]
 
@@ -99,7 +99,7 @@ class BeginEnd(Template):
     first: Selector
     last: Selector
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         first, last = labels.field(self.first).member, labels.field(self.last).member
         at_start, later = bits(first, last)[None, :], bits(np.zeros_like(first), last)[None, :]
         return [read_by(_BEGIN_END, choose(at_start, later, (LATER,)))]

@@ -10,10 +10,10 @@ from itertools import permutations
 from numbers import Real
 from typing import Any
 
+from formulations.automata.component import Component
 from formulations.automata.hamming import MOST_PLACES, Relabelled
 from formulations.automata.machine import Machine, TooManyStates
-from formulations.automata.part import Part
-from formulations.automata.windows import UnboundPart
+from formulations.automata.windows import UnboundComponent
 from formulations.constraints.template import LONGEST_NAME, TEMPLATES, Template, Trial, each_field
 from formulations.grid import snap_weight
 from formulations.labels.label_set import LabelSet, suggestion
@@ -126,7 +126,7 @@ class Rule:
         scoped = [self.statement.bind(dict(zip(places, c, strict=True))) for c in chosen if places]
         return [each for s in (scoped if places else [self.statement]) for each in each_field(s, names)]
 
-    def parts(self, labels: LabelSet) -> tuple[UnboundPart, ...] | None:
+    def components(self, labels: LabelSet) -> tuple[UnboundComponent, ...] | None:
         """The parts of its statements on any sequence; None where some depend on the sequence.
 
         Raises
@@ -135,12 +135,12 @@ class Rule:
             for an unknown field.
         """
         names = tuple(field.name for field in labels.each_field)
-        result = [statement.parts(labels) for statement in self.statements(names)]
-        if any(parts is None for parts in result):
+        result = [statement.components(labels) for statement in self.statements(names)]
+        if any(components is None for components in result):
             return None
-        return tuple(part for parts in result for part in parts or ())
+        return tuple(component for components in result for component in components or ())
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> tuple[Part, ...]:
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> tuple[Component, ...]:
         """The parts whose violations, summed, are the rule's on these tokens.
 
         Raises
@@ -149,24 +149,26 @@ class Rule:
             for an unknown field, and for distance "hamming" where a rule has no small machine.
         """
         names = tuple(field.name for field in labels.each_field)
-        parts = tuple(part for s in self.statements(names) for part in s.ground(labels, tokens))
-        if self.distance != "hamming" or not parts:
-            return parts
-        return (self._nearest(parts, len(labels), len(tokens)),)
+        components = tuple(
+            component for s in self.statements(names) for component in s.ground(labels, tokens)
+        )
+        if self.distance != "hamming" or not components:
+            return components
+        return (self._nearest(components, len(labels), len(tokens)),)
 
-    def _nearest(self, parts: Sequence[Part], labels: int, length: int) -> Relabelled:
+    def _nearest(self, components: Sequence[Component], labels: int, length: int) -> Relabelled:
         try:
-            result = Relabelled(self._regular(parts), labels, length, self.hard)
+            result = Relabelled(self._regular(components), labels, length, self.hard)
             result.repairs  # noqa: B018 - raises where there are too many places
             return result
         except TooManyStates:
             raise ValueError(
                 f'distance "hamming" would need more than {MOST_PLACES} states for a token: use "count"'
-                + (", or a rule for one field" if self.scope or len(parts) > 1 else "")
+                + (", or a rule for one field" if self.scope or len(components) > 1 else "")
             ) from None
 
-    def _regular(self, parts: Iterable[Part]) -> list[Machine]:
-        result = [part.machines for part in parts]
+    def _regular(self, components: Iterable[Component]) -> list[Machine]:
+        result = [component.machines for component in components]
         if None in result:
             raise ValueError(
                 'distance "hamming" is for rules that have a small machine, which this one has not: use "count"'
@@ -183,10 +185,10 @@ class Rule:
 
     def _relabelling(self, reading: Reading) -> tuple[int, list[int]]:
         labels = reading.labels
-        parts = replace(self, distance="count").ground(labels, reading.tokens)
-        if not parts:
+        components = replace(self, distance="count").ground(labels, reading.tokens)
+        if not components:
             return 0, []
-        return self._nearest(parts, len(labels), len(reading)).nearest(labels.ids(reading.names))
+        return self._nearest(components, len(labels), len(reading)).nearest(labels.ids(reading.names))
 
     def violations(
         self, labelling: Sequence[str], tokens: Sequence[str] | None = None, labels: LabelSet | None = None

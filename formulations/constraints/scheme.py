@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from formulations.automata.windows import LAST, UnboundPart
+from formulations.automata.windows import LAST, UnboundComponent
 from formulations.constraints.steps import broken_where, everywhere, only_at
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
@@ -18,7 +18,7 @@ class ValidScheme(Template):
     where a level begins anew, so do those below it. Plain: nothing to keep.
     """
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart]:
+    def components(self, labels: LabelSet) -> list[UnboundComponent]:
         step, last = labels.invalid
         return [broken_where(everywhere(step)), broken_where(only_at(last[None, :], LAST))]
 
@@ -44,9 +44,10 @@ def _levels(name: str, scheme: str, marks: Mapping[str, str]) -> list[tuple[str,
     """(prefix, path) of each level, read anew from the name."""
     if name == "O":
         return []
-    parts = name.split("/") if scheme == "paths" else [name]
+    components = name.split("/") if scheme == "paths" else [name]
     return [
-        (marks.get(part[0], part[0]), "/".join(p[2:] for p in parts[: i + 1])) for i, part in enumerate(parts)
+        (marks.get(component[0], component[0]), "/".join(p[2:] for p in components[: i + 1]))
+        for i, component in enumerate(components)
     ]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, Machine, local, longest
 from formulations.automata.sums import bounded
-from formulations.automata.windows import Condition, Literal, StepChoice, UnboundPart
+from formulations.automata.windows import Condition, Literal, StepChoice, UnboundComponent
 from formulations.dtypes import Booleans, Integers
 from formulations.labels.label_set import Field
 
@@ -54,14 +54,14 @@ def at_tokens(tables: list[Booleans], index: Integers) -> StepTable:
     return StepTable(np.stack(tables).astype(np.int64), index)
 
 
-def broken_where(steps: StepChoice) -> UnboundPart:
+def broken_where(steps: StepChoice) -> UnboundComponent:
     """As many violations as the steps say."""
-    return UnboundPart(steps, local)
+    return UnboundComponent(steps, local)
 
 
-def read_by(automaton: Automaton, steps: StepChoice) -> UnboundPart:
+def read_by(automaton: Automaton, steps: StepChoice) -> UnboundComponent:
     """The violations of an automaton."""
-    return UnboundPart(steps, partial(Machine, automaton=automaton))
+    return UnboundComponent(steps, partial(Machine, automaton=automaton))
 
 
 def counted_by(build: Callable[..., Automaton], *parameters: int | bool) -> Callable[[StepTable], Machine]:
@@ -73,6 +73,6 @@ def _counted(build: Callable[..., Automaton], parameters: tuple[int, ...], steps
     return Machine(steps, build(*parameters, longest(len(steps.index))))
 
 
-def within(steps: StepChoice, low: int | None, high: int | None) -> UnboundPart:
+def within(steps: StepChoice, low: int | None, high: int | None) -> UnboundComponent:
     """A sum of steps with its sides."""
-    return UnboundPart(steps, partial(bounded, low=low, high=high))
+    return UnboundComponent(steps, partial(bounded, low=low, high=high))

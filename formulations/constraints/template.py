@@ -4,10 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, TypeVar, dataclass_transform
+from warnings import warn
 
 import formulations.labels.selectors  # noqa: F401 - registers the parameters that name fields
-from formulations.automata.part import Part
-from formulations.automata.windows import Condition, UnboundPart, Window
+from formulations.automata.component import Component
+from formulations.automata.windows import Condition, UnboundComponent, Window
 from formulations.labels.label_set import EACH_FIELD, Group, LabelSet, Selector, listed, renamed
 from formulations.labels.reading import Reading
 from formulations.parameters import Position as Position
@@ -31,7 +32,7 @@ class Trial:
 class Template(ABC):
     """A statement about labellings. Subclasses are frozen dataclasses of parameters, registered by `@template`.
 
-    Both meanings must count the same: `parts` or `ground`, from which programs and searches follow, and `trials`, plain
+    Both meanings must count the same: `components` or `ground`, from which programs and searches follow, and `trials`, plain
     Python that people can check by reading it. A template that looks at a token and its neighbours only, if at any,
     states its parts once for all sequences; one that needs the sequence itself overrides `ground` instead.
     """
@@ -40,20 +41,26 @@ class Template(ABC):
     """The name in rule files and of the function that makes rules."""
     form: ClassVar[str] = "template"
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "parts" in cls.__dict__:
+            warn(f"{cls.__name__}.parts is now components", DeprecationWarning, stacklevel=2)
+            cls.components = cls.__dict__["parts"]  # type: ignore[method-assign]
+
     def __post_init__(self) -> None:
         check_parameters(self)
 
-    def parts(self, labels: LabelSet) -> list[UnboundPart] | None:
+    def components(self, labels: LabelSet) -> list[UnboundComponent] | None:
         """The parts whose violations, summed, are the rule's on any sequence; None where they depend on the sequence."""
         return None
 
-    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Part]:
+    def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Component]:
         """The parts on one sequence."""
-        parts = self.parts(labels)
-        if parts is None:
+        components = self.components(labels)
+        if components is None:
             raise NotImplementedError(f"{type(self).__name__} has neither parts nor ground")
         window = Window(tokens)
-        return [part.on(window) for part in parts]
+        return [component.on(window) for component in components]
 
     @abstractmethod
     def trials(self, reading: Reading) -> Iterable[Trial]:

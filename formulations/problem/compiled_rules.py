@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from formulations.automata.lattice import StepTable
-from formulations.automata.windows import Condition, StepChoice, UnboundPart, Window
+from formulations.automata.windows import Condition, StepChoice, UnboundComponent, Window
 from formulations.callers import stack_level
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
@@ -54,13 +54,13 @@ class CompiledRule:
     rule : as it was given
     name : unique among rules and features
     labels : K labels, declared fields included
-    parts : the same for every sequence; None where they depend on the sequence
+    components : the same for every sequence; None where they depend on the sequence
     """
 
     rule: Rule
     name: str
     labels: LabelSet
-    parts: tuple[UnboundPart, ...] | None
+    components: tuple[UnboundComponent, ...] | None
 
     @property
     def binary(self) -> bool:
@@ -70,8 +70,8 @@ class CompiledRule:
     @property
     def conditions(self) -> list[Condition]:
         """What its parts and demands look at, as far as they do not depend on the sequence."""
-        parts = (part.steps.condition for part in self.parts or ())
-        return [*parts, *(demand.condition for demand in self.demands)]
+        components = (component.steps.condition for component in self.components or ())
+        return [*components, *(demand.condition for demand in self.demands)]
 
     @cached_property
     def reads(self) -> bool:
@@ -109,14 +109,14 @@ class CompiledRule:
 
     def ground(self, window: Window, overruled: Sequence[int]) -> GroundRule:
         """The rule on one sequence, given the tokens at which others have priority."""
-        if self.parts is None:
-            parts = self.rule.ground(self.labels, window.tokens)
+        if self.components is None:
+            components = self.rule.ground(self.labels, window.tokens)
         else:
-            parts = tuple(part.on(window) for part in self.parts)
+            components = tuple(component.on(window) for component in self.components)
         if overruled:
-            parts = tuple(silenced(part, overruled) for part in parts)
+            components = tuple(silenced(component, overruled) for component in components)
         forced = self.rule.partial == "forced"
-        return GroundRule(self.name, self.rule.units, self.binary, parts, forced, tuple(overruled))
+        return GroundRule(self.name, self.rule.units, self.binary, components, forced, tuple(overruled))
 
 
 @dataclass(frozen=True)
@@ -232,8 +232,8 @@ def _compiled(item: Rule | Feature, name: str, labels: LabelSet) -> CompiledRule
     try:
         if isinstance(item, Feature):
             return CompiledFeature(name, item.steps(labels))
-        parts = None if item.distance == "hamming" else item.parts(labels)
-        return CompiledRule(item, name, labels, parts)
+        components = None if item.distance == "hamming" else item.components(labels)
+        return CompiledRule(item, name, labels, components)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
 

@@ -12,9 +12,9 @@ SILENT = ("reason", "title", "source")
 """Fields of records that change nothing that is computed."""
 
 
-def digest(*parts: Any) -> str:
+def digest(*components: Any) -> str:
     """64 hexadecimal digits that change with any number, text or array in the parts, which may be nested records."""
-    return _content(parts, {}).hex()
+    return _content(components, {}).hex()
 
 
 def _content(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:

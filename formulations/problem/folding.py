@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from formulations.automata.component import Component
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, TooManyStates
-from formulations.automata.part import Part
 from formulations.automata.sums import Sum
-from formulations.automata.windows import FIRST, LAST, Condition, StepChoice, UnboundPart
+from formulations.automata.windows import FIRST, LAST, Condition, StepChoice, UnboundComponent
 from formulations.grid import Grid, add, is_forbidden
 from formulations.problem.compiled_rules import CompiledFeature, CompiledRule, CompiledRules
 from formulations.problem.priority import Priorities
@@ -42,7 +42,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Followed:
+class MachineTemplate:
     """A machine of a rule that does not fold.
 
     Parameters
@@ -51,7 +51,7 @@ class Followed:
     steps : symbols (P, K+1 or 1, K), and the condition that chooses
     automaton : emits each violation as early as it is certain
     penalty : grid units a violation; None for a hard rule
-    part : the place of the rule, and of the part among the rule's
+    component : the place of the rule, and of the part among the rule's
     total : the sum that the machine counts, where its violations count singly
     """
 
@@ -59,7 +59,7 @@ class Followed:
     steps: StepChoice
     automaton: Automaton
     penalty: int | None
-    part: tuple[int, int]
+    component: tuple[int, int]
     total: Sum | None
 
 
@@ -85,7 +85,7 @@ class Folding:
         self.left: dict[int, str] = {}
         self._nodes: list[Table] = []
         self._edges: list[Table] = []
-        self._following: list[tuple[int, CompiledRule, tuple[UnboundPart, ...]]] = []
+        self._following: list[tuple[int, CompiledRule, tuple[UnboundComponent, ...]]] = []
         place = 0
         for item in rules.items:
             if isinstance(item, CompiledFeature):
@@ -110,10 +110,10 @@ class Folding:
             for table in [*self._nodes, *self._edges]
         )
         self.weight += sum(
-            (rule.rule.units or 0) * sum(map(_most, parts)) for _, rule, parts in self._following
+            (rule.rule.units or 0) * sum(map(_most, components)) for _, rule, components in self._following
         )
         begins = [(FIRST,)] if any(table.first for table in self._nodes) else []
-        steps = [part.steps for _, _, parts in self._following for part in parts]
+        steps = [component.steps for _, _, components in self._following for component in components]
         self.conditions = [
             _distinct([*(table.condition for table in self._nodes), *asked, *begins]),
             _distinct([*(table.condition for table in self._edges), *(asked if self._edges else ())]),
@@ -125,23 +125,23 @@ class Folding:
         return Vocabulary(self.conditions)
 
     def _enter(self, rule: CompiledRule, place: int) -> None:
-        parts = rule.parts
-        if parts is None or rule.demands_by_sequence:
+        components = rule.components
+        if components is None or rule.demands_by_sequence:
             self.left[place] = "it looks at the whole sequence"
             return
-        ground = GroundRule(rule.name, rule.rule.units, rule.binary, tuple(map(_sampled, parts)))
+        ground = GroundRule(rule.name, rule.rule.units, rule.binary, tuple(map(_sampled, components)))
         once = rule.binary and not rule.rule.hard
         if ground.unseen:
             self.left[place] = "its machine depends on the length"
         elif once and len(ground.machines) > 1:
             self.left[place] = "it counts once over several machines"
-        elif all(part.is_local for part in ground.parts) and not once:
-            for part, scores in zip(parts, ground.as_scores(), strict=True):
-                self._add(StepChoice(scores.values, part.steps.condition), place)
+        elif all(component.is_local for component in ground.components) and not once:
+            for component, scores in zip(components, ground.as_scores(), strict=True):
+                self._add(StepChoice(scores.values, component.steps.condition), place)
         elif rule.demands:
             self.left[place] = "others may have priority over its machines"
         else:
-            self._following.append((place, rule, parts))
+            self._following.append((place, rule, components))
 
     def _add(self, scores: StepChoice, place: int | None) -> None:
         """Enter scores of tokens or steps; what is for steps from START belongs to the first token."""
@@ -179,7 +179,7 @@ class Folding:
                 lost.add(place)
         return lost
 
-    def machines(self, length: int) -> list[Followed]:
+    def machines(self, length: int) -> list[MachineTemplate]:
         """The machines of the rules that do not fold, for sequences of at most `length` tokens.
 
         Raises
@@ -188,30 +188,32 @@ class Folding:
             where one would be too large.
         """
         result = []
-        for place, rule, parts in self._following:
+        for place, rule, components in self._following:
             once, count = rule.binary and not rule.rule.hard, 0
-            for number, part in enumerate(parts):
-                sampled = _sampled(part, length)
+            for number, component in enumerate(components):
+                sampled = _sampled(component, length)
                 machines, total = sampled.machines, sampled if isinstance(sampled, Sum) and not once else None
                 if machines is None:
                     raise TooManyStates(f"{rule.name}: too many states for {length} tokens")
                 for machine in machines:
                     automaton = machine.automaton.once if once else machine.automaton
-                    steps = StepChoice(machine.steps.values, part.steps.condition)
+                    steps = StepChoice(machine.steps.values, component.steps.condition)
                     key, penalty = (place, count), rule.rule.units
-                    result.append(Followed(key, steps, automaton.early, penalty, (place, number), total))
+                    result.append(
+                        MachineTemplate(key, steps, automaton.early, penalty, (place, number), total)
+                    )
                     count += 1
         return result
 
 
-def _sampled(part: UnboundPart, length: int = 8) -> Part:
+def _sampled(component: UnboundComponent, length: int = 8) -> Component:
     """The part on a sequence at whose tokens no condition holds."""
-    return part.make(StepTable(part.steps.values, np.zeros(length, np.int64)))
+    return component.make(StepTable(component.steps.values, np.zeros(length, np.int64)))
 
 
-def _most(part: UnboundPart) -> int:
+def _most(component: UnboundComponent) -> int:
     """Violations at a token, at most."""
-    machines = _sampled(part).machines or ()
+    machines = _sampled(component).machines or ()
     return sum(int(m.emits.max(initial=0) + m.final.max(initial=0)) for m in machines)
 
 

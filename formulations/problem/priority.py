@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.automata.component import Component
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Machine
-from formulations.automata.part import Part
 from formulations.automata.windows import Condition
 
 
@@ -48,10 +48,10 @@ class Priorities:
         return lost
 
 
-def silenced(part: Part, tokens: Sequence[int]) -> Part:
+def silenced(component: Component, tokens: Sequence[int]) -> Component:
     """A local machine that emits nothing at the tokens."""
-    assert isinstance(part, Machine)
-    values = np.concatenate([part.steps.values, np.zeros_like(part.steps.values[:1])])
-    index = part.steps.index.copy()
+    assert isinstance(component, Machine)
+    values = np.concatenate([component.steps.values, np.zeros_like(component.steps.values[:1])])
+    index = component.steps.index.copy()
     index[list(tokens)] = len(values) - 1
-    return replace(part, steps=StepTable(values, index))
+    return replace(component, steps=StepTable(values, index))

@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.automata.component import Component
 from formulations.automata.hamming import Relabelled
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.machine import Machine
-from formulations.automata.part import Part
 from formulations.grid import FORBIDDEN, LIMIT, SPARE, UNITS_PER_NAT, Grid, check_total, is_forbidden
 from formulations.labels.label_set import LabelSet
 
@@ -34,7 +34,7 @@ class GroundRule:
     name : unique among the rules
     penalty : grid units a violation; None for a hard rule
     binary : whether the rule as a whole counts at most once
-    parts : their violations, summed, are the rule's
+    components : their violations, summed, are the rule's
     forced : whether searches evaluate it on prefixes even where that loses solutions
     overruled : tokens at which an earlier rule has priority, so that this one does not count there
     """
@@ -42,29 +42,29 @@ class GroundRule:
     name: str
     penalty: int | None
     binary: bool
-    parts: tuple[Part, ...]
+    components: tuple[Component, ...]
     forced: bool = False
     overruled: tuple[int, ...] = ()
 
     @cached_property
     def machines(self) -> tuple[Machine, ...]:
         """Machines of all parts that have one small enough."""
-        return tuple(machine for part in self.parts for machine in part.machines or ())
+        return tuple(machine for component in self.components for machine in component.machines or ())
 
     @cached_property
-    def unseen(self) -> tuple[Part, ...]:
+    def unseen(self) -> tuple[Component, ...]:
         """Parts without a machine: searches see them on whole labellings only."""
-        return tuple(part for part in self.parts if part.machines is None)
+        return tuple(component for component in self.components if component.machines is None)
 
     def violations(self, path: Path) -> int:
         """Violations of label ids (T,)."""
-        result = sum(part.violations(path) for part in self.parts)
+        result = sum(component.violations(path) for component in self.components)
         return min(result, 1) if self.binary else result
 
     @property
     def folds(self) -> bool:
         """Whether the rule is a sum over single steps, so that it can go into the lattice's scores."""
-        if not all(part.is_local for part in self.parts):
+        if not all(component.is_local for component in self.components):
             return False
         if self.penalty is None or not self.binary:
             return True
@@ -81,13 +81,13 @@ class GroundRule:
 
     def softened(self, penalty: int) -> "GroundRule":
         """The rule at a price, grid units a violation; its parts then count what a hard rule need not."""
-        counting = (replace(p, hard=False) if isinstance(p, Relabelled) else p for p in self.parts)
-        return replace(self, penalty=penalty, parts=tuple(counting))
+        counting = (replace(p, hard=False) if isinstance(p, Relabelled) else p for p in self.components)
+        return replace(self, penalty=penalty, components=tuple(counting))
 
     @property
     def most(self) -> int:
         """An upper bound on the violations of any labelling."""
-        return 1 if self.binary else sum(part.most for part in self.parts)
+        return 1 if self.binary else sum(component.most for component in self.components)
 
 
 @dataclass(frozen=True)
@@ -173,8 +173,8 @@ def check_totals(model: Lattice, tables: list[StepTable], rules: list[GroundRule
         penalties += cost
     uses = np.bincount(model.step, minlength=len(model.pool)).astype(np.int64)
     node = model.node.reshape(T, model.states // K, K).max(axis=1)
-    parts: list[tuple[str, Grid, int | Grid]] = [
+    components: list[tuple[str, Grid, int | Grid]] = [
         ("node", node, np.ones(T, np.int64)),
         ("edge", model.pool, uses),
     ]
-    check_total(parts, max(0, weights + penalties - SPARE))
+    check_total(components, max(0, weights + penalties - SPARE))

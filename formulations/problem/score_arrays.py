@@ -77,8 +77,8 @@ def factored(
             f"first goes with transitions of shape {(K,) * 3}, and those given have shape {(K,) * 2}"
         )
     times = {"transitions": max(T - order, 0), "first": min(T - 1, 1), "start": 1, "end": 1}
-    parts: list[tuple[str, Grid, int | Grid]] = [("emissions", node, np.ones(T, np.int64))]
-    check_total([*parts, *((name, x, times[name]) for name, x in extra.items())])
+    components: list[tuple[str, Grid, int | Grid]] = [("emissions", node, np.ones(T, np.int64))]
+    check_total([*components, *((name, x, times[name]) for name, x in extra.items())])
     node = node.copy()
     for t, name in ((0, "start"), (-1, "end")):
         if name in extra:

@@ -98,22 +98,26 @@ def _analysis(
     states = None if ground.unseen else max((m.states for m in ground.machines), default=1)
     if states is None:
         warning = f"needs more than {MOST_STATES} states: searches see it on whole labellings only"
-    parts = len(ground.parts)
+    components = len(ground.components)
     form, kind = rule.statement.form, _kind(ground)
     bound = _bound(ground, partial)
-    return Analysis(ground.name, form, kind, states, parts, partial, bound, rows, columns, warning)
+    return Analysis(ground.name, form, kind, states, components, partial, bound, rows, columns, warning)
 
 
 def _kind(ground: GroundRule) -> str:
     if ground.folds:
         return "local"
-    if any(isinstance(part, Circuit) for part in ground.parts):
+    if any(isinstance(component, Circuit) for component in ground.components):
         return "auxiliary"
-    return "linear" if all(part.is_local or isinstance(part, Sum) for part in ground.parts) else "regular"
+    return (
+        "linear"
+        if all(component.is_local or isinstance(component, Sum) for component in ground.components)
+        else "regular"
+    )
 
 
 def _partial(rule: Rule, ground: GroundRule, labels: LabelSet, tokens: Sequence[str]) -> str:
-    if any(isinstance(part, Circuit | Relabelled) for part in ground.parts):
+    if any(isinstance(component, Circuit | Relabelled) for component in ground.components):
         return partial_by_sample(rule, labels, tokens[:SAMPLE])
     result = {machine.automaton.partial for machine in ground.machines}
     return "" if "" in result or ground.unseen else "sound" if "sound" in result else "exact"
@@ -132,10 +136,10 @@ def partial_by_sample(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> st
 
 def _small(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> list[Machine] | None:
     try:
-        parts = [part.machines for part in rule.ground(labels, tokens)]
+        components = [component.machines for component in rule.ground(labels, tokens)]
     except ValueError:
         return None
-    return None if None in parts else [m for machines in parts for m in machines or ()]
+    return None if None in components else [m for machines in components for m in machines or ()]
 
 
 def _compared(prefix: list[Machine], whole: list[Machine], labels: int, length: int) -> str:

@@ -57,7 +57,7 @@ class Rows:
     def compressed(self) -> tuple[Integers, Integers, Integers]:
         """indptr, indices, data."""
         row, column, value = (
-            np.concatenate(part).astype(np.int64) for part in (self.row, self.column, self.value)
+            np.concatenate(component).astype(np.int64) for component in (self.row, self.column, self.value)
         )
         order = stable_order(row)
         indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=self.count))])

@@ -9,9 +9,9 @@ import numpy as np
 
 from formulations.automata.agreement import Agreement
 from formulations.automata.circuit import Circuit
+from formulations.automata.component import Component
 from formulations.automata.hamming import Relabelled
 from formulations.automata.machine import Machine
-from formulations.automata.part import Part
 from formulations.automata.sums import Sum
 from formulations.dtypes import Integers
 from formulations.problem.problem import GroundRule
@@ -25,31 +25,31 @@ def add_rule(rule: GroundRule, program: Shared) -> None:
     once = (
         program.columns.add(np.ones(1, np.int64), cost=rule.penalty or 0)[0] if rule.binary and soft else None
     )
-    for part in rule.parts:
-        if isinstance(part, Circuit):
-            add_circuit(part, rule.penalty, once, program)
+    for component in rule.components:
+        if isinstance(component, Circuit):
+            add_circuit(component, rule.penalty, once, program)
             continue
         slack = once
         if soft and not rule.binary:
-            slack = program.columns.add(np.array([part.most]), cost=rule.penalty or 0)[0]
-        _add_part(part, slack, rule.binary and soft, program)
+            slack = program.columns.add(np.array([component.most]), cost=rule.penalty or 0)[0]
+        _add_part(component, slack, rule.binary and soft, program)
 
 
-def _add_part(part: Part, slack: int | None, once: bool, program: Shared) -> None:
-    if isinstance(part, Sum):
-        _sum(part, slack, once, program)
+def _add_part(component: Component, slack: int | None, once: bool, program: Shared) -> None:
+    if isinstance(component, Sum):
+        _sum(component, slack, once, program)
         return
-    if isinstance(part, Agreement):
-        _emit(*_agreement(part, program), slack, once, program)
+    if isinstance(component, Agreement):
+        _emit(*_agreement(component, program), slack, once, program)
         return
-    if isinstance(part, Relabelled):
-        if part.hard:
-            for machine in part.rule:
+    if isinstance(component, Relabelled):
+        if component.hard:
+            for machine in component.rule:
                 _add_part(machine, slack, once, program)
         else:
-            _relabelling(part, slack, program)
+            _relabelling(component, slack, program)
         return
-    (machine,) = part.machines or ()
+    (machine,) = component.machines or ()
     if machine.backward is not None:
         _emit(*_flow(machine.backward, program, backward=True), slack, once, program)
     elif machine.is_local:
@@ -58,22 +58,22 @@ def _add_part(part: Part, slack: int | None, once: bool, program: Shared) -> Non
         _emit(*_flow(machine, program), slack, once, program)
 
 
-def _relabelling(part: Relabelled, slack: int | None, program: Shared) -> None:
+def _relabelling(component: Relabelled, slack: int | None, program: Shared) -> None:
     """A second path through what the rule allows, and σ >= the tokens at which the two differ."""
     rows, columns = program.rows, program.columns
-    if not part.possible:
-        (constant,) = part.machines or ()
+    if not component.possible:
+        (constant,) = component.machines or ()
         _emit(*_flow(constant, program), slack, False, program)
         return
-    class_of, members = part.classes
-    differs = columns.add(np.ones(part.length, np.int64))
-    arrived: dict[tuple[int, ...], int] = {part.repairs.start: int(rows.add(1, 1, 1)[0])}
-    for token in range(part.length):
-        arcs = [(p, after) for p in arrived for after in part.repairs.after(token, p)]
+    class_of, members = component.classes
+    differs = columns.add(np.ones(component.length, np.int64))
+    arrived: dict[tuple[int, ...], int] = {component.repairs.start: int(rows.add(1, 1, 1)[0])}
+    for token in range(component.length):
+        arcs = [(p, after) for p in arrived for after in component.repairs.after(token, p)]
         column = columns.add(np.ones(len(arcs), np.int64))
         rows.put(np.array([arrived[p] for p, _ in arcs]), column)
         places = list(dict.fromkeys(after for _, after in arcs))
-        if token < part.length - 1:
+        if token < component.length - 1:
             arrived = dict(zip(places, rows.add(len(places), 0, 0).tolist(), strict=True))
             rows.put(np.array([arrived[after] for _, after in arcs]), column, -1)
         agrees = rows.add(len(members), lower=0)
@@ -87,20 +87,20 @@ def _relabelling(part: Relabelled, slack: int | None, program: Shared) -> None:
         rows.put(row, slack, -1)
 
 
-def _sum(part: Sum, slack: int | None, once: bool, program: Shared) -> None:
+def _sum(component: Sum, slack: int | None, once: bool, program: Shared) -> None:
     """low <= Σ weights <= high, each side relaxed by σ; where the rule counts once, σ weighs the largest excess."""
-    rows, (least, greatest) = program.rows, part.reach
+    rows, (least, greatest) = program.rows, component.reach
     sides = [
-        (part.high is not None and greatest > part.high, 1),
-        (part.low is not None and least < part.low, -1),
+        (component.high is not None and greatest > component.high, 1),
+        (component.low is not None and least < component.low, -1),
     ]
     if not any(needed for needed, _ in sides):
         return
-    at, weights = program.weighted(part.steps)
+    at, weights = program.weighted(component.steps)
     for needed, sign in sides:
         if not needed:
             continue
-        side = part.high if sign > 0 else part.low
+        side = component.high if sign > 0 else component.low
         assert side is not None
         row = rows.add(1, upper=side) if sign > 0 else rows.add(1, lower=side)
         rows.put(row, at, weights)
@@ -116,21 +116,24 @@ def _local(machine: Machine, program: Shared) -> tuple[Integers, Integers, Integ
     return tokens_of_edges(program.shape, program.states)[at], at, emits[at]
 
 
-def _agreement(part: Agreement, program: Shared) -> tuple[Integers, Integers, Integers]:
+def _agreement(component: Agreement, program: Shared) -> tuple[Integers, Integers, Integers]:
     """Add d, 1 where a token and the one before it differ: for each kind, d >= [it has the kind] - [the other has it].
 
     Returns token, column and violations of each d.
     """
-    rows, kinds = program.rows, np.arange(part.kinds)
+    rows, kinds = program.rows, np.arange(component.kinds)
     has = np.array(
-        [[program.indicator(t, (part.kind == f)[None, :]) for f in kinds] for t in part.tokens.tolist()]
+        [
+            [program.indicator(t, (component.kind == f)[None, :]) for f in kinds]
+            for t in component.tokens.tolist()
+        ]
     )
-    differ = program.columns.add(np.ones(part.most, np.int64))
-    row = rows.add(part.most * len(kinds), lower=0).reshape(part.most, -1)
+    differ = program.columns.add(np.ones(component.most, np.int64))
+    row = rows.add(component.most * len(kinds), lower=0).reshape(component.most, -1)
     rows.put(row, differ[:, None])
     rows.put(row, has[1:], -1)
     rows.put(row, has[:-1])
-    return part.tokens[1:], differ, np.ones(part.most, np.int64)
+    return component.tokens[1:], differ, np.ones(component.most, np.int64)
 
 
 def _flow(

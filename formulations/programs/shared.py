@@ -34,9 +34,9 @@ class Shared:
     def expect(self, rules: Iterable[GroundRule]) -> None:
         """Count how many sums use each table, so that those used again get columns."""
         for rule in rules:
-            for part in rule.parts:
-                if isinstance(part, Sum):
-                    self.uses.update({table.tobytes() for table in part.steps.values})
+            for component in rule.components:
+                if isinstance(component, Sum):
+                    self.uses.update({table.tobytes() for table in component.steps.values})
 
     def edges(self, token: int, table: NDArray) -> Integers:
         """Path columns into the token, some of K at token 0 and of S·K later, where the table is not 0."""

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-Part = tuple[int, int]
+MachineKey = tuple[int, int]
 """A rule by its place among the compiled rules, and a part or machine of it by its own.
 
 A split above a leaf adds a rule after the last one, so that those of nested splits are numbered from the root.
@@ -51,10 +51,10 @@ class Leaf:
         that then cannot pass the bound, and the last of which stays in charge
     """
 
-    multipliers: Mapping[Part, int] = field(default_factory=dict)
-    inside: tuple[Part, ...] = ()
-    followed: tuple[tuple[Part, ...], ...] = ()
-    shares: tuple[Mapping[Part, Sequence[Sequence[int]]], ...] = ()
+    multipliers: Mapping[MachineKey, int] = field(default_factory=dict)
+    inside: tuple[MachineKey, ...] = ()
+    followed: tuple[tuple[MachineKey, ...], ...] = ()
+    shares: tuple[Mapping[MachineKey, Sequence[Sequence[int]]], ...] = ()
 
     @property
     def passes(self) -> int:

@@ -62,7 +62,7 @@ _METHODS = (
     Method(
         "auto",
         True,
-        "folds local rules; Viterbi; prices and decision diagrams on what it breaks; then a solver",
+        "folds local rules; Viterbi; multipliers and decision diagrams on what it breaks; then a solver",
         "ilpinfer.exact.auto:auto",
         ("within",),
     ),

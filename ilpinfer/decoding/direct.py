@@ -177,7 +177,7 @@ class Direct:
         taken = [part for part in outcome.taken if id(problem.rules[part[0]]) in kept]
         stage = tuple(part for part in taken if part not in outcome.inside)
         leaf = Leaf(
-            {part: price << 10 for part, price in outcome.prices.items()},
+            {part: price << 10 for part, price in outcome.multipliers.items()},
             tuple(part for part in taken if part in outcome.inside),
             (stage,) if stage else (),
         )
@@ -209,6 +209,6 @@ def _same(trellis: Trellis) -> Trellis:
 
 
 def _how(outcome: "Outcome") -> str:
-    prices = f"{len(outcome.prices)} prices" if outcome.prices else ""
+    multipliers = f"{len(outcome.multipliers)} multipliers" if outcome.multipliers else ""
     taken = f"label setting over {len(outcome.taken)} machines" if outcome.taken else ""
-    return ", ".join(filter(None, (prices, taken))) or "viterbi"
+    return ", ".join(filter(None, (multipliers, taken))) or "viterbi"

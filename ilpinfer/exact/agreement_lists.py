@@ -8,48 +8,48 @@ from numpy.typing import NDArray
 from formulations.automata.agreement import Agreement
 from formulations.automata.lattice import Lattice
 from formulations.grid import is_forbidden
-from ilpinfer.core.certificate import Part
+from ilpinfer.core.certificate import MachineKey
 from ilpinfer.exact.progress import Progress
 from ilpinfer.kernels import agreement as kernels
 
 Integers = NDArray[np.int64]
-Shares = dict[Part, list[list[int]]]
+Shares = dict[MachineKey, list[list[int]]]
 
 
 @dataclass(frozen=True)
-class Listed:
+class TokenList:
     """A list of tokens that agree: the rule and the part by its place before folding, and the penalty, None if hard."""
 
-    key: Part
-    part: Agreement
+    key: MachineKey
+    component: Agreement
     penalty: int | None
 
 
-def lists_of(progress: Progress) -> list[Listed]:
+def lists_of(progress: Progress) -> list[TokenList]:
     """The lists of one sort of kinds whose violations count singly, or must not be."""
     result = [
-        Listed((progress.numbers[r], p), part, rule.penalty)
+        TokenList((progress.numbers[r], p), part, rule.penalty)
         for r, rule in enumerate(progress.folded.rules)
-        for p, part in enumerate(rule.parts)
+        for p, part in enumerate(rule.components)
         if isinstance(part, Agreement) and (rule.penalty is None or not rule.binary)
     ]
-    return [each for each in result if np.array_equal(each.part.kind, result[0].part.kind)]
+    return [each for each in result if np.array_equal(each.component.kind, result[0].component.kind)]
 
 
 def only_agree(progress: Progress) -> bool:
     """Whether all that does not fold is lists of tokens that agree, and there are any."""
-    parts = [part for rule in progress.folded.rules for part in rule.parts]
+    parts = [part for rule in progress.folded.rules for part in rule.components]
     return bool(parts) and all(isinstance(part, Agreement) for part in parts)
 
 
 class Lists:
     """All lists of a problem, by places, which are in the order of their tokens."""
 
-    def __init__(self, lists: list[Listed], lattice: Lattice) -> None:
+    def __init__(self, lists: list[TokenList], lattice: Lattice) -> None:
         T, S = lattice.node.shape
-        self.lists, self.kind = lists, lists[0].part.kind[np.arange(S) % lattice.shape[1]]
-        tokens = np.concatenate([each.part.tokens for each in lists])
-        which = np.repeat(np.arange(len(lists)), [len(each.part.tokens) for each in lists])
+        self.lists, self.kind = lists, lists[0].component.kind[np.arange(S) % lattice.shape[1]]
+        tokens = np.concatenate([each.component.tokens for each in lists])
+        which = np.repeat(np.arange(len(lists)), [len(each.component.tokens) for each in lists])
         order = np.argsort(tokens, kind="stable")
         self.place = np.argsort(order)
         self.token = tokens[order]
@@ -59,8 +59,8 @@ class Lists:
         after = np.append(np.where(same, self.place[1:], -1), -1)
         penalty = np.array([-1 if each.penalty is None else each.penalty for each in lists], np.int64)[which]
         self.before, self.after, self.penalty = before[order], after[order], penalty[order]
-        self.ends = np.cumsum([len(each.part.tokens) for each in lists]).tolist()
-        self.empty = np.zeros((len(tokens), lists[0].part.kinds), np.int64)
+        self.ends = np.cumsum([len(each.component.tokens) for each in lists]).tolist()
+        self.empty = np.zeros((len(tokens), lists[0].component.kinds), np.int64)
 
     def shares(self, own: Integers) -> Shares:
         """What each list gives to the lattice, by token and kind."""

@@ -20,7 +20,7 @@ from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.certificate import Leaf
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Path
-from ilpinfer.exact.agreement_lists import Listed, Lists, Shares, lists_of
+from ilpinfer.exact.agreement_lists import Lists, Shares, TokenList, lists_of
 from ilpinfer.exact.branch import first
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Ended
@@ -81,7 +81,7 @@ class Decomposition:
     lists : one at least
     """
 
-    def __init__(self, progress: Progress, lists: list[Listed]) -> None:
+    def __init__(self, progress: Progress, lists: list[TokenList]) -> None:
         self.progress, self.lattice = progress, progress.folded.lattice
         self.lists = Lists(lists, self.lattice)
         self.best: Path | None = None
@@ -231,7 +231,7 @@ class Decomposition:
         loss = through.max(axis=1) - np.where(of_kind, through, FORBIDDEN).max(axis=1)
         loss += listed.max(axis=1) - listed[np.arange(len(places)), there[places]]
         place = int(places[loss.argmax()])
-        labels = np.flatnonzero(self.lists.lists[0].part.kind == here[place])
+        labels = np.flatnonzero(self.lists.lists[0].component.kind == here[place])
         return (int(self.lists.token[place]),), tuple(labels.tolist())
 
     def take_apart(self, case: Case, row: Row) -> tuple[Case, ...]:

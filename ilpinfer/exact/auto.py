@@ -3,7 +3,7 @@
 Fold local rules into the scores, and Viterbi: a labelling that breaks nothing else is the optimum. Otherwise only the
 rules that labellings break are taken up, in rounds, until the best labelling of what is known breaks nothing new
 (lazy constraints: Riedel and Clarke 2006; Tromble and Eisner 2006). A round bounds by Viterbi over the lattice
-multiplied with small machines, with Lagrangian prices on the sums of others, and ends with a decision diagram of all
+multiplied with small machines, with Lagrangian multipliers on the sums of others, and ends with a decision diagram of all
 labellings that these bounds do not rule out, or with label setting where several labellings are wanted. Where a diagram
 gets too large, a linear relaxation of the sums says whether hard ones contradict each other, and by which rows it is
 fractional; cases are told apart (branch and bound); what that leaves open, and what has no machine, goes to a solver.
@@ -67,7 +67,7 @@ def _best(problem: Problem, progress: Progress) -> Ended:
             return agreed
         ended = rounds(progress, most=min(refinement.FEW, limits.MOST_STEPS))
         return replace(ended, why=f"{agreed.why}; {ended.why}")
-    counted = any(isinstance(part, Sum) for rule in progress.folded.rules for part in rule.parts)
+    counted = any(isinstance(part, Sum) for rule in progress.folded.rules for part in rule.components)
     if counted:
         ended = _counted(problem, progress)
         only_sums = all(part.total is not None for part in progress.active)

@@ -17,10 +17,10 @@ from ilpinfer.core.certificate import Leaf, Split
 from ilpinfer.core.result import Path
 from ilpinfer.exact.counting import Counting
 from ilpinfer.exact.mixtures import Relaxed
-from ilpinfer.exact.parts import Priced
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Ended, rounds
 from ilpinfer.exact.rows import Row
+from ilpinfer.exact.rule_machines import RuleMachine
 from ilpinfer.exact.splits import split_rules, tree_of
 
 MOST_CASES, DEEPEST = 4000, 100
@@ -66,7 +66,7 @@ class Case:
         problem = replace(self.problem, rules=(*self.problem.rules, rule))
         before = self.progress
         progress = Progress.of(problem, before.deadline)
-        progress.active, progress.prices = list(before.active), dict(before.prices)
+        progress.active, progress.multipliers = list(before.active), dict(before.multipliers)
         return Case(problem, progress, self.depth + 1, self.used | {row})
 
 
@@ -171,7 +171,7 @@ def _row(case: Case, whole: Progress) -> Row | None:
     return next((row for row in single if row not in case.used), None)
 
 
-def _kinds(part: Priced) -> set[tuple[int, ...]]:
+def _kinds(part: RuleMachine) -> set[tuple[int, ...]]:
     """The sets of labels that a machine tells from the rest."""
     result = set()
     for table in part.machine.steps.values[:, 0]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from formulations import Trellis
 from formulations.grid import Grid, is_forbidden
-from ilpinfer.core.certificate import Part
+from ilpinfer.core.certificate import MachineKey
 from ilpinfer.kernels.decoding import INSIDE, decode_one
 from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, VALUE, Integers
 
@@ -66,26 +66,26 @@ class Outcome(NamedTuple):
         return self.buffer.results(self.place).item(VALUE)
 
     @property
-    def taken(self) -> tuple[Part, ...]:
+    def taken(self) -> tuple[MachineKey, ...]:
         """The machines that were taken up."""
         return self._machines(self._marks[0] != 0)
 
     @property
-    def inside(self) -> frozenset[Part]:
+    def inside(self) -> frozenset[MachineKey]:
         """Those of them that were multiplied for bounds."""
         return frozenset(self._machines(self._marks[0] == INSIDE))
 
     @property
-    def prices(self) -> dict[Part, int]:
-        """Of parts that are sums, grid units."""
-        prices, parts = self._marks[1], self.buffer.entry.parts
-        return {parts[m]: prices.item(m) for m in prices.nonzero()[0].tolist()}
+    def multipliers(self) -> dict[MachineKey, int]:
+        """Of components that are sums, grid units."""
+        multipliers, components = self._marks[1], self.buffer.entry.components
+        return {components[m]: multipliers.item(m) for m in multipliers.nonzero()[0].tolist()}
 
     @property
     def _marks(self) -> Integers:
         return self.buffer.marks(self.place)
 
-    def _machines(self, chosen: NDArray[np.bool_]) -> tuple[Part, ...]:
+    def _machines(self, chosen: NDArray[np.bool_]) -> tuple[MachineKey, ...]:
         keys = self.buffer.entry.keys
         return tuple([keys[m] for m in chosen.nonzero()[0].tolist()])
 
@@ -139,15 +139,15 @@ class Entry(NamedTuple):
     changes : of the vocabulary, before they were made
     handle : windows, scores and machines
     keys : which machine has each place in them
-    parts : and which part of a rule it is
+    components : and which component of a rule it belongs to
     limits : of `decode_batch`
     """
 
     pool: Grid
     changes: int
     handle: Any
-    keys: list[Part]
-    parts: list[Part]
+    keys: list[MachineKey]
+    components: list[MachineKey]
     limits: tuple[int, int, int]
 
     def limits_of(self, length: int, time_limit: float | None) -> tuple[int, int, int]:

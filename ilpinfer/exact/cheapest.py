@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from formulations.grid import LIMIT
 from formulations.problem.problem import GroundRule, Problem
-from ilpinfer.core.certificate import Leaf, Part
+from ilpinfer.core.certificate import Leaf, MachineKey
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Path
-from ilpinfer.exact.follow import follow
+from ilpinfer.exact.label_setting import follow
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round, place, rounds
 from ilpinfer.proof.phases import cost_unit, lowest_score
@@ -52,8 +52,8 @@ class Cheapest:
         self.cost_bound = 0
         self.weighed = False
         self.weight = 1
-        self.taken: set[Part] = set()
-        self.followed: set[Part] = set()
+        self.taken: set[MachineKey] = set()
+        self.followed: set[MachineKey] = set()
 
     def point(self, path: Path) -> Point:
         """Its score and cost."""
@@ -83,8 +83,8 @@ class Cheapest:
         progress = Progress(self.problem, list(range(len(self.problem.rules))), self.deadline, fixed=True)
         rules = self.problem.rules
         named = sorted({r for r, _ in self.taken | self.followed if rules[r].most})
-        every = progress.parts((r, p) for r in named for p in range(len(rules[r].parts)))
-        parts = [part for part in every if part.part in self.taken or part.key in self.followed]
+        every = progress.machines((r, p) for r in named for p in range(len(rules[r].components)))
+        parts = [part for part in every if part.component in self.taken or part.key in self.followed]
         inside, charged, others = place(parts, self.problem.lattice, None)
         stage = tuple(part.key for part in (*charged, *others))
         return Leaf({}, tuple(part.key for part in inside), (stage,) if stage else ()), self.weight
@@ -125,7 +125,7 @@ class Cheapest:
         """The best labelling at a weight: none of its cost scores more, and its value bounds all costs."""
         progress = Progress.of(self.weighted(weight), self.deadline)
         ended = rounds(progress)
-        self.taken |= {part.part for part in progress.active} | self._folded_by(progress)
+        self.taken |= {part.component for part in progress.active} | self._folded_by(progress)
         if isinstance(progress.tree, Leaf):
             self.taken |= set(progress.tree.multipliers)
             self.followed |= {key for keys in (progress.tree.inside, *progress.tree.followed) for key in keys}
@@ -147,29 +147,29 @@ class Cheapest:
         problem, known = self.weighted(weight), self.cheapest
         progress = Progress(problem, list(range(len(problem.rules))), self.deadline, fixed=True)
         for path in (self.best, known.path):
-            progress.active += progress.parts(progress.fresh([path], progress.active))
+            progress.active += progress.machines(progress.fresh([path], progress.active))
         while True:
             result = self._cheapest_few(progress, weight, top)
             if result is None:
                 return None
-            fresh = progress.parts(progress.fresh(result, progress.active))
+            fresh = progress.machines(progress.fresh(result, progress.active))
             if fresh:
                 progress.active = [*progress.active, *fresh]
             elif any(progress.unseen(path) for path in result):
                 return None
             else:
-                self.taken |= {part.part for part in progress.active}
+                self.taken |= {part.component for part in progress.active}
                 return result
 
-    def _folded_by(self, progress: Progress) -> set[Part]:
+    def _folded_by(self, progress: Progress) -> set[MachineKey]:
         """The parts of the rules that went into the scores."""
         kept, rules = set(progress.numbers), self.problem.rules
-        return {(r, p) for r in range(len(rules)) if r not in kept for p in range(len(rules[r].parts))}
+        return {(r, p) for r in range(len(rules)) if r not in kept for p in range(len(rules[r].components))}
 
     def _cheapest_few(self, progress: Progress, weight: int, top: int) -> list[Path] | None:
         """Those of the rules taken up so far."""
         current = Round(progress, progress.active, top)
-        relaxed = current.guide.solve(current.prices, self.deadline)
+        relaxed = current.guide.solve(current.multipliers, self.deadline)
         if relaxed is None:
             return None
         known: int | None = self.cheapest.cost if top == 1 else None
@@ -179,9 +179,9 @@ class Cheapest:
                 lowest = lowest_score(self.problem) if self.floor is None else self.floor
                 result = follow(
                     current.guide,
-                    current.prices,
+                    current.multipliers,
                     relaxed,
-                    current.parts,
+                    current.machines,
                     self.deadline,
                     floor=-LIMIT if known is None else lowest - purse,
                     width=width // 8 if beam else width,

@@ -13,7 +13,7 @@ from formulations.grid import SPARE, Grid, add
 from formulations.problem.compiled_rules import CompiledRules, compile_rules
 from formulations.problem.folding import EDGES, MACHINES, Folding
 from formulations.problem.vocabulary import TooManyClasses, Vocabulary
-from ilpinfer.core.certificate import Part
+from ilpinfer.core.certificate import MachineKey
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.exact.calls import NO_STEPS, STEPS_PER_SECOND, Entry, Input, Outcome, Several, input_of, single
 from ilpinfer.kernels.decoding import DIRECT, decode_batch
@@ -49,7 +49,7 @@ class Tables:
         self._kinds: dict[int, int] = {}
         self._first: dict[tuple[int, ...], int] = {}
         self._entries: dict[tuple[int, int], Entry] = {}
-        self._machines: dict[tuple[int, ...], tuple[Any, list[Part], list[Part]]] = {}
+        self._machines: dict[tuple[int, ...], tuple[Any, list[MachineKey], list[MachineKey]]] = {}
 
     def holds(self, trellis: Trellis, time_limit: float | None = None) -> bool:
         """Whether kernels can decode a sequence in time, as far as the rules go that look at neighbours only."""
@@ -186,12 +186,12 @@ class Tables:
         known = self._entries.get((id(pool), length))
         if known is not None and known.changes == vocabulary.changes:
             return known
-        machines, keys, parts = self._packed(length)
+        machines, keys, components = self._packed(length)
         scores = self._steps_of(pool, tokens) if given.own else pack_scores(self.folding, vocabulary, pool)
         handle = together(pack_windows(vocabulary), scores, machines)
         K, padded_K = scores.edge.shape[1:]
         entry = Entry(
-            pool, vocabulary.changes, handle, keys, parts, (PASSES * K * padded_K, LEAST_STEPS, DIRECT)
+            pool, vocabulary.changes, handle, keys, components, (PASSES * K * padded_K, LEAST_STEPS, DIRECT)
         )
         if not given.own:
             if not any(kept is pool for kept, _ in self._pools):
@@ -211,7 +211,7 @@ class Tables:
         which = np.repeat(np.arange(len(pool))[:, None], len(edges), axis=1)
         return Scores(scores.node, padded(add(pool, edges[classes])), which)
 
-    def _packed(self, length: int) -> tuple[Any, list[Part], list[Part]]:
+    def _packed(self, length: int) -> tuple[Any, list[MachineKey], list[MachineKey]]:
         """Machines for the classes met so far; those for other lengths, where they are the same."""
         classes = len(self.vocabulary.truths[MACHINES])
         followed = self.folding.machines(length)
@@ -220,7 +220,7 @@ class Tables:
             packed = (
                 pack_machines(followed, self.folding, self.vocabulary),
                 [machine.key for machine in followed],
-                [machine.part for machine in followed],
+                [machine.component for machine in followed],
             )
             self._machines = {k: v for k, v in self._machines.items() if k[0] == classes} | {key: packed}
         return self._machines[key]

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from formulations.grid import is_forbidden
 from formulations.problem.problem import GroundRule, Problem
-from ilpinfer.core.certificate import Leaf, Part, Split
+from ilpinfer.core.certificate import Leaf, MachineKey, Split
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Path
 from ilpinfer.exact.bare import without_scores
 from ilpinfer.exact.mixtures import RELAXATION, Counted, Pool, Relaxed, fractional, relax, spliced, sums_of
-from ilpinfer.exact.parts import Priced
 from ilpinfer.exact.rows import Row, combined
+from ilpinfer.exact.rule_machines import RuleMachine
 from ilpinfer.exact.splits import split_rules, tree_of
 
 FEW_CASES, MOST_CASES, DEEPEST = 20, 400, 60
@@ -58,20 +58,20 @@ class Outcome:
     path: Path | None = None
 
 
-def chosen(problem: Problem, active: Sequence[Priced] = ()) -> frozenset[Part]:
+def chosen(problem: Problem, active: Sequence[RuleMachine] = ()) -> frozenset[MachineKey]:
     """The sums that linear programs look at: all, or where they are too many, those that are active."""
     places = [place for place, _ in sums_of(problem)]
     if len(places) > MOST_SUMS:
-        places = [part.part for part in active if part.part in set(places)][:MOST_SUMS]
+        places = [part.component for part in active if part.component in set(places)][:MOST_SUMS]
     return frozenset(places)
 
 
 def contradiction(
-    problem: Problem, among: frozenset[Part], deadline: Deadline, most: int = FEW_CASES
+    problem: Problem, among: frozenset[MachineKey], deadline: Deadline, most: int = FEW_CASES
 ) -> Outcome:
     """A labelling that keeps the hard sums among these, or a proof that there is none; neither after `most` cases."""
     deadline.excuse(RELAXATION.warm())
-    hard = tuple(rule if rule.penalty is None else replace(rule, parts=()) for rule in problem.rules)
+    hard = tuple(rule if rule.penalty is None else replace(rule, components=()) for rule in problem.rules)
     root = Node(replace(without_scores(problem), rules=hard))
     return _Search(root, among, deadline, most).run()
 
@@ -79,7 +79,7 @@ def contradiction(
 @dataclass
 class _Search:
     root: Node
-    among: frozenset[Part]
+    among: frozenset[MachineKey]
     deadline: Deadline
     most: int
     pool: Pool = field(default_factory=Pool)
@@ -105,7 +105,7 @@ class _Search:
             waiting += node.cases
         return Outcome(tree_of(nodes))
 
-    def sums(self, problem: Problem) -> list[tuple[Part, Counted]]:
+    def sums(self, problem: Problem) -> list[tuple[MachineKey, Counted]]:
         """The hard sums that are looked at, and those of splits."""
         first = len(self.root.problem.rules)
         return [(at, part) for at, part in sums_of(problem) if at in self.among or at[0] >= first]
@@ -125,7 +125,7 @@ class _Search:
         counted = [part for _, part in sums]
         answer = relax(node.problem.fold().lattice, counted, 1.0, self.pool, self.deadline, enough=0)
         if answer.bound < 0:
-            empty = not any(answer.prices)
-            prices = zip((place for place, _ in sums), answer.prices, strict=True)
-            node.leaf = Leaf({part: price << 10 for part, price in prices if price or empty})
+            empty = not any(answer.multipliers)
+            multipliers = zip((place for place, _ in sums), answer.multipliers, strict=True)
+            node.leaf = Leaf({part: price << 10 for part, price in multipliers if price or empty})
         return answer

@@ -8,7 +8,7 @@ import numpy as np
 from formulations.automata.lattice import Lattice
 from formulations.grid import UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
-from ilpinfer.core.certificate import Leaf, Part
+from ilpinfer.core.certificate import Leaf, MachineKey
 from ilpinfer.exact.mixtures import RELAXATION, Counted, Pool, Relaxed, fractional, relax, spliced, sums_of
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rows import Row, combined
@@ -26,10 +26,10 @@ class Counting:
     """
 
     problem: Problem
-    among: frozenset[Part]
+    among: frozenset[MachineKey]
     pool: Pool = field(default_factory=Pool)
 
-    def sums(self, problem: Problem) -> list[tuple[Part, Counted]]:
+    def sums(self, problem: Problem) -> list[tuple[MachineKey, Counted]]:
         """Those of a case, and the rows of its splits."""
         first = len(self.problem.rules)
         return [(at, part) for at, part in sums_of(problem) if at in self.among or at[0] >= first]
@@ -40,7 +40,7 @@ class Counting:
         return combined([part.total for _, part in self.sums(self.problem)], self.problem.shape)
 
     def bound(self, problem: Problem, progress: Progress) -> Relaxed:
-        """The relaxation of a case, whose bound and prices its progress takes; its sums are taken up."""
+        """The relaxation of a case, whose bound and multipliers its progress takes; its sums are taken up."""
         progress.deadline.excuse(RELAXATION.warm())
         sums = self.sums(problem)
         counted = [part for _, part in sums]
@@ -52,22 +52,26 @@ class Counting:
             progress.judge(path)
         if is_forbidden(relaxed.bound):
             return relaxed
-        prices = dict(zip((place for place, _ in sums), relaxed.prices, strict=True))
-        progress.prove(relaxed.bound, Leaf({place: price << 10 for place, price in prices.items() if price}))
-        self.take_up(progress, prices)
+        multipliers = dict(zip((place for place, _ in sums), relaxed.multipliers, strict=True))
+        progress.prove(
+            relaxed.bound, Leaf({place: price << 10 for place, price in multipliers.items() if price})
+        )
+        self.take_up(progress, multipliers)
         return relaxed
 
-    def take_up(self, progress: Progress, prices: dict[Part, int]) -> None:
+    def take_up(self, progress: Progress, multipliers: dict[MachineKey, int]) -> None:
         """Sums with a price are charged from now on."""
-        known = {part.part for part in progress.active}
+        known = {part.component for part in progress.active}
         folded = {number: r for r, number in enumerate(progress.numbers)}
-        for (number, p), price in prices.items():
+        for (number, p), price in multipliers.items():
             if price and (number, p) not in known:
-                progress.active = [*progress.active, *progress.parts([(folded[number], p)])]
-        progress.prices |= {part.key: prices[part.part] for part in progress.active if part.part in prices}
+                progress.active = [*progress.active, *progress.machines([(folded[number], p)])]
+        progress.multipliers |= {
+            part.key: multipliers[part.component] for part in progress.active if part.component in multipliers
+        }
 
     def divided(self, relaxed: Relaxed) -> bool:
-        """Whether a combination of sums with a divisor is fractional, so that no prices close the gap."""
+        """Whether a combination of sums with a divisor is fractional, so that no multipliers close the gap."""
         row = self.row(relaxed)
         return row is not None and row[0] in self.rows
 

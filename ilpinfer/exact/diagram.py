@@ -16,7 +16,7 @@ from formulations import constraints as C
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.guide import Alive, Guide, Integers, Path, everything, given_back, joint_symbols
-from ilpinfer.exact.parts import Priced, pack_parts, priced
+from ilpinfer.exact.rule_machines import RuleMachine, pack_rule_machines, rule_machines
 from ilpinfer.kernels import diagram as kernels
 from ilpinfer.kernels import multiplication
 from ilpinfer.kernels.diagram import Graph
@@ -136,8 +136,8 @@ class Diagram:
 
     def multiplied(
         self,
-        parts: Sequence[Priced],
-        prices: Mapping[tuple[int, int], int],
+        parts: Sequence[RuleMachine],
+        multipliers: Mapping[tuple[int, int], int],
         deadline: Deadline,
         room: Room,
         *,
@@ -148,14 +148,19 @@ class Diagram:
 
         Parameters
         ----------
-        prices : grid units a unit of weight, of the sums charged so far, by key
+        multipliers : grid units a unit of weight, of the sums charged so far, by key
         floor : grid units; what cannot reach it is left out
         most : about how many steps may be left
         """
         T, lattice = len(self.graph.layers) - 2, self.guide.lattice
-        joint = joint_of(pack_parts(parts, lattice), joint_symbols(lattice, parts))
-        worth, ahead = _charges(parts, prices, joint.symbols.read), self.guide.futures(prices).of(parts)
-        back = self.back - sum(given_back(part, prices[part.key]) for part in parts if part.key in prices)
+        joint = joint_of(pack_rule_machines(parts, lattice), joint_symbols(lattice, parts))
+        worth, ahead = (
+            _charges(parts, multipliers, joint.symbols.read),
+            self.guide.futures(multipliers).of(parts),
+        )
+        back = self.back - sum(
+            given_back(part, multipliers[part.key]) for part in parts if part.key in multipliers
+        )
         made = room.growth(np.zeros(T + 2, np.int64))
         made.graph.state[0], made.graph.value[0], made.graph.layers[:2], made.origin[0] = -1, 0, (0, 1), 0
         counts = np.array([0, 1, 0, FORBIDDEN])
@@ -199,13 +204,20 @@ def _cut(graph: Graph, end: Integers) -> Graph:
 
 
 def unfolded(
-    guide: Guide, prices: Integers, alive: Alive, deadline: Deadline, room: Room, *, floor: int, most: int
+    guide: Guide,
+    multipliers: Integers,
+    alive: Alive,
+    deadline: Deadline,
+    room: Room,
+    *,
+    floor: int,
+    most: int,
 ) -> Diagram | None:
     """The diagram of a lattice, no machine followed yet, and sums charged as in a guide; None where it is too large.
 
     Parameters
     ----------
-    guide, prices : what the sums are charged, grid units (R,)
+    guide, multipliers : what the sums are charged, grid units (R,)
     alive : the states that each token can have
     floor, most : as in `multiplied`
     """
@@ -214,7 +226,7 @@ def unfolded(
     if nodes >= MOST_NODES or steps > MOST_STEPS or deadline.passed:
         return None
     charge = (
-        prices @ guide.weights
+        multipliers @ guide.weights
         if len(guide.charged)
         else np.zeros(max(1, guide.symbols.read.shape[1]), np.int64)
     )
@@ -224,28 +236,28 @@ def unfolded(
         target=graph.target[:steps], score=graph.score[:steps], ahead=np.empty(nodes, np.int64)
     )
     graph = _cut(graph, np.zeros(nodes - graph.layers[-2], np.int64))
-    back = sum(given_back(part, int(price)) for part, price in zip(guide.charged, prices, strict=True))
+    back = sum(given_back(part, int(price)) for part, price in zip(guide.charged, multipliers, strict=True))
     diagram = Diagram(guide, graph, back, FORBIDDEN, NONE).completed(deadline)
     return diagram and diagram.thinned(floor, most)
 
 
 def _charges(
-    parts: Sequence[Priced], prices: Mapping[tuple[int, int], int], read: NDArray[np.int32]
+    parts: Sequence[RuleMachine], multipliers: Mapping[tuple[int, int], int], read: NDArray[np.int32]
 ) -> Integers:
     """What joint symbols give back of the charges (J,)."""
     worth = np.zeros(max(1, read.shape[1]), np.int64)
     for part, symbols in zip(parts, read, strict=True):
-        if prices.get(part.key) and part.total is not None:
-            worth += prices[part.key] * part.total.weights[symbols]
+        if multipliers.get(part.key) and part.total is not None:
+            worth += multipliers[part.key] * part.total.weights[symbols]
     return worth
 
 
 def _example() -> None:
     problem = example_problem(C.at_most_runs("0", 1, penalty=1))
-    parts, limits = priced(problem.rules[0], 0)[0], (Deadline(), Room())
-    lattice, prices = problem.lattice, np.ones(1, np.int64)
+    parts, limits = rule_machines(problem.rules[0], 0)[0], (Deadline(), Room())
+    lattice, multipliers = problem.lattice, np.ones(1, np.int64)
     guide = Guide(lattice, [], parts)
-    diagram = unfolded(guide, prices, everything(lattice), *limits, floor=-4, most=1)
+    diagram = unfolded(guide, multipliers, everything(lattice), *limits, floor=-4, most=1)
     if diagram is not None:
         diagram.multiplied(parts, {parts[0].key: 1}, *limits, floor=-4, most=1)
 

@@ -1,4 +1,4 @@
-"""Bounds by Viterbi: over the lattice multiplied with a few machines, and with prices on the sums of others."""
+"""Bounds by Viterbi: over the lattice multiplied with a few machines, and with multipliers on the sums of others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from formulations.automata.lattice import Lattice
 from formulations.automata.sums import Sum
 from formulations.grid import FORBIDDEN, is_forbidden
-from ilpinfer.core.certificate import Part
+from ilpinfer.core.certificate import MachineKey
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.parts import Priced
+from ilpinfer.exact.rule_machines import RuleMachine
 from ilpinfer.exact.viterbi import best_completed
 from ilpinfer.kernels import guide as kernels
 from ilpinfer.kernels.guide import Alive
@@ -35,7 +35,7 @@ class Relaxed:
     ----------
     bound : on every labelling, grid units; `FORBIDDEN` where there is none
     path : label ids (T,) that attain it in the relaxation, the first ones by label ids
-    completion : (T, S, Q) the best that follows a state and the states of the machines inside, prices charged
+    completion : (T, S, Q) the best that follows a state and the states of the machines inside, multipliers charged
     """
 
     bound: int
@@ -62,7 +62,7 @@ def survivors(lattice: Lattice, alive: Alive, completion: Integers, floor: int) 
     return kept._replace(states=kept.states[: kept.begins[-1]])
 
 
-def joint_symbols(lattice: Lattice, parts: Sequence[Priced]) -> Symbols:
+def joint_symbols(lattice: Lattice, parts: Sequence[RuleMachine]) -> Symbols:
     """A symbol of each step for all machines together, most of which occur."""
     T, B = lattice.shape
     to = np.concatenate([[0], lattice.base])[:, None] + np.arange(B)
@@ -92,28 +92,30 @@ def joint_symbols(lattice: Lattice, parts: Sequence[Priced]) -> Symbols:
 
 
 class Futures:
-    """The most that the futures of machines can give back at the prices of their sums, less what they will cost.
+    """The most that the futures of machines can give back at the multipliers of their sums, less what they will cost.
 
     Parameters
     ----------
     charged : the machines
-    prices : grid units a unit of weight, by key
+    multipliers : grid units a unit of weight, by key
     length : tokens
     """
 
-    def __init__(self, charged: Sequence[Priced], prices: Mapping[Part, int], length: int) -> None:
-        self.prices = prices
-        priced = [part for part in charged if prices.get(part.key)]
-        sizes = [length * part.machine.states for part in priced]
+    def __init__(
+        self, charged: Sequence[RuleMachine], multipliers: Mapping[MachineKey, int], length: int
+    ) -> None:
+        self.multipliers = multipliers
+        rule_machines = [part for part in charged if multipliers.get(part.key)]
+        sizes = [length * part.machine.states for part in rule_machines]
         begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64).tolist()
         self.table = np.empty(begins[-1], np.int64)
-        self.begin, self.most = dict[Part, int](), dict[Part, int]()
-        for part, begin, end in zip(priced, begins, begins[1:], strict=False):
+        self.begin, self.most = dict[MachineKey, int](), dict[MachineKey, int]()
+        for part, begin, end in zip(rule_machines, begins, begins[1:], strict=False):
             result = self.table[begin:end].reshape(length, -1)
-            potentials(part, prices[part.key], result)
+            potentials(part, multipliers[part.key], result)
             self.begin[part.key], self.most[part.key] = begin, max(0, int(result.max()))
 
-    def of(self, parts: Sequence[Priced]) -> kernels.Futures:
+    def of(self, parts: Sequence[RuleMachine]) -> kernels.Futures:
         """Those of some machines."""
         begin = np.array([self.begin.get(part.key, -1) for part in parts], np.int64)
         return kernels.Futures(self.table, begin, np.array([part.machine.states for part in parts], np.int64))
@@ -133,8 +135,8 @@ class Guide:
     def __init__(
         self,
         lattice: Lattice,
-        inside: Sequence[Priced],
-        charged: Sequence[Priced] = (),
+        inside: Sequence[RuleMachine],
+        charged: Sequence[RuleMachine] = (),
         alive: Alive | None = None,
     ) -> None:
         self.whole, self.alive = alive is None, everything(lattice) if alive is None else alive
@@ -189,10 +191,10 @@ class Guide:
         """(R,) weight that label ids (T,) take of the sum of each charged part."""
         return np.array([p.total.steps.along(path).sum() for p in self.charged if p.total], np.int64)
 
-    def futures(self, prices: Mapping[Part, int]) -> Futures:
-        """What the futures of machines are worth at the prices of their sums, grid units a unit of weight, by key."""
-        if self._futures is None or self._futures.prices != prices:
-            self._futures = Futures(self.charged, dict(prices), len(self.lattice.node))
+    def futures(self, multipliers: Mapping[MachineKey, int]) -> Futures:
+        """What the futures of machines are worth at the multipliers of their sums, grid units a unit of weight, by key."""
+        if self._futures is None or self._futures.multipliers != multipliers:
+            self._futures = Futures(self.charged, dict(multipliers), len(self.lattice.node))
         return self._futures
 
     @property
@@ -200,14 +202,14 @@ class Guide:
         """Steps of one solution."""
         return self.alive.steps * self.states
 
-    def solve(self, prices: Integers, deadline: Deadline) -> Relaxed | None:
-        """The best labelling at these prices, grid units (R,) a unit of weight; None past the deadline."""
+    def solve(self, multipliers: Integers, deadline: Deadline) -> Relaxed | None:
+        """The best labelling at these multipliers, grid units (R,) a unit of weight; None past the deadline."""
         lattice, chain = self.lattice, chain_of(self.lattice)
         T, S = lattice.node.shape
         if not self.inside and not self.charged and self.whole:
             score, path, completion = best_completed(lattice)
             return Relaxed(score, path, completion[:, :, None])
-        cost = self.cost + (prices @ self.weights)[:, None] if len(self.charged) else self.cost
+        cost = self.cost + (multipliers @ self.weights)[:, None] if len(self.charged) else self.cost
         product = kernels.Product(
             self.symbols.symbol, self.usual, self.symbols.table, self.following, cost, self.final
         )
@@ -222,11 +224,13 @@ class Guide:
         path = lattice.labels_of(path)
         if is_forbidden(score):
             return Relaxed(FORBIDDEN, path, completion)
-        back = sum(given_back(part, int(price)) for part, price in zip(self.charged, prices, strict=True))
+        back = sum(
+            given_back(part, int(price)) for part, price in zip(self.charged, multipliers, strict=True)
+        )
         return Relaxed(score + back, path, completion)
 
 
-def given_back(part: Priced, price: int) -> int:
+def given_back(part: RuleMachine, price: int) -> int:
     """What a price on a part's sum is worth at best, grid units."""
     assert part.total is not None
     return worth(part.total, part.penalty, price)
@@ -251,18 +255,18 @@ def corners(total: Sum, penalty: int | None) -> list[tuple[int, int]]:
     return [(n, penalty * total.away(n)) for n in sums]
 
 
-def slope(part: Priced, price: int, taken: int) -> int:
+def slope(part: RuleMachine, price: int, taken: int) -> int:
     """A subgradient of the bound, with its sign turned: units taken beyond what is given back, 0 at an end of the box."""
     total = part.total
     assert total is not None
-    low, high = part.prices
+    low, high = part.multipliers
     least, most = total.reach
     side = least if total.low is None else total.low, most if total.high is None else total.high
     away = taken - (side[price > 0] if price else min(max(taken, side[0]), side[1]))
     return 0 if (price >= high and away > 0) or (price <= low and away < 0) else away
 
 
-def potentials(part: Priced, price: int, result: Integers) -> None:
+def potentials(part: RuleMachine, price: int, result: Integers) -> None:
     """Fill found (T, Q) with the most that a machine's future can give back at this price, less what it will cost."""
     assert part.total is not None
     machine = part.machine

@@ -74,7 +74,7 @@ class _Search:
 
     def _pieces(self, number: int) -> list[Piece]:
         pieces = []
-        for p, part in enumerate(self.hard[number].parts):
+        for p, part in enumerate(self.hard[number].components):
             at = (
                 np.flatnonzero(part.fires_at).tolist()
                 if isinstance(part, Machine) and part.is_local
@@ -92,10 +92,10 @@ class _Search:
         return [
             replace(
                 self.hard[rule],
-                parts=tuple(
-                    self.hard[rule].parts[p]
+                components=tuple(
+                    self.hard[rule].components[p]
                     if -1 in at
-                    else silenced(self.hard[rule].parts[p], sorted(set(range(length)) - at))
+                    else silenced(self.hard[rule].components[p], sorted(set(range(length)) - at))
                     for p, at in parts.items()
                 ),
             )

@@ -1,7 +1,7 @@
 """Mixtures of labellings: the linear relaxation of sums over all labellings, by column generation.
 
-A linear program mixes the labellings known so far, its dual prices charge each unit of a sum, and Viterbi finds the
-labelling that the prices favour most (Dantzig and Wolfe 1960). Any prices bound all labellings; those at the end are the
+A linear program mixes the labellings known so far, its dual multipliers charge each unit of a sum, and Viterbi finds the
+labelling that the multipliers favour most (Dantzig and Wolfe 1960). Any multipliers bound all labellings; those at the end are the
 best multipliers, and where the scores count for nothing and even the labelling that they favour most loses, they are
 Farkas multipliers: no labelling keeps all sides.
 """
@@ -18,7 +18,7 @@ from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.sums import Sum
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
-from ilpinfer.core.certificate import Part
+from ilpinfer.core.certificate import MachineKey
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.guide import corners, worth
 from ilpinfer.exact.rows import Row, stretches
@@ -29,7 +29,7 @@ Integers = NDArray[np.int64]
 Shares = NDArray[np.float64]
 
 UNIT = UNITS_PER_NAT
-"""Of prices and scores in a linear program."""
+"""Of multipliers and scores in a linear program."""
 NEAR = 1e-6
 """How close, in these units, a linear program comes to what it has still to gain."""
 WHOLE = 1e-5
@@ -50,14 +50,14 @@ class Counted:
     penalty: int | None = None
 
 
-def sums_of(problem: Problem) -> list[tuple[Part, Counted]]:
+def sums_of(problem: Problem) -> list[tuple[MachineKey, Counted]]:
     """The sums whose violations count singly and that do not fold, with their places."""
     return [
         ((r, p), Counted(part, rule.penalty))
         for r, rule in enumerate(problem.rules)
         if rule.penalty is None or not rule.binary
         if not rule.folds
-        for p, part in enumerate(rule.parts)
+        for p, part in enumerate(rule.components)
         if isinstance(part, Sum)
     ]
 
@@ -68,13 +68,13 @@ class Relaxed:
 
     Parameters
     ----------
-    bound : on every labelling at the prices, grid units; `FORBIDDEN` where there is none
-    prices : (R,) grid units a unit of weight
+    bound : on every labelling at the multipliers, grid units; `FORBIDDEN` where there is none
+    multipliers : (R,) grid units a unit of weight
     paths, shares : label ids (N, T) and the mixture of them, where the linear program is solved; else None
     """
 
     bound: int
-    prices: tuple[int, ...]
+    multipliers: tuple[int, ...]
     paths: list[Integers]
     shares: Shares | None = None
 
@@ -103,7 +103,7 @@ def relax(
     lattice : scores, rules on single steps folded in
     counted : R sums
     largest : nats that the price of a hard sum may have
-    enough : a bound, grid units, below which prices are good enough
+    enough : a bound, grid units, below which multipliers are good enough
     """
     nothing = (0,) * len(counted)
     if not all(corners(part.total, part.penalty) for part in counted):
@@ -112,17 +112,17 @@ def relax(
     paths = [path for path, score in known if not is_forbidden(score)]
     scores = [score for _, score in known if not is_forbidden(score)]
     taken = [units(counted, path) for path in paths]
-    best, prices = Relaxed(2**62, nothing, paths), np.zeros(len(counted), np.int64)
+    best, multipliers = Relaxed(2**62, nothing, paths), np.zeros(len(counted), np.int64)
     while pool.steps < MOST_STEPS and not deadline.passed:
         pool.steps += 1
-        gain, path = _favoured(lattice, counted, prices)
+        gain, path = _favoured(lattice, counted, multipliers)
         if is_forbidden(gain):
             return Relaxed(FORBIDDEN, nothing, [])
         bound = gain + sum(
-            worth(p.total, p.penalty, x) for p, x in zip(counted, prices.tolist(), strict=True)
+            worth(p.total, p.penalty, x) for p, x in zip(counted, multipliers.tolist(), strict=True)
         )
         if bound < best.bound:
-            best = Relaxed(bound, tuple(prices.tolist()), paths)
+            best = Relaxed(bound, tuple(multipliers.tolist()), paths)
         if enough is not None and best.bound < enough:
             return best
         pool.paths.append(path)
@@ -134,8 +134,8 @@ def relax(
             return best
         value, exact, shares = solved
         if best.bound / UNIT - value < NEAR * max(1.0, abs(value)):
-            return Relaxed(best.bound, best.prices, paths, shares)
-        prices = np.rint(exact * UNIT).astype(np.int64)
+            return Relaxed(best.bound, best.multipliers, paths, shares)
+        multipliers = np.rint(exact * UNIT).astype(np.int64)
     return best
 
 
@@ -185,11 +185,11 @@ def spliced(relaxed: Relaxed, counted: Sequence[Counted]) -> list[Integers]:
     return [path for _, path in result[:TRIED]]
 
 
-def _favoured(lattice: Lattice, counted: Sequence[Counted], prices: Integers) -> tuple[int, Integers]:
-    """What the labelling that prices favour most is worth under them, and the labelling."""
+def _favoured(lattice: Lattice, counted: Sequence[Counted], multipliers: Integers) -> tuple[int, Integers]:
+    """What the labelling that multipliers favour most is worth under them, and the labelling."""
     charges = (
         StepTable(-price * part.total.steps.values, part.total.steps.index)
-        for price, part in zip(prices.tolist(), counted, strict=True)
+        for price, part in zip(multipliers.tolist(), counted, strict=True)
         if price
     )
     return viterbi(lattice.plus(charges))
@@ -198,9 +198,9 @@ def _favoured(lattice: Lattice, counted: Sequence[Counted], prices: Integers) ->
 def _master(
     counted: Sequence[Counted], scores: Integers, taken: Integers, largest: float
 ) -> tuple[float, Shares, Shares] | None:
-    """The best prices (R,) against the labellings with these scores (N,) and units (N, R), and their mixture.
+    """The best multipliers (R,) against the labellings with these scores (N,) and units (N, R), and their mixture.
 
-    minimise gain + Σ back, subject to gain >= score - prices · units for each labelling, and
+    minimise gain + Σ back, subject to gain >= score - multipliers · units for each labelling, and
     back >= price · sum - cost for each corner; None where it is not solved.
     """
     from scipy.optimize import linprog

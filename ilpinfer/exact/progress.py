@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from formulations.automata.lattice import Lattice
 from formulations.grid import FORBIDDEN, Grid, is_forbidden
 from formulations.problem.problem import Problem
-from ilpinfer.core.certificate import Leaf, Part, Split
+from ilpinfer.core.certificate import Leaf, MachineKey, Split
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.exact.guide import Alive, everything, survivors
-from ilpinfer.exact.parts import Priced, priced
+from ilpinfer.exact.rule_machines import RuleMachine, rule_machines
 
 Path = NDArray[np.int64]
 Watch = Callable[[float, int, float], None]
@@ -30,7 +30,7 @@ class Judged:
     """
 
     value: int
-    broken: tuple[Part, ...]
+    broken: tuple[MachineKey, ...]
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Progress:
     completion : (T, S) the best that follows a state, rules apart
     alive : the states that are left
     charged : scores of a relaxation of all labellings as good as the best one, and its bound
-    prices : multipliers so far, grid units
+    multipliers : multipliers so far, grid units
     relaxed : the labelling of the last relaxation
     rung : how many widths of label setting have been too narrow before
     near : labellings next to the best of the last round
@@ -70,14 +70,14 @@ class Progress:
     completion: Grid | None = None
     alive: Alive | None = None
     charged: tuple[Lattice, int] | None = None
-    prices: dict[Part, int] = field(default_factory=dict)
+    multipliers: dict[MachineKey, int] = field(default_factory=dict)
     relaxed: Path | None = None
     rung: int = 0
     near: list[Path] = field(default_factory=list)
-    active: list[Priced] = field(default_factory=list)
+    active: list[RuleMachine] = field(default_factory=list)
     improvements: list[Improvement] = field(default_factory=list)
     _known: dict[bytes, Judged] = field(default_factory=dict)
-    _parts: dict[int, list[list[Priced]]] = field(default_factory=dict)
+    _parts: dict[int, list[list[RuleMachine]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, problem: Problem, deadline: Deadline, watch: Watch | None = None) -> "Progress":
@@ -102,7 +102,7 @@ class Progress:
         value, broken = self.folded.lattice.score(path), []
         for r, rule in enumerate(self.folded.rules):
             total = 0
-            for p, part in enumerate(rule.parts):
+            for p, part in enumerate(rule.components):
                 violations = part.violations(path)
                 if violations:
                     total += violations
@@ -118,24 +118,26 @@ class Progress:
             self.bound, self.tree = bound, tree
             self._report()
 
-    def fresh(self, paths: Iterable[Path], active: Iterable[Priced]) -> tuple[Part, ...]:
+    def fresh(self, paths: Iterable[Path], active: Iterable[RuleMachine]) -> tuple[MachineKey, ...]:
         """The parts that labellings break, that have a machine and are not active; the rule's place is the folded one."""
-        known = {part.part for part in active}
+        known = {part.component for part in active}
         broken = {part for path in paths for part in self.judge(path).broken}
         result = [(r, p) for r, p in sorted(broken) if (self.numbers[r], p) not in known]
-        return tuple((r, p) for r, p in result if self.folded.rules[r].parts[p].machines)
+        return tuple((r, p) for r, p in result if self.folded.rules[r].components[p].machines)
 
     def unseen(self, path: Path) -> list[str]:
         """The rules that a labelling breaks in a part without a machine."""
         broken = self.judge(path).broken
-        return [self.folded.rules[r].name for r, p in broken if not self.folded.rules[r].parts[p].machines]
+        return [
+            self.folded.rules[r].name for r, p in broken if not self.folded.rules[r].components[p].machines
+        ]
 
-    def parts(self, broken: Iterable[Part]) -> list[Priced]:
+    def machines(self, broken: Iterable[MachineKey]) -> list[RuleMachine]:
         """The machines of broken parts."""
-        result: list[Priced] = []
+        result: list[RuleMachine] = []
         for r, p in broken:
             if r not in self._parts:
-                self._parts[r] = priced(self.folded.rules[r], self.numbers[r])
+                self._parts[r] = rule_machines(self.folded.rules[r], self.numbers[r])
             result += self._parts[r][p]
         return result
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from formulations.grid import FORBIDDEN, is_forbidden
-from ilpinfer.core.certificate import Leaf, Part
+from ilpinfer.core.certificate import Leaf, MachineKey
 from ilpinfer.core.result import Path
 from ilpinfer.exact.diagram import DIAGRAMS, MOST_STEPS, Diagram, Room, unfolded
 from ilpinfer.exact.guide import Alive, Guide, Integers, everything
-from ilpinfer.exact.parts import Priced
 from ilpinfer.exact.progress import Progress
+from ilpinfer.exact.rule_machines import RuleMachine
 
 FEW, GROWTH = 20_000, 25
 """Steps of the first diagrams, and how many times as many the next ones have."""
@@ -25,27 +25,27 @@ HIGHEST = 2**62
 DIVE = 10_000
 """Steps of a diagram that can prove nothing any more, but may hold a better labelling."""
 
-Stage = list[Priced]
+Stage = list[RuleMachine]
 
 
 @dataclass
 class Refinement:
-    """The search under one set of prices.
+    """The search under one set of multipliers.
 
     Parameters
     ----------
     progress : what is known
-    guide, prices : which sums are charged, and what, grid units (R,)
+    guide, multipliers : which sums are charged, and what, grid units (R,)
     order : the machines that follow, stage by stage, as found so far
     """
 
     progress: Progress
     guide: Guide
-    prices: Integers
+    multipliers: Integers
     order: list[Stage] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.charged = dict(zip(self.guide.charged, self.prices.tolist(), strict=True))
+        self.charged = dict(zip(self.guide.charged, self.multipliers.tolist(), strict=True))
         self.by_key = {part.key: price for part, price in self.charged.items()}
         self.room = Room()
 
@@ -70,7 +70,7 @@ class Refinement:
         """The same with diagrams of at most so many steps."""
         progress, floor = self.progress, self.progress.value
         limits = progress.deadline, self.room
-        diagram = unfolded(self.guide, self.prices, self.alive, *limits, floor=floor, most=most)
+        diagram = unfolded(self.guide, self.multipliers, self.alive, *limits, floor=floor, most=most)
         for number in count():
             if diagram is None:
                 return None
@@ -113,12 +113,14 @@ class Refinement:
             chosen.sort(key=lambda group: self.left_by(group, small))
         return [part for group in chosen[:TOGETHER] for part in group]
 
-    def group(self, at: Part) -> Stage:
+    def group(self, at: MachineKey) -> Stage:
         """The machines that go with a broken part."""
         r, _ = at
-        group = self.progress.parts([at])
+        group = self.progress.machines([at])
         if group[0].shared:
-            group = self.progress.parts((r, p) for p in range(len(self.progress.folded.rules[r].parts)))
+            group = self.progress.machines(
+                (r, p) for p in range(len(self.progress.folded.rules[r].components))
+            )
         return group
 
     def left_by(self, group: Stage, small: Diagram) -> int:
@@ -135,11 +137,11 @@ class Refinement:
 
         Where no labelling keeps the hard rules, the proof names those alone.
         """
-        charged: Mapping[Priced, int] = self.charged
+        charged: Mapping[RuleMachine, int] = self.charged
         bound = diagram.bound if is_forbidden(floor) else max(diagram.bound, floor - 1)
         if is_forbidden(bound):
             charged = {part: 0 for part in charged if part.penalty is None}
             stages = [[part for part in stage if part.penalty is None] for stage in stages]
-        multipliers = {part.part: price << 10 for part, price in charged.items()}
+        multipliers = {part.component: price << 10 for part, price in charged.items()}
         followed = tuple(tuple(part.key for part in stage) for stage in stages if stage)
         self.progress.prove(FORBIDDEN if is_forbidden(bound) else bound, Leaf(multipliers, (), followed))

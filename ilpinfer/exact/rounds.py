@@ -8,15 +8,15 @@ import numpy as np
 
 from formulations.automata.lattice import Lattice
 from formulations.grid import FORBIDDEN, is_forbidden
-from ilpinfer.core.certificate import Leaf, Part, Split
+from ilpinfer.core.certificate import Leaf, MachineKey, Split
 from ilpinfer.core.result import Path
 from ilpinfer.exact.diagram import MOST_STEPS
-from ilpinfer.exact.follow import LABEL_SETTING, Followed, follow
 from ilpinfer.exact.guide import Alive, Guide, Integers, Relaxed
-from ilpinfer.exact.parts import Priced
-from ilpinfer.exact.prices import tighten
+from ilpinfer.exact.label_setting import LABEL_SETTING, MachineTemplate, follow
+from ilpinfer.exact.multipliers import tighten
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.refinement import Refinement
+from ilpinfer.exact.rule_machines import RuleMachine
 
 MOST_INSIDE, MOST_WORK = 729, 4_000_000
 """States of the machines inside a guide, and steps of its Viterbi."""
@@ -57,7 +57,7 @@ class Round:
     """One relaxation: the rules taken up so far, and the bounds that go with them."""
 
     progress: Progress
-    active: list[Priced]
+    active: list[RuleMachine]
     top: int
     most: int = 0
     closed: bool = False
@@ -66,26 +66,30 @@ class Round:
         lattice, alive = self.progress.folded.lattice, self.progress.alive if self.top == 1 else None
         self.inside, self.charged, self.others = place(self.active, lattice, alive)
         self.guide = Guide(lattice, self.inside, self.charged, alive)
-        self.prices: Integers = np.array([self.progress.prices.get(p.key, 0) for p in self.charged], np.int64)
-        self.parts = [*self.inside, *self.charged, *self.others]
+        self.multipliers: Integers = np.array(
+            [self.progress.multipliers.get(p.key, 0) for p in self.charged], np.int64
+        )
+        self.machines = [*self.inside, *self.charged, *self.others]
 
     def tighten(self, relaxed: Relaxed) -> Relaxed:
-        """The relaxation at better prices, which later rounds begin with."""
-        self.prices, relaxed = tighten(self.guide, self.prices, relaxed, self.progress)
-        self.progress.prices |= zip((p.key for p in self.charged), self.prices.tolist(), strict=True)
+        """The relaxation at better multipliers, which later rounds begin with."""
+        self.multipliers, relaxed = tighten(self.guide, self.multipliers, relaxed, self.progress)
+        self.progress.multipliers |= zip(
+            (p.key for p in self.charged), self.multipliers.tolist(), strict=True
+        )
         self.progress.prove(relaxed.bound, self.leaf(followed=False))
         return relaxed
 
     def leaf(self, *, followed: bool) -> Leaf:
         """The proof that this relaxation gives."""
-        charged = zip(self.charged, self.prices.tolist(), strict=True)
+        charged = zip(self.charged, self.multipliers.tolist(), strict=True)
         return Leaf(
-            {part.part: price << 10 for part, price in charged},
+            {part.component: price << 10 for part, price in charged},
             tuple(part.key for part in self.inside),
-            self.outside(self.parts) if followed else (),
+            self.outside(self.machines) if followed else (),
         )
 
-    def outside(self, parts: Iterable[Priced]) -> tuple[tuple[Part, ...], ...]:
+    def outside(self, parts: Iterable[RuleMachine]) -> tuple[tuple[MachineKey, ...], ...]:
         """The one stage in which the machines that are not inside follow."""
         stage = tuple(part.key for part in parts if part not in self.inside)
         return (stage,) if stage else ()
@@ -93,7 +97,7 @@ class Round:
     def run(self) -> tuple[list[Path], str] | None:
         """The best labellings of this relaxation, and how they were found; None where it stays open."""
         progress = self.progress
-        relaxed = self.guide.solve(self.prices, progress.deadline)
+        relaxed = self.guide.solve(self.multipliers, progress.deadline)
         if relaxed is None:
             return None
         if is_forbidden(relaxed.bound):
@@ -103,7 +107,7 @@ class Round:
                 progress.prove(progress.value - 1, self.leaf(followed=False))
             return [], "no labelling is possible"
         progress.prove(relaxed.bound, self.leaf(followed=False))
-        if self.guide.whole and not self.parts:
+        if self.guide.whole and not self.machines:
             progress.completion = relaxed.completion[:, :, 0]
         if self.charged:
             relaxed = self.tighten(relaxed)
@@ -112,8 +116,10 @@ class Round:
             return [], "nothing better is possible"
         if self.top == 1 and (self.attained(relaxed) or progress.fresh([relaxed.path], self.active)):
             inside = f"{len(self.inside)} machines in the lattice" if self.inside else ""
-            prices = f"{np.count_nonzero(self.prices)} prices" if self.prices.any() else ""
-            return [relaxed.path], ", ".join(filter(None, (inside, prices))) or "viterbi"
+            multipliers = (
+                f"{np.count_nonzero(self.multipliers)} multipliers" if self.multipliers.any() else ""
+            )
+            return [relaxed.path], ", ".join(filter(None, (inside, multipliers))) or "viterbi"
         return self.refined(relaxed) if self.top == 1 else self.label_setting(relaxed)
 
     def refined(self, relaxed: Relaxed) -> tuple[list[Path], str] | None:
@@ -125,12 +131,12 @@ class Round:
                 return self.proved(beam)
             for path in beam.paths:
                 progress.judge(path)
-            fresh = progress.parts(progress.fresh(beam.paths[:1], self.parts))
+            fresh = progress.machines(progress.fresh(beam.paths[:1], self.machines))
             if not fresh or progress.deadline.passed:
                 break
-            self.parts += fresh
+            self.machines += fresh
             progress.active = [*progress.active, *fresh]
-        refinement = Refinement(progress, self.guide, self.prices)
+        refinement = Refinement(progress, self.guide, self.multipliers)
         result = refinement.run(self.most)
         if result is None:
             return None
@@ -139,7 +145,7 @@ class Round:
 
     def attained(self, relaxed: Relaxed) -> bool:
         """Whether the relaxation's labelling is worth the bound where all that it leaves out is left out."""
-        if len(self.parts) == len(self.inside):
+        if len(self.machines) == len(self.inside):
             return True
         return self.progress.judge(relaxed.path).value == relaxed.bound
 
@@ -162,20 +168,20 @@ class Round:
             floor = max(floor, self.worst(beam))
         return None
 
-    def worst(self, beam: Followed) -> int:
+    def worst(self, beam: MachineTemplate) -> int:
         """The lowest value among as many known labellings as are asked for."""
         values = sorted(
             (self.progress.judge(path).value for path in beam.paths[: 2 * self.top]), reverse=True
         )
         return values[self.top - 1] if len(values) >= self.top else FORBIDDEN
 
-    def follow(self, relaxed: Relaxed, width: int, floor: int, *, beam: bool = False) -> Followed:
+    def follow(self, relaxed: Relaxed, width: int, floor: int, *, beam: bool = False) -> MachineTemplate:
         deadline = self.progress.deadline
         return follow(
             self.guide,
-            self.prices,
+            self.multipliers,
             relaxed,
-            self.parts,
+            self.machines,
             deadline,
             floor=floor,
             width=width,
@@ -183,7 +189,7 @@ class Round:
             copies=self.top,
         )
 
-    def proved(self, result: Followed) -> tuple[list[Path], str]:
+    def proved(self, result: MachineTemplate) -> tuple[list[Path], str]:
         """The labellings of a search that has left out nothing that matters."""
         if result.paths:
             self.progress.prove(result.values[0], self.leaf(followed=True))
@@ -193,26 +199,26 @@ class Round:
             self.progress.prove(FORBIDDEN, self.impossible(followed=True))
         self.progress.near = result.paths[self.top : self.top + NEAR]
         how = "an exact beam" if self.top == 1 else "label setting"
-        return result.paths[: self.top], f"{how} over {len(self.parts)} machines"
+        return result.paths[: self.top], f"{how} over {len(self.machines)} machines"
 
     def impossible(self, *, followed: bool) -> Leaf:
         """The proof that hard rules leave no labelling: a price of 0 names a sum that no labelling can have."""
         inside = tuple(part.key for part in self.inside if part.penalty is None)
-        charged = {part.part: 0 for part in self.charged if part.penalty is None}
-        hard = (part for part in self.parts if part.penalty is None)
+        charged = {part.component: 0 for part in self.charged if part.penalty is None}
+        hard = (part for part in self.machines if part.penalty is None)
         return Leaf(charged, inside, self.outside(hard) if followed else ())
 
 
 def place(
-    active: list[Priced], lattice: Lattice, alive: Alive | None
-) -> tuple[list[Priced], list[Priced], list[Priced]]:
-    """Which machines the lattice is multiplied with, which sums bear prices, and which machines are only followed.
+    active: list[RuleMachine], lattice: Lattice, alive: Alive | None
+) -> tuple[list[RuleMachine], list[RuleMachine], list[RuleMachine]]:
+    """Which machines the lattice is multiplied with, which sums bear multipliers, and which machines are only followed.
 
-    Sums go inside where all of them fit, since prices do as well and cost less than most of them inside.
+    Sums go inside where all of them fit, since multipliers do as well and cost less than most of them inside.
     """
     work = lattice.node.size * lattice.pool.shape[2] if alive is None else alive.steps
-    inside: list[Priced] = []
-    others: list[Priced] = []
+    inside: list[RuleMachine] = []
+    others: list[RuleMachine] = []
     states = 1
     for part in sorted((p for p in active if p.total is None), key=lambda p: p.machine.states):
         more = states * part.machine.states
@@ -247,7 +253,7 @@ def rounds(progress: Progress, top: int = 1, most: int | None = None) -> Ended:
             why = f"viterbi breaks {count} of {rules} rules that do not fold; " if count else ""
         if fresh:
             fresh = progress.fresh([*paths, *progress.near], progress.active)
-        taken = progress.parts(fresh)
+        taken = progress.machines(fresh)
         if taken:
             progress.active = [*progress.active, *taken]
             progress.drop()

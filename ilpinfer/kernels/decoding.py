@@ -7,7 +7,7 @@ from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.joint import complete_jointly, multiplied, no_machines
 from ilpinfer.kernels.judging import judge
 from ilpinfer.kernels.label_setting import DEAD, NONE, follow, no_prefixes, spell
-from ilpinfer.kernels.prices import tighten
+from ilpinfer.kernels.multipliers import tighten
 from ilpinfer.kernels.recursion import complete, trace
 from ilpinfer.kernels.share import DONE, ENTERED, NEXT
 from ilpinfer.kernels.sharing import add
@@ -18,10 +18,10 @@ from ilpinfer.kernels.tables import (
     LEAST,
     MACHINES,
     MOST,
+    MULTIPLIERS,
     NO_LABELLING,
     NO_PATH,
     NODES,
-    PRICES,
     PROVED,
     RELAXED,
     TOO_MUCH_WORK,
@@ -37,7 +37,7 @@ FEWEST_JOINT, MOST_JOINT = 64, 512
 MOST_CELLS, VECTOR = 2**22, 16
 """Values of a recursion over joint states, and how many of its steps take as long as one of label setting, about."""
 FIRST_SHARE = 20
-"""One part in so many of the steps for a sequence's tokens is taken before prices and products."""
+"""One part in so many of the steps for a sequence's tokens is taken before multipliers and products."""
 MOST_AT_ONCE = 2**27
 """Steps of a call, after which no further sequence is begun: about a second, as nothing can interrupt a call."""
 DIRECT = 2**17
@@ -69,7 +69,7 @@ def classify(windows, tokens, classes):  # type: ignore[no-untyped-def]
 def _product(handle, emission, rows, tokens, marks, room, count, most, steps):  # type: ignore[no-untyped-def]
     """Multiply machines that are taken up, the `count` in `room` after those that were `INSIDE`, up to so many joint states.
 
-    It takes as long as so many steps of label setting at most. Sums with prices stay outside, as proofs have it. Returns the
+    It takes as long as so many steps of label setting at most. Sums with multipliers stay outside, as proofs have it. Returns the
     joint automaton, its recursion as `follow` reads it, and how many of the machines stay outside, in `room`.
     """
     T, K, mask = len(rows), emission.shape[1], marks[0]
@@ -139,7 +139,7 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
 
 @subroutine
 def _sums(machines, taken):  # type: ignore[no-untyped-def]
-    """How many of the machines are sums that may have prices."""
+    """How many of the machines are sums that may have multipliers."""
     count = 0
     for m in taken:
         count += machines.sums[m, LEAST] < machines.sums[m, MOST]
@@ -150,7 +150,7 @@ def _sums(machines, taken):  # type: ignore[no-untyped-def]
 def _solve(handle, emission, rows, tokens, recursion, limits, path, result, marks, room, early):  # type: ignore[no-untyped-def]
     """Viterbi, and relaxations where its path breaks machines; a labelling in `path` stays where it is better.
 
-    Early, where sums are broken that may have prices, little work is done, and the less the more sums these are.
+    Early, where sums are broken that may have multipliers, little work is done, and the less the more sums these are.
     """
     completion, tail = recursion
     edge_at, T, mask = tokens[3], len(rows), marks[0]
@@ -199,7 +199,7 @@ def _decode(handle, emission, words, rows, pool, limits, tokens, recursion, path
         tokens[3, t] = handle.scores.which[pool[t] if len(pool) else 0, tokens[EDGES, t]]
     T, slots = len(rows), limits[2]
     few, most = limits[0] * T // FIRST_SHARE, max(limits[0] * T, limits[1])
-    result[VALUE], result[BOUND], result[WORK], result[PRICES] = FORBIDDEN, -FORBIDDEN, 0, 0
+    result[VALUE], result[BOUND], result[WORK], result[MULTIPLIERS] = FORBIDDEN, -FORBIDDEN, 0, 0
     for m in range(marks.shape[1]):
         marks[1, m] = 0
     early = True
@@ -255,7 +255,7 @@ def decode_batch(  # type: ignore[no-untyped-def]
         largest direct index
     paths : (total,) filled with the best labellings, -1 where there is none
     results : (N, 6) filled, see `CODE`
-    marks : (N, 2, M) filled with 1 for machines that were followed and `INSIDE`, and with the prices of sums, grid units
+    marks : (N, 2, M) filled with 1 for machines that were followed and `INSIDE`, and with the multipliers of sums, grid units
     share : (3,) zeros at first, the same for all calls on these sequences; see `kernels.work`
     """
     add(share, ENTERED, 1)

@@ -54,11 +54,11 @@ class Whole(JITCodeLibrary):
             super()._optimize_functions(module)
 
 
-class Part(JITCodeLibrary):
+class MachineKey(JITCodeLibrary):
     """Code to be linked into that of kernels, neither optimised as a whole nor turned into machine code by itself."""
 
     @property
-    def codegen(self) -> "Part":
+    def codegen(self) -> "MachineKey":
         """Takes the environment that machine code would have."""
         return self
 
@@ -98,7 +98,7 @@ class Kernel(Compiler):
 class Subroutine(Kernel):
     """Compiles what only kernels call."""
 
-    library = Part
+    library = MachineKey
 
 
 def load_arrays() -> None:

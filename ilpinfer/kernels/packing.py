@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 from formulations.automata.windows import StepChoice
 from formulations.grid import FORBIDDEN, Grid, add
-from formulations.problem.folding import EDGES, MACHINES, NODES, Folding, Followed
+from formulations.problem.folding import EDGES, MACHINES, NODES, Folding, MachineTemplate
 from formulations.problem.vocabulary import Vocabulary
 from ilpinfer.kernels.tables import Integers, Machines, Scores, Windows
 
 BLOCK = 8
 """Labels are padded to a multiple of it, so that loops over them become vector instructions."""
 MOST_CHARGED = 2**56
-"""What the prices of all sums may come to, grid units."""
+"""What the multipliers of all sums may come to, grid units."""
 LONG = 2**20
 """Tokens of a long sequence, for which that holds."""
 OPEN = 2**60
@@ -52,7 +52,7 @@ def pack_scores(folding: Folding, vocabulary: Vocabulary, pool: Grid) -> Scores:
     )
 
 
-def pack_machines(followed: Sequence[Followed], folding: Folding, vocabulary: Vocabulary) -> Machines:
+def pack_machines(followed: Sequence[MachineTemplate], folding: Folding, vocabulary: Vocabulary) -> Machines:
     """Machines for the classes met so far."""
     K, truths = len(folding.rules.labels), vocabulary.truths[MACHINES]
     place = {condition: i for i, condition in enumerate(folding.conditions[MACHINES])}
@@ -93,13 +93,13 @@ def pack_machines(followed: Sequence[Followed], folding: Folding, vocabulary: Vo
     )
 
 
-def _weights(machine: Followed) -> Integers:
+def _weights(machine: MachineTemplate) -> Integers:
     symbols = machine.automaton.next_state.shape[1]
     return np.zeros(symbols, np.int64) if machine.total is None else machine.total.weights
 
 
-def _sum(machine: Followed, count: int) -> tuple[int, int, int, int]:
-    """Sides and prices of one machine of so many; a sum whose weights are of both signs has no price."""
+def _sum(machine: MachineTemplate, count: int) -> tuple[int, int, int, int]:
+    """Sides and multipliers of one machine of so many; a sum whose weights are of both signs has no price."""
     total = machine.total
     if total is None:
         return -OPEN, OPEN, 0, 0
@@ -122,7 +122,7 @@ def _cost(violations: NDArray[np.int64], penalty: int | None) -> Grid:
 
 
 def _events(
-    followed: Sequence[Followed], costs: Sequence[Grid], which: Integers, K: int
+    followed: Sequence[MachineTemplate], costs: Sequence[Grid], which: Integers, K: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Which machines a step can move or make charge, and the symbols that they read, by class, previous and next label."""
     begin, events = [0], [np.zeros((0, 2), np.int64)]

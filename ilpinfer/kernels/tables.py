@@ -15,9 +15,9 @@ NODES, EDGES, MACHINES = 0, 1, 2
 PROVED, TOO_MUCH_WORK, NO_PATH, NO_LABELLING, UNKNOWN_CLASS = range(5)
 """How a sequence ended: the best labelling; the best one so far, or none; no labelling has a finite score; the hard ones
 of the machines leave none; a token has a class that was not met before, and nothing else is filled."""
-CODE, VALUE, BOUND, RELAXED, WORK, PRICES = range(6)
+CODE, VALUE, BOUND, RELAXED, WORK, MULTIPLIERS = range(6)
 """Columns of results: how it ended; the labelling's value, FORBIDDEN where there is none; an upper bound on the best value;
-the best value without machines; steps of label setting; how many sums have prices."""
+the best value without machines; steps of label setting; how many sums have multipliers."""
 
 
 class Windows(NamedTuple):

@@ -18,7 +18,7 @@ from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.sums import Sum, bounded
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden, nats
 from formulations.problem.problem import GroundRule, Problem
-from ilpinfer.core.certificate import Leaf, Part, Split, TooManyCases, nodes
+from ilpinfer.core.certificate import Leaf, MachineKey, Split, TooManyCases, nodes
 from ilpinfer.proof import recursions as passes
 from ilpinfer.proof.accounts import Account, Spending
 from ilpinfer.proof.meter import OVERHEAD, Meter, Rejected
@@ -70,7 +70,7 @@ def check_tree(
 def _check_form(problem: Problem, tree: Any, meter: Meter) -> None:
     """Refuse a tree that has a node of another kind, or more of them than can be checked, before any is."""
     (T, S), edges = problem.lattice.node.shape, math.prod(problem.lattice.pool.shape[1:])
-    local = sum(len(rule.parts) for rule in problem.rules if rule.folds)
+    local = sum(len(rule.components) for rule in problem.rules if rule.folds)
     least = 0
     try:
         for depth, node in nodes(tree):
@@ -139,7 +139,7 @@ class Price:
 
     rule: int
     part: Sum
-    machine: Part | None
+    machine: MachineKey | None
     each: int
     back: int | None
 
@@ -154,21 +154,21 @@ def _check_leaf(
 ) -> None:
     rules = problem.rules
     inside, *stages = _machines(rules, [leaf.inside, *leaf.followed])
-    prices = [_price(rules, key, each) for key, each in dict(leaf.multipliers).items()]
+    multipliers = [_price(rules, key, each) for key, each in dict(leaf.multipliers).items()]
     for rule, machine in inside:
         if _shared(rules[rule]):
             raise Rejected(
                 f"leaf: {rules[rule].name!r} counts once for several machines, so none can be inside"
             )
-        if any(price.machine == (rule, machine) for price in prices):
+        if any(price.machine == (rule, machine) for price in multipliers):
             raise Rejected(f"leaf: {rules[rule].name!r} has a multiplier, and is inside too")
-    if any(price.back is None for price in prices):
+    if any(price.back is None for price in multipliers):
         return
-    scale = 1 if all(price.each % FINE == 0 for price in prices) else FINE
+    scale = 1 if all(price.each % FINE == 0 for price in multipliers) else FINE
     meter.spend(RULE * len(rules))
-    meter.spend(sum(len(rule.parts) for rule in rules if rule.folds) * problem.lattice.node.size)
+    meter.spend(sum(len(rule.components) for rule in rules if rule.folds) * problem.lattice.node.size)
     lattice = problem.fold().lattice
-    _check_size(lattice, rules, prices, {key for keys in (inside, *stages) for key in keys}, scale)
+    _check_size(lattice, rules, multipliers, {key for keys in (inside, *stages) for key in keys}, scale)
     if account is not None and account.largest * scale > LARGEST:
         raise Rejected(
             f"leaf: its account adds up to more than the {LARGEST} that are checked without overflow"
@@ -183,17 +183,17 @@ def _check_leaf(
         lattice, lists = dropped(lattice, shares, limit, meter)
         given = [share.table for share in shares]
     limit -= lists
-    charged = lattice.plus([*_charges(prices, scale), *given])
+    charged = lattice.plus([*_charges(multipliers, scale), *given])
     product, final = passes.layers([passes.reader(rules, key, scale) for key in inside], lattice, meter)
     left: Product | Graph = Product(charged, product, passes.completions(charged, product, final, meter))
     nothing, tree = passes.trie((), problem.shape[1], meter), passes.trie(excluded, problem.shape[1], meter)
     stages = stages or ([[]] if excluded or account else [])
     for number, keys in enumerate(stages):
-        if _bound(left, prices, scale) <= limit:
+        if _bound(left, multipliers, scale) <= limit:
             return
         readers = [passes.reader(rules, key, scale) for key in keys]
-        worths = [_worth(prices, key, scale) for key in keys]
-        prices = [price for price in prices if price.machine not in keys]
+        worths = [_worth(multipliers, key, scale) for key in keys]
+        multipliers = [price for price in multipliers if price.machine not in keys]
         common: dict[str, Any] = {
             "base": left,
             "lattice": lattice,
@@ -202,20 +202,20 @@ def _check_leaf(
             "potentials": [
                 passes.potential(r, lattice, worth, meter) for r, worth in zip(readers, worths, strict=True)
             ],
-            "back": _back(prices, scale),
+            "back": _back(multipliers, scale),
             "limit": limit,
             "children": nothing if number else tree,
             "meter": meter,
         }
         if account is not None and number == len(stages) - 1:
-            _check_accounted(rules, prices)
+            _check_accounted(rules, multipliers)
             if Spending(**common, account=account.scaled(scale)).remains():
                 raise Rejected(
                     "leaf: labellings that cost less, or score more at that cost, are not ruled out"
                 )
             return
         left = Followed(**common).graph()
-    bound = _bound(left, prices, scale)
+    bound = _bound(left, multipliers, scale)
     if bound > limit and not is_forbidden(bound):
         raise Rejected(
             f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats((bound + lists) // scale)!r} are not ruled out"
@@ -223,7 +223,7 @@ def _check_leaf(
 
 
 def _shares(
-    rules: Sequence[GroundRule], stage: Any, machines: set[Part], scale: int, account: Account | None
+    rules: Sequence[GroundRule], stage: Any, machines: set[MachineKey], scale: int, account: Account | None
 ) -> list[Share]:
     """What lists of tokens give to the lattice, where their machines are not followed as well."""
     result = []
@@ -233,7 +233,7 @@ def _shares(
             raise Rejected(f"leaf: {rules[rule].name!r} has shares, and its machine is named too")
         if account is not None:
             raise Rejected(f"leaf: {rules[rule].name!r} has shares, where account is kept")
-        result.append(read_share(rules[rule], rules[rule].parts[place], rows, scale))
+        result.append(read_share(rules[rule], rules[rule].components[place], rows, scale))
     return result
 
 
@@ -249,21 +249,21 @@ def _check_sum(lattice: Lattice, shares: Sequence[Share]) -> None:
 
 def _first_machine(rule: GroundRule, part: int) -> int:
     """The place of a part's first machine among the rule's."""
-    return sum(len(before.machines or ()) for before in rule.parts[:part])
+    return sum(len(before.machines or ()) for before in rule.components[:part])
 
 
-def _check_accounted(rules: Sequence[GroundRule], prices: list[Price]) -> None:
+def _check_accounted(rules: Sequence[GroundRule], multipliers: list[Price]) -> None:
     """Refuse a price that is charged but not spent, as what is spent would be too little to tell the score from."""
-    for price in prices:
+    for price in multipliers:
         if rules[price.rule].penalty is not None:
             raise Rejected(
                 f"leaf: {rules[price.rule].name!r} has a multiplier, but does not follow where account is kept"
             )
 
 
-def _bound(left: Product | Graph, prices: list[Price], scale: int) -> int:
+def _bound(left: Product | Graph, multipliers: list[Price], scale: int) -> int:
     """On every labelling that is left, fine units."""
-    return int(add(left.ahead(0)[0], np.array(_back(prices, scale))))
+    return int(add(left.ahead(0)[0], np.array(_back(multipliers, scale))))
 
 
 def _shared(rule: GroundRule) -> bool:
@@ -276,7 +276,7 @@ def _once(rule: GroundRule) -> bool:
     return rule.binary and rule.penalty is not None
 
 
-def _named(rules: Sequence[GroundRule], key: Any, what: str) -> Part:
+def _named(rules: Sequence[GroundRule], key: Any, what: str) -> MachineKey:
     """The key of a rule's part or machine, which must exist."""
     if not isinstance(key, tuple) or len(key) != 2:
         raise Rejected(f"leaf: {key!r} is not a pair of a rule and one of its {what}")
@@ -289,7 +289,7 @@ def _named(rules: Sequence[GroundRule], key: Any, what: str) -> Part:
     return rule, place
 
 
-def _machines(rules: Sequence[GroundRule], stages: Sequence[Any]) -> list[list[Part]]:
+def _machines(rules: Sequence[GroundRule], stages: Sequence[Any]) -> list[list[MachineKey]]:
     """The machines of each stage, each of which is named once, and together with those that it pays with."""
     result = [[_named(rules, key, "machines") for key in stage] for stage in stages]
     stage_of: dict[Any, int] = {}
@@ -309,7 +309,7 @@ def _machines(rules: Sequence[GroundRule], stages: Sequence[Any]) -> list[list[P
 def _price(rules: Sequence[GroundRule], key: Any, each: Any) -> Price:
     """A multiplier that is charged; of a rule that costs nothing, none is."""
     rule, place = _named(rules, key, "parts")
-    ground, part = rules[rule], rules[rule].parts[place]
+    ground, part = rules[rule], rules[rule].components[place]
     if not isinstance(each, Integral) or isinstance(each, bool):
         raise Rejected(f"leaf: the multiplier of {ground.name!r} is {each!r}, which is no whole number")
     if not isinstance(part, Sum) or _once(ground):
@@ -336,7 +336,11 @@ def _given_back(part: Sum, each: int, penalty: int | None) -> int | None:
 
 
 def _check_size(
-    lattice: Lattice, rules: Sequence[GroundRule], prices: list[Price], machines: set[Part], scale: int
+    lattice: Lattice,
+    rules: Sequence[GroundRule],
+    multipliers: list[Price],
+    machines: set[MachineKey],
+    scale: int,
 ) -> None:
     """Refuse numbers that 64 bits might not hold, by adding up their sizes in Python's own."""
     T = len(lattice.node)
@@ -344,7 +348,7 @@ def _check_size(
     total += sum(scale * (rules[r].penalty or 0) * rules[r].machines[m].most for r, m in machines)
     if any(scale * (rules[r].penalty or 0) > passes.LARGEST_KEY for r, _ in machines):
         raise Rejected("leaf: a penalty is larger than what can be checked without overflow")
-    for price in prices:
+    for price in multipliers:
         largest = abs(price.each) * T * _largest(price.part.steps.values) + abs(price.back or 0)
         total += largest * scale // FINE
     if total > LARGEST:
@@ -361,17 +365,17 @@ def _scaled(values: Grid, scale: int) -> Grid:
     return np.where(is_forbidden(values), FORBIDDEN, np.where(is_forbidden(values), 0, values) * scale)
 
 
-def _charges(prices: list[Price], scale: int) -> list[StepTable]:
+def _charges(multipliers: list[Price], scale: int) -> list[StepTable]:
     return [
         StepTable(-(price.each * scale // FINE) * price.part.steps.values, price.part.steps.index)
-        for price in prices
+        for price in multipliers
     ]
 
 
-def _back(prices: list[Price], scale: int) -> int:
-    return sum(price.back or 0 for price in prices) * scale // FINE
+def _back(multipliers: list[Price], scale: int) -> int:
+    return sum(price.back or 0 for price in multipliers) * scale // FINE
 
 
-def _worth(prices: list[Price], key: Part, scale: int) -> tuple[StepTable, int] | None:
-    result = [(price.part.steps, price.each * scale // FINE) for price in prices if price.machine == key]
+def _worth(multipliers: list[Price], key: MachineKey, scale: int) -> tuple[StepTable, int] | None:
+    result = [(price.part.steps, price.each * scale // FINE) for price in multipliers if price.machine == key]
     return result[0] if result else None

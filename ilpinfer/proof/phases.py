@@ -66,7 +66,7 @@ def weighted(problem: Problem, weight: int) -> Problem:
 
 def _kept(rule: GroundRule, weight: int, unit: int) -> GroundRule:
     penalty = (rule.penalty or 0) // unit * weight
-    return _Kept(rule.name, penalty, rule.binary, rule.parts, rule.forced, rule.overruled)
+    return _Kept(rule.name, penalty, rule.binary, rule.components, rule.forced, rule.overruled)
 
 
 def lowest_score(problem: Problem) -> int:

@@ -16,7 +16,7 @@ from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.guide import joint_symbols
-from ilpinfer.exact.parts import Priced, pack_parts, priced
+from ilpinfer.exact.rule_machines import RuleMachine, pack_rule_machines, rule_machines
 from ilpinfer.exact.viterbi import VITERBI, completions
 from ilpinfer.kernels import discrepancy as kernels
 from ilpinfer.kernels.hashing import enter
@@ -103,8 +103,8 @@ class Search:
         early, late = _parts(
             self.folded, self.task.deadline, all_early=self.parameters.variant != "published"
         )
-        self.joint = joint_of(pack_parts(early, lattice), joint_symbols(lattice, early))
-        packed = pack_parts(late, lattice)
+        self.joint = joint_of(pack_rule_machines(early, lattice), joint_symbols(lattice, early))
+        packed = pack_rule_machines(late, lattice)
         self.late = kernels.Late(packed, small(packed.joint), small(packed.joint))
         self.shift = (
             self._shift() if self.parameters.zero == "best" else np.zeros(len(lattice.node), np.int64)
@@ -232,13 +232,15 @@ class Search:
             stack.joint[at] = np.searchsorted(used, stack.joint[at])
 
 
-def _parts(folded: Problem, deadline: Deadline, *, all_early: bool) -> tuple[list[Priced], list[Priced]]:
+def _parts(
+    folded: Problem, deadline: Deadline, *, all_early: bool
+) -> tuple[list[RuleMachine], list[RuleMachine]]:
     """The machines that are followed on prefixes, and those that are evaluated on whole labellings only.
 
     A rule is evaluated on prefixes where it may be (the set P, section 4.1): where no longer prefix can break it less,
     or, for a hard one, none can mend it. Those that count once over several machines stay together.
     """
-    early, late = list[Priced](), list[Priced]()
+    early, late = list[RuleMachine](), list[RuleMachine]()
     for r, rule in enumerate(folded.rules):
         if deadline.passed:
             raise OutOfTime
@@ -246,7 +248,7 @@ def _parts(folded: Problem, deadline: Deadline, *, all_early: bool) -> tuple[lis
             m.automaton.partial == "exact" or (rule.penalty is None and bool(m.automaton.partial))
             for m in rule.machines
         )
-        parts = [part for group in priced(rule, r) for part in group]
+        parts = [part for group in rule_machines(rule, r) for part in group]
         (early if all_early or testable else late).extend(parts)
     return early, late
 

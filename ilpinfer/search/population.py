@@ -14,7 +14,7 @@ from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
 from ilpinfer.core.result import Path, Result, Task
 from ilpinfer.exact.guide import joint_symbols
-from ilpinfer.exact.parts import Priced, pack_parts, priced
+from ilpinfer.exact.rule_machines import RuleMachine, pack_rule_machines, rule_machines
 from ilpinfer.exact.viterbi import VITERBI, viterbi
 from ilpinfer.kernels import evolution as kernels
 from ilpinfer.kernels.machines import Joint, Memo, memo_of
@@ -101,7 +101,7 @@ class Population:
         self.incumbents = Incumbents(self.folded, self.task)
         chain = chain_of(lattice)
         self.scores = chain._replace(pool=_last_added(chain.pool), step=_last_added(chain.step))
-        self.packed, self.symbols = pack_parts(parts, lattice), joint_symbols(lattice, parts)
+        self.packed, self.symbols = pack_rule_machines(parts, lattice), joint_symbols(lattice, parts)
         self.memo = self._memo(1024 + 8 * T)
         N = mu + lam
         self.people = kernels.People(
@@ -119,12 +119,12 @@ class Population:
         self.records = kernels.Records(integers(room), integers(room), small(room, T))
         self.counts = np.array([0, 0, 0, FORBIDDEN])
 
-    def _parts(self) -> list[Priced]:
-        result: list[Priced] = []
+    def _parts(self) -> list[RuleMachine]:
+        result: list[RuleMachine] = []
         for r, rule in enumerate(self.folded.rules):
             if self.task.deadline.passed:
                 raise OutOfTime
-            result += [part for group in priced(rule, r) for part in group]
+            result += [part for group in rule_machines(rule, r) for part in group]
         return result
 
     def _memo(self, n: int) -> Memo:

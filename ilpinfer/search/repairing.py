@@ -8,7 +8,7 @@ from formulations.grid import LIMIT, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import STRETCH
 from ilpinfer.core.result import Result, Task
-from ilpinfer.exact.follow import LABEL_SETTING
+from ilpinfer.exact.label_setting import LABEL_SETTING
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round
 from ilpinfer.kernels import repairing as kernels
@@ -38,14 +38,14 @@ def greedy(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 def relaxation_guided(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The labelling of the engine's Lagrangian relaxation, repaired (Rush and Collins 2012, section 7).
 
-    Rules that Viterbi's labelling breaks are inside the relaxation, or bear prices.
+    Rules that Viterbi's labelling breaks are inside the relaxation, or bear multipliers.
     """
     task.deadline.excuse(LABEL_SETTING.warm())
 
     def relaxed(folded: Problem, path: Path, task: Task) -> Path | None:
         progress = Progress.of(problem, task.deadline)
-        relaxation = Round(progress, progress.parts(progress.fresh([path], [])), 1)
-        result = relaxation.guide.solve(relaxation.prices, task.deadline)
+        relaxation = Round(progress, progress.machines(progress.fresh([path], [])), 1)
+        result = relaxation.guide.solve(relaxation.multipliers, task.deadline)
         if result is None or is_forbidden(result.bound):
             return None
         return relaxation.tighten(result).path if relaxation.charged else result.path

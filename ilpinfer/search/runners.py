@@ -86,7 +86,7 @@ def forced(problem: Problem) -> Problem:
 def _evaluated(rule: GroundRule) -> GroundRule:
     machines = tuple(
         Machine(m.steps, m.automaton.on_prefixes(keep=rule.penalty is None))
-        for part in rule.parts
+        for part in rule.components
         for m in part.machines or ()
     )
-    return replace(rule, parts=(*machines, *rule.unseen))
+    return replace(rule, components=(*machines, *rule.unseen))

@@ -87,7 +87,7 @@ def draw_statements(
     if machines and rng.random() < 0.5:
         pool, tying, whole, few = machines, 0.05, True, (2, 3, 4, 6, 8)
     elif whole:
-        pool = [case for case in pool if case.rule.parts(known) is not None]
+        pool = [case for case in pool if case.rule.components(known) is not None]
     for number in range(rng.choice(few)):
         kind = rng.random()
         if kind < 0.12:
@@ -96,7 +96,7 @@ def draw_statements(
             price = math.inf if hard and rng.random() < 0.7 else penalty(rng)
             made = tied(rng, labels, words, price, f"tied {number}", ABSENT if absent else "")
             assert isinstance(made.item, Rule)
-            if not whole or made.item.parts(known) is not None:
+            if not whole or made.item.components(known) is not None:
                 result.append(made)
         else:
             case = rng.choice(pool)

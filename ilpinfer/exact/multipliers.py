@@ -1,4 +1,4 @@
-"""Lagrangian prices on sums, by subgradients with Polyak's step (Rush and Collins 2012, section 3)."""
+"""Lagrangian multipliers on sums, by subgradients with Polyak's step (Rush and Collins 2012, section 3)."""
 
 import numpy as np
 
@@ -13,15 +13,17 @@ PATIENCE = 4
 """Steps without a lower bound before the steps get shorter."""
 
 
-def tighten(guide: Guide, prices: Integers, relaxed: Relaxed, progress: Progress) -> tuple[Integers, Relaxed]:
+def tighten(
+    guide: Guide, multipliers: Integers, relaxed: Relaxed, progress: Progress
+) -> tuple[Integers, Relaxed]:
     """Prices, grid units (R,), with as low a bound as the subgradient finds, and the relaxation at them.
 
     It aims at the value of the best labelling so far, and stops where the bound comes down to it, or where the
     relaxation's own labelling attains the bound.
     """
-    box = np.array([part.prices for part in guide.charged]).T
-    best_prices, best = prices, relaxed
-    at, now, share, stale = prices, relaxed, 1.0, 0
+    box = np.array([part.multipliers for part in guide.charged]).T
+    best_multipliers, best = multipliers, relaxed
+    at, now, share, stale = multipliers, relaxed, 1.0, 0
     for _ in range(ROUNDS):
         judged = progress.judge(now.path)
         if judged.value >= best.bound or progress.value >= best.bound:
@@ -41,11 +43,11 @@ def tighten(guide: Guide, prices: Integers, relaxed: Relaxed, progress: Progress
             break
         at, now = following, solved
         if now.bound < best.bound:
-            best_prices, best, stale = at, now, 0
+            best_multipliers, best, stale = at, now, 0
         else:
             stale += 1
             if stale == PATIENCE:
-                share, stale, at, now = share / 2, 0, best_prices, best
+                share, stale, at, now = share / 2, 0, best_multipliers, best
                 if share < 0.1:
                     break
-    return best_prices, best
+    return best_multipliers, best

@@ -6,7 +6,7 @@ from formulations.automata.machine import Machine
 from formulations.dtypes import Integers
 
 
-class Part(Protocol):
+class Component(Protocol):
     """A ground rule, or a piece of one: a `Machine`, a `Sum` or a `Circuit`."""
 
     @property

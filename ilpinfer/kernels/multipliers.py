@@ -1,4 +1,4 @@
-"""Lagrangian prices on sums, and scores that the prices are moved into: any labelling is worth the same as before.
+"""Lagrangian multipliers on sums, and scores that the multipliers are moved into: any labelling is worth the same as before.
 
 A price is taken off for each unit of a sum's weight on a step, and the sum's machine gives back the most that it can: what
 it charges then is what a labelling lacks of that (Rush and Collins 2012, section 3; reparametrizations of Werner 2007).
@@ -21,8 +21,8 @@ from ilpinfer.kernels.tables import (
     LOW,
     MACHINES,
     MOST,
+    MULTIPLIERS,
     NODES,
-    PRICES,
     PROVED,
     STATES,
     STRIDE,
@@ -43,7 +43,7 @@ GUESS = 4 * UNITS_PER_NAT
 CELLS = 4
 """Scores that are charged in the time of one step of label setting, about."""
 MOST_PAIRS = 2**20
-"""Classes of steps and machines together, beyond which there are no prices."""
+"""Classes of steps and machines together, beyond which there are no multipliers."""
 
 
 @subroutine
@@ -70,8 +70,8 @@ def _charge(machines, m, price, c, i, row):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _charge_all(handle, pairs, prices, edge, first, own):  # type: ignore[no-untyped-def]
-    """Fill edge (P, K, Kp) and own (K,), from `first` (K,) of the first token, with scores less prices."""
+def _charge_all(handle, pairs, multipliers, edge, first, own):  # type: ignore[no-untyped-def]
+    """Fill edge (P, K, Kp) and own (K,), from `first` (K,) of the first token, with scores less multipliers."""
     machines, K = handle.machines, len(own)
     for p in range(len(pairs)):
         for i in range(K):
@@ -79,12 +79,12 @@ def _charge_all(handle, pairs, prices, edge, first, own):  # type: ignore[no-unt
                 edge[p, i, j] = handle.scores.edge[pairs[p, 0], i, j]
     for j in range(K):
         own[j] = first[j]
-    for m in range(len(prices)):
-        if prices[m]:
-            _charge(machines, m, prices[m], pairs[0, 1], -1, own)
+    for m in range(len(multipliers)):
+        if multipliers[m]:
+            _charge(machines, m, multipliers[m], pairs[0, 1], -1, own)
             for p in range(len(pairs)):
                 for i in range(K):
-                    _charge(machines, m, prices[m], pairs[p, 1], i, edge[p, i, :K])
+                    _charge(machines, m, multipliers[m], pairs[p, 1], i, edge[p, i, :K])
 
 
 @subroutine
@@ -100,21 +100,21 @@ def _clear(array):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _priced(prices):  # type: ignore[no-untyped-def]
+def _priced(multipliers):  # type: ignore[no-untyped-def]
     """How many have a price."""
     count = 0
-    for price in prices:
+    for price in multipliers:
         count += price != 0
     return count
 
 
 @subroutine
-def _given_back(machines, prices):  # type: ignore[no-untyped-def]
+def _given_back(machines, multipliers):  # type: ignore[no-untyped-def]
     """The most that sums give back."""
     total = np.int64(0)
-    for m in range(len(prices)):
-        if prices[m]:
-            total += prices[m] * machines.sums[m, HIGH if prices[m] > 0 else LOW]
+    for m in range(len(multipliers)):
+        if multipliers[m]:
+            total += multipliers[m] * machines.sums[m, HIGH if multipliers[m] > 0 else LOW]
     return total
 
 
@@ -133,14 +133,14 @@ def _weigh(machines, classes, path, K, units):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _slopes(machines, prices, units):  # type: ignore[no-untyped-def]
+def _slopes(machines, multipliers, units):  # type: ignore[no-untyped-def]
     """Turn units into a subgradient of the bound with its sign changed, 0 at the end of a box; returns its squared norm."""
     norm = np.int64(0)
-    for m in range(len(prices)):
+    for m in range(len(multipliers)):
         low, high, least, most = machines.sums[m]
-        side = high if prices[m] > 0 else low
-        away = units[m] - (side if prices[m] else min(max(units[m], low), high))
-        if (away > 0 and prices[m] >= most) or (away < 0 and prices[m] <= least):
+        side = high if multipliers[m] > 0 else low
+        away = units[m] - (side if multipliers[m] else min(max(units[m], low), high))
+        if (away > 0 and multipliers[m] >= most) or (away < 0 and multipliers[m] <= least):
             away = 0
         units[m] = away
         norm += away * away
@@ -148,15 +148,15 @@ def _slopes(machines, prices, units):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _settle(machines, prices):  # type: ignore[no-untyped-def]
+def _settle(machines, multipliers):  # type: ignore[no-untyped-def]
     """What machines charge where each gives back as much as it can at its price, in advance; and what that comes to."""
     cost, final, total = machines.cost.copy(), machines.final.copy(), 0
-    owing, count = np.empty(len(prices), np.int32), 0
-    for m in range(len(prices)):
+    owing, count = np.empty(len(multipliers), np.int32), 0
+    for m in range(len(multipliers)):
         begin = machines.layout[m, FINAL]
         end = begin + machines.layout[m, STATES]
-        if prices[m]:
-            total += _give_back(machines, m, prices[m], cost, final[begin:end])
+        if multipliers[m]:
+            total += _give_back(machines, m, multipliers[m], cost, final[begin:end])
         if final[begin]:
             owing[count] = m
             count += 1
@@ -189,20 +189,20 @@ def _give_back(machines, m, price, cost, final):  # type: ignore[no-untyped-def]
 
 @subroutine
 def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room, steps):  # type: ignore[no-untyped-def]
-    """Lower the bound by prices, marks[1] (M,), which begin at 0, with Polyak's steps towards the best value that is known.
+    """Lower the bound by multipliers, marks[1] (M,), which begin at 0, with Polyak's steps towards the best value that is known.
 
     It takes as long as so many steps of label setting at most. Other parameters as `decoding._decode`; recursion : completion,
-    tail and the best value without prices, all changed. In `result` the bound goes down, better labellings are entered, and it
+    tail and the best value without multipliers, all changed. In `result` the bound goes down, better labellings are entered, and it
     is `PROVED` where one attains the bound.
 
     Returns
     -------
-    a handle whose scores and machines have the prices in them, and emission (T, K) and rows (T,) for it; the entries of
+    a handle whose scores and machines have the multipliers in them, and emission (T, K) and rows (T,) for it; the entries of
     edge scores in `tokens` belong to it
     """
     machines, windows, scores = handle.machines, handle.windows, handle.scores
     completion, tail, total = recursion
-    mask, prices = marks[0], marks[1]
+    mask, multipliers = marks[0], marks[1]
     T, K = len(rows), emission.shape[1]
     classes, edge_at, trial = tokens[MACHINES, :T], tokens[3, :T], tokens[4, :T]
     own, order = np.empty((T, K), np.int64), np.arange(T)
@@ -215,7 +215,11 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
     pairs = _pairs(edge_at, classes, len(scores.edge), len(machines.table))
     edge = np.full((len(pairs), K, scores.edge.shape[2]), FORBIDDEN)
     charged = Handle(windows, Scores(scores.node, edge, scores.which), machines)
-    at, units, best_path = np.zeros(len(prices), np.int64), np.empty(len(prices), np.int64), trial.copy()
+    at, units, best_path = (
+        np.zeros(len(multipliers), np.int64),
+        np.empty(len(multipliers), np.int64),
+        trial.copy(),
+    )
     bound = best = best_total = total
     share, stale, spent = 1.0, 0, 0
     for _ in range(ROUNDS):
@@ -230,7 +234,7 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
             _copy(trial, path)
         if value == bound:
             result[CODE] = PROVED
-            _copy(at, prices)
+            _copy(at, multipliers)
             break
         norm = _slopes(machines, at, units)
         target = result[VALUE] if result[VALUE] > DEAD else best - GUESS
@@ -252,7 +256,7 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
         trace(edge, edge_at, completion, tail, total, trial)
         if bound < best:
             best, best_total, stale = bound, total, 0
-            _copy(at, prices)
+            _copy(at, multipliers)
             _copy(trial, best_path)
         else:
             stale += 1
@@ -260,16 +264,16 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
                 share, stale = share / 2, 0
                 if share < SHORTEST:
                     break
-                _copy(prices, at)
+                _copy(multipliers, at)
                 _copy(best_path, trial)
                 total, bound = best_total, best
     result[BOUND] = min(result[BOUND], bound if result[CODE] == PROVED else best)
-    result[PRICES] = _priced(prices)
+    result[MULTIPLIERS] = _priced(multipliers)
     _clear(mask)
     if result[CODE] == PROVED:
         return charged, own, order
-    cost, final, owing, given_back = _settle(machines, prices)
-    _charge_all(handle, pairs, prices, edge, emission[rows[0]], own[0])
+    cost, final, owing, given_back = _settle(machines, multipliers)
+    _charge_all(handle, pairs, multipliers, edge, emission[rows[0]], own[0])
     for j in range(K):
         own[0, j] += given_back
     return (

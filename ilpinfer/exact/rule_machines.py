@@ -11,7 +11,7 @@ from formulations.automata.machine import Machine
 from formulations.automata.sums import Sum
 from formulations.grid import FORBIDDEN
 from formulations.problem.problem import GroundRule
-from ilpinfer.core.certificate import Part
+from ilpinfer.core.certificate import MachineKey
 from ilpinfer.kernels.packed import Packed, pack_machines
 
 _LARGEST = 2**56
@@ -19,21 +19,21 @@ _LARGEST = 2**56
 
 
 @dataclass(frozen=True, eq=False)
-class Priced:
+class RuleMachine:
     """A machine to follow.
 
     Parameters
     ----------
     key : the rule among those before folding, and the machine among the rule's
-    part : the rule, and the part among the rule's
+    component : the rule, and the component among the rule's
     machine : emits each violation as early as it is certain; once only, where the rule counts at most once
     penalty : grid units a violation; None for a hard rule
     shared : whether the rule counts at most once over several machines
     total : the sum that the machine counts, where its violations count singly
     """
 
-    key: Part
-    part: Part
+    key: MachineKey
+    component: MachineKey
     machine: Machine
     penalty: int | None
     shared: bool = False
@@ -50,7 +50,7 @@ class Priced:
         return _price(self.machine.final, self.penalty)
 
     @property
-    def prices(self) -> tuple[int, int]:
+    def multipliers(self) -> tuple[int, int]:
         """The least and the greatest multiplier of its sum, grid units a unit of weight."""
         assert self.total is not None
         weight = max(1, *(abs(side) for side in self.total.reach))
@@ -62,18 +62,18 @@ def _price(violations: NDArray[np.int64], penalty: int | None) -> NDArray[np.int
     return np.where(violations > 0, -FORBIDDEN, 0) if penalty is None else penalty * violations
 
 
-def priced(rule: GroundRule, number: int) -> list[list[Priced]]:
+def rule_machines(rule: GroundRule, number: int) -> list[list[RuleMachine]]:
     """The machines of each of a rule's parts; `number` is the rule's among those before folding."""
     once = rule.binary and rule.penalty is not None
     shared = once and len(rule.machines) > 1
-    result: list[list[Priced]] = []
+    result: list[list[RuleMachine]] = []
     count = 0
-    for p, part in enumerate(rule.parts):
+    for p, part in enumerate(rule.components):
         machines = part.machines or ()
         total = part if isinstance(part, Sum) and not once else None
         result.append(
             [
-                Priced(
+                RuleMachine(
                     (number, count + m),
                     (number, p),
                     (machine.once if once and not shared else machine).early,
@@ -88,7 +88,7 @@ def priced(rule: GroundRule, number: int) -> list[list[Priced]]:
     return result
 
 
-def pack_parts(parts: Sequence[Priced], lattice: Lattice) -> Packed:
+def pack_rule_machines(parts: Sequence[RuleMachine], lattice: Lattice) -> Packed:
     """Flat arrays of the machines, for kernels."""
     once = [part.key[0] if part.shared else None for part in parts]
     return pack_machines([part.machine for part in parts], [part.penalty for part in parts], once, lattice)

@@ -14,8 +14,8 @@ from formulations import constraints as C
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.guide import Guide, Relaxed, everything, joint_symbols, survivors
-from ilpinfer.exact.parts import Priced, pack_parts, priced
-from ilpinfer.kernels import follow as kernels
+from ilpinfer.exact.rule_machines import RuleMachine, pack_rule_machines, rule_machines
+from ilpinfer.kernels import machine_label_setting as kernels
 from ilpinfer.kernels.machines import joint_of
 from ilpinfer.kernels.packed import chain_of
 from ilpinfer.kernels.warming import Stage, example_problem
@@ -29,7 +29,7 @@ _LARGEST_MEMO = 4_000_000
 
 
 @dataclass(frozen=True)
-class Followed:
+class MachineTemplate:
     """What label setting has found.
 
     Parameters
@@ -55,9 +55,9 @@ class Followed:
 
 def follow(
     guide: Guide,
-    prices: Integers,
+    multipliers: Integers,
     relaxed: Relaxed,
-    parts: Sequence[Priced],
+    parts: Sequence[RuleMachine],
     deadline: Deadline,
     *,
     floor: int = FORBIDDEN,
@@ -65,12 +65,12 @@ def follow(
     beam: bool = False,
     copies: int = 1,
     purse: int = -1,
-) -> Followed:
+) -> MachineTemplate:
     """The best labellings under the machines of `parts`.
 
     Parameters
     ----------
-    guide, prices, relaxed : whose completions bound what can follow; the parts inside it and those charged come
+    guide, multipliers, relaxed : whose completions bound what can follow; the parts inside it and those charged come
         first among `parts`
     floor : grid units; prefixes that cannot reach it are dropped
     width : how many prefixes a token may have; more end the search, or, with `beam`, only the best are kept
@@ -83,14 +83,14 @@ def follow(
     room = width * B if beam else min(width, 512)
     front, fresh = _prefixes(width if beam else room), _extensions(room)
     front.value[0], front.key[0] = 0, 0
-    joint = joint_of(pack_parts(parts, lattice), joint_symbols(lattice, parts))
+    joint = joint_of(pack_rule_machines(parts, lattice), joint_symbols(lattice, parts))
     back = kernels.Back(
         _empty(4096 + len(front.value)), _empty(4096 + len(front.value)), np.zeros(T + 1, np.int64)
     )
-    counts, bounds = np.array([0, 1, FORBIDDEN]), _bounds(guide, prices, relaxed, parts)
+    counts, bounds = np.array([0, 1, FORBIDDEN]), _bounds(guide, multipliers, relaxed, parts)
     while counts[0] < T:
         if deadline.passed:
-            return Followed([], [], relaxed.bound, whole=False)
+            return MachineTemplate([], [], relaxed.bound, whole=False)
         now = len(front.value)
         limits = kernels.Limits(floor, purse, now, copies, _WORK_PER_CALL)
         arrays = bounds, joint, front, fresh, back, counts
@@ -104,25 +104,27 @@ def follow(
             front, fresh = wider, _extensions(len(wider.value))
         elif code == kernels.FRESH:
             if copies == 1 or len(fresh.value) >= width * B:
-                return Followed([], [], relaxed.bound, whole=False)
+                return MachineTemplate([], [], relaxed.bound, whole=False)
             fresh = _extensions(4 * len(fresh.value))
         elif code == kernels.MEMO:
             if joint.memo.after.size > _LARGEST_MEMO:
-                return Followed([], [], relaxed.bound, whole=False)
+                return MachineTemplate([], [], relaxed.bound, whole=False)
             joint = joint.grown()
     if counts[2] > FORBIDDEN and not beam:
-        return Followed([], [], relaxed.bound, whole=False)
+        return MachineTemplate([], [], relaxed.bound, whole=False)
     size = int(counts[1])
     values, spent = front.value[:size], front.key[:size, 1]
     order = [h for h in np.lexsort((-values, spent)).tolist() if values[h] >= max(floor, FORBIDDEN // 2)]
     paths = [lattice.labels_of(_backtrack(back, h)) for h in order]
-    return Followed(paths, values[order].tolist(), int(counts[2]), spent=spent[order].tolist())
+    return MachineTemplate(paths, values[order].tolist(), int(counts[2]), spent=spent[order].tolist())
 
 
-def _bounds(guide: Guide, prices: Integers, relaxed: Relaxed, parts: Sequence[Priced]) -> kernels.Bounds:
+def _bounds(
+    guide: Guide, multipliers: Integers, relaxed: Relaxed, parts: Sequence[RuleMachine]
+) -> kernels.Bounds:
     """The most that can follow a state, and what the kernel adds up to bound a prefix."""
     inside = len(guide.inside)
-    ahead = guide.futures(dict(zip((p.key for p in guide.charged), prices.tolist(), strict=True)))
+    ahead = guide.futures(dict(zip((p.key for p in guide.charged), multipliers.tolist(), strict=True)))
     radix = np.zeros(len(parts), np.int64)
     radix[:inside] = guide.radix
     completion, room = relaxed.completion, sum(ahead.most.get(part.key, 0) for part in parts)
@@ -156,12 +158,12 @@ def _doubled(array: NDArray[np.int32]) -> NDArray[np.int32]:
 
 def _example() -> None:
     problem = example_problem(C.at_most_runs("0", 1), C.at_least_runs("1", 1, penalty=1.0))
-    inside, charged = (priced(rule, place)[0] for place, rule in enumerate(problem.rules))
-    guide, prices = Guide(problem.lattice, inside, charged), np.array([-1])
+    inside, charged = (rule_machines(rule, place)[0] for place, rule in enumerate(problem.rules))
+    guide, multipliers = Guide(problem.lattice, inside, charged), np.array([-1])
     survivors(problem.lattice, everything(problem.lattice), np.zeros((3, 2), np.int64), 0)
-    relaxed = guide.solve(prices, Deadline())
+    relaxed = guide.solve(multipliers, Deadline())
     if relaxed is not None:
-        follow(guide, prices, relaxed, [*inside, *charged], Deadline(), width=64)
+        follow(guide, multipliers, relaxed, [*inside, *charged], Deadline(), width=64)
 
 
 LABEL_SETTING = Stage("engine", "multipliers and label setting", _example)
