@@ -228,7 +228,7 @@ def _shares(
     """What lists of tokens give to the lattice, where their machines are not followed as well."""
     result = []
     for key, rows in dict(stage).items():
-        rule, place = _named(rules, key, "parts")
+        rule, place = _named(rules, key, "components")
         if (rule, _first_machine(rules[rule], place)) in machines:
             raise Rejected(f"leaf: {rules[rule].name!r} has shares, and its machine is named too")
         if account is not None:
@@ -308,7 +308,7 @@ def _machines(rules: Sequence[GroundRule], stages: Sequence[Any]) -> list[list[M
 
 def _price(rules: Sequence[GroundRule], key: Any, each: Any) -> Price:
     """A multiplier that is charged; of a rule that costs nothing, none is."""
-    rule, place = _named(rules, key, "parts")
+    rule, place = _named(rules, key, "components")
     ground, part = rules[rule], rules[rule].components[place]
     if not isinstance(each, Integral) or isinstance(each, bool):
         raise Rejected(f"leaf: the multiplier of {ground.name!r} is {each!r}, which is no whole number")
