@@ -360,9 +360,9 @@ def test_a_value_that_is_not_the_rules_is_an_error():
     lying = replace(fresh().context, at_hand=compile_problem(trellis(5), RULES))
     from ilpinfer.core.deadline import Deadline
     from ilpinfer.core.result import Result
-    from ilpinfer.decoding.reporting import reported
+    from ilpinfer.decoding.reporting import solution_of
 
-    solution = reported(Result(np.zeros(12, np.int64), 7, value=7), lying, Deadline())
+    solution = solution_of(Result(np.zeros(12, np.int64), 7, value=7), lying, Deadline())
     assert (solution.status, solution.score) == ("optimal", 7 * UNIT)
     with pytest.raises(ArithmeticError, match="value 7 of a labelling"):
         _ = solution.violations

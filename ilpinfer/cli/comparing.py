@@ -17,7 +17,7 @@ from ilpinfer.core.methods import method as method_named
 from ilpinfer.core.request import Request, deadline_for
 from ilpinfer.corpus.conversion import taken_as
 from ilpinfer.corpus.sequences import InputError
-from ilpinfer.decoding.failures import attempted, failed
+from ilpinfer.decoding.failures import attempt, failure
 from ilpinfer.decoding.single import decode
 from ilpinfer.evaluation.comparison import Disagreement, Tally, check_agreement, row_of, tallies
 from ilpinfer.evaluation.report import report
@@ -117,11 +117,13 @@ class _Work:
     def _row(self, number: int, item: Scored, name: str) -> Row:
         if item.trellis is None:
             assert item.error is not None
-            solution, scheme = failed(item.error, "none"), ""
+            solution, scheme = failure(item.error, "none"), ""
         else:
             scheme, call = item.trellis.labels.scheme, {"method": name, **self.plan[name]}
             decoded = partial(decode, item.trellis, self.rules, **call)
-            solution = attempted(decoded, on_error(), name)
+            solution = attempt(
+                decoded, on_error(), lambda error, seconds: failure(error, name, seconds=seconds)
+            )
         row = row_of(number, name, checked(solution), item.gold, scheme)
         return {**row, "reason": f"{item.example.where}: {solution.reason}"} if solution.error else row
 

@@ -19,7 +19,7 @@ from ilpinfer.core.methods import method as method_named
 from ilpinfer.core.request import Request, deadline_for
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.decoding.failures import attempted, failed
+from ilpinfer.decoding.failures import attempt, failure
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
 from ilpinfer.errors import traceback_wanted
 from ilpinfer.pipelines.trellises import Scored
@@ -109,7 +109,7 @@ class _Work:
         numbered = list(enumerate(self.scored))[begin:]
         results = self.solve((item.trellis for _, item in numbered if item.trellis is not None), self.rules)
         for number, item in numbered:
-            solutions, trace = next(results) if item.error is None else ([failed(item.error, "none")], [])
+            solutions, trace = next(results) if item.error is None else ([failure(item.error, "none")], [])
             rows = [self._row(number, item, solution) for solution in solutions]
             if len(rows) > 1:
                 rows = [{**row, "rank": rank, "ranks": len(rows)} for rank, row in enumerate(rows, 1)]
@@ -132,7 +132,7 @@ class _Work:
         except Exception as error:
             if traceback_wanted():
                 raise
-            solution = failed(error, solution.method)
+            solution = failure(error, solution.method)
             values = solution.to_dict()
         if checked(solution).error:
             values["reason"] = f"{item.example.where}: {solution.reason}"
@@ -161,11 +161,14 @@ def _solver(method: str, time_limit: float | None, options: Row) -> Solve:
         errors, trace = on_error(), Trace()
         watch = (lambda *now: trace.append([finite(x) for x in now])) if options["trace"] else None
         given, again = tee(trellises)
-        result_many = decoder.decode_many(given, top=top, callback=watch, n_jobs=jobs, on_error=errors)
-        for trellis, result in zip(again, result_many, strict=False):
-            solutions: Any = result if top else [result]
-            if not solutions:
-                solutions = list(decoder.decode_many([trellis], on_error=errors))
+        several: Iterator[list[Solution]]
+        if top:
+            several = decoder.decode_many(given, top=int(top), callback=watch, n_jobs=jobs, on_error=errors)
+        else:
+            single = decoder.decode_many(given, callback=watch, n_jobs=jobs, on_error=errors)
+            several = ([solution] for solution in single)
+        for trellis, solutions in zip(again, several, strict=False):
+            solutions = solutions or list(decoder.decode_many([trellis], on_error=errors))
             yield solutions, list(trace)
             trace.clear()
 
@@ -185,19 +188,21 @@ def _two_phase_solver(call: Row, options: Row) -> Solve:
 
     def solve(trellises: Iterable[Trellis], rules: RuleSet) -> Iterator[tuple[list[Solution], Trace]]:
         for trellis in trellises:
-            result = _attempted(trellis, rules, call)
+            result = _two_phases(trellis, rules, call)
             yield (
-                (result if call["top"] else [result]) or [_attempted(trellis, rules, {**call, "top": None})],
+                (result if call["top"] else [result]) or [_two_phases(trellis, rules, {**call, "top": None})],
                 [],
             )
 
     return solve
 
 
-def _attempted(trellis: Trellis, rules: RuleSet, call: Row) -> Any:
-    two_phase = partial(decode_two_phase, trellis, rules, **call)
-    several = call["top"] is not None
-    return attempted(two_phase, on_error(), call["method"], several=several, kind=TwoPhaseSolution)
+def _two_phases(trellis: Trellis, rules: RuleSet, call: Row) -> Any:
+    def failed(error: Exception, seconds: float) -> Any:
+        solution = failure(error, call["method"], TwoPhaseSolution, seconds=seconds)
+        return solution if call["top"] is None else [solution]
+
+    return attempt(partial(decode_two_phase, trellis, rules, **call), on_error(), failed)
 
 
 def _print(rows: list[Row]) -> None:

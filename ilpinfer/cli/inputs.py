@@ -19,6 +19,7 @@ from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.label_names import read_label_names
 from ilpinfer.corpus.logits import Reading
 from ilpinfer.corpus.sequences import Example, InputError, read
+from ilpinfer.decoding.failures import OnError
 from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.pipelines.trellises import Scored, check_rules, score
@@ -86,7 +87,7 @@ def _named_files(value: Any) -> Iterator[str]:
             yield from _named_files(each)
 
 
-def on_error() -> str:
+def on_error() -> OnError:
     """A sequence that cannot be decoded is a row, unless its traceback is asked for."""
     return "raise" if traceback_wanted() else "row"
 

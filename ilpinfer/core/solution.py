@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
@@ -17,6 +18,19 @@ from ilpinfer.core.incumbents import Improvement, Incumbent
 from ilpinfer.core.infeasibility import Infeasibility
 
 
+class Status(StrEnum):
+    """What is proved about a labelling."""
+
+    OPTIMAL = "optimal"
+    """Score and bound are equal."""
+    FEASIBLE = "feasible"
+    """A limit ended the method, or a heuristic has no proof."""
+    INFEASIBLE = "infeasible"
+    """No labelling keeps the hard rules."""
+    UNKNOWN = "unknown"
+    """No labelling that keeps the hard rules was found."""
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A labelling, what it is worth, and what is proved about it. Scores in nats, times in seconds.
@@ -25,8 +39,7 @@ class Solution:
 
     Parameters
     ----------
-    status : "optimal" (score = bound), "feasible" (a limit ended the method, or a heuristic has no proof),
-        "infeasible" (no labelling keeps the hard rules) or "unknown" (no labelling that keeps them was found)
+    status : a `Status`, which equals its text, such as "optimal"
     score : model_score + feature_score - penalty, recomputed from the labelling; -inf without one, and where
         a hard rule is broken
     model_score, feature_score, penalty : its parts
@@ -43,7 +56,7 @@ class Solution:
     error : the type of the error that ended the method, where that was to be reported as a solution
     """
 
-    status: str
+    status: Status
     score: float
     model_score: float
     feature_score: float
@@ -142,7 +155,7 @@ class Solution:
     @property
     def gap(self) -> float:
         """bound - score in nats: 0 when optimal or infeasible, inf when nothing feasible was found."""
-        if self.status in ("optimal", "infeasible"):
+        if self.status in (Status.OPTIMAL, Status.INFEASIBLE):
             return 0.0
         return self.bound - self.score if math.isfinite(self.score) else math.inf
 
@@ -186,7 +199,7 @@ class Solution:
     def to_dict(self, *, incumbents: bool = False) -> dict[str, Any]:
         """Every field as plain values, with None for what is not finite; ready for strict JSON; incumbents if wanted."""
         return {
-            "status": self.status,
+            "status": str(self.status),
             "labels": self.labels if self.has_labelling else None,
             "ids": self.ids.tolist() if self.has_labelling else None,
             "score": finite(self.score),

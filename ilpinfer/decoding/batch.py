@@ -1,31 +1,63 @@
-"""Many trellises under the same rules: one after the other, or in processes of their own."""
+"""Many sequences under the same rules: one after the other, in threads, or in processes of their own."""
 
 import pickle
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import TypeVar, Unpack, overload
 
 from formulations import Trellis
 from formulations.callers import stack_level
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.explanation import Context
+from ilpinfer.core.options import Options
 from ilpinfer.core.request import Request, natural
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.core.solution import Solution
-from ilpinfer.decoding.chunks import answered
+from ilpinfer.decoding.chunks import decode_chunks
 from ilpinfer.decoding.direct import Answer, Direct
-from ilpinfer.decoding.failures import ON_ERROR, attempted
-from ilpinfer.decoding.reporting import stamped
-from ilpinfer.decoding.single import Callback, context_of, decode, decoded, searched
+from ilpinfer.decoding.failures import OnError, attempt, check_on_error, failure
+from ilpinfer.decoding.reporting import with_digest
+from ilpinfer.decoding.single import Callback, context_of, decode, decode_best, decode_top, run_method
 from ilpinfer.decoding.workers import Reply, Workers
 
+Decoded = TypeVar("Decoded")
 AHEAD = 4
-"""Sequences for each process that are taken from the iterable before the first of them is handed back."""
+"""Sequences for each process that are taken from the iterable before the first solution is returned."""
+
+
+@overload
+def decode_many(
+    trellises: Iterable[Trellis],
+    rules: Rules = (),
+    *,
+    method: str = "auto",
+    time_limit: float | None = None,
+    top: None = None,
+    callback: Callback | None = None,
+    n_jobs: int = 1,
+    on_error: OnError = "raise",
+    **options: Unpack[Options],
+) -> Iterator[Solution]: ...
+
+
+@overload
+def decode_many(
+    trellises: Iterable[Trellis],
+    rules: Rules = (),
+    *,
+    method: str = "auto",
+    time_limit: float | None = None,
+    top: int,
+    callback: Callback | None = None,
+    n_jobs: int = 1,
+    on_error: OnError = "raise",
+    **options: Unpack[Options],
+) -> Iterator[list[Solution]]: ...
 
 
 def decode_many(
@@ -37,9 +69,9 @@ def decode_many(
     top: int | None = None,
     callback: Callback | None = None,
     n_jobs: int = 1,
-    on_error: str = "raise",
-    **options: Any,
-) -> Iterator[Any]:
+    on_error: OnError = "raise",
+    **options: Unpack[Options],
+) -> Iterator[Solution] | Iterator[list[Solution]]:
     """`decode` for each of many trellises, in their order, as they are asked for.
 
     Parameters
@@ -48,11 +80,10 @@ def decode_many(
     rules : for all of them
     options : as in `decode`; for the method auto, `threads` that share the sequences of a chunk
     n_jobs : processes; they are started when the first solution is asked for, and end with the iterator
-    on_error : what becomes of an error in decoding one trellis: "raise" ends the iterator with it, "row" hands back a
-        Solution of status "unknown" in its place, with the error's words as `reason` and its type as `error`, and goes
-        on; so too where a process dies
-    method, time_limit, top, callback : as in `decode`; a time limit is for each trellis, and a callback is for one process
-        only
+    on_error : "raise" ends the iterator with an error in decoding one trellis; "row" returns a Solution of status
+        "unknown" in its place, with the message as `reason` and the type as `error`, and goes on. A process that dies is
+        such an error
+    method, time_limit, top, callback : as in `decode`; a time limit is for each trellis, and a callback needs one process
 
     Returns
     -------
@@ -67,119 +98,146 @@ def decode_many(
     """
     threads = options.pop("threads", 1) if method == "auto" else 1
     compiler, request = compiler_of(rules), Request.of(method, time_limit, options)
-    return decoded_many(
-        trellises, compiler, request, top, callback, n_jobs=n_jobs, threads=threads, on_error=on_error
-    )
+    batch = Batch(compiler, request, threads, n_jobs, on_error)
+    return batch.best(trellises, callback) if top is None else batch.top(trellises, top, callback)
 
 
-def decoded_many(
-    trellises: Iterable[Trellis],
-    rules: RuleCompiler,
-    request: Request,
-    top: int | None = None,
-    callback: Callback | None = None,
-    *,
-    n_jobs: int = 1,
-    threads: int = 1,
-    on_error: str = "raise",
-) -> Iterator[Any]:
-    """Each of many trellises decoded; see `decode_many`."""
-    if top is not None:
+@dataclass(frozen=True)
+class Batch:
+    """A request for many sequences.
+
+    Parameters
+    ----------
+    rules, request : as for one sequence
+    threads, n_jobs : that share the work, and processes
+    on_error : "raise" or "row"; see `decode_many`
+    """
+
+    rules: RuleCompiler
+    request: Request
+    threads: int = 1
+    n_jobs: int = 1
+    on_error: OnError = "raise"
+
+    def __post_init__(self) -> None:
+        natural(self.n_jobs, "n_jobs")
+        natural(self.threads, "threads")
+        check_on_error(self.on_error)
+
+    def best(self, trellises: Iterable[Trellis], callback: Callback | None = None) -> Iterator[Solution]:
+        """The best labelling of each trellis."""
+        direct = callback is None and self.request.direct
+        self._check(direct, callback)
+        if self.n_jobs > 1:
+            return self._in_processes(iter(trellises), _best_alone, _with_context, self._failure)
+        if direct:
+            compiled = Direct(self.rules, self.request, decode)
+            return decode_chunks(trellises, compiled.trellises, self._finish, self.threads)
+        calls = (partial(decode_best, t, self.rules, self.request, callback) for t in trellises)
+        return (attempt(call, self.on_error, self._failure) for call in calls)
+
+    def top(
+        self, trellises: Iterable[Trellis], top: int, callback: Callback | None = None
+    ) -> Iterator[list[Solution]]:
+        """At most `top` labellings of each trellis, best first."""
         natural(top, "top")
-    natural(n_jobs, "n_jobs")
-    natural(threads, "threads")
-    if on_error not in ON_ERROR:
-        raise ValueError(f"on_error is {on_error!r}; expected {' or '.join(map(repr, ON_ERROR))}")
-    attempt = partial(attempted, on_error=on_error, method=request.method.name, several=top is not None)
-    direct = top is None and callback is None and request.direct
-    if threads > 1 and (n_jobs > 1 or not direct):
-        raise ValueError("threads are for one process, the method auto and one solution each: leave them out")
-    if n_jobs == 1 and direct:
-        return _in_chunks(trellises, rules, request, threads, attempt)
-    if n_jobs == 1:
-        return (attempt(partial(decoded, trellis, rules, request, top, callback)) for trellis in trellises)
-    if callback is not None:
-        raise ValueError("a callback follows one process: leave n_jobs out")
-    try:
-        pickle.dumps((rules, request))
-    except Exception as error:
-        raise ValueError(f"rules cannot be sent to processes ({error}): leave n_jobs out") from None
-    return _in_processes(iter(trellises), rules, request, top, n_jobs, attempt)
+        self._check(False, callback)
+        if self.n_jobs > 1:
+            return self._in_processes(
+                iter(trellises), partial(_top_alone, top), _all_with_context, self._failures
+            )
+        calls = (partial(decode_top, t, self.rules, self.request, top, callback) for t in trellises)
+        return (attempt(call, self.on_error, self._failures) for call in calls)
 
+    def texts(self, texts: Iterable[Sequence[str]], scores: TokenScores) -> Iterator[Solution]:
+        """The best labelling of each text, by a model's scores of single tokens."""
+        direct = Direct(self.rules, self.request, decode)
 
-def _in_chunks(
-    trellises: Iterable[Trellis],
-    rules: RuleCompiler,
-    request: Request,
-    threads: int,
-    attempt: Callable[..., Any],
-) -> Iterator[Any]:
-    direct = Direct(rules, request, decode)
+        def finish(words: Sequence[str], answer: Answer | None) -> Solution:
+            if isinstance(answer, Solution):
+                return answer
+            return attempt(lambda: self._solve(scores.trellis(words), answer), self.on_error, self._failure)
 
-    def finish(trellis: Trellis, answer: Answer) -> Any:
+        return decode_chunks(texts, partial(direct.texts, scores=scores), finish, self.threads)
+
+    def _check(self, direct: bool, callback: Callback | None) -> None:
+        if self.threads > 1 and (self.n_jobs > 1 or not direct):
+            raise ValueError(
+                "threads are for one process, the method auto and one solution each: leave them out"
+            )
+        if self.n_jobs > 1 and callback is not None:
+            raise ValueError("a callback follows one process: leave n_jobs out")
+
+    def _finish(self, trellis: Trellis, answer: Answer | None) -> Solution:
         if isinstance(answer, Solution):
             return answer
-        return attempt(partial(searched, trellis, rules, request, incumbent=answer))
+        return attempt(partial(self._solve, trellis, answer), self.on_error, self._failure)
 
-    return answered(trellises, direct.trellises, finish, threads)
+    def _solve(self, trellis: Trellis, answer: Answer | None) -> Solution:
+        assert not isinstance(answer, Solution)
+        return run_method(trellis, self.rules, self.request, incumbent=answer)
 
+    def _failure(self, error: Exception, seconds: float) -> Solution:
+        return failure(error, self.request.method.name, seconds=seconds)
 
-def texts_decoded(
-    texts: Iterable[Sequence[str]],
-    scores: TokenScores,
-    rules: RuleCompiler,
-    request: Request,
-    threads: int,
-    on_error: str,
-) -> Iterator[Any]:
-    """Each of many texts decoded, by a model's scores of single tokens."""
-    natural(threads, "threads")
-    direct = Direct(rules, request, decode)
-    attempt = partial(attempted, on_error=on_error, method=request.method.name)
+    def _failures(self, error: Exception, seconds: float) -> list[Solution]:
+        return [self._failure(error, seconds)]
 
-    def finish(words: Sequence[str], answer: Answer) -> Any:
-        if isinstance(answer, Solution):
-            return answer
-        return attempt(lambda: searched(scores.trellis(words), rules, request, incumbent=answer))
+    def _in_processes(
+        self,
+        trellises: Iterator[Trellis],
+        function: Callable[[Trellis, RuleCompiler, Request], Decoded],
+        complete: Callable[[Decoded, Context], Decoded],
+        failed: Callable[[Exception, float], Decoded],
+    ) -> Iterator[Decoded]:
+        try:
+            pickle.dumps((self.rules, self.request))
+        except Exception as error:
+            raise ValueError(f"rules cannot be sent to processes ({error}): leave n_jobs out") from None
+        return self._from_processes(trellises, function, complete, failed)
 
-    return answered(texts, partial(direct.texts, scores=scores), finish, threads)
+    def _from_processes(
+        self,
+        trellises: Iterator[Trellis],
+        function: Callable[[Trellis, RuleCompiler, Request], Decoded],
+        complete: Callable[[Decoded, Context], Decoded],
+        failed: Callable[[Exception, float], Decoded],
+    ) -> Iterator[Decoded]:
+        waiting: deque[tuple[Trellis, Future[Reply[Decoded]]]] = deque()
+        with Workers(self.n_jobs, function, (self.rules, self.request)) as workers:
+            for trellis in islice(trellises, AHEAD * self.n_jobs):
+                waiting.append((trellis, workers.submit(trellis)))
+            while waiting:
+                trellis, future = waiting.popleft()
 
+                def receive(trellis: Trellis = trellis, future: Future[Reply[Decoded]] = future) -> Decoded:
+                    reply = future.result()
+                    for message, category in reply.warnings:
+                        warnings.warn(message, category, stacklevel=stack_level())
+                    return complete(reply.value, context_of(trellis, self.rules, self.request))
 
-def _in_processes(
-    trellises: Iterator[Trellis],
-    rules: RuleCompiler,
-    request: Request,
-    top: int | None,
-    n_jobs: int,
-    attempt: Callable[..., Any],
-) -> Iterator[Any]:
-    waiting: deque[tuple[Trellis, Future[Reply]]] = deque()
-    with Workers(n_jobs, _sent, (rules, request, top)) as workers:
-        for trellis in islice(trellises, AHEAD * n_jobs):
-            waiting.append((trellis, workers.submit(trellis)))
-        while waiting:
-            trellis, future = waiting.popleft()
-            reply = attempt(future.result)
-            for following in islice(trellises, 1):
-                waiting.append((following, workers.submit(following)))
-            if not isinstance(reply, Reply):
-                yield reply
-                continue
-            for message, category in reply.warnings:
-                warnings.warn(message, category, stacklevel=stack_level())
-            context, result = context_of(trellis, rules, request), reply.value
-            yield [_with(s, context) for s in result] if isinstance(result, list) else _with(result, context)
-
-
-def _sent(trellis: Trellis, rules: RuleCompiler, request: Request, top: int | None) -> Any:
-    """The solution without what the caller has: a trellis and rules need not travel back."""
-    result = decoded(trellis, rules, request, top)
-    return [_without(s) for s in result] if isinstance(result, list) else _without(result)
+                decoded = attempt(receive, self.on_error, failed)
+                for following in islice(trellises, 1):
+                    waiting.append((following, workers.submit(following)))
+                yield decoded
 
 
-def _without(solution: Solution) -> Solution:
+def _best_alone(trellis: Trellis, rules: RuleCompiler, request: Request) -> Solution:
+    return _without_context(decode_best(trellis, rules, request))
+
+
+def _top_alone(top: int, trellis: Trellis, rules: RuleCompiler, request: Request) -> list[Solution]:
+    return list(map(_without_context, decode_top(trellis, rules, request, top)))
+
+
+def _without_context(solution: Solution) -> Solution:
+    """The solution without its trellis and rules, which need not travel back to the caller."""
     return replace(solution, context=None, certificate=replace(solution.certificate, stamp=str))
 
 
-def _with(solution: Solution, context: Context) -> Solution:
-    return replace(solution, context=context, certificate=stamped(solution.certificate, context))
+def _with_context(solution: Solution, context: Context) -> Solution:
+    return replace(solution, context=context, certificate=with_digest(solution.certificate, context))
+
+
+def _all_with_context(solutions: list[Solution], context: Context) -> list[Solution]:
+    return [_with_context(solution, context) for solution in solutions]

@@ -1,7 +1,7 @@
 """Many sequences a chunk at a time, whose kernels run in threads if wanted."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import Generic, TypeVar
@@ -11,16 +11,17 @@ from ilpinfer.system.threads import threads_at_hand
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
+Decoded = TypeVar("Decoded")
 LARGEST, GROWTH = 128, 4
 """Sequences of a chunk: the first has one, and each has so many times as many as the one before, up to the largest."""
 
 
-def answered(
+def decode_chunks(
     items: Iterable[Item],
-    answer: Callable[[list[Item]], Steps[list[Answer | None]]],
-    finish: Callable[[Item, Answer | None], Answer],
+    answer: Callable[[Sequence[Item]], Steps[list[Answer]]],
+    finish: Callable[[Item, Answer | None], Decoded],
     threads: int = 1,
-) -> Iterator[Answer]:
+) -> Iterator[Decoded]:
     """Every item finished, in order.
 
     Parameters
@@ -43,12 +44,12 @@ def answered(
 
 def _shared(
     source: "_Source[Item]",
-    answer: Callable[[list[Item]], Steps[list[Answer | None]]],
-    finish: Callable[[Item, Answer | None], Answer],
+    answer: Callable[[Sequence[Item]], Steps[list[Answer]]],
+    finish: Callable[[Item, Answer | None], Decoded],
     pool: ThreadPoolExecutor,
     threads: int,
-) -> Iterator[Answer]:
-    """As `answered`: others begin with a chunk while this thread is busy with answers, and then it joins them."""
+) -> Iterator[Decoded]:
+    """As `decode_chunks`: others begin with a chunk while this thread is busy with answers, and then it joins them."""
     waiting: deque[_Begun[Item, Answer]] = deque()
     try:
         while True:
@@ -78,17 +79,17 @@ class _Begun(Generic[Item, Answer]):
     def __init__(
         self,
         items: list[Item],
-        steps: Steps[list[Answer | None]],
+        steps: Steps[list[Answer]],
         pool: ThreadPoolExecutor | None = None,
         threads: int = 0,
     ) -> None:
         self.items, self._steps, self._pool, self._threads = items, steps, pool, threads
-        self._answers: list[Answer | None] = [None] * len(items)
+        self._answers: Sequence[Answer | None] = [None] * len(items)
         self._others: list[Future[None]] = []
         self.work: Work | None = None
         self._advance()
 
-    def answers(self, following: Work | None = None) -> list[Answer | None]:
+    def answers(self, following: Work | None = None) -> Sequence[Answer | None]:
         """To all items; this thread shares in the work, and others may begin with the following work before it returns."""
         while self.work is not None:
             try:

@@ -2,20 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, Unpack, overload
 
 from formulations import RuleSet, Trellis
 from formulations.labels.label_set import LabelSet
 from formulations.problem.token_scores import TokenScores
+from ilpinfer.core.options import Options
 from ilpinfer.core.request import Request
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of, shown
 from ilpinfer.core.solution import Solution
-from ilpinfer.decoding.batch import decoded_many, texts_decoded
+from ilpinfer.decoding.batch import Batch
 from ilpinfer.decoding.direct import Direct
-from ilpinfer.decoding.single import Callback, decode, decoded, searched
+from ilpinfer.decoding.failures import OnError
+from ilpinfer.decoding.single import Callback, decode, decode_best, decode_top, run_method
 
 if TYPE_CHECKING:
-    from ilpinfer.decoding.two_phase import TwoPhaseSolution
+    from ilpinfer.decoding.two_phase import Floor, TwoPhaseSolution
     from ilpinfer.exact.marginals import Marginals
     from ilpinfer.proof.verification import Verdict
 
@@ -70,7 +72,7 @@ class Decoder:
         model: Scorer | None = None,
         method: str = "auto",
         time_limit: float | None = None,
-        **options: Any,
+        **options: Unpack[Options],
     ) -> None:
         request, compiler = Request.of(method, time_limit, options), compiler_of(rules)
         known = _known(labels, model)
@@ -110,15 +112,15 @@ class Decoder:
         self, trellis: Trellis, *, top: int | None = None, callback: Callback | None = None
     ) -> Solution | list[Solution]:
         """The best labelling of a trellis, or a list of the best few; see `ilpinfer.decode`."""
-        answer: Any = None
-        if top is None and callback is None and self._request.direct and isinstance(trellis, Trellis):
+        if top is not None:
+            return decode_top(trellis, self._rules, self._request, top, callback)
+        incumbent = None
+        if callback is None and self._request.direct and isinstance(trellis, Trellis):
             answer = self._direct.trellis(trellis)
             if isinstance(answer, Solution):
                 return answer
-        result: Solution | list[Solution] = searched(
-            trellis, self._rules, self._request, top, callback, answer
-        )
-        return result
+            incumbent = answer
+        return run_method(trellis, self._rules, self._request, callback, incumbent)
 
     @overload
     def decode_tokens(
@@ -137,15 +139,38 @@ class Decoder:
 
         The time limit begins once they are scored.
         """
-        if self._scores is None or top is not None or callback is not None or isinstance(tokens, str):
-            result: Solution | list[Solution] = decoded(
-                self._scored(tokens), self._rules, self._request, top, callback
-            )
-            return result
+        if top is not None:
+            return decode_top(self._scored(tokens), self._rules, self._request, top, callback)
+        if self._scores is None or callback is not None or isinstance(tokens, str):
+            return decode_best(self._scored(tokens), self._rules, self._request, callback)
         answer = self._direct.text(tokens, self._scores)
         if isinstance(answer, Solution):
             return answer
-        return searched(self._scored(tokens), self._rules, self._request, incumbent=answer)
+        return run_method(self._scored(tokens), self._rules, self._request, incumbent=answer)
+
+    @overload
+    def decode_many(
+        self,
+        trellises: Iterable[Trellis],
+        *,
+        top: None = None,
+        callback: Callback | None = None,
+        n_jobs: int = 1,
+        threads: int = 1,
+        on_error: OnError = "raise",
+    ) -> Iterator[Solution]: ...
+
+    @overload
+    def decode_many(
+        self,
+        trellises: Iterable[Trellis],
+        *,
+        top: int,
+        callback: Callback | None = None,
+        n_jobs: int = 1,
+        threads: int = 1,
+        on_error: OnError = "raise",
+    ) -> Iterator[list[Solution]]: ...
 
     def decode_many(
         self,
@@ -155,34 +180,48 @@ class Decoder:
         callback: Callback | None = None,
         n_jobs: int = 1,
         threads: int = 1,
-        on_error: str = "raise",
-    ) -> Iterator[Any]:
-        """`decode` for each of many trellises, in their order, as they are asked for; see `ilpinfer.decode_many`."""
-        return decoded_many(
-            trellises,
-            self._rules,
-            self._request,
-            top,
-            callback,
-            n_jobs=n_jobs,
-            threads=threads,
-            on_error=on_error,
-        )
+        on_error: OnError = "raise",
+    ) -> Iterator[Solution] | Iterator[list[Solution]]:
+        """`decode` for each of many trellises, in order, as the iterator advances; see `ilpinfer.decode_many`."""
+        batch = Batch(self._rules, self._request, threads, n_jobs, on_error)
+        return batch.best(trellises, callback) if top is None else batch.top(trellises, top, callback)
 
     def decode_texts(
-        self, texts: Iterable[Sequence[str]], *, threads: int = 1, on_error: str = "raise"
-    ) -> Iterator[Any]:
-        """`decode_tokens` for each of many texts, in their order, as they are asked for; as `decode_many`."""
+        self, texts: Iterable[Sequence[str]], *, threads: int = 1, on_error: OnError = "raise"
+    ) -> Iterator[Solution]:
+        """`decode_tokens` for each of many texts, in order, as the iterator advances; options as in `decode_many`."""
+        batch = Batch(self._rules, self._request, threads, on_error=on_error)
         if self._scores is None:
-            trellises = (self._scored(tokens) for tokens in texts)
-            return self.decode_many(trellises, threads=threads, on_error=on_error)
-        return texts_decoded(texts, self._scores, self._rules, self._request, threads, on_error)
+            return batch.best(self._scored(tokens) for tokens in texts)
+        return batch.texts(texts, self._scores)
+
+    @overload
+    def two_phase(
+        self,
+        trellis: Trellis,
+        tau: float = 0.9,
+        bound: "Floor" = "relative",
+        *,
+        top: None = None,
+        threads: int | None = None,
+    ) -> "TwoPhaseSolution": ...
+
+    @overload
+    def two_phase(
+        self,
+        trellis: Trellis,
+        tau: float = 0.9,
+        bound: "Floor" = "relative",
+        *,
+        top: int,
+        threads: int | None = None,
+    ) -> "list[TwoPhaseSolution]": ...
 
     def two_phase(
         self,
         trellis: Trellis,
         tau: float = 0.9,
-        bound: str = "relative",
+        bound: "Floor" = "relative",
         *,
         top: int | None = None,
         threads: int | None = None,

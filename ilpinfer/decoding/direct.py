@@ -20,8 +20,8 @@ from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import Request, deadline_for
 from ilpinfer.core.result import Result
 from ilpinfer.core.rule_compiler import RuleCompiler
-from ilpinfer.core.solution import Solution
-from ilpinfer.decoding.reporting import reported, valued
+from ilpinfer.core.solution import Solution, Status
+from ilpinfer.decoding.reporting import checked_fields, solution_of
 from ilpinfer.exact.compiled import BATCHES, COMPILED, tables_of
 from ilpinfer.exact.token_tables import token_tables_of
 from ilpinfer.kernels.work import Steps
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from ilpinfer.exact.calls import Outcome, Several
     from ilpinfer.exact.compiled import Tables
 
-Answer = Solution | NDArray[np.int64] | None
-"""A proved optimum; or else label ids (T,) of a labelling that other methods can begin with, or nothing."""
+Answer = Solution | NDArray[np.int64]
+"""A proved optimum, or else the label ids (T,) of a labelling that another method can begin with."""
 
 
 class Direct:
@@ -49,7 +49,7 @@ class Direct:
         self._limit = request.time_limit
         self._noticed: CompiledRules | None = None
 
-    def trellis(self, trellis: Trellis) -> Answer:
+    def trellis(self, trellis: Trellis) -> Answer | None:
         """One trellis; no answer where something is wrong, which other methods then say."""
         try:
             if self._limit is None:
@@ -58,7 +58,7 @@ class Direct:
         except (ValueError, TypeError):
             return None
 
-    def text(self, words: Sequence[str], scores: TokenScores) -> Answer:
+    def text(self, words: Sequence[str], scores: TokenScores) -> Answer | None:
         """One text, by a model's scores of single tokens; otherwise as `trellis`."""
         try:
             if self._limit is None:
@@ -67,7 +67,9 @@ class Direct:
         except (ValueError, TypeError):
             return None
 
-    def _in_time(self, answer: Callable[[Any], Answer], given: Any, make: Callable[[Any], Trellis]) -> Answer:
+    def _in_time(
+        self, answer: Callable[[Any], Answer | None], given: Any, make: Callable[[Any], Trellis]
+    ) -> Answer | None:
         """An answer within the time limit."""
         deadline = deadline_for(self._limit)
         try:
@@ -75,25 +77,25 @@ class Direct:
                 return answer(given)
         except limits.OutOfTime:
             nothing = Result(None, math.inf, "auto: no time left")
-            return reported(nothing, self._context(make(given)), deadline)
+            return solution_of(nothing, self._context(make(given)), deadline)
 
     def _context(self, trellis: Trellis, problem: Problem | None = None) -> Context:
         return Context(self.rules, trellis, partial(self.again, trellis, time_limit=self._limit), problem)
 
-    def _trellis(self, trellis: Trellis) -> Answer:
+    def _trellis(self, trellis: Trellis) -> Answer | None:
         warm_up, began = COMPILED.warm(), time.perf_counter()
         tables = tables_of(self.rules, trellis.labels)
         outcome = tables.decode_one(trellis, self._limit)
         return self._answer(outcome, trellis, Origin(tables, _same, time.perf_counter() - began, warm_up))
 
-    def _text(self, words: Sequence[str], scores: TokenScores) -> Answer:
+    def _text(self, words: Sequence[str], scores: TokenScores) -> Answer | None:
         warm_up, began = COMPILED.warm(), time.perf_counter()
         tables = token_tables_of(self.rules, scores)
         outcome = tables.decode_text(words, self._limit)
         seconds = time.perf_counter() - began
         return self._answer(outcome, words, Origin(tables, scores.trellis, seconds, warm_up))
 
-    def trellises(self, trellises: Sequence[Trellis]) -> Steps[list[Answer]]:
+    def trellises(self, trellises: Sequence[Trellis]) -> Steps[list[Answer | None]]:
         """Trellises, in one call where they have the same labels and no time limit."""
         labels = trellises[0].labels
         others = [t for t in trellises if t.labels is not labels]
@@ -105,7 +107,7 @@ class Direct:
         seconds = (time.perf_counter() - began) / len(trellises)
         return self._answers(outcomes, trellises, Origin(tables, _same, seconds, warm_up))
 
-    def texts(self, texts: Sequence[Sequence[str]], scores: TokenScores) -> Steps[list[Answer]]:
+    def texts(self, texts: Sequence[Sequence[str]], scores: TokenScores) -> Steps[list[Answer | None]]:
         """Texts, by a model's scores of single tokens, in one call where there is no time limit."""
         if self._limit is not None:
             return [self.text(words, scores) for words in texts]
@@ -117,7 +119,7 @@ class Direct:
 
     def _answers(
         self, outcomes: "Several | list[Outcome | None]", given: Sequence[Any], origin: "Origin"
-    ) -> list[Answer]:
+    ) -> list[Answer | None]:
         """Of the sequences of one call, as `_answer`."""
         if isinstance(outcomes, list) or not outcomes.proved or origin.tables.folding.left:
             return list(map(self._answer, outcomes, given, repeat(origin)))
@@ -125,7 +127,7 @@ class Direct:
         known = partial(self._known_of, outcomes, origin)
         return list(map(Solution.lazy, map(partial, repeat(known), range(len(given)), given)))
 
-    def _answer(self, outcome: "Outcome | None", given: Any, origin: "Origin") -> Answer:
+    def _answer(self, outcome: "Outcome | None", given: Any, origin: "Origin") -> Answer | None:
         if outcome is None:
             return None
         left = origin.tables.folding.left
@@ -149,7 +151,7 @@ class Direct:
         """The fields of a solution that are at hand."""
         score = outcome.value / UNITS_PER_NAT
         return {
-            "status": "optimal",
+            "status": Status.OPTIMAL,
             "score": score,
             "bound": score,
             "path": outcome.path,
@@ -184,7 +186,7 @@ class Direct:
         how = _how(outcome)
         certificate = proof(how, leaf)
         result = Result(outcome.path, outcome.value, how, certificate, value=outcome.value)
-        return valued(result, self._context(trellis, problem))
+        return checked_fields(result, self._context(trellis, problem))
 
 
 class Origin(NamedTuple):

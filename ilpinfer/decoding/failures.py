@@ -1,46 +1,50 @@
-"""Errors in decoding one sequence of many, as a solution that says what went wrong."""
+"""Errors in decoding one sequence of many, as solutions."""
 
 import math
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, TypeVar, get_args, overload
 
-from ilpinfer.core.solution import Solution
+from ilpinfer.core.solution import Solution, Status
 from ilpinfer.errors import describe
 
-ON_ERROR = ("raise", "row")
-"""What can become of an error: it is raised, or takes the place of a solution."""
+Decoded = TypeVar("Decoded")
+Kind = TypeVar("Kind", bound=Solution)
+OnError = Literal["raise", "row"]
+"""An error is raised, or a solution takes its place."""
 
 
-def attempted(
-    call: Callable[[], Any],
-    on_error: str,
-    method: str,
-    *,
-    several: bool = False,
-    kind: type[Solution] = Solution,
-) -> Any:
-    """What a call returns; with `on_error="row"` a solution that tells of its error, in a list where there are several.
+def check_on_error(on_error: str) -> None:
+    """Raise ValueError for a value that is no `OnError`."""
+    known = get_args(OnError)
+    if on_error not in known:
+        raise ValueError(f"on_error is {on_error!r}; expected {' or '.join(map(repr, known))}")
 
-    Parameters
-    ----------
-    call : decodes a sequence
-    on_error : one of ON_ERROR
-    method : by which it does
-    several : whether the call returns a list
-    kind : of the solution
-    """
+
+def attempt(
+    call: Callable[[], Decoded], on_error: OnError, failed: Callable[[Exception, float], Decoded]
+) -> Decoded:
+    """The value of a call; with `on_error="row"` what `failed` makes of its error and the seconds until then."""
     began = time.perf_counter()
     try:
         return call()
     except Exception as error:
         if on_error == "raise":
             raise
-        result = failed(error, method, kind, seconds=time.perf_counter() - began)
-        return [result] if several else result
+        return failed(error, time.perf_counter() - began)
 
 
-def failed(error: BaseException, method: str, kind: type[Solution] = Solution, **fields: Any) -> Solution:
-    """A solution of status "unknown" that tells of an error; `fields` are others of its own."""
-    told: dict[str, Any] = {"reason": describe(error), "error": type(error).__name__, **fields}
-    return kind("unknown", -math.inf, -math.inf, 0.0, 0.0, {}, math.inf, method=method, **told)
+@overload
+def failure(error: BaseException, method: str, **fields: Any) -> Solution: ...
+
+
+@overload
+def failure(error: BaseException, method: str, kind: type[Kind], **fields: Any) -> Kind: ...
+
+
+def failure(error: BaseException, method: str, kind: type[Solution] = Solution, **fields: Any) -> Solution:
+    """A solution of status "unknown" with the message and type of an error; `fields` are others of its class."""
+    reason, name = describe(error), type(error).__name__
+    nothing: tuple[Any, ...] = (Status.UNKNOWN, -math.inf, -math.inf, 0.0, 0.0, {}, math.inf, method)
+    known: dict[str, Any] = {"reason": reason, "error": name, **fields}
+    return kind(*nothing, **known)

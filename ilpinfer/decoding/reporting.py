@@ -1,10 +1,11 @@
-"""What methods have found, as solutions: values and proofs are made when they are asked for."""
+"""Results of methods as solutions; what a labelling is worth is never left to the method's word."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from formulations.grid import FORBIDDEN, is_forbidden, nats
 from formulations.problem.problem import Value
@@ -12,41 +13,75 @@ from ilpinfer.core.certificate import NONE, Certificate
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.result import Result
-from ilpinfer.core.solution import Solution
+from ilpinfer.core.solution import Solution, Status
+
+Kind = TypeVar("Kind", bound=Solution)
+Fields = dict[str, Any]
+"""Arguments of a solution."""
 
 NOTHING = Value(FORBIDDEN, 0, 0, {}, True)
-"""What no labelling is worth."""
+"""The value where there is no labelling."""
 
 
-def reported(result: Result, context: Context, deadline: Deadline) -> Solution:
-    """What a method has found, as a solution; what its labelling is worth is not left to the method's word.
+def solution_of(result: Result, context: Context, deadline: Deadline) -> Solution:
+    """The solution that a result amounts to.
 
-    Of an optimum whose value the engine knows, all else is valued when it is asked for.
+    For an optimum whose value the engine knows, the other fields are computed when one of them is read.
     """
-    known: dict[str, Any] = {
-        "method": result.method,
-        "seconds": deadline.elapsed,
-        "warm_up_seconds": deadline.warm_up,
-        "improvements": result.improvements,
+    value = result.value
+    if result.path is None or value is None or result.bound > value or is_forbidden(value):
+        return full_solution(Solution, result, context, deadline)
+    score = nats(value)
+    known = {
+        **_account(result, deadline),
+        "status": Status.OPTIMAL,
+        "score": score,
+        "bound": score,
+        "path": result.path,
+        "names": context.trellis.labels.names,
     }
-    if result.path is None:
-        status = "infeasible" if result.exhausted else "unknown"
-        bound = -math.inf if result.exhausted else nats_of_bound(result.bound)
-        known |= _parts(result, context, NOTHING)
-        return Solution(status=status, score=-math.inf, bound=bound, **known)
-    known["path"] = result.path
-    if result.value is not None and result.bound <= result.value and not is_forbidden(result.value):
-        score = nats(result.value)
-        known |= {"status": "optimal", "score": score, "bound": score, "names": context.trellis.labels.names}
-        return Solution.lazy(partial(valued, result, context), known)
-    value = context.problem.value(result.path)
+    return Solution.lazy(partial(checked_fields, result, context), known)
+
+
+def full_solution(
+    kind: Callable[..., Kind],
+    result: Result,
+    context: Context,
+    deadline: Deadline,
+    status: Status | None = None,
+    **own: object,
+) -> Kind:
+    """A solution with all fields.
+
+    Parameters
+    ----------
+    kind : class of the solution
+    status : of a labelling, where the bound does not decide it
+    own : fields that the class adds
+    """
+    value = NOTHING if result.path is None else context.problem.value(result.path)
     bound = max(result.bound, value.score)
-    status = "unknown" if not value.feasible else "optimal" if value.score >= bound else "feasible"
-    known |= _parts(result, context, value)
-    return Solution(status=status, score=nats(value.score), bound=nats_of_bound(bound), **known)
+    if result.path is None:
+        status = Status.INFEASIBLE if result.exhausted else Status.UNKNOWN
+        bound = -math.inf if result.exhausted else result.bound
+    elif not value.feasible:
+        status = Status.UNKNOWN
+    elif status is None:
+        status = Status.OPTIMAL if value.score >= bound else Status.FEASIBLE
+    elif status is Status.OPTIMAL:
+        bound = value.score
+    return kind(
+        status=status,
+        score=nats(value.score),
+        bound=nats_of_bound(bound),
+        path=result.path,
+        **_account(result, deadline),
+        **_value_fields(result, context, value),
+        **own,
+    )
 
 
-def valued(result: Result, context: Context) -> dict[str, Any]:
+def checked_fields(result: Result, context: Context) -> Fields:
     """The fields that a lazy solution lacks; ArithmeticError where the engine's value is not what the rules say."""
     assert result.path is not None
     value = context.problem.value(result.path)
@@ -54,30 +89,38 @@ def valued(result: Result, context: Context) -> dict[str, Any]:
         raise ArithmeticError(
             f"the engine's value {result.value} of a labelling is not the rules' {value.score}"
         )
-    return _parts(result, context, value)
+    return _value_fields(result, context, value)
 
 
-def _parts(result: Result, context: Context, value: Value) -> dict[str, Any]:
-    return parts(value, NONE if result.bound == math.inf else result.certificate, context)
+def _account(result: Result, deadline: Deadline) -> Fields:
+    """How the result came about."""
+    return {
+        "method": result.method,
+        "seconds": deadline.elapsed,
+        "warm_up_seconds": deadline.warm_up,
+        "improvements": result.improvements,
+    }
 
 
-def parts(value: Value, certificate: Certificate, context: Context) -> dict[str, Any]:
+def _value_fields(result: Result, context: Context, value: Value) -> Fields:
     """The fields that do not depend on the bound."""
     rules = () if context.at_hand is None else context.at_hand.rules
+    proof = result.certificate
+    open_bound = result.bound == math.inf and proof.kind != "none"
     return {
         "model_score": nats(value.model),
         "feature_score": nats(value.features),
         "penalty": nats(value.penalty) if value.feasible else math.inf,
         "violations": value.violations,
-        "certificate": stamped(certificate, context),
+        "certificate": with_digest(NONE if open_bound else proof, context),
         "names": context.trellis.labels.names,
         "overruled": {rule.name: list(rule.overruled) for rule in rules if rule.overruled},
         "context": context,
     }
 
 
-def stamped(certificate: Certificate, context: Context) -> Certificate:
-    """The certificate with the digest of what it speaks about, where it holds a proof."""
+def with_digest(certificate: Certificate, context: Context) -> Certificate:
+    """The certificate with the digest of the problem that it is about, where it holds a proof."""
     digest = partial(attrgetter("digest"), context)
     return certificate if certificate.tree is None else replace(certificate, stamp=digest)
 

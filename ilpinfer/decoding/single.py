@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, overload
+from typing import TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,17 @@ from formulations.grid import nats
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
+from ilpinfer.core.options import Options
 from ilpinfer.core.request import Request
 from ilpinfer.core.result import Result, Task
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
-from ilpinfer.core.solution import Solution
+from ilpinfer.core.solution import Solution, Status
 from ilpinfer.decoding.direct import Direct
-from ilpinfer.decoding.reporting import nats_of_bound, reported
+from ilpinfer.decoding.reporting import nats_of_bound, solution_of
 
 Callback = Callable[[float, float, float], None]
 """Seconds, the best score so far and the bound so far, in nats."""
+Kind = TypeVar("Kind", bound=Solution)
 
 
 @overload
@@ -34,7 +36,7 @@ def decode(
     time_limit: float | None = None,
     top: None = None,
     callback: Callback | None = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Solution: ...
 
 
@@ -47,7 +49,7 @@ def decode(
     time_limit: float | None = None,
     top: int,
     callback: Callback | None = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> list[Solution]: ...
 
 
@@ -59,97 +61,121 @@ def decode(
     time_limit: float | None = None,
     top: int | None = None,
     callback: Callback | None = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Solution | list[Solution]:
     """The best labelling of a trellis under rules (Stokman 2011, eq. 38 and 57).
 
     Parameters
     ----------
-    trellis : scores of T tokens and K labels
+    trellis : scores of T tokens and K labels, nats
     rules : rules and features, or a rule set; compiled once while the same ones are given with the same labels
     method : "auto", or a name from `methods()`
     time_limit : seconds, formulation included; compiling and loading the first time is not counted
-    top : a number asks for a list of at most that many different labellings, best first
-    callback : called with seconds, incumbent and bound, both in nats, as often as "auto" improves one of them, and by
-        every method at the end; -inf and inf where there is none yet
-    options : `threads` for solvers (default 1), `width` for beam search (default 10), `within` for "auto": with `top`,
-        only labellings at most so many nats below the best; 0 for all optima of a tie
+    top : at most that many different labellings, best first, as a list
+    callback : called with seconds, incumbent and bound, both in nats, each time "auto" improves one of them, and by every
+        method at the end; -inf and inf where there is none yet
+    options : of the method; see `Options`
 
     Returns
     -------
-    Solution, or a list of them where `top` is a number; empty where no labelling is feasible, or none was found in
-    time, and "feasible" rather than "optimal" where a limit left only the best so far
+    Solution or list of Solution
+        A list where `top` is a number. It is empty where no labelling is feasible or none was found in time. A
+        status of "feasible" rather than "optimal" says that a limit left only the best labelling so far.
 
     Raises
     ------
     ValueError
-        for an unknown method, option or field, and for numbers that make no sense.
+        for an unknown method, option or field, and for numbers out of range.
     SolverError
         where a solver cannot be started or breaks down.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> solution = decode(trellis, [C.requires_present("a", "b", penalty=0.75)])
+    >>> solution.labels, solution.score, solution.status.value
+    (['b', 'b'], -0.5, 'optimal')
     """
-    return decoded(trellis, compiler_of(rules), Request.of(method, time_limit, options), top, callback)
+    compiler, request = compiler_of(rules), Request.of(method, time_limit, options)
+    if top is None:
+        return decode_best(trellis, compiler, request, callback)
+    return decode_top(trellis, compiler, request, top, callback)
 
 
-def decoded(
-    trellis: Trellis,
-    rules: RuleCompiler,
-    request: Request,
-    top: int | None = None,
-    callback: Callback | None = None,
-) -> Any:
-    """A solution, or a list of them where `top` is a number; see `decode`."""
+def decode_best(
+    trellis: Trellis, rules: RuleCompiler, request: Request, callback: Callback | None = None
+) -> Solution:
+    """The best labelling: by compiled rules in a kernel where they prove it, else by the method."""
     incumbent = None
-    if top is None and callback is None and request.direct and isinstance(trellis, Trellis):
+    if callback is None and request.direct and isinstance(trellis, Trellis):
         rules.prepare()
         answer = Direct(rules, request, decode).trellis(trellis)
         if isinstance(answer, Solution):
             return answer
         incumbent = answer
-    return searched(trellis, rules, request, top, callback, incumbent)
+    return run_method(trellis, rules, request, callback, incumbent)
 
 
-def searched(
+def decode_top(
+    trellis: Trellis, rules: RuleCompiler, request: Request, top: int, callback: Callback | None = None
+) -> list[Solution]:
+    """At most `top` labellings, best first."""
+    solutions = _run(trellis, rules, request, callback, top=top)
+    return [solution for solution in solutions if solution.has_labelling]
+
+
+def run_method(
     trellis: Trellis,
     rules: RuleCompiler,
     request: Request,
-    top: int | None = None,
     callback: Callback | None = None,
     incumbent: NDArray[np.int64] | None = None,
-) -> Any:
-    """As `decoded`, by the method itself, which may begin with a labelling (T,) that is known."""
+) -> Solution:
+    """The best labelling by the method itself, which may begin with the label ids (T,) of an incumbent."""
+    return _run(trellis, rules, request, callback, incumbent)[0]
+
+
+def _run(
+    trellis: Trellis,
+    rules: RuleCompiler,
+    request: Request,
+    callback: Callback | None = None,
+    incumbent: NDArray[np.int64] | None = None,
+    top: int | None = None,
+) -> list[Solution]:
     rules.prepare()
     task = request.task(top, None if callback is None else _in_nats(callback))
     if not isinstance(trellis, Trellis):
         raise ValueError(f"trellis is {trellis!r}; expected a Trellis")
-    solutions = run(trellis, rules, request, replace(task, incumbent=incumbent))
+    solutions = run_task(trellis, rules, request, replace(task, incumbent=incumbent))
     if callback is not None:
         callback(solutions[0].seconds, solutions[0].score, solutions[0].bound)
-    return solutions[0] if top is None else [solution for solution in solutions if solution.has_labelling]
+    return solutions
 
 
-def run(trellis: Trellis, rules: RuleCompiler, request: Request, task: Task) -> list[Solution]:
-    """What a method makes of a task: at least one solution, and a last one without labels where that is all there is."""
+def run_task(trellis: Trellis, rules: RuleCompiler, request: Request, task: Task) -> list[Solution]:
+    """The solutions of a method's results: at least one, and the last one without labels where there are no more."""
     problem: Problem | None = None
-    result: list[Result] = []
+    results: list[Result] = []
     deadline = task.deadline
     try:
         with limits.until(lambda: deadline.passed, lambda: deadline.remaining):
             problem = rules.problem(trellis)
-            result = [] if deadline.passed else list(request.method.run(problem, task))
+            results = [] if deadline.passed else list(request.method.run(problem, task))
     except limits.OutOfTime:
         pass
     context = context_of(trellis, rules, request, problem)
-    result = result or [Result(None, math.inf, f"{request.method.name}: no time left")]
-    solutions = [reported(each, context, deadline) for each in result]
-    if solutions[0].status == "infeasible":
-        solutions[0] = explained(solutions[0], deadline)
+    results = results or [Result(None, math.inf, f"{request.method.name}: no time left")]
+    solutions = [solution_of(result, context, deadline) for result in results]
+    solutions[0] = with_reasons(solutions[0], deadline)
     return solutions
 
 
 def context_of(
     trellis: Trellis, rules: RuleCompiler, request: Request, problem: Problem | None = None
 ) -> Context:
-    """What solutions to a request are made from."""
+    """The context of solutions to a request."""
     return Context(rules, trellis, partial(decode, trellis, time_limit=request.time_limit), problem)
 
 
@@ -157,9 +183,11 @@ def _in_nats(callback: Callback) -> Callable[[float, int, float], None]:
     return lambda seconds, incumbent, bound: callback(seconds, nats(incumbent), nats_of_bound(bound))
 
 
-def explained(solution: Any, deadline: Deadline) -> Any:
-    """An infeasible solution with the reasons."""
+def with_reasons(solution: Kind, deadline: Deadline) -> Kind:
+    """The solution; where it is infeasible, with the reasons."""
+    if solution.status is not Status.INFEASIBLE or solution.context is None:
+        return solution
     from ilpinfer.exact.infeasibility import explain_infeasibility
 
-    result = explain_infeasibility(solution.context, deadline)
-    return replace(solution, reason=result.reason, infeasibility=result)
+    infeasibility = explain_infeasibility(solution.context, deadline)
+    return replace(solution, reason=infeasibility.reason, infeasibility=infeasibility)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 from formulations import Trellis, limits
 from formulations.grid import nats
@@ -17,13 +17,16 @@ from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import deadline_for, natural
 from ilpinfer.core.result import Result, Task
 from ilpinfer.core.rule_compiler import Rules, compiler_of
-from ilpinfer.core.solution import Solution, finite
-from ilpinfer.decoding.reporting import NOTHING, nats_of_bound, parts
-from ilpinfer.decoding.single import explained
+from ilpinfer.core.solution import Solution, Status, finite
+from ilpinfer.decoding.reporting import full_solution
+from ilpinfer.decoding.single import with_reasons
 from ilpinfer.exact.programs import FASTEST, Path, Reply, solve
 from ilpinfer.exact.viterbi import VITERBI
 from ilpinfer.proof.phases import hard_only
 from ilpinfer.solvers import SOLVERS
+
+Floor = Literal["relative", "odds"]
+"""What the floor is measured from; see `decode_two_phase`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +71,7 @@ def decode_two_phase(
     trellis: Trellis,
     rules: Rules,
     tau: float = 0.9,
-    bound: str = "relative",
+    bound: Floor = "relative",
     *,
     method: str = "auto",
     time_limit: float | None = None,
@@ -82,7 +85,7 @@ def decode_two_phase(
     trellis: Trellis,
     rules: Rules,
     tau: float = 0.9,
-    bound: str = "relative",
+    bound: Floor = "relative",
     *,
     method: str = "auto",
     time_limit: float | None = None,
@@ -95,7 +98,7 @@ def decode_two_phase(
     trellis: Trellis,
     rules: Rules,
     tau: float = 0.9,
-    bound: str = "relative",
+    bound: Floor = "relative",
     *,
     method: str = "auto",
     time_limit: float | None = None,
@@ -130,13 +133,10 @@ def decode_two_phase(
             solutions = _Search(context, method, deadline, threads).run(tau, bound, wanted)
     except limits.OutOfTime:
         nothing = Reply("unknown", None, math.inf, NONE)
-        solutions = [_reported(nothing, context, deadline, "no time left")]
+        solutions = [_solution(nothing, context, deadline, "no time left")]
     if top is not None:
         return [s for s in solutions if s.has_labelling]
-    if solutions[0].status == "infeasible":
-        result: TwoPhaseSolution = explained(solutions[0], deadline)
-        return result
-    return solutions[0]
+    return with_reasons(solutions[0], deadline)
 
 
 @dataclass
@@ -309,31 +309,17 @@ class _Search:
         return value.model + value.features
 
     def _report(self, reply: Reply, method: str, **own: Any) -> TwoPhaseSolution:
-        return _reported(reply, self.context, self.deadline, method, **own)
+        return _solution(reply, self.context, self.deadline, method, **own)
 
 
-def _reported(
-    reply: Reply, context: Context, deadline: Deadline, method: str, **own: Any
+def _solution(
+    reply: Reply, context: Context, deadline: Deadline, method: str, **own: object
 ) -> TwoPhaseSolution:
-    value, status, bound = NOTHING, reply.status, reply.bound
-    if reply.path is not None:
-        value = context.problem.value(reply.path)
-        bound = value.score if status == "optimal" else max(bound, value.score)
-    elif status == "infeasible":
-        bound = -math.inf
-    else:
-        status = "unknown"
-    return TwoPhaseSolution(
-        status=status,
-        score=nats(value.score),
-        bound=nats_of_bound(bound),
-        method=f"two-phase: {method}",
-        seconds=deadline.elapsed,
-        warm_up_seconds=deadline.warm_up,
-        path=reply.path,
-        **parts(value, _as_far_as_proved(reply), context),
-        **own,
-    )
+    """A solution of both phases; a reply without a labelling is infeasible or unknown."""
+    bound = -math.inf if reply.status == "infeasible" else reply.bound
+    result = Result(reply.path, bound, f"two-phase: {method}", _as_far_as_proved(reply))
+    status = Status.OPTIMAL if reply.status == "optimal" else Status.FEASIBLE
+    return full_solution(TwoPhaseSolution, result, context, deadline, status, **own)
 
 
 def _first_phase(result: Result) -> Certificate:

@@ -14,7 +14,7 @@ from multiprocessing import spawn
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ilpinfer.kernels import notices
 from ilpinfer.system import scratch
@@ -22,7 +22,8 @@ from ilpinfer.system.processes import Child, connected
 
 AHEAD = 2
 """Items that a process has been given, so that it never waits for the next one."""
-Task = tuple["Future[Reply]", bytes]
+Task = tuple["Future[Reply[Any]]", bytes]
+Value = TypeVar("Value")
 
 
 class WorkerError(RuntimeError):
@@ -30,10 +31,10 @@ class WorkerError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Reply:
-    """What a call returned, and the warnings on the way: messages and categories."""
+class Reply(Generic[Value]):
+    """The value of a call, and the warnings on the way: messages and categories."""
 
-    value: Any
+    value: Value
     warnings: list[tuple[str, type[Warning]]]
 
 
@@ -61,9 +62,9 @@ class Workers:
         for thread in self._threads:
             thread.start()
 
-    def submit(self, item: Any) -> "Future[Reply]":
+    def submit(self, item: Any) -> "Future[Reply[Any]]":
         """The future result for an item; its exception is the function's, or WorkerError."""
-        future: Future[Reply] = Future()
+        future: Future[Reply[Any]] = Future()
         try:
             self._tasks.put((future, pickle.dumps(item)))
         except Exception as error:  # an item that cannot be sent
@@ -127,14 +128,14 @@ def _send(child: Child, task: Task) -> None:
         child.pipe.send_bytes(task[1])
 
 
-def _answer(child: Child) -> Reply:
+def _answer(child: Child) -> Reply[Any]:
     try:
         while True:
-            kind, value, notices = child.pipe.recv()
+            kind, value, messages = child.pipe.recv()
             if kind == "compiling":
                 notices.announce(*value)
             elif kind == "returned":
-                return Reply(value, notices)
+                return Reply(value, messages)
             else:
                 raise value
     except (EOFError, ConnectionError):

@@ -1,0 +1,49 @@
+"""Options of the methods, as keyword arguments that type checkers know."""
+
+from typing import Literal, TypedDict
+
+
+class Options(TypedDict, total=False):
+    """Options of all methods; `methods()` says which of them a method has, and others are refused.
+
+    Parameters
+    ----------
+    threads : of solvers, default 1
+    within : for "auto" with `top`: only labellings at most so many nats below the best; 0 for all optima of a tie
+    width : of beam search, prefixes a token, default 10
+    others : parameters of the searches, described by their records, such as `ilpinfer.search.discrepancy.Discrepancy`
+    """
+
+    threads: int
+    within: float | None
+    width: int
+    variant: Literal["published", "admissible", "textbook"]
+    token_multiplier: float
+    iteration_multiplier: float
+    branching: int
+    branching_increase: int
+    zero: Literal["score", "best"]
+    keep_going: bool
+    population: int
+    offspring: int
+    mutation_rate: float
+    shift_rate: float
+    selection_pressure: float
+    start_weight: float
+    weight_increase: float
+    parents: Literal["uniform", "ranked"]
+    shift: Literal["backwards", "both"]
+    start: Literal["best-first", "viterbi"]
+    start_mutations: int
+    iterations: int
+    seed: int
+    border: int
+    start_temperature: float
+    end_temperature: float
+    hard_weight: float
+    run_rate: float
+    candidates: int
+    tenure: int
+    patience: int
+    kicks: int
+    refit_rate: float
