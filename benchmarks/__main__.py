@@ -31,10 +31,10 @@ def main(arguments: list[str] | None = None) -> int:
     folder = options.output or RESULTS / chosen.name
     if options.command == "report":
         return _report(chosen, folder)
-    parts = options.components.split(",") if options.components else list(chosen.components)
-    unknown = [part for part in parts if part not in chosen.components]
+    parts = options.parts.split(",") if options.parts else list(chosen.parts)
+    unknown = [part for part in parts if part not in chosen.parts]
     if unknown:
-        return _wrong(f'{chosen.name} has no part "{unknown[0]}"{suggestion(unknown[0], chosen.components)}')
+        return _wrong(f'{chosen.name} has no part "{unknown[0]}"{suggestion(unknown[0], chosen.parts)}')
     return _run(chosen, options, parts, folder)
 
 
@@ -59,7 +59,7 @@ def _list() -> int:
         one = study(name)
         rows = RESULTS / name / "rows.jsonl"
         count = str(len(Journal(rows).rows)) if rows.exists() else "-"
-        table.add_row(name, one.summary, ", ".join(one.components), count)
+        table.add_row(name, one.summary, ", ".join(one.parts), count)
     Console().print(table)
     return 0
 

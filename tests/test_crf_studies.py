@@ -8,7 +8,7 @@ from ilpinfer.models.token_rules import TokenRules
 
 def test_f1_of_exact_spans():
     result = counts([(["B-x", "I-x", "O", "B-y"], ["B-x", "O", "O", "B-y"])])
-    assert result == Counts(right=1, result=2, gold=2)
+    assert result == Counts(right=1, predicted=2, gold=2)
     assert result.f1 == result.precision == result.recall == 50
     assert counts([(["O"], ["O"])]).f1 == 0
 

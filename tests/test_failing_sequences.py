@@ -159,7 +159,7 @@ def failing_second(honest, error):
 def test_whatever_is_raised(folder, capsys, monkeypatch, error, words, command):
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
     monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
-    module, name = {"decode": (batch, "decoded"), "compare": (comparing, "decode")}[command]
+    module, name = {"decode": (batch, "decode_best"), "compare": (comparing, "decode")}[command]
     monkeypatch.setattr(module, name, failing_second(getattr(module, name), error))
     more = ["--output", "x.jsonl"] if command == "decode" else ["--methods", "auto", "--output", "out"]
     code, _, err = run([command, "in.jsonl", *more], capsys)
@@ -228,7 +228,7 @@ def test_an_interrupt_that_becomes_an_error_is_no_row(folder, capsys, monkeypatc
             raise SystemError("returned a result with an exception set") from None
 
     monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
-    monkeypatch.setattr("ilpinfer.decoding.batch.decoded", interrupted)
+    monkeypatch.setattr("ilpinfer.decoding.batch.decode_best", interrupted)
     assert run(["decode", "scores.jsonl", "--output", "x.jsonl"], capsys)[0] == 130
     assert not list(Path().glob("x.jsonl*"))
 

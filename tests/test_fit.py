@@ -3,7 +3,7 @@
 import numpy as np
 import pycrfsuite
 import pytest
-from ilpinfer.models.outside import LinearChain
+from ilpinfer.models.external import LinearChain
 
 import ilpinfer
 from formulations import LabelSet

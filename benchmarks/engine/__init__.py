@@ -27,7 +27,7 @@ EXTRA = "extra"
 
 def run(work: Work) -> None:
     """Every method on every data set of the parts, then what is measured once."""
-    for part in (part for part in PARTS if part in work.components):
+    for part in (part for part in PARTS if part in work.parts):
         try:
             sets = list(PARTS[part](work.data, work.scale))
         except corpora.Missing as missing:
@@ -37,7 +37,7 @@ def run(work: Work) -> None:
         with progress(part, sum(len(methods_of(data)) for data in sets)) as advance:
             run_all(sets, work.journal, advance)
         work.say(f"{part} done")
-    if EXTRA in work.components:
+    if EXTRA in work.parts:
         run_extras(work.journal, work.scale)
 
 
