@@ -3,6 +3,7 @@
 from formulations import constraints
 from formulations.constraints import Feature, Rule
 from formulations.constraints.rule_set import RuleError, RuleSet
+from formulations.errors import InferenceError
 from formulations.labels.label_set import Group, LabelSet
 from formulations.problem.documents import Document, join
 from formulations.problem.trellis import Trellis
@@ -12,6 +13,7 @@ __all__ = [
     "Document",
     "Feature",
     "Group",
+    "InferenceError",
     "LabelSet",
     "Rule",
     "RuleError",

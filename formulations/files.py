@@ -4,8 +4,10 @@ import os
 import stat
 from pathlib import Path
 
+from formulations.errors import InferenceError
 
-class Unreadable(ValueError):
+
+class Unreadable(InferenceError, ValueError):
     """A file that cannot be read; the message says why, without its name."""
 
 

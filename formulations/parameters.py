@@ -7,6 +7,7 @@ from typing import Any, NewType, get_type_hints
 
 import numpy as np
 
+from formulations.errors import InferenceError
 from formulations.shown import brief, cut
 
 KEY = object()
@@ -15,7 +16,7 @@ Position = NewType("Position", int)
 """A token by its number; negative numbers count from the end."""
 
 
-class ParameterError(ValueError):
+class ParameterError(InferenceError, ValueError):
     """A value that a parameter cannot have; `path` leads from the parameter to what is wrong in it."""
 
     def __init__(self, message: str, *path: Any) -> None:

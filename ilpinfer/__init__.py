@@ -1,5 +1,7 @@
 """Exact, constrained inference for sequence models: scores and rules in, a proved labelling out."""
 
+from ilpinfer.former_names import install
+
 TYPE_CHECKING = (
     False  # `typing` is not imported: a program's first line must be able to deal with an interrupt
 )
@@ -8,8 +10,10 @@ if TYPE_CHECKING:
     from ilpinfer import api as api
     from ilpinfer.api import Decoder as Decoder
     from ilpinfer.api import Incumbent as Incumbent
+    from ilpinfer.api import InferenceError as InferenceError
     from ilpinfer.api import Marginals as Marginals
     from ilpinfer.api import Solution as Solution
+    from ilpinfer.api import Status as Status
     from ilpinfer.api import TwoPhaseSolution as TwoPhaseSolution
     from ilpinfer.api import Verdict as Verdict
     from ilpinfer.api import decode as decode
@@ -25,8 +29,10 @@ __version__ = "0.1.0"
 _HOMES = {
     "Decoder": "decoding.decoder",
     "Incumbent": "core.incumbents",
+    "InferenceError": "errors",
     "Marginals": "exact.marginals",
     "Solution": "core.solution",
+    "Status": "core.solution",
     "TwoPhaseSolution": "decoding.two_phase",
     "Verdict": "proof.verification",
     "decode": "decoding.single",
@@ -55,3 +61,6 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+install()

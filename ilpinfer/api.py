@@ -1,8 +1,9 @@
 """The public functions and records of the package; each is also an attribute of `ilpinfer`."""
 
+from formulations import InferenceError
 from ilpinfer.core.incumbents import Incumbent
 from ilpinfer.core.methods import methods
-from ilpinfer.core.solution import Solution
+from ilpinfer.core.solution import Solution, Status
 from ilpinfer.decoding.batch import decode_many
 from ilpinfer.decoding.certification import prove
 from ilpinfer.decoding.decoder import Decoder
@@ -15,8 +16,10 @@ from ilpinfer.proof.verification import Verdict, verify
 __all__ = [
     "Decoder",
     "Incumbent",
+    "InferenceError",
     "Marginals",
     "Solution",
+    "Status",
     "TwoPhaseSolution",
     "Verdict",
     "decode",

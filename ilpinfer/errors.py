@@ -3,6 +3,8 @@
 import os
 import traceback
 
+from formulations.errors import InferenceError
+
 TRACEBACK = "ILPINFER_TRACEBACK"
 """The variable of the environment that asks for errors with their tracebacks."""
 
@@ -42,5 +44,5 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-class ModelError(ValueError):
+class ModelError(InferenceError, ValueError):
     """A model file that cannot be used; the message names file, fault and way out."""

@@ -3,7 +3,6 @@
 import numpy as np
 import pycrfsuite
 import pytest
-from ilpinfer.models.external import LinearChain
 
 import ilpinfer
 from formulations import LabelSet
@@ -11,6 +10,7 @@ from ilpinfer.corpus import resumes
 from ilpinfer.errors import ModelError
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crfsuite_files import Weights
+from ilpinfer.models.external import LinearChain
 from ilpinfer.models.fit import FeatureNotice, share
 from ilpinfer.models.template_files import load_template, shipped
 

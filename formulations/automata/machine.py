@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.automata.lattice import StepTable
+from formulations.errors import InferenceError
 
 Table = NDArray[np.int64]
 
@@ -21,7 +22,7 @@ _SWEEPS = 8
 """Over all states, before their shortest ways are followed one by one."""
 
 
-class TooManyStates(ValueError):
+class TooManyStates(InferenceError, ValueError):
     """A rule whose machine would pass `MOST_STATES`."""
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
+from formulations.errors import InferenceError
 from formulations.labels.label_set import Group, LabelSet
 from formulations.logic.syntax import NamedFormula
 from formulations.shown import cut
@@ -13,7 +14,7 @@ LONGEST_MESSAGE = 2000
 """Characters of a message about a rule file."""
 
 
-class RuleError(ValueError):
+class RuleError(InferenceError, ValueError):
     """A rule file that cannot be used.
 
     Parameters

@@ -1,1 +1,5 @@
 """Labels, fields and labelling schemes."""
+
+from formulations.labels.label_set import Group, LabelSet
+
+__all__ = ["Group", "LabelSet"]

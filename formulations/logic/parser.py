@@ -5,13 +5,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from formulations.errors import InferenceError
+
 LONGEST = 20_000
 """Characters of a formula."""
 DEEPEST = 150
 """How deep the parts of a formula may lie inside one another."""
 
 
-class FormulaError(ValueError):
+class FormulaError(InferenceError, ValueError):
     """A formula that cannot be used.
 
     Parameters

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.automata.windows import Condition, Pattern
+from formulations.errors import InferenceError
 
 MOST_TOKENS = 1 << 16
 """Distinct tokens of a vocabulary; a new one is begun beyond them."""
@@ -15,7 +16,7 @@ MOST_CLASSES = 1 << 22
 """Places in the table of classes for one purpose."""
 
 
-class TooManyClasses(ValueError):
+class TooManyClasses(InferenceError, ValueError):
     """Tokens that conditions tell apart in too many ways."""
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from formulations.automata.lattice import Lattice, states_of
 from formulations.dtypes import Integers
+from formulations.errors import InferenceError
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
 from formulations.programs.record import UNBOUNDED, IntegerProgram
@@ -20,7 +21,7 @@ MOST_COLUMNS = 20_000_000
 """Of a path; building a larger program would take gigabytes."""
 
 
-class TooLarge(ValueError):
+class TooLarge(InferenceError, ValueError):
     """A problem whose program would have more than `MOST_COLUMNS` columns."""
 
 

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from formulations.errors import InferenceError
 from formulations.labels.label_set import EACH_FIELD, OUTSIDE, Group, suggestion
 from formulations.rulefiles.toml_text import KEY
 from formulations.shown import brief
 
 
-class Misplaced(ValueError):
+class Misplaced(InferenceError, ValueError):
     """Something wrong at a place of the document: where a path of keys leads, and how far into a text."""
 
     def __init__(self, message: str, *path: Any, offset: int | None = None) -> None:

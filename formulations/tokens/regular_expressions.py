@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from formulations import limits
+from formulations.errors import InferenceError
 from formulations.shown import brief
 
 PATIENCE = 1.0
@@ -30,7 +31,7 @@ _PART = re.compile(
 _COMMENT = re.compile(r"#[^\n]*")
 
 
-class TooSlow(ValueError):
+class TooSlow(InferenceError, ValueError):
     """A regular expression that takes too long on a token."""
 
 

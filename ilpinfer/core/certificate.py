@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
+from formulations.errors import InferenceError
+
 MachineKey = tuple[int, int]
 """A rule by its place among the compiled rules, and a part or machine of it by its own.
 
@@ -16,7 +18,7 @@ DEEPEST, MOST_LEAVES = 200, 10_000
 """Splits one below the other that a tree may have, and leaves."""
 
 
-class TooManyCases(ValueError):
+class TooManyCases(InferenceError, ValueError):
     """A tree of more than `DEEPEST` splits one below the other, or of more than `MOST_LEAVES` leaves."""
 
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from formulations import LabelSet, Trellis
+from formulations.errors import InferenceError
 
 
-class InputError(ValueError):
+class InputError(InferenceError, ValueError):
     """Input that cannot be used; the message names file, place, value and way out."""
 
 

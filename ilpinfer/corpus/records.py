@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from formulations.errors import InferenceError
 from formulations.labels.label_set import suggestion
 from ilpinfer.corpus.archives import OF_ALL, scores_of
 from ilpinfer.corpus.examples import Example, InputError
@@ -20,7 +21,7 @@ EXPECTED = 'expected an object such as {"tokens": ["Ada", "."], "labels": ["name
 _SCORES = ("logits", "emissions", "edges", "transitions", "start", "first", "end")
 
 
-class Repeated(ValueError):
+class Repeated(InferenceError, ValueError):
     """A key that an object has twice."""
 
 

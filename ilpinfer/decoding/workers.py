@@ -16,6 +16,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
+from formulations.errors import InferenceError
 from ilpinfer.kernels import notices
 from ilpinfer.system import scratch
 from ilpinfer.system.processes import Child, connected
@@ -26,7 +27,7 @@ Task = tuple["Future[Reply[Any]]", bytes]
 Value = TypeVar("Value")
 
 
-class WorkerError(RuntimeError):
+class WorkerError(InferenceError, RuntimeError):
     """A process has ended in the middle of its work."""
 
 

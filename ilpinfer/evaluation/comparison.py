@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from formulations.errors import InferenceError
 from ilpinfer.core.methods import method as method_named
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.evaluation.measures import Counts, compare_labels
@@ -18,7 +19,7 @@ from ilpinfer.evaluation.measures import Counts, compare_labels
 Row = dict[str, Any]
 
 
-class Disagreement(Exception):
+class Disagreement(InferenceError):
     """Two exact methods cannot both be right; the message names sequence, methods and scores."""
 
 

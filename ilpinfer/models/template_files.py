@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from formulations import Rule, RuleError, dump_rules, parse_rules
+from formulations.errors import InferenceError
 from formulations.files import Unreadable, read_text
 from formulations.labels.label_set import OUTSIDE, suggestion
 from formulations.rulefiles.declarations import Misplaced, check_keys
@@ -41,7 +42,7 @@ MOST = 10_000
 _ATOM = re.compile(r"([\w-]+)(?::(\d+)(?:\.\.(\d+))?)?(?:\[(-?\d+)(?:\.\.(-?\d+))?\])?")
 
 
-class TemplateError(ValueError):
+class TemplateError(InferenceError, ValueError):
     """A feature template that cannot be used; the message names file, place and the nearest known name."""
 
 

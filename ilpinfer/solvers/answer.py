@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.dtypes import Integers
+from formulations.errors import InferenceError
 from formulations.programs.record import IntegerProgram
 
 
-class SolverError(RuntimeError):
+class SolverError(InferenceError, RuntimeError):
     """A solver could not be started or broke down."""
 
 

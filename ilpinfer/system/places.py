@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from formulations.errors import InferenceError
 
-class OutputError(ValueError):
+
+class OutputError(InferenceError, ValueError):
     """Output that cannot be written; the message names the place and the way out."""
 
 

@@ -1,0 +1,83 @@
+"""The public names: where they are, and that former names still work."""
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import numpy as np
+import pytest
+
+import formulations
+import ilpinfer
+from ilpinfer import api
+from ilpinfer.core.methods import methods
+from ilpinfer.core.options import Options
+from ilpinfer.former_names import MODULES
+
+TRELLIS = formulations.Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+
+
+def test_the_package_has_the_names_of_its_interface():
+    assert sorted(ilpinfer.__all__) == sorted(api.__all__)
+    assert all(getattr(ilpinfer, name) is getattr(api, name) for name in api.__all__)
+    assert set(api.__all__) <= set(dir(ilpinfer))
+
+
+def test_type_checkers_see_the_same_names():
+    text = Path(ilpinfer.__file__).read_text("utf-8")
+    assert all(f"from ilpinfer.api import {name} as {name}\n" in text for name in api.__all__)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_former_module_warns_and_has_the_attributes_of_the_present_one(name):
+    code = f"import warnings; warnings.simplefilter('error'); import {name}"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert f"DeprecationWarning: {name} is now {MODULES[name]}" in run.stderr
+    with pytest.warns(DeprecationWarning):
+        module = importlib.import_module(name)
+    present = importlib.import_module(MODULES[name])
+    assert {key for key in vars(present) if key[:2] != "__"} <= set(vars(module))
+
+
+def test_former_attributes_warn():
+    solution = ilpinfer.decode(TRELLIS)
+    with pytest.warns(DeprecationWarning, match="has_labelling"):
+        assert solution.found
+
+
+def test_options_are_those_of_the_methods():
+    hints = get_type_hints(Options)
+    assert set(hints) == {name for method in methods() for name in method.all_options}
+    for method in methods():
+        for name, kind in get_type_hints(method.record).items() if method.record else ():
+            assert kind is hints[name] or {kind} == {type(value) for value in get_args(hints[name])}
+
+
+def test_options_that_type_checkers_accept_are_accepted():
+    for method in methods():
+        defaults = method.record() if method.record else None
+        for name, hint in get_type_hints(Options).items():
+            for value in get_args(hint) if defaults is not None and name in vars(defaults) else ():
+                if isinstance(value, str):
+                    method.record(**{name: value})
+
+
+def test_statuses_are_texts():
+    solution = ilpinfer.decode(TRELLIS)
+    assert solution.status is ilpinfer.Status.OPTIMAL and solution.status == "optimal"
+    assert f"{solution.status}" == "optimal" and solution.to_dict()["status"] == "optimal"
+    assert type(solution.to_dict()["status"]) is str
+
+
+def test_errors_have_one_base():
+    with pytest.raises(formulations.InferenceError):
+        formulations.load_rules("no such file")
+    assert formulations.InferenceError is ilpinfer.InferenceError
+    with pytest.raises(formulations.InferenceError):
+        ilpinfer.marginals(
+            formulations.Trellis.from_emissions(np.zeros((9, 2)), np.zeros((2, 2)), labels=["a", "b"]),
+            [formulations.constraints.exactly_tokens("a", 4)],
+            budget=3,
+        )
