@@ -35,7 +35,7 @@ def test_a_former_module_warns_and_has_the_attributes_of_the_present_one(name):
     code = f"import warnings; warnings.simplefilter('error'); import {name}"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert f"DeprecationWarning: {name} is now {MODULES[name]}" in run.stderr
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="is now"):
         module = importlib.import_module(name)
     present = importlib.import_module(MODULES[name])
     assert {key for key in vars(present) if key[:2] != "__"} <= set(vars(module))

@@ -1,4 +1,4 @@
-"""Proofs of labellings that are known already, such as a solver's."""
+"""Proofs for labellings that another method has found."""
 
 from dataclasses import replace
 from typing import Any
@@ -15,10 +15,10 @@ from ilpinfer.decoding.single import run_task
 
 
 def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: float | None = None) -> Solution:
-    """The solution with what the certifying engine can prove about it.
+    """Let the certifying engine prove a solution.
 
-    The labelling is valued anew under this trellis and these rules, whatever the solution says of it. The engine begins
-    with it, so that it has only to show that nothing is better.
+    The labelling is evaluated anew under this trellis and these rules. The engine begins with it as the incumbent, so that only
+    the bound is left to prove.
 
     Parameters
     ----------
@@ -28,14 +28,14 @@ def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: flo
     Returns
     -------
     Solution
-        the same labelling with the bound and the certificate found; a better one where there is one. Where the engine has
-        come to no end, the word of the solver that made the solution is kept, if its bound is the lower one and all that
-        the solution says of its labelling holds here too.
+        The same labelling with the engine's bound and certificate, or a better labelling. Where the time limit ends the
+        engine, bound and certificate of the solver stay if its bound is the lower one and the figures of the solution
+        are right.
 
     Raises
     ------
     ValueError
-        where the labelling does not fit the trellis, for a solution of two phases, and for what is no solution.
+        for a labelling that does not fit the trellis, a solution of two phases, and an object that is no solution.
     """
     if hasattr(solution, "best_score"):
         raise ValueError("the solution is of two-phase inference, which decode_two_phase itself proves")
@@ -66,7 +66,7 @@ def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: flo
 
 
 def _keeps_word(solution: Any, own: Solution) -> bool:
-    """Whether a solver's bound is lower than the engine's, and the solution says of its labelling what is found."""
+    """Whether a solver's bound is lower than the engine's, and the figures of the solution are right."""
     figures = ("score", "model_score", "feature_score", "penalty", "violations")
     return (
         solution.certificate.kind == "solver"

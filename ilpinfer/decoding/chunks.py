@@ -1,4 +1,4 @@
-"""Many sequences a chunk at a time, whose kernels run in threads if wanted."""
+"""Many sequences, a chunk at a time; kernels may run in threads."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,14 +22,14 @@ def decode_chunks(
     finish: Callable[[Item, Answer | None], Decoded],
     threads: int = 1,
 ) -> Iterator[Decoded]:
-    """Every item finished, in order.
+    """Decode items in chunks; results come in order.
 
     Parameters
     ----------
-    items : taken a chunk ahead, or two with threads; an error in taking one is raised after those before it are done
-    answer : of a chunk, None where there is none; an error stands for no answer to any of them
-    finish : an item with its answer
-    threads : that share the work which `answer` yields; all else happens in the caller's, which is one of them
+    items : an iterable that is read one chunk ahead, or two with threads; its error is raised after the results before it
+    answer : yields the work of a chunk and returns the answers; an error counts as no answers
+    finish : the result for an item and its answer
+    threads : that share the work; the caller's thread is one of them, and everything else happens in it
     """
     source = _Source(items)
     if threads == 1:

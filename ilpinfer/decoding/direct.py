@@ -1,4 +1,4 @@
-"""Optima that compiled rules prove in one call of a kernel; all else about them is made when it is asked for."""
+"""Decoding by compiled rules in one call of a kernel; the fields of its solutions are computed when they are read."""
 
 import math
 import time
@@ -35,12 +35,12 @@ Answer = Solution | NDArray[np.int64]
 
 
 class Direct:
-    """What compiled rules prove by themselves, for one request.
+    """Decoding by compiled rules, for one request.
 
     Parameters
     ----------
-    rules : compiled when they meet labels
-    request : a method and what it is told
+    rules : compiled when a label set is first met
+    request : method, time limit and options
     again : decodes a trellis under other rules
     """
 
@@ -50,7 +50,7 @@ class Direct:
         self._noticed: CompiledRules | None = None
 
     def trellis(self, trellis: Trellis) -> Answer | None:
-        """One trellis; no answer where something is wrong, which other methods then say."""
+        """The answer for one trellis; None for bad input, too, which the method reports."""
         try:
             if self._limit is None:
                 return self._trellis(trellis)
@@ -59,7 +59,7 @@ class Direct:
             return None
 
     def text(self, words: Sequence[str], scores: TokenScores) -> Answer | None:
-        """One text, by a model's scores of single tokens; otherwise as `trellis`."""
+        """The answer for one text, by a model's scores of single tokens; otherwise as `trellis`."""
         try:
             if self._limit is None:
                 return self._text(words, scores)
@@ -96,7 +96,7 @@ class Direct:
         return self._answer(outcome, words, Origin(tables, scores.trellis, seconds, warm_up))
 
     def trellises(self, trellises: Sequence[Trellis]) -> Steps[list[Answer | None]]:
-        """Trellises, in one call where they have the same labels and no time limit."""
+        """Answers for trellises, from one call where they have the same labels and there is no time limit."""
         labels = trellises[0].labels
         others = [t for t in trellises if t.labels is not labels]
         if self._limit is not None or not all(trellis.labels == labels for trellis in others):
@@ -108,7 +108,7 @@ class Direct:
         return self._answers(outcomes, trellises, Origin(tables, _same, seconds, warm_up))
 
     def texts(self, texts: Sequence[Sequence[str]], scores: TokenScores) -> Steps[list[Answer | None]]:
-        """Texts, by a model's scores of single tokens, in one call where there is no time limit."""
+        """Answers for texts, by a model's scores of single tokens, from one call where there is no time limit."""
         if self._limit is not None:
             return [self.text(words, scores) for words in texts]
         warm_up, began = BATCHES.warm(), time.perf_counter()
@@ -120,7 +120,7 @@ class Direct:
     def _answers(
         self, outcomes: "Several | list[Outcome | None]", given: Sequence[Any], origin: "Origin"
     ) -> list[Answer | None]:
-        """Of the sequences of one call, as `_answer`."""
+        """The answers for the sequences of one call."""
         if isinstance(outcomes, list) or not outcomes.proved or origin.tables.folding.left:
             return list(map(self._answer, outcomes, given, repeat(origin)))
         self._notice(origin.tables.rules)
@@ -137,7 +137,7 @@ class Direct:
         return Solution.lazy(partial(self._known, outcome, given, origin))
 
     def _notice(self, rules: CompiledRules) -> None:
-        """Give the notices of rules the first time."""
+        """Warn of the notices of rules, once."""
         if rules.notices and self._noticed is not rules:
             self._noticed = rules
             rules.warn()
@@ -148,7 +148,7 @@ class Direct:
         return any(ground[place].violations(path) for place in left)
 
     def _known(self, outcome: "Outcome", given: Any, origin: "Origin") -> dict[str, Any]:
-        """The fields of a solution that are at hand."""
+        """The fields that the kernel computes."""
         score = outcome.value / UNITS_PER_NAT
         return {
             "status": Status.OPTIMAL,
@@ -162,7 +162,7 @@ class Direct:
         }
 
     def _described(self, outcome: "Outcome", given: Any, origin: "Origin") -> dict[str, Any]:
-        """How it was found."""
+        """The method, as words."""
         return {
             "method": f"auto: {_how(outcome)}",
             "_rest": partial(self._rest, outcome, given, origin.make),
@@ -172,7 +172,7 @@ class Direct:
         return self._known(outcomes[place], given, origin)
 
     def _rest(self, outcome: "Outcome", given: Any, make: Callable[[Any], Trellis]) -> dict[str, Any]:
-        """The others; a leaf that follows the machines taken up, but for those of rules that fold here, is the proof."""
+        """The other fields; the proof is a leaf with the machines of the kernel, except those of rules that fold here."""
         trellis = make(given)
         problem = self.rules.quietly(trellis)
         kept = set(map(id, problem.fold().rules))
@@ -190,13 +190,13 @@ class Direct:
 
 
 class Origin(NamedTuple):
-    """What solutions of one call are made from.
+    """The origin of the solutions of one call.
 
     Parameters
     ----------
-    tables : that decoded
-    make : a trellis of what was decoded
-    seconds : of a sequence
+    tables : rules as the kernel read them
+    make : the trellis of a sequence
+    seconds : for each sequence
     warm_up : seconds, apart
     """
 

@@ -1,4 +1,4 @@
-"""A pool of processes that call one function again and again: the parent's side, and theirs."""
+"""A pool of processes that call one function: the side of the parent, and that of the children."""
 
 import contextlib
 import pickle
