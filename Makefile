@@ -4,6 +4,7 @@ LOWEST ?= .venv-lowest
 READY := $(VENV)/.ready
 NEW_ENOUGH = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
   { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
+CORES = --numprocesses auto --maxprocesses 4
 INSTALL = -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test strict fuzz signals lowest check clean
@@ -11,8 +12,8 @@ INSTALL = -m pip install --quiet --disable-pip-version-check
 demo: $(READY)  ## set up, and run the main job on the embedded example
 	$(VENV)/bin/ilpinfer demo
 
-test: $(READY)  ## set up, and run the tests
-	$(VENV)/bin/python -m pytest
+test: $(READY)  ## set up, and run the tests, on up to four cores
+	$(VENV)/bin/python -m pytest $(CORES)
 
 strict: $(READY)  ## all tests, slow ones too, with the time limits that a quiet machine keeps
 	ILPINFER_STRICT=1 $(VENV)/bin/python -m pytest -m ""
@@ -28,7 +29,7 @@ lowest:  ## the tests with the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv $(LOWEST)
 	sed -nE 's/.*"([A-Za-z0-9_-]+)>=([0-9.]+).*/\1==\2/p' pyproject.toml | grep -v setuptools >$(LOWEST)/lowest.txt
 	$(LOWEST)/bin/python $(INSTALL) --constraint $(LOWEST)/lowest.txt --editable '.[dev]'
-	$(LOWEST)/bin/python -m pytest
+	$(LOWEST)/bin/python -m pytest $(CORES)
 
 check: $(READY)  ## linter, formatter and type checker
 	$(VENV)/bin/ruff check .
