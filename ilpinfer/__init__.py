@@ -48,15 +48,17 @@ _HOMES = {
 __all__ = list(_HOMES)
 
 
-def __getattr__(name: str) -> object:
-    """Import a name, and keep it."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'ilpinfer' has no attribute {name!r}")
-    from importlib import import_module
+if not TYPE_CHECKING:  # so that type checkers report unknown names
 
-    value: object = getattr(import_module(f"ilpinfer.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        """Import a name, and keep it."""
+        if name not in _HOMES:
+            raise AttributeError(f"module 'ilpinfer' has no attribute {name!r}")
+        from importlib import import_module
+
+        value: object = getattr(import_module(f"ilpinfer.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,37 @@
+"""Right and wrong uses of the public interface, for type checkers; it is never run."""
+
+from collections.abc import Iterator
+
+import ilpinfer
+from formulations import Rule, Trellis
+from formulations import constraints as C
+
+trellis = Trellis([0.0, -1.0], [], labels=["a", "b"])
+rules: list[Rule] = [C.at_most_runs("a", 1, penalty=0.5)]
+solution: ilpinfer.Solution = ilpinfer.decode(trellis, rules, time_limit=1.0)
+several: list[ilpinfer.Solution] = ilpinfer.decode(trellis, rules, method="beam", top=3, width=20)
+stream: Iterator[ilpinfer.Solution] = ilpinfer.decode_many([trellis], rules, on_error="row")
+phases: ilpinfer.TwoPhaseSolution = ilpinfer.decode_two_phase(trellis, rules, 0.9, "odds")
+decoder = ilpinfer.Decoder(rules, method="tabu", tenure=5)
+best: ilpinfer.Solution = decoder.decode(trellis)
+text: str = solution.status
+proved: bool = solution.status is ilpinfer.Status.OPTIMAL
+verdict: ilpinfer.Verdict = ilpinfer.verify(trellis, rules, solution)
+
+ilpinfer.decode(trellis, rules, methd="auto")  # mistake
+ilpinfer.decode(trellis, rules, width="wide")  # mistake
+ilpinfer.decode(trellis, rules, method="lds", variant="popular")  # mistake
+ilpinfer.decode(trellis, rules, top="3")  # mistake
+ilpinfer.decode(trellis, rules).scores  # mistake
+ilpinfer.decode(trellis, rules, top=2).labels  # mistake
+ilpinfer.decode_many([trellis], rules, on_error="skip")  # mistake
+ilpinfer.decode_two_phase(trellis, rules, 0.9, "absolute")  # mistake
+ilpinfer.Decoder(rules, tenur=5)  # mistake
+ilpinfer.Status.SOLVED  # mistake
+ilpinfer.prove(trellis, solution, rules)  # mistake
+ilpinfer.no_such_function(trellis)  # mistake
+C.at_most_runs("title", tipo=3)  # mistake
+C.at_most_runs("title", 1, penalty="high")  # mistake
+C.requires_before("author")  # mistake
+C.at_most_runs("title", 1).penaltys  # mistake
+Trellis([0.0], [], label=["a"])  # mistake
