@@ -12,10 +12,24 @@ from formulations.automata.lattice import StepTable
 from formulations.automata.sums import bounded
 from formulations.automata.windows import UnboundComponent, fits
 from formulations.constraints.matching import Matching
+from formulations.constraints.rule import maker
 from formulations.constraints.steps import begins, members, only_at, within
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import EACH_FIELD, LabelSet, Selector
 from formulations.labels.reading import Reading
+
+__all__ = [
+    "all_different",
+    "at_least_runs",
+    "at_least_tokens",
+    "at_most_in_window",
+    "at_most_runs",
+    "at_most_tokens",
+    "between_runs",
+    "between_tokens",
+    "exactly_runs",
+    "exactly_tokens",
+]
 
 
 @dataclass(frozen=True)
@@ -113,11 +127,17 @@ class AtMostRuns(_AtMost):
     _of_runs = True
 
 
+at_most_runs = maker(AtMostRuns)
+
+
 @template("at_least_runs")
 class AtLeastRuns(_AtLeast):
     """At least n runs of a field. Each run missing is a violation."""
 
     _of_runs = True
+
+
+at_least_runs = maker(AtLeastRuns)
 
 
 @template("exactly_runs")
@@ -127,11 +147,17 @@ class ExactlyRuns(_Exactly):
     _of_runs = True
 
 
+exactly_runs = maker(ExactlyRuns)
+
+
 @template("between_runs")
 class BetweenRuns(_Between):
     """From low to high runs of a field. Each run more, or missing, is a violation."""
 
     _of_runs = True
+
+
+between_runs = maker(BetweenRuns)
 
 
 @template("at_most_tokens")
@@ -141,11 +167,17 @@ class AtMostTokens(_AtMost):
     _of_runs = False
 
 
+at_most_tokens = maker(AtMostTokens)
+
+
 @template("at_least_tokens")
 class AtLeastTokens(_AtLeast):
     """At least n tokens of a field. Each token missing is a violation."""
 
     _of_runs = False
+
+
+at_least_tokens = maker(AtLeastTokens)
 
 
 @template("exactly_tokens")
@@ -155,11 +187,17 @@ class ExactlyTokens(_Exactly):
     _of_runs = False
 
 
+exactly_tokens = maker(ExactlyTokens)
+
+
 @template("between_tokens")
 class BetweenTokens(_Between):
     """From low to high tokens of a field. Each token more, or missing, is a violation."""
 
     _of_runs = False
+
+
+between_tokens = maker(BetweenTokens)
 
 
 @template("at_most_in_window")
@@ -203,6 +241,9 @@ class AtMostInWindow(Template):
                 yield Trial(tuple(result), max(0, len(result) - self.n))
 
 
+at_most_in_window = maker(AtMostInWindow)
+
+
 @template("all_different")
 class AllDifferent(Matching):
     """Matching tokens belong to different fields. Each matching token of a field beyond its first is a violation.
@@ -229,3 +270,6 @@ class AllDifferent(Matching):
             ]
             if result:
                 yield Trial(tuple(result[1:] or result), len(result) - 1)
+
+
+all_different = maker(AllDifferent)

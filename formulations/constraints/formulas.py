@@ -12,6 +12,7 @@ from formulations.automata.circuit import Gates, by_token, parts_of
 from formulations.automata.component import Component
 from formulations.automata.sums import bounded
 from formulations.automata.windows import LATER, StepChoice, UnboundComponent
+from formulations.constraints.rule import maker
 from formulations.constraints.steps import within
 from formulations.constraints.template import Template, Trial, bound, template
 from formulations.labels import schemes
@@ -22,6 +23,8 @@ from formulations.logic import ast
 from formulations.logic import semantics as meaning
 from formulations.logic.grounding import Grounder
 from formulations.logic.syntax import FormulaError, NamedFormula, read
+
+__all__ = ["linear", "logic"]
 
 Arguments = tuple[tuple[str, Selector], ...]
 
@@ -40,7 +43,7 @@ class Text(Template):
     """
 
     text: str
-    groups: tuple[Group, ...] = ()
+    groups: Sequence[Group] = ()
     named: tuple[NamedFormula, ...] = ()
     arguments: Arguments = ()
     template: NamedFormula | None = None
@@ -178,6 +181,9 @@ class Linear(Text):
         yield Trial(tuple(sorted(where)), away)
 
 
+linear = maker(Linear)
+
+
 _UNIFORM = (ast.Member, ast.Begins, ast.Change, ast.Edge)
 
 
@@ -210,6 +216,9 @@ class Logic(Text):
             places = {value for value in environment.values() if isinstance(value, int)}
             broken = not meaning.holds(formula, reading, environment)
             yield Trial(tuple(sorted(places)), int(broken))
+
+
+logic = maker(Logic)
 
 
 def _vacuous(formula: ast.Formula, reading: Reading, environment: ast.Environment) -> bool:

@@ -6,10 +6,13 @@ import numpy as np
 
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Machine, automaton
+from formulations.constraints.rule import maker
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet, Selector
 from formulations.labels.reading import Reading
 from formulations.tokens.item_numbers import continues, numberings
+
+__all__ = ["numbers_continue"]
 
 
 @template("numbers_continue")
@@ -49,3 +52,6 @@ class NumbersContinue(Template):
                 if last is not None:
                     yield Trial((last, t), int(not continues(reading.tokens[last], reading.tokens[t])))
                 last = t
+
+
+numbers_continue = maker(NumbersContinue)

@@ -7,7 +7,7 @@ from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
 from formulations.labels.label_set import Group, LabelSet
 from formulations.logic.syntax import NamedFormula
-from formulations.shown import cut
+from formulations.messages import cut
 
 LONGEST_MESSAGE = 2000
 """Characters of a message about a rule file."""

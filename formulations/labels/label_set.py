@@ -1,6 +1,5 @@
 """Labels, the fields that rules speak of, and the schemes that map one to the other."""
 
-import difflib
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ import numpy as np
 from formulations.dtypes import Booleans, Integers
 from formulations.labels import schemes
 from formulations.labels.scheme_notices import remark
-from formulations.shown import brief
+from formulations.messages import brief, suggestion
 
 OUTSIDE = "O"
 MOST_LABELS = 2**11
@@ -106,7 +105,7 @@ class Group:
         return tuple(dict.fromkeys(part for parts in inner for part in parts))
 
 
-Selector = str | Group | Sequence[str]
+Selector = str | Group | Sequence[str | Group]
 """What rules name: a field or label, a group, or several of them."""
 
 
@@ -134,7 +133,7 @@ def renamed(selector: Selector, names: Mapping[str, Selector]) -> Selector:
         if isinstance(value, str):
             return names.get(value, value)
         if not isinstance(value, Group):
-            return tuple(one for member in value for one in listed(made(member)))  # type: ignore[misc]
+            return tuple(one for member in value for one in listed(made(member)))
         if value.names.isdisjoint(names):
             return value
         if value not in known:
@@ -348,12 +347,3 @@ def _maximal(member: Booleans) -> Booleans:
     """Begins of maximal stretches of member labels, (K+1, K)."""
     before = np.concatenate([[False], member])
     return ~before[:, None] & member[None, :]
-
-
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """`; did you mean "title"?`, or what there is, or nothing."""
-    options = sorted(set(known))
-    near = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
-    if near:
-        return f'; did you mean "{near[0]}"?'
-    return f"; there are {', '.join(options[:12])}{', …' if len(options) > 12 else ''}" if options else ""

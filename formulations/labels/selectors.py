@@ -1,11 +1,11 @@
 """Parameters that name fields, labels and groups."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from formulations.labels.label_set import Group, Selector
+from formulations.messages import brief
 from formulations.parameters import KINDS, Kind, ParameterError
-from formulations.shown import brief
 
 
 def selector(value: Any, what: str) -> Selector:
@@ -25,7 +25,7 @@ def selector(value: Any, what: str) -> Selector:
         result += [inner] if isinstance(inner, str | Group) else inner
     if not result:
         raise ParameterError(f"{what} is an empty list; expected at least one field")
-    return tuple(result)  # type: ignore[arg-type]
+    return tuple(result)
 
 
 def _perhaps_selector(value: Any, what: str) -> Selector | None:
@@ -41,4 +41,4 @@ def _groups(value: Any, what: str) -> tuple[Group, ...]:
 _SCHEMA = {"$ref": "#/definitions/selector"}
 KINDS[Selector] = Kind(selector, _SCHEMA, names_fields=True, always_shown=True)
 KINDS[Selector | None] = Kind(_perhaps_selector, _SCHEMA, names_fields=True, always_shown=True)
-KINDS[tuple[Group, ...]] = Kind(_groups, {})
+KINDS[Sequence[Group]] = KINDS[tuple[Group, ...]] = Kind(_groups, {})

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from formulations.labels.label_set import suggestion
 from formulations.logic import ast
 from formulations.logic.parser import called
 from formulations.logic.resolver import Formulas
+from formulations.messages import suggestion
 
 
 class Inequalities(Formulas):

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from itertools import count as numbers
 from typing import Any
 
-from formulations.labels.label_set import Selector, suggestion
+from formulations.labels.label_set import Selector
 from formulations.logic.ast import Name, Position
 from formulations.logic.parser import FormulaError, called, is_name, offset_of, unquoted, word_of
+from formulations.messages import suggestion
 
 POSITIONS = ("first", "last", "length")
 

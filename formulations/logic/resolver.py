@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from formulations.labels.label_set import suggestion
 from formulations.logic import ast
 from formulations.logic.names import POSITIONS, NamedFormula, Names
 from formulations.logic.parser import called, is_name, kind_of, parse, spoken, turned, unquoted, word_of
+from formulations.messages import suggestion
 from formulations.tokens.regular_expressions import Expression
 from formulations.tokens.token_pattern import TOKEN_CLASSES, TokenPattern
 
@@ -238,9 +238,10 @@ class Formulas(Names):
 
     def _of_class(self, node: Any) -> ast.Formula:
         call, name = node.children
-        if str(name) not in TOKEN_CLASSES:
-            raise self.fail(f"no token class {str(name)!r}{suggestion(str(name), TOKEN_CLASSES)}", name)
-        return ast.TokenIs(TokenPattern(token_class=str(name)), self._token_of(call))
+        word = str(name)
+        if word not in TOKEN_CLASSES:
+            raise self.fail(f"no token class {word!r}{suggestion(word, TOKEN_CLASSES)}", name)
+        return ast.TokenIs(TokenPattern(token_class=word), self._token_of(call))
 
     def _token_of(self, call: Any) -> ast.Position:
         if called(call)[0] != "token":

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from formulations.labels.label_set import EACH_FIELD, OUTSIDE, Group, suggestion
+from formulations.labels.label_set import EACH_FIELD, OUTSIDE, Group
+from formulations.messages import brief, suggestion
 from formulations.rulefiles.toml_text import KEY
-from formulations.shown import brief
 
 
 class Misplaced(ValueError):

@@ -17,12 +17,12 @@ from formulations.constraints.rule import COMMON, SCOPES, Rule
 from formulations.constraints.rule_set import RuleError, RuleSet
 from formulations.constraints.template import TEMPLATES, Template
 from formulations.files import Unreadable, read_text
-from formulations.labels.label_set import EACH_FIELD, OUTSIDE, Group, LabelSet, Selector, suggestion
+from formulations.labels.label_set import EACH_FIELD, OUTSIDE, Group, LabelSet, Selector
 from formulations.logic.syntax import FormulaError, NamedFormula, check_named
+from formulations.messages import brief, suggestion
 from formulations.parameters import WORDS, ParameterError, Words, kinds
 from formulations.rulefiles.declarations import Declared, Misplaced, check_keys
 from formulations.rulefiles.toml_text import KEY, locate, syntax_place
-from formulations.shown import brief
 from formulations.tokens.token_pattern import TokenPattern
 
 TOP = ("title", "source", "fields", "groups", "template", "rule", "feature")

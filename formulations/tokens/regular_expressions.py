@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from formulations import limits
-from formulations.shown import brief
+from formulations.messages import brief
 
 PATIENCE = 1.0
 """Seconds of processor time for one token."""

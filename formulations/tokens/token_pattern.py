@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Literal, get_args
 
-from formulations.labels.label_set import suggestion
+from formulations.messages import brief, suggestion
 from formulations.parameters import KEY, KINDS, Kind, ParameterError, check_parameters, kinds
-from formulations.shown import brief
 from formulations.tokens.item_numbers import numberings
 from formulations.tokens.regular_expressions import Expression
 
@@ -21,7 +20,10 @@ _PATTERNS = {
     "year": r"(19|20)\d\d",
     "newline": r"@newline@|<NEWLINE>|NEWLINE|\n",
 }
-TOKEN_CLASSES = (*_PATTERNS, "capitalised", "uppercase", "lowercase", "numbering")
+TokenClass = Literal[
+    "", "punctuation", "number", "year", "newline", "capitalised", "uppercase", "lowercase", "numbering"
+]
+TOKEN_CLASSES: tuple[TokenClass, ...] = get_args(TokenClass)[1:]
 """What `token_class` may name."""
 
 
@@ -52,18 +54,15 @@ class TokenPattern:
     unless : words that do not match after all; alone, every word but these matches
     """
 
-    words: tuple[str, ...] = ()
+    words: Sequence[str] = ()
     pattern: str = ""
     ignore_case: bool = True
-    token_class: str = ""
-    unless: tuple[str, ...] = ()
+    token_class: TokenClass = ""
+    unless: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         check_parameters(self)
         Expression(self.pattern)
-        if self.token_class and self.token_class not in TOKEN_CLASSES:
-            hint = suggestion(str(self.token_class), TOKEN_CLASSES)
-            raise ValueError(f"token_class is {self.token_class!r}{hint}")
 
     def __bool__(self) -> bool:
         return bool(self.words or self.pattern or self.token_class or self.unless)
@@ -120,11 +119,11 @@ def tokens(
     pattern: str = "",
     *,
     ignore_case: bool = True,
-    token_class: str = "",
+    token_class: TokenClass = "",
     unless: Sequence[str] = (),
 ) -> TokenPattern:
     """A predicate on tokens; see `TokenPattern`."""
-    result = TokenPattern(words, pattern, ignore_case, token_class, unless)  # type: ignore[arg-type]
+    result = TokenPattern(words, pattern, ignore_case, token_class, unless)
     if not result:
         raise ValueError("names no token: give words, a pattern, a token class, or what it is not")
     return result
@@ -180,4 +179,6 @@ def _patterns(value: Any, what: str) -> tuple[TokenPattern, ...]:
 
 _SCHEMA = {"$ref": "#/definitions/tokens"}
 KINDS[TokenPattern | None] = Kind(_perhaps_pattern, _SCHEMA)
-KINDS[tuple[TokenPattern, ...]] = Kind(_patterns, {"type": "array", "minItems": 1, "items": _SCHEMA})
+KINDS[Sequence[TokenPattern]] = KINDS[tuple[TokenPattern, ...]] = Kind(
+    _patterns, {"type": "array", "minItems": 1, "items": _SCHEMA}
+)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from formulations import RuleSet, load_rules
-from formulations.labels.label_set import suggestion
 from formulations.labels.schemes import ALIASES, SCHEMES, named
+from formulations.messages import suggestion
 from formulations.problem.problem import RuleNotice
 from formulations.rulefiles.loading import LARGEST, catalogue
 from ilpinfer.cli import signals

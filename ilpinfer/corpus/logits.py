@@ -8,7 +8,8 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats
-from formulations.labels.label_set import check_number, suggestion
+from formulations.labels.label_set import check_number
+from formulations.messages import suggestion
 from ilpinfer.corpus.arrays import as_floats
 from ilpinfer.corpus.label_names import label_names
 

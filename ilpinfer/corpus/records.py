@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from formulations.labels.label_set import suggestion
+from formulations.messages import suggestion
 from ilpinfer.corpus.archives import OF_ALL, scores_of
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.logits import Reading
