@@ -1,6 +1,5 @@
 """How many runs or tokens a field may or must have (Stokman 2011, section 5.3; Chang et al. 2007, Table 1)."""
 
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -42,19 +41,20 @@ class _Counting(Template):
     """
 
     field: Selector
-    _of_runs: ClassVar[bool]
+    _of_runs: ClassVar[bool] = True
+    _sides: ClassVar[tuple[str, str]]
+    """The parameters for the least and the most; empty for an open side."""
 
-    @property
-    @abstractmethod
-    def _sides(self) -> tuple[int | None, int | None]:
-        """The least and the most; None for an open side."""
+    def _range(self) -> tuple[int | None, int | None]:
+        low, high = (getattr(self, side) if side else None for side in self._sides)
+        return low, high
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         steps = begins if self._of_runs else members
-        return [within(steps(labels.field(self.field)), *self._sides)]
+        return [within(steps(labels.field(self.field)), *self._range())]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        low, high = self._sides
+        low, high = self._range()
         result = (reading.run_starts if self._of_runs else reading.positions)(self.field)
         missing = max(0, (low or 0) - len(result))
         extra = [] if high is None else result[high:]
@@ -62,46 +62,43 @@ class _Counting(Template):
             yield Trial(tuple(extra or result), missing + len(extra))
 
 
-@dataclass(frozen=True)
-class _AtMost(_Counting):
-    """
+@template("at_most_runs")
+class AtMostRuns(_Counting):
+    """At most n runs of a field. Each run more is a violation.
+
     Parameters
     ----------
     n : how many are allowed
     """
 
     n: int = 1
-
-    @property
-    def _sides(self) -> tuple[None, int]:
-        return None, self.n
+    _sides = "", "n"
 
 
-@dataclass(frozen=True)
-class _AtLeast(_Counting):
-    """
+@template("at_least_runs")
+class AtLeastRuns(_Counting):
+    """At least n runs of a field. Each run missing is a violation.
+
     Parameters
     ----------
     n : how many are required
     """
 
     n: int = 1
-
-    @property
-    def _sides(self) -> tuple[int, int | None]:
-        return self.n, None
+    _sides = "n", ""
 
 
-@dataclass(frozen=True)
-class _Exactly(_AtLeast):
-    @property
-    def _sides(self) -> tuple[int, int]:
-        return self.n, self.n
+@template("exactly_runs")
+class ExactlyRuns(AtLeastRuns):
+    """Exactly n runs of a field. Each run more, or missing, is a violation."""
+
+    _sides = "n", "n"
 
 
-@dataclass(frozen=True)
-class _Between(_Counting):
-    """
+@template("between_runs")
+class BetweenRuns(_Counting):
+    """From low to high runs of a field. Each run more, or missing, is a violation.
+
     Parameters
     ----------
     low, high : how many are required and allowed
@@ -109,94 +106,49 @@ class _Between(_Counting):
 
     low: int
     high: int
+    _sides = "low", "high"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.low > self.high:
             raise ValueError(f"low is {self.low} and high is {self.high}: nothing lies between them")
 
-    @property
-    def _sides(self) -> tuple[int, int]:
-        return self.low, self.high
-
-
-@template("at_most_runs")
-class AtMostRuns(_AtMost):
-    """At most n runs of a field. Each run more is a violation."""
-
-    _of_runs = True
-
-
-at_most_runs = maker(AtMostRuns)
-
-
-@template("at_least_runs")
-class AtLeastRuns(_AtLeast):
-    """At least n runs of a field. Each run missing is a violation."""
-
-    _of_runs = True
-
-
-at_least_runs = maker(AtLeastRuns)
-
-
-@template("exactly_runs")
-class ExactlyRuns(_Exactly):
-    """Exactly n runs of a field. Each run more, or missing, is a violation."""
-
-    _of_runs = True
-
-
-exactly_runs = maker(ExactlyRuns)
-
-
-@template("between_runs")
-class BetweenRuns(_Between):
-    """From low to high runs of a field. Each run more, or missing, is a violation."""
-
-    _of_runs = True
-
-
-between_runs = maker(BetweenRuns)
-
 
 @template("at_most_tokens")
-class AtMostTokens(_AtMost):
+class AtMostTokens(AtMostRuns):
     """At most n tokens of a field. Each token more is a violation."""
 
     _of_runs = False
 
 
-at_most_tokens = maker(AtMostTokens)
-
-
 @template("at_least_tokens")
-class AtLeastTokens(_AtLeast):
+class AtLeastTokens(AtLeastRuns):
     """At least n tokens of a field. Each token missing is a violation."""
 
     _of_runs = False
 
 
-at_least_tokens = maker(AtLeastTokens)
-
-
 @template("exactly_tokens")
-class ExactlyTokens(_Exactly):
+class ExactlyTokens(ExactlyRuns):
     """Exactly n tokens of a field. Each token more, or missing, is a violation."""
 
     _of_runs = False
 
 
-exactly_tokens = maker(ExactlyTokens)
-
-
 @template("between_tokens")
-class BetweenTokens(_Between):
+class BetweenTokens(BetweenRuns):
     """From low to high tokens of a field. Each token more, or missing, is a violation."""
 
     _of_runs = False
 
 
+at_most_runs = maker(AtMostRuns)
+at_least_runs = maker(AtLeastRuns)
+exactly_runs = maker(ExactlyRuns)
+between_runs = maker(BetweenRuns)
+at_most_tokens = maker(AtMostTokens)
+at_least_tokens = maker(AtLeastTokens)
+exactly_tokens = maker(ExactlyTokens)
 between_tokens = maker(BetweenTokens)
 
 
