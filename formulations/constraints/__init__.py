@@ -21,7 +21,7 @@ from formulations.constraints.presence import *
 from formulations.constraints.rule import Rule, maker
 from formulations.constraints.scheme import *
 from formulations.constraints.template import TEMPLATES, Template, Trial, template
-from formulations.labels.label_set import EACH_FIELD, Group, group, other_than
+from formulations.labels.selectors import EACH_FIELD, Group, group, other_than
 from formulations.tokens.token_pattern import PUNCTUATION, TOKEN_CLASSES, TokenPattern, tokens
 
 __all__ = [

@@ -14,8 +14,9 @@ from formulations.constraints.matching import Matching
 from formulations.constraints.rule import maker
 from formulations.constraints.steps import begins, members, only_at, within
 from formulations.constraints.template import Template, Trial, template
-from formulations.labels.label_set import EACH_FIELD, LabelSet, Selector
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import EACH_FIELD, Selector
 
 __all__ = [
     "all_different",

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-import formulations.labels.selectors  # noqa: F401 - registers the parameters that name fields
 from formulations.automata.windows import StepChoice, fits
 from formulations.constraints.steps import everywhere, only_at
 from formulations.constraints.template import LONGEST_NAME
 from formulations.grid import snap_weight
-from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.label_set import LabelSet
+from formulations.labels.selectors import Selector
 from formulations.messages import cut
 from formulations.parameters import check_parameters
 from formulations.tokens.token_pattern import TokenPattern

@@ -12,8 +12,9 @@ from formulations.automata.windows import StepChoice, UnboundComponent
 from formulations.constraints.rule import maker
 from formulations.constraints.steps import bits, counted_by, everywhere
 from formulations.constraints.template import Template, Trial, template
-from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import Selector
 
 __all__ = ["max_gap", "max_run_length", "min_run_length"]
 

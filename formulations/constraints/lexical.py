@@ -13,8 +13,9 @@ from formulations.constraints.matching import Matching
 from formulations.constraints.rule import maker
 from formulations.constraints.steps import at_tokens, broken_where, only_at
 from formulations.constraints.template import Template, Trial, template
-from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import Selector
 from formulations.tokens.token_pattern import TokenPattern
 
 __all__ = ["contains_only", "right_before", "tag_at", "tag_phrases", "tag_sequence"]

@@ -15,8 +15,9 @@ from formulations.constraints.rule import maker
 from formulations.constraints.steps import at_tokens, between, broken_where, everywhere, only_at
 from formulations.constraints.template import Position, Template, Trial, template
 from formulations.dtypes import Booleans
-from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import Selector
 from formulations.tokens.token_pattern import TokenPattern
 
 __all__ = [

@@ -16,8 +16,9 @@ from formulations.constraints.matching import Matching
 from formulations.constraints.rule import maker
 from formulations.constraints.steps import bits, choose, everywhere, read_by
 from formulations.constraints.template import Template, Trial, template
-from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import Selector
 
 __all__ = ["alternation", "inside", "precedence", "presence_precedence", "requires_before", "state_change"]
 

@@ -13,8 +13,9 @@ from formulations.automata.windows import UnboundComponent
 from formulations.constraints.rule import maker
 from formulations.constraints.steps import everywhere, read_by
 from formulations.constraints.template import Template, Trial, bound, template
-from formulations.labels.label_set import Group, LabelSet, Selector, listed
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import Group, Selector, alternatives
 from formulations.logic import label_regex as regular
 from formulations.logic.parser import FormulaError
 
@@ -86,7 +87,9 @@ class Matches(Template):
         yield Trial((), int(len(kept) not in ends(frozenset([0]))))
 
     def bind(self, names: Mapping[str, Selector]) -> Template:
-        given = tuple(Group(name, listed(value)) for name, value in names.items() if name in self._names)
+        given = tuple(
+            Group(name, alternatives(value)) for name, value in names.items() if name in self._names
+        )
         return replace(self, groups=(*(bound(g, names) for g in self.groups), *given))
 
     def selectors(self) -> list[Selector]:

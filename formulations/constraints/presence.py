@@ -9,8 +9,9 @@ from formulations.automata.windows import LATER, UnboundComponent
 from formulations.constraints.rule import maker
 from formulations.constraints.steps import bits, choose, everywhere, read_by
 from formulations.constraints.template import Template, Trial, template
-from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import Selector
 
 __all__ = ["begin_end", "never_together", "requires_present", "sequence_implies_sequence", "tag_implies_tag"]
 

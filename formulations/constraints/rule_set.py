@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
-from formulations.labels.label_set import Group, LabelSet
+from formulations.labels.label_set import LabelSet
+from formulations.labels.selectors import Group
 from formulations.logic.syntax import NamedFormula
 from formulations.messages import cut
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 from warnings import warn
 
-import formulations.labels.selectors  # noqa: F401 - registers the parameters that name fields
 from formulations.automata.component import Component
 from formulations.automata.windows import Condition, UnboundComponent, Window
-from formulations.labels.label_set import EACH_FIELD, Group, LabelSet, Selector, listed, renamed
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives, substitute
 from formulations.parameters import Position as Position
 from formulations.parameters import Words, check_parameters, kinds
 
@@ -128,12 +128,12 @@ class Template(ABC, _Common):
 
 def bound(value: Any, names: Mapping[str, Selector]) -> Any:
     """A selector, or None, with the placeholders in it replaced."""
-    return None if value is None else renamed(value, names)
+    return None if value is None else substitute(value, names)
 
 
 def mentions(selector: Selector | None, name: str) -> bool:
     """Whether a selector names the placeholder."""
-    return any(name in m.names if isinstance(m, Group) else m == name for m in listed(selector or ()))
+    return any(name in m.names if isinstance(m, Group) else m == name for m in alternatives(selector or ()))
 
 
 def each_field(statement: Template, names: Iterable[str]) -> list[Template]:
