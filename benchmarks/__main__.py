@@ -16,7 +16,7 @@ from benchmarks.data import SCALES
 from benchmarks.journal import Journal
 from benchmarks.machine import header
 from benchmarks.study import RESULTS, STUDIES, Disagreement, Study, Work, digest, study
-from formulations.labels.label_set import suggestion
+from formulations.messages import suggestion
 from formulations.problem.problem import RuleNotice
 
 

@@ -4,7 +4,8 @@ from formulations import constraints
 from formulations.constraints import Feature, Rule
 from formulations.constraints.rule_set import RuleError, RuleSet
 from formulations.errors import InferenceError
-from formulations.labels.label_set import Group, LabelSet
+from formulations.labels.label_set import LabelSet
+from formulations.labels.selectors import Group
 from formulations.problem.documents import Document, join
 from formulations.problem.trellis import Trellis
 from formulations.rulefiles.loading import catalogue, dump_rules, load_rules, parse_rules

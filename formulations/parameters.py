@@ -1,18 +1,18 @@
 """What the parameters of templates and features may be: each declared type checks, once, for Python and for files."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import Any, NewType, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from formulations.errors import InferenceError
-from formulations.shown import brief, cut
+from formulations.messages import brief, cut, suggestion
 
 KEY = object()
 """At the end of a path into a file: the key itself, rather than its value."""
-Position = NewType("Position", int)
+Position = Annotated[int, "position"]
 """A token by its number; negative numbers count from the end."""
 
 
@@ -107,6 +107,7 @@ KINDS: dict[Any, Kind] = {
     float: Kind(_number, {"type": "number"}),
     bool: Kind(_truth, {"type": "boolean"}),
     str: Kind(text, _TEXT),
+    Sequence[str]: WORDS,
     tuple[str, ...]: WORDS,
 }
 """Declared types of parameters; modules that define a type of their own add it."""
@@ -124,19 +125,38 @@ def kinds(record: type[Any]) -> Mapping[str, Kind]:
 _KNOWN: dict[type[Any], Mapping[str, Kind]] = {}
 
 
-def _kinds(record: type[Any]) -> Mapping[str, Kind]:
+def types(record: type[Any], *, include_extras: bool = False) -> dict[str, Any]:
+    """The declared type of each parameter of a dataclass, as it was written where its names are not known."""
     try:
-        hints = get_type_hints(record)
+        return get_type_hints(record, include_extras=include_extras)
     except (NameError, TypeError):
-        hints = {f.name: f.type for f in fields(record)}
-    return {f.name: _kind(hints.get(f.name)) for f in fields(record)}
+        return {f.name: f.type for f in fields(record)}
+
+
+def _kinds(record: type[Any]) -> Mapping[str, Kind]:
+    declared = types(record, include_extras=True)
+    return {f.name: _kind(declared.get(f.name)) for f in fields(record)}
 
 
 def _kind(hint: Any) -> Kind:
+    if get_origin(hint) is Literal:
+        return _choice(get_args(hint))
     try:
         return KINDS.get(hint, _ANYTHING)
     except TypeError:
         return _ANYTHING
+
+
+def _choice(options: Sequence[str]) -> Kind:
+    """One of a few texts; files leave the empty one out."""
+    shown = [option for option in options if option]
+
+    def check(value: Any, what: str) -> str:
+        if text(value, what) not in options:
+            raise ParameterError(f"{what} is {brief(value)}{suggestion(value, shown)}")
+        return str(value)
+
+    return Kind(check, {"enum": shown})
 
 
 def check_parameters(record: Any) -> None:

@@ -25,7 +25,7 @@ SHORT = {
 def violations(entry, labels, tokens=None, scheme="plain"):
     """Name and count of each rule that a labelling breaks."""
     rules = load_rules(entry)
-    seen = LabelSet(tuple(dict.fromkeys(labels)), scheme).declaring(rules.fields)
+    seen = LabelSet(tuple(dict.fromkeys(labels)), scheme).with_optional_fields(rules.fields)
     words = tokens.split() if tokens else ["w"] * len(labels)
     result = {rule.name: rule.violations(labels, words, seen) for rule in rules.rules}
     return {name: count for name, count in result.items() if count}

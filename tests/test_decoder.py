@@ -284,9 +284,9 @@ def test_a_list_that_was_changed_is_not_stale():
     assert "O" not in ilpinfer.decode(given, rules).labels
     rules.pop()
     assert ilpinfer.decode(given, rules).labels == before.labels
-    declaring = RuleSet(tuple(rules), ("absent",))
+    with_optional_fields = RuleSet(tuple(rules), ("absent",))
     with pytest.warns(RuleNotice, match="no label for absent"):
-        ilpinfer.decode(given, declaring)
+        ilpinfer.decode(given, with_optional_fields)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ilpinfer.decode(given, rules)

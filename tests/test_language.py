@@ -233,11 +233,11 @@ def test_an_expression_that_can_match_nothing_is_broken_whatever_the_labels_are(
     for rule, labels in (
         (C.matches("!a"), few),
         (C.matches("!a", over="runs"), few),
-        (C.matches("b a"), few.declaring(["b"])),
+        (C.matches("b a"), few.with_optional_fields(["b"])),
         (C.matches("a !a a | !'a'+"), few),
     ):
         trellis = Trellis(np.zeros(1), np.zeros((2, 1, 1)), labels=few)
-        rules = RuleSet((rule,), ("b",) if "b" in labels.declared else ())
+        rules = RuleSet((rule,), ("b",) if "b" in labels.optional_fields else ())
         with pytest.warns(RuleNotice) as caught:
             problem = compile_problem(trellis, rules)
         assert "can match nothing with these labels: every labelling breaks it" in str(caught[-1].message)

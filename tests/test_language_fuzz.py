@@ -99,7 +99,7 @@ def tried(text: str) -> None:
     if rules is None:
         assert refused.excerpt and "^" in refused.excerpt and len(str(refused)) < 1500, refused
         return
-    labels = LABELS.declaring(rules.fields)
+    labels = LABELS.with_optional_fields(rules.fields)
     for rule in rules.rules:
         with contextlib.suppress(ValueError):
             rule.violations(["title", "author", "O"], ["x", "pp", "1999"], labels)

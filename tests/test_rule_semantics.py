@@ -243,7 +243,7 @@ def test_the_worked_example_of_changes_without_punctuation():
 
 
 def test_a_declared_field_that_is_absent():
-    labels = PLAIN.declaring(["note"])
+    labels = PLAIN.with_optional_fields(["note"])
     assert C.at_most_runs("note", 0).violations(["A", "B"], None, labels) == 0
     assert C.at_least_runs("note", 1).violations(["A", "B"], None, labels) == 1
     assert C.requires_before("note", "A").violations(["A", "B"], None, labels) == 1

@@ -16,7 +16,7 @@ from benchmarks.engine.peers import Answer, CannotState
 from formulations import Feature, Rule, Trellis
 from formulations.constraints.rule_set import RuleSet
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
-from formulations.labels.label_set import EACH_FIELD
+from formulations.labels.selectors import EACH_FIELD
 
 Edges = list[dict[tuple[int, int], pulp.LpVariable]]
 """For each token its edges (previous, next); previous is -1 at token 0."""

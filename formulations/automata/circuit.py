@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations import limits
+from formulations import time_limits
 from formulations.automata.gates import AND, FALSE, LITERAL, TRUE, Gates
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Machine, TooManyStates, local
@@ -126,7 +126,7 @@ def parts_of(gates: Gates, roots: Sequence[int], length: int) -> list[Machine | 
     broken: dict[int, NDArray[np.int64]] = {}
     for number, (root, times) in enumerate(Counter(roots).items()):
         if not number % 256:
-            limits.check()
+            time_limits.check()
         if root > TRUE and gates.is_local(root):
             token = gates.last[root]
             table = broken.setdefault(token, np.zeros((gates.labels if token else 1, gates.labels), np.int64))

@@ -12,7 +12,7 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations import limits
+from formulations import time_limits
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, Machine, TooManyStates
 from formulations.automata.unroll import unroll
@@ -145,7 +145,7 @@ class Repairs:
         """For each token, the places before it from which the rule can still be kept."""
         fronts: list[set[Place]] = [{self.start}]
         for token in range(self.length):
-            limits.check()
+            time_limits.check()
             fronts.append({after for place in fronts[-1] for after in self._steps(token, place)})
             if len(fronts[-1]) > MOST_PLACES:
                 raise TooManyStates(f"more than {MOST_PLACES} places")

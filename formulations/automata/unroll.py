@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from formulations import limits
+from formulations import time_limits
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import MOST_STATES, Automaton, Machine, TooManyStates
 
@@ -41,7 +41,7 @@ def unroll(
     front: dict[Any, int] = {start: 0}
     count = 1
     for token, possible in enumerate(symbols):
-        limits.check()
+        time_limits.check()
         after: dict[Any, int] = {}
         for state in front:
             arcs = {}

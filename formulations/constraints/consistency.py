@@ -3,18 +3,20 @@ McCallum 2004)."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
 from formulations.automata.agreement import Agreement
 from formulations.constraints.matching import Matching
+from formulations.constraints.rule import maker
 from formulations.constraints.template import Trial, template
-from formulations.labels.label_set import LabelSet, suggestion
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.schemes import strip
 from formulations.tokens.token_pattern import TokenPattern
 
-SAME = ("token", "lower")
+__all__ = ["consistent"]
 
 
 @template("consistent")
@@ -28,13 +30,8 @@ class Consistent(Matching):
     same : "token" for tokens that are equal as they stand, "lower" for those that are equal in lower case
     """
 
-    same: str = "token"
+    same: Literal["token", "lower"] = "token"
     _usual = TokenPattern(pattern=r".*[^\W_].*")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.same not in SAME:
-            raise ValueError(f"same is {self.same!r}{suggestion(self.same, SAME)}")
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Agreement]:
         fields = [strip(name, labels.scheme) for name in labels.names]
@@ -57,3 +54,6 @@ class Consistent(Matching):
             if self.pattern_of_tokens.matches(token):
                 places.setdefault(token.lower() if self.same == "lower" else token, []).append(place)
         return [group for group in places.values() if len(group) > 1]
+
+
+consistent = maker(Consistent)

@@ -1,6 +1,5 @@
 """How many runs or tokens a field may or must have (Stokman 2011, section 5.3; Chang et al. 2007, Table 1)."""
 
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,10 +11,25 @@ from formulations.automata.lattice import StepTable
 from formulations.automata.sums import bounded
 from formulations.automata.windows import UnboundComponent, fits
 from formulations.constraints.matching import Matching
+from formulations.constraints.rule import maker
 from formulations.constraints.steps import begins, members, only_at, within
 from formulations.constraints.template import Template, Trial, template
-from formulations.labels.label_set import EACH_FIELD, LabelSet, Selector
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import EACH_FIELD, Selector
+
+__all__ = [
+    "all_different",
+    "at_least_runs",
+    "at_least_tokens",
+    "at_most_in_window",
+    "at_most_runs",
+    "at_most_tokens",
+    "between_runs",
+    "between_tokens",
+    "exactly_runs",
+    "exactly_tokens",
+]
 
 
 @dataclass(frozen=True)
@@ -28,19 +42,20 @@ class _Counting(Template):
     """
 
     field: Selector
-    _of_runs: ClassVar[bool]
+    _of_runs: ClassVar[bool] = True
+    _sides: ClassVar[tuple[str, str]]
+    """The parameters for the least and the most; empty for an open side."""
 
-    @property
-    @abstractmethod
-    def _sides(self) -> tuple[int | None, int | None]:
-        """The least and the most; None for an open side."""
+    def _range(self) -> tuple[int | None, int | None]:
+        low, high = (getattr(self, side) if side else None for side in self._sides)
+        return low, high
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         steps = begins if self._of_runs else members
-        return [within(steps(labels.field(self.field)), *self._sides)]
+        return [within(steps(labels.field(self.field)), *self._range())]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        low, high = self._sides
+        low, high = self._range()
         result = (reading.run_starts if self._of_runs else reading.positions)(self.field)
         missing = max(0, (low or 0) - len(result))
         extra = [] if high is None else result[high:]
@@ -48,46 +63,43 @@ class _Counting(Template):
             yield Trial(tuple(extra or result), missing + len(extra))
 
 
-@dataclass(frozen=True)
-class _AtMost(_Counting):
-    """
+@template("at_most_runs")
+class AtMostRuns(_Counting):
+    """At most n runs of a field. Each run more is a violation.
+
     Parameters
     ----------
     n : how many are allowed
     """
 
     n: int = 1
-
-    @property
-    def _sides(self) -> tuple[None, int]:
-        return None, self.n
+    _sides = "", "n"
 
 
-@dataclass(frozen=True)
-class _AtLeast(_Counting):
-    """
+@template("at_least_runs")
+class AtLeastRuns(_Counting):
+    """At least n runs of a field. Each run missing is a violation.
+
     Parameters
     ----------
     n : how many are required
     """
 
     n: int = 1
-
-    @property
-    def _sides(self) -> tuple[int, int | None]:
-        return self.n, None
+    _sides = "n", ""
 
 
-@dataclass(frozen=True)
-class _Exactly(_AtLeast):
-    @property
-    def _sides(self) -> tuple[int, int]:
-        return self.n, self.n
+@template("exactly_runs")
+class ExactlyRuns(AtLeastRuns):
+    """Exactly n runs of a field. Each run more, or missing, is a violation."""
+
+    _sides = "n", "n"
 
 
-@dataclass(frozen=True)
-class _Between(_Counting):
-    """
+@template("between_runs")
+class BetweenRuns(_Counting):
+    """From low to high runs of a field. Each run more, or missing, is a violation.
+
     Parameters
     ----------
     low, high : how many are required and allowed
@@ -95,71 +107,50 @@ class _Between(_Counting):
 
     low: int
     high: int
+    _sides = "low", "high"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.low > self.high:
             raise ValueError(f"low is {self.low} and high is {self.high}: nothing lies between them")
 
-    @property
-    def _sides(self) -> tuple[int, int]:
-        return self.low, self.high
-
-
-@template("at_most_runs")
-class AtMostRuns(_AtMost):
-    """At most n runs of a field. Each run more is a violation."""
-
-    _of_runs = True
-
-
-@template("at_least_runs")
-class AtLeastRuns(_AtLeast):
-    """At least n runs of a field. Each run missing is a violation."""
-
-    _of_runs = True
-
-
-@template("exactly_runs")
-class ExactlyRuns(_Exactly):
-    """Exactly n runs of a field. Each run more, or missing, is a violation."""
-
-    _of_runs = True
-
-
-@template("between_runs")
-class BetweenRuns(_Between):
-    """From low to high runs of a field. Each run more, or missing, is a violation."""
-
-    _of_runs = True
-
 
 @template("at_most_tokens")
-class AtMostTokens(_AtMost):
+class AtMostTokens(AtMostRuns):
     """At most n tokens of a field. Each token more is a violation."""
 
     _of_runs = False
 
 
 @template("at_least_tokens")
-class AtLeastTokens(_AtLeast):
+class AtLeastTokens(AtLeastRuns):
     """At least n tokens of a field. Each token missing is a violation."""
 
     _of_runs = False
 
 
 @template("exactly_tokens")
-class ExactlyTokens(_Exactly):
+class ExactlyTokens(ExactlyRuns):
     """Exactly n tokens of a field. Each token more, or missing, is a violation."""
 
     _of_runs = False
 
 
 @template("between_tokens")
-class BetweenTokens(_Between):
+class BetweenTokens(BetweenRuns):
     """From low to high tokens of a field. Each token more, or missing, is a violation."""
 
     _of_runs = False
+
+
+at_most_runs = maker(AtMostRuns)
+at_least_runs = maker(AtLeastRuns)
+exactly_runs = maker(ExactlyRuns)
+between_runs = maker(BetweenRuns)
+at_most_tokens = maker(AtMostTokens)
+at_least_tokens = maker(AtLeastTokens)
+exactly_tokens = maker(ExactlyTokens)
+between_tokens = maker(BetweenTokens)
 
 
 @template("at_most_in_window")
@@ -203,6 +194,9 @@ class AtMostInWindow(Template):
                 yield Trial(tuple(result), max(0, len(result) - self.n))
 
 
+at_most_in_window = maker(AtMostInWindow)
+
+
 @template("all_different")
 class AllDifferent(Matching):
     """Matching tokens belong to different fields. Each matching token of a field beyond its first is a violation.
@@ -229,3 +223,6 @@ class AllDifferent(Matching):
             ]
             if result:
                 yield Trial(tuple(result[1:] or result), len(result) - 1)
+
+
+all_different = maker(AllDifferent)

@@ -6,10 +6,10 @@ from typing import Any
 from formulations.constraints.formulas import defined
 from formulations.constraints.rule import COMMON, Rule, common_parameters
 from formulations.constraints.template import TEMPLATES
-from formulations.labels.label_set import Group, Selector
+from formulations.labels.selectors import Group, Selector
 from formulations.logic.names import POSITIONS
 from formulations.logic.resolver import ATOMS
-from formulations.logic.syntax import NamedFormula, check_body, check_named
+from formulations.logic.syntax import NamedFormula, check_body, check_named_formulas
 
 RESERVED = (*ATOMS, *POSITIONS, "true", "false", "count", "runs", "tokens", "changes", "steps", "at")
 """Names that mean something in formulas."""
@@ -44,7 +44,7 @@ def named_formula(
     if len(set(parameters)) < len(parameters):
         raise ValueError(f"two parameters of {name} have the same name")
     made = NamedFormula(name, tuple(parameters), text)
-    check_named([made], "inequality" if kind == "linear" else "formula")
+    check_named_formulas([made], "inequality" if kind == "linear" else "formula")
     check_body(made, kind, resolve, {f.name: f for f in named})
     return made
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-import formulations.labels.selectors  # noqa: F401 - registers the parameters that name fields
 from formulations.automata.windows import StepChoice, fits
 from formulations.constraints.steps import everywhere, only_at
 from formulations.constraints.template import LONGEST_NAME
 from formulations.grid import snap_weight
-from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.label_set import LabelSet
+from formulations.labels.selectors import Selector
+from formulations.messages import cut
 from formulations.parameters import check_parameters
-from formulations.shown import cut
 from formulations.tokens.token_pattern import TokenPattern
 
 
@@ -37,7 +37,7 @@ class Feature:
     label: Selector | None = None
     from_: Selector | None = None
     to: Selector | None = None
-    words: tuple[str, ...] = ()
+    words: Sequence[str] = ()
     pattern: str = ""
     ignore_case: bool = True
     name: str = ""
@@ -84,4 +84,4 @@ def feature(
     reason: str = "",
 ) -> Feature:
     """A signed weight on label, edge or token predicates; see `Feature`."""
-    return Feature(weight, label, from_, to, words, pattern, ignore_case, name, reason)  # type: ignore[arg-type]
+    return Feature(weight, label, from_, to, words, pattern, ignore_case, name, reason)

@@ -12,7 +12,8 @@ import numpy as np
 from formulations.automata.machine import Automaton, automaton
 from formulations.automata.windows import UnboundComponent
 from formulations.constraints.steps import bits, counted_by, everywhere
-from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.label_set import LabelSet
+from formulations.labels.selectors import Selector
 
 BEGINS, OTHER, GOES_ON = 1, 2, 4
 """What a symbol is the sum of: a run begins, the token belongs to the other field, a run goes on."""

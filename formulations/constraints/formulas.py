@@ -12,16 +12,18 @@ from formulations.automata.circuit import Gates, by_token, parts_of
 from formulations.automata.component import Component
 from formulations.automata.sums import bounded
 from formulations.automata.windows import LATER, StepChoice, UnboundComponent
+from formulations.constraints.rule import maker
 from formulations.constraints.steps import within
 from formulations.constraints.template import Template, Trial, bound, template
 from formulations.labels import schemes
-from formulations.labels.label_set import Group, LabelSet, Selector
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
-from formulations.labels.selectors import selector
-from formulations.logic import ast
-from formulations.logic import semantics as meaning
+from formulations.labels.selectors import Group, Selector, selector
+from formulations.logic import ast, semantics
 from formulations.logic.grounding import Grounder
 from formulations.logic.syntax import FormulaError, NamedFormula, read
+
+__all__ = ["linear", "logic"]
 
 Arguments = tuple[tuple[str, Selector], ...]
 
@@ -40,7 +42,7 @@ class Text(Template):
     """
 
     text: str
-    groups: tuple[Group, ...] = ()
+    groups: Sequence[Group] = ()
     named: tuple[NamedFormula, ...] = ()
     arguments: Arguments = ()
     template: NamedFormula | None = None
@@ -98,7 +100,7 @@ def _read(statement: Text, known: LabelSet | None) -> Any:
 
     result = statement._parsed(resolve)
     if known is not None:
-        for name in meaning.labels_as_fields(result, known):
+        for name in semantics.labels_as_fields(result, known):
             field = schemes.strip(name, known.scheme)
             message = (
                 f'"{name}" is a label, no field: write label(t) = "{name}", or name its field, "{field}"'
@@ -169,13 +171,16 @@ class Linear(Text):
         total, where = 0, set[int]()
         for term in inequality.terms:
             result = [
-                t for t in range(len(reading)) if meaning.holds(term.formula, reading, {term.variable: t})
+                t for t in range(len(reading)) if semantics.holds(term.formula, reading, {term.variable: t})
             ]
             total += term.times * len(result)
             where.update(result)
         low, high = inequality.low, inequality.high
         away = max(0, 0 if low is None else low - total, 0 if high is None else total - high)
         yield Trial(tuple(sorted(where)), away)
+
+
+linear = maker(Linear)
 
 
 _UNIFORM = (ast.Member, ast.Begins, ast.Change, ast.Edge)
@@ -204,19 +209,22 @@ class Logic(Text):
         return parts_of(gates, roots, len(tokens))
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        for environment, formula in meaning.groundings(self.read(reading.labels), reading):
+        for environment, formula in semantics.groundings(self.read(reading.labels), reading):
             if _vacuous(formula, reading, environment):
                 continue
             places = {value for value in environment.values() if isinstance(value, int)}
-            broken = not meaning.holds(formula, reading, environment)
+            broken = not semantics.holds(formula, reading, environment)
             yield Trial(tuple(sorted(places)), int(broken))
+
+
+logic = maker(Logic)
 
 
 def _vacuous(formula: ast.Formula, reading: Reading, environment: ast.Environment) -> bool:
     """Whether a formula "if … then …" holds because its premise does not."""
     match formula:
         case ast.Or(ast.Not(premise), _):
-            return not meaning.holds(premise, reading, environment)
+            return not semantics.holds(premise, reading, environment)
     return False
 
 

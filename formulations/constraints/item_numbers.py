@@ -6,17 +6,21 @@ import numpy as np
 
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Machine, automaton
+from formulations.constraints.rule import maker
 from formulations.constraints.template import Template, Trial, template
-from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
-from formulations.tokens.item_numbers import continues, numberings
+from formulations.labels.selectors import Selector
+from formulations.tokens.item_numbers import continues, item_numbers
+
+__all__ = ["numbers_continue"]
 
 
 @template("numbers_continue")
 class NumbersContinue(Template):
-    """Numberings of a field continue each other: 2 after 1, and 1.1, 2 or 1.3 after 1.2.
+    """Item numbers of a field continue each other: 2 after 1, and 1.1, 2 or 1.3 after 1.2.
 
-    Each token of the field that reads as a numbering but does not go on from the last one before it is a
+    Each token of the field that is an item number but does not follow the last one before it is a
     violation; the first is free. Digits (1, 2., 1.3), roman numerals and letters are read; a letter that is a
     roman numeral as well may be either.
 
@@ -28,14 +32,14 @@ class NumbersContinue(Template):
     field: Selector
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        texts = [token for token in dict.fromkeys(tokens) if numberings(token)]
+        texts = [token for token in dict.fromkeys(tokens) if item_numbers(token)]
         number = {token: i for i, token in enumerate(texts, 1)}
         member = labels.field(self.field).member[None, :].astype(np.int64)
         values = np.arange(len(texts) + 1)[:, None, None] * member
         steps = StepTable(values, np.array([number.get(token, 0) for token in tokens], np.int64))
 
         def read(last: int, symbol: int) -> tuple[int, int]:
-            """State: the numbering read last; 0 for none."""
+            """State: the last item number so far; 0 for none."""
             if not symbol:
                 return last, 0
             return symbol, int(last > 0 and not continues(texts[last - 1], texts[symbol - 1]))
@@ -45,7 +49,10 @@ class NumbersContinue(Template):
     def trials(self, reading: Reading) -> Iterable[Trial]:
         last = None
         for t in reading.positions(self.field):
-            if numberings(reading.tokens[t]):
+            if item_numbers(reading.tokens[t]):
                 if last is not None:
                     yield Trial((last, t), int(not continues(reading.tokens[last], reading.tokens[t])))
                 last = t
+
+
+numbers_continue = maker(NumbersContinue)

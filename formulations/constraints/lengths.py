@@ -9,10 +9,14 @@ import numpy as np
 
 from formulations.automata.machine import Automaton, automaton
 from formulations.automata.windows import StepChoice, UnboundComponent
+from formulations.constraints.rule import maker
 from formulations.constraints.steps import bits, counted_by, everywhere
 from formulations.constraints.template import Template, Trial, template
-from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import Selector
+
+__all__ = ["max_gap", "max_run_length", "min_run_length"]
 
 
 def _begins_and_stays(labels: LabelSet, field: Selector) -> StepChoice:
@@ -98,11 +102,17 @@ class MinRunLength(_RunLength):
     _sign = -1
 
 
+min_run_length = maker(MinRunLength)
+
+
 @template("max_run_length")
 class MaxRunLength(_RunLength):
     """Runs of a field have at most n tokens. Each token that a run has beyond them is a violation."""
 
     _sign = 1
+
+
+max_run_length = maker(MaxRunLength)
 
 
 @template("max_gap")
@@ -134,3 +144,6 @@ class MaxGap(Template):
             earlier = [t for t in first if t < start]
             if earlier:
                 yield Trial((earlier[-1], start), int(start - earlier[-1] - 1 > self.n))
+
+
+max_gap = maker(MaxGap)

@@ -10,11 +10,15 @@ import numpy as np
 from formulations.automata.machine import Machine, local
 from formulations.automata.windows import Condition, UnboundComponent, Window, fits
 from formulations.constraints.matching import Matching
+from formulations.constraints.rule import maker
 from formulations.constraints.steps import at_tokens, broken_where, only_at
 from formulations.constraints.template import Template, Trial, template
-from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import Selector
 from formulations.tokens.token_pattern import TokenPattern
+
+__all__ = ["contains_only", "right_before", "tag_at", "tag_phrases", "tag_sequence"]
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,9 @@ class TagAt(_Tied):
             yield Trial((t,), int(not reading.has(t, self.field)))
 
 
+tag_at = maker(TagAt)
+
+
 @template("right_before")
 class RightBefore(_Tied):
     """The token before each matching token belongs to the field. Each such token outside it is a violation.
@@ -83,6 +90,9 @@ class RightBefore(_Tied):
         for t in range(1, len(reading)):
             if self.pattern_of_tokens.matches(reading.tokens[t]):
                 yield Trial((t - 1, t), int(not reading.has(t - 1, self.field)))
+
+
+right_before = maker(RightBefore)
 
 
 @template("contains_only")
@@ -103,6 +113,9 @@ class ContainsOnly(Matching):
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in reading.positions(self.field):
             yield Trial((t,), int(not self.pattern_of_tokens.matches(reading.tokens[t])))
+
+
+contains_only = maker(ContainsOnly)
 
 
 @dataclass(frozen=True)
@@ -165,7 +178,7 @@ class TagPhrases(_Stretches):
     ignore_case : compare without regard to case
     """
 
-    phrases: tuple[str, ...]
+    phrases: Sequence[str]
     longer_than: int = 0
     ignore_case: bool = True
 
@@ -194,6 +207,9 @@ class TagPhrases(_Stretches):
                     yield t, t + len(words) - 1
 
 
+tag_phrases = maker(TagPhrases)
+
+
 @template("tag_sequence")
 class TagSequence(_Stretches):
     """Wherever tokens match a sequence of patterns, they lie in one run of the field.
@@ -206,10 +222,13 @@ class TagSequence(_Stretches):
     sequence : a pattern for each token
     """
 
-    sequence: tuple[TokenPattern, ...]
+    sequence: Sequence[TokenPattern]
 
     def _stretches(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
         width = len(self.sequence)
         for t in range(len(tokens) - width + 1):
             if all(p.matches(token) for p, token in zip(self.sequence, tokens[t : t + width], strict=True)):
                 yield t, t + width - 1
+
+
+tag_sequence = maker(TagSequence)

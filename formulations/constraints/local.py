@@ -11,12 +11,26 @@ from formulations.automata.component import Component
 from formulations.automata.machine import local
 from formulations.automata.windows import FIRST, LAST, UnboundComponent, fits
 from formulations.constraints.matching import Matching
+from formulations.constraints.rule import maker
 from formulations.constraints.steps import at_tokens, between, broken_where, everywhere, only_at
 from formulations.constraints.template import Position, Template, Trial, template
 from formulations.dtypes import Booleans
-from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import Selector
 from formulations.tokens.token_pattern import TokenPattern
+
+__all__ = [
+    "adjacency",
+    "changes_never_after",
+    "changes_only_after",
+    "directly_after",
+    "ends_with",
+    "forbidden_transition",
+    "should_be_tagged",
+    "should_not_precede",
+    "starts_with",
+]
 
 _ENDS = {0: FIRST, -1: LAST}
 """Positions that a token and its neighbours tell."""
@@ -44,6 +58,9 @@ class ForbiddenTransition(Template):
         for t in range(1, len(reading)):
             if reading.has(t - 1, self.from_):
                 yield Trial((t - 1, t), int(reading.has(t, self.to)))
+
+
+forbidden_transition = maker(ForbiddenTransition)
 
 
 @dataclass(frozen=True)
@@ -90,6 +107,9 @@ class ShouldNotPrecede(_AtPosition):
             yield Trial((t - 1, t), int(reading.has(t, self.second)))
 
 
+should_not_precede = maker(ShouldNotPrecede)
+
+
 @template("should_be_tagged")
 class ShouldBeTagged(_AtPosition):
     """One token belongs to the field; one violation if it does not.
@@ -112,6 +132,9 @@ class ShouldBeTagged(_AtPosition):
         t = reading.at(self.position)
         if t is not None:
             yield Trial((t,), int(not reading.has(t, self.field)))
+
+
+should_be_tagged = maker(ShouldBeTagged)
 
 
 @dataclass(frozen=True)
@@ -141,11 +164,17 @@ class StartsWith(_Ending):
     _position = 0
 
 
+starts_with = maker(StartsWith)
+
+
 @template("ends_with")
 class EndsWith(_Ending):
     """The last token belongs to the field; one violation if it does not."""
 
     _position = -1
+
+
+ends_with = maker(EndsWith)
 
 
 @template("adjacency")
@@ -172,6 +201,9 @@ class Adjacency(Template):
         for t in reading.positions(self.field):
             if t < len(reading) - 1:
                 yield Trial((t, t + 1), int(not reading.has(t + 1, self.next)))
+
+
+adjacency = maker(Adjacency)
 
 
 @template("directly_after")
@@ -201,6 +233,9 @@ class DirectlyAfter(Template):
             yield Trial((t - 1, t) if t else (t,), int(not held))
 
 
+directly_after = maker(DirectlyAfter)
+
+
 @template("changes_only_after")
 class ChangesOnlyAfter(Matching):
     """Fields change only after a matching token, punctuation if not said otherwise.
@@ -222,6 +257,9 @@ class ChangesOnlyAfter(Matching):
             yield Trial((t - 1, t), int(broken))
 
 
+changes_only_after = maker(ChangesOnlyAfter)
+
+
 @template("changes_never_after")
 class ChangesNeverAfter(ChangesOnlyAfter):
     """Fields do not change after a matching token. Each change right after one is a violation.
@@ -231,3 +269,6 @@ class ChangesNeverAfter(ChangesOnlyAfter):
 
     _usual = None
     _breaks_where = True
+
+
+changes_never_after = maker(ChangesNeverAfter)

@@ -1,11 +1,12 @@
 """Parameters that templates about tokens share."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 from formulations.constraints.template import Template
-from formulations.tokens.token_pattern import TokenPattern
+from formulations.tokens.token_pattern import TokenClass, TokenPattern
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,11 +22,11 @@ class Matching(Template):
     unless : words that do not match after all; alone, every word but these matches
     """
 
-    words: tuple[str, ...] = ()
+    words: Sequence[str] = ()
     pattern: str = ""
     ignore_case: bool = True
-    token_class: str = ""
-    unless: tuple[str, ...] = ()
+    token_class: TokenClass = ""
+    unless: Sequence[str] = ()
     _usual: ClassVar[TokenPattern | None] = None
 
     def __post_init__(self) -> None:

@@ -13,10 +13,14 @@ from formulations.automata.machine import automaton
 from formulations.automata.windows import EARLIER, LATER, UnboundComponent, fits
 from formulations.constraints.following import begins_and, enclosed, followed
 from formulations.constraints.matching import Matching
+from formulations.constraints.rule import maker
 from formulations.constraints.steps import bits, choose, everywhere, read_by
 from formulations.constraints.template import Template, Trial, template
-from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import Selector
+
+__all__ = ["alternation", "inside", "precedence", "presence_precedence", "requires_before", "state_change"]
 
 
 def _around(state: int, symbol: int) -> tuple[int, int]:
@@ -64,6 +68,9 @@ class RequiresBefore(Template):
             yield Trial((start,), int(start <= first))
 
 
+requires_before = maker(RequiresBefore)
+
+
 @template("precedence")
 class Precedence(Template):
     """Each run of a field is followed by a token of another, at once or later. Each run without one is a violation.
@@ -90,6 +97,9 @@ class Precedence(Template):
         last = max(reading.positions(self.later), default=-1)
         for start, end in reading.runs(self.field):
             yield Trial((start,), int(end >= last))
+
+
+precedence = maker(Precedence)
 
 
 @template("presence_precedence")
@@ -121,6 +131,9 @@ class PresencePrecedence(Template):
                 yield Trial((start,), int(end < last))
 
 
+presence_precedence = maker(PresencePrecedence)
+
+
 @template("inside")
 class Inside(Template):
     """Each run of a field stands within the span of another: after one of its tokens and before another one.
@@ -145,6 +158,9 @@ class Inside(Template):
         span = reading.positions(self.span)
         for start, end in reading.runs(self.field):
             yield Trial((start,), int(not (span and span[0] < start and end < span[-1])))
+
+
+inside = maker(Inside)
 
 
 @template("state_change")
@@ -183,6 +199,9 @@ class StateChange(Matching):
                 yield Trial((t - 1, t, t + 1), int(not (before and after)))
 
 
+state_change = maker(StateChange)
+
+
 @template("alternation")
 class Alternation(Template):
     """Runs of two fields take turns. Each run that follows one of its own kind is a violation.
@@ -208,3 +227,6 @@ class Alternation(Template):
         for t, kind in sorted(runs):
             yield Trial((t,), int(kind == before))
             before = kind
+
+
+alternation = maker(Alternation)

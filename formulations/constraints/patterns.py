@@ -3,18 +3,23 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations.automata.machine import Automaton
 from formulations.automata.windows import UnboundComponent
+from formulations.constraints.rule import maker
 from formulations.constraints.steps import everywhere, read_by
 from formulations.constraints.template import Template, Trial, bound, template
-from formulations.labels.label_set import Group, LabelSet, Selector, listed, suggestion
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import Group, Selector, alternatives
 from formulations.logic import label_regex as regular
 from formulations.logic.parser import FormulaError
+
+__all__ = ["matches"]
 
 
 @template("matches")
@@ -34,13 +39,11 @@ class Matches(Template):
     """
 
     regex: str
-    over: str = "tokens"
-    groups: tuple[Group, ...] = ()
+    over: Literal["tokens", "runs"] = "tokens"
+    groups: Sequence[Group] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.over not in ("tokens", "runs"):
-            raise ValueError(f"over is {self.over!r}{suggestion(self.over, ('tokens', 'runs'))}")
         self._expression  # noqa: B018 - raises where it is none
 
     @cached_property
@@ -84,11 +87,16 @@ class Matches(Template):
         yield Trial((), int(len(kept) not in ends(frozenset([0]))))
 
     def bind(self, names: Mapping[str, Selector]) -> Template:
-        given = tuple(Group(name, listed(value)) for name, value in names.items() if name in self._names)
+        given = tuple(
+            Group(name, alternatives(value)) for name, value in names.items() if name in self._names
+        )
         return replace(self, groups=(*(bound(g, names) for g in self.groups), *given))
 
     def selectors(self) -> list[Selector]:
         return [*self._names.values()]
+
+
+matches = maker(Matches)
 
 
 @lru_cache(maxsize=256)

@@ -6,10 +6,14 @@ import numpy as np
 
 from formulations.automata.machine import automaton
 from formulations.automata.windows import LATER, UnboundComponent
+from formulations.constraints.rule import maker
 from formulations.constraints.steps import bits, choose, everywhere, read_by
 from formulations.constraints.template import Template, Trial, template
-from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import Selector
+
+__all__ = ["begin_end", "never_together", "requires_present", "sequence_implies_sequence", "tag_implies_tag"]
 
 _WANTING = automaton(
     0, lambda seen, now: (2 if (seen | now) & 2 else seen | now, 0), lambda q: q == 1, symbols=4
@@ -45,12 +49,18 @@ class RequiresPresent(Template):
             yield Trial(tuple(asking), int(not reading.positions(self.required)))
 
 
+requires_present = maker(RequiresPresent)
+
+
 @template("tag_implies_tag")
 class TagImpliesTag(RequiresPresent):
     """The presence of one tag implies that of another; one violation if it is missing.
 
     Stokman 2011, Table 4, row 3; the same as `requires_present`.
     """
+
+
+tag_implies_tag = maker(TagImpliesTag)
 
 
 @template("sequence_implies_sequence")
@@ -60,6 +70,9 @@ class SequenceImpliesSequence(RequiresPresent):
     Stokman 2011, Table 4, row 4. The linear form of Table 2 compares counts; meant is presence, as in Table 3, so
     that this is the same as `tag_implies_tag`.
     """
+
+
+sequence_implies_sequence = maker(SequenceImpliesSequence)
 
 
 @template("never_together")
@@ -82,6 +95,9 @@ class NeverTogether(Template):
         one, two = reading.positions(self.field), reading.positions(self.other)
         if one or two:
             yield Trial(tuple(sorted({*one, *two})), int(bool(one and two)))
+
+
+never_together = maker(NeverTogether)
 
 
 @template("begin_end")
@@ -108,3 +124,6 @@ class BeginEnd(Template):
         end = len(reading) - 1
         if reading.has(0, self.first):
             yield Trial((0, end), int(not reading.has(end, self.last)))
+
+
+begin_end = maker(BeginEnd)

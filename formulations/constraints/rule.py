@@ -4,11 +4,11 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import permutations
 from numbers import Real
-from typing import Any
+from typing import Any, ParamSpec, cast, overload
 
 from formulations.automata.component import Component
 from formulations.automata.hamming import MOST_PLACES, Relabelled
@@ -16,17 +16,15 @@ from formulations.automata.machine import Machine, TooManyStates
 from formulations.automata.windows import UnboundComponent
 from formulations.constraints.template import LONGEST_NAME, TEMPLATES, Template, Trial, each_field
 from formulations.grid import snap_weight
-from formulations.labels.label_set import LabelSet, suggestion
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
-from formulations.parameters import text
-from formulations.shown import brief, cut
+from formulations.messages import brief, cut, suggestion
+from formulations.parameters import text, types
 
 DISTANCES = ("count", "binary", "hamming")
 SCOPES = {"": (), "each label": ("X",), "each pair": ("X", "Y")}
 """What a rule is repeated for, and the placeholders that stand for it."""
 PARTIAL = ("", "forced")
-COMMON = ("penalty", "distance", "name", "scope", "partial", "reason")
-"""What every rule may have beside its statement."""
 HIDDEN = ("named", "arguments", "template")
 """Parameters of statements that users do not give."""
 HEADING = "Parameters\n----------\n"
@@ -203,18 +201,32 @@ class Rule:
         return min(result, 1) if self.distance == "binary" else result
 
 
-def maker(name: str) -> Callable[..., Rule]:
-    """The function that makes rules of a template: its parameters, then those of `Rule` by keyword."""
-    statement = TEMPLATES[name]
+COMMON = tuple(f.name for f in fields(Rule) if f.name != "statement")
+"""What every rule may have beside its statement."""
+Parameters = ParamSpec("Parameters")
+
+
+@overload
+def maker(statement: str) -> Callable[..., Rule]: ...
+@overload
+def maker(statement: Callable[Parameters, Template]) -> Callable[Parameters, Rule]: ...
+def maker(statement: str | Callable[..., Template]) -> Callable[..., Rule]:
+    """The function that makes rules of a template: its parameters, then those of `Rule` by keyword.
+
+    Parameters
+    ----------
+    statement : the class of the template, from which type checkers know the parameters; or its name
+    """
+    made = TEMPLATES[statement] if isinstance(statement, str) else cast(type[Template], statement)
 
     def make(*arguments: Any, **parameters: Any) -> Rule:
         common = common_parameters(parameters)
-        return Rule(stated(statement, arguments, parameters), **common)
+        return Rule(_statement(made, arguments, parameters), **common)
 
-    make.__name__ = make.__qualname__ = name
-    make.__module__ = statement.__module__
-    make.__doc__ = _documentation(statement)
-    make.__signature__ = _signature(statement)  # type: ignore[attr-defined]
+    make.__name__ = make.__qualname__ = made.rule_name
+    make.__module__ = made.__module__
+    make.__doc__ = _documentation(made)
+    make.__signature__ = _signature(made)  # type: ignore[attr-defined]
     return make
 
 
@@ -234,7 +246,12 @@ def _documentation(statement: type[Template]) -> str:
 
 
 def _signature(statement: type[Template]) -> inspect.Signature:
-    own = [p for p in inspect.signature(statement).parameters.values() if p.name not in HIDDEN]
+    declared = types(statement)
+    own = [
+        parameter.replace(annotation=declared.get(name, parameter.annotation))
+        for name, parameter in inspect.signature(statement).parameters.items()
+        if name not in HIDDEN
+    ]
     rule = inspect.signature(Rule).parameters
     common = [rule[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in COMMON]
     return inspect.Signature([*own, *common], return_annotation=Rule)
@@ -245,7 +262,9 @@ def common_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     return {name: parameters.pop(name) for name in COMMON if name in parameters}
 
 
-def stated(statement: type[Template], arguments: Sequence[Any], parameters: Mapping[str, Any]) -> Template:
+def _statement(
+    statement: type[Template], arguments: Sequence[Any], parameters: Mapping[str, Any]
+) -> Template:
     """The statement, with errors that name the template."""
     name = statement.rule_name
     try:

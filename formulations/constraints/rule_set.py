@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
 from formulations.errors import InferenceError
-from formulations.labels.label_set import Group, LabelSet
+from formulations.labels.label_set import LabelSet
+from formulations.labels.selectors import Group
 from formulations.logic.syntax import NamedFormula
-from formulations.shown import cut
+from formulations.messages import cut
 
 LONGEST_MESSAGE = 2000
 """Characters of a message about a rule file."""

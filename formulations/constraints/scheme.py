@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Mapping
 
 from formulations.automata.windows import LAST, UnboundComponent
+from formulations.constraints.rule import maker
 from formulations.constraints.steps import broken_where, everywhere, only_at
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+
+__all__ = ["valid_scheme"]
 
 
 @template("valid_scheme")
@@ -34,6 +37,9 @@ class ValidScheme(Template):
         where = broken(labels)
         for t in range(len(reading) + (broken is _broken_entities)):
             yield Trial((min(t, len(reading) - 1),), int(t in where))
+
+
+valid_scheme = maker(ValidScheme)
 
 
 _MARKS = {"bilou": {"L": "E", "U": "S"}, "bmes": {"M": "I"}}

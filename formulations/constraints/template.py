@@ -1,16 +1,17 @@
 """What a rule says: a template with its parameters, in two meanings that are held against each other."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 from warnings import warn
 
-import formulations.labels.selectors  # noqa: F401 - registers the parameters that name fields
 from formulations.automata.component import Component
 from formulations.automata.windows import Condition, UnboundComponent, Window
-from formulations.labels.label_set import EACH_FIELD, Group, LabelSet, Selector, listed, renamed
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives, substitute
 from formulations.parameters import Position as Position
 from formulations.parameters import Words, check_parameters, kinds
 
@@ -29,7 +30,24 @@ class Trial:
     amount: int
 
 
-class Template(ABC):
+if TYPE_CHECKING:
+
+    @dataclass(frozen=True, kw_only=True)
+    class _Common:
+        """What every rule has beside its statement, so that type checkers put it into the signatures of rule functions."""
+
+        penalty: float = math.inf
+        distance: str = "count"
+        name: str = ""
+        scope: str = ""
+        partial: str = ""
+        reason: str = ""
+
+else:
+    _Common = object
+
+
+class Template(ABC, _Common):
     """A statement about labellings. Subclasses are frozen dataclasses of parameters, registered by `@template`.
 
     Both meanings must count the same: `components` or `ground`, from which programs and searches follow, and `trials`, plain
@@ -87,21 +105,21 @@ class Template(ABC):
         """The same statement with placeholders replaced by fields."""
         changed = {
             f.name: bound(getattr(self, f.name), names)
-            for f in fields(self)  # type: ignore[arg-type]
+            for f in fields(self)
             if kinds(type(self))[f.name].names_fields
         }
-        return replace(self, **changed) if changed else self  # type: ignore[type-var]
+        return replace(self, **changed) if changed else self
 
     def selectors(self) -> list[Selector]:
         """The fields, labels and groups that the statement names."""
-        result = (getattr(self, f.name) for f in fields(self) if kinds(type(self))[f.name].names_fields)  # type: ignore[arg-type]
+        result = (getattr(self, f.name) for f in fields(self) if kinds(type(self))[f.name].names_fields)
         return [value for value in result if value is not None]
 
     def sentence(self) -> str:
         """`at_most_runs(title, 1)`."""
         shown = ", ".join(
             _shown(getattr(self, f.name))
-            for f in sorted(fields(self), key=lambda f: bool(f.kw_only))  # type: ignore[arg-type]
+            for f in sorted(fields(self), key=lambda f: bool(f.kw_only))
             if f.name != "groups"
             and (getattr(self, f.name) != f.default or kinds(type(self))[f.name].always_shown)
         )
@@ -110,12 +128,12 @@ class Template(ABC):
 
 def bound(value: Any, names: Mapping[str, Selector]) -> Any:
     """A selector, or None, with the placeholders in it replaced."""
-    return None if value is None else renamed(value, names)
+    return None if value is None else substitute(value, names)
 
 
 def mentions(selector: Selector | None, name: str) -> bool:
     """Whether a selector names the placeholder."""
-    return any(name in m.names if isinstance(m, Group) else m == name for m in listed(selector or ()))
+    return any(name in m.names if isinstance(m, Group) else m == name for m in alternatives(selector or ()))
 
 
 def each_field(statement: Template, names: Iterable[str]) -> list[Template]:

@@ -1,163 +1,21 @@
-"""Labels, the fields that rules speak of, and the schemes that map one to the other."""
+"""Labels, and the fields that a scheme reads from their names."""
 
-import difflib
-import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from warnings import warn
 
 import numpy as np
 
 from formulations.dtypes import Booleans, Integers
 from formulations.labels import schemes
 from formulations.labels.scheme_notices import remark
-from formulations.shown import brief
+from formulations.labels.selectors import EACH_FIELD, Group, Selector
+from formulations.messages import brief, suggestion
 
 OUTSIDE = "O"
 MOST_LABELS = 2**11
 """Labels of a set; tables of steps grow with their square."""
-EACH_FIELD = "each field"
-"""In place of a field: one ground rule for every field but `O`."""
-DEEPEST = 100
-"""How deep groups may lie inside one another."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Group:
-    """Named labels or fields that a rule treats as one: "any kind of description tag".
-
-    Groups of equal names and members are equal. However often groups share a member, each is looked at once.
-
-    Parameters
-    ----------
-    name : shown in rule names and messages
-    members : names of fields, labels or other groups
-    complement : the group is every label that is *not* a member
-
-    Raises
-    ------
-    ValueError
-        for a member that is neither a name nor a group, and groups that lie too deep inside one another.
-    """
-
-    name: str
-    members: tuple["str | Group", ...]
-    complement: bool = False
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise ValueError(f"group {brief(self.name)}: a name is a non-empty text")
-        if isinstance(self.members, str | Group) or not isinstance(self.members, Iterable):
-            raise ValueError(
-                f"group {self.name!r}: members is {brief(self.members)}; expected a list of names"
-            )
-        members = tuple(self.members)
-        for member in members:
-            if not isinstance(member, str | Group) or not member:
-                raise ValueError(f"group {self.name!r}: member {brief(member)} is neither a name nor a group")
-        members = tuple(dict.fromkeys(members))
-        depth = 1 + max((member._depth for member in members if isinstance(member, Group)), default=0)
-        if depth > DEEPEST:
-            raise ValueError(f"group {self.name!r}: groups lie more than {DEEPEST} deep inside one another")
-        object.__setattr__(self, "members", members)
-        object.__setattr__(self, "complement", bool(self.complement))
-        object.__setattr__(self, "_depth", depth)
-        object.__setattr__(self, "_key", self._digest())
-
-    _depth: int = field(init=False, default=1)
-    _key: bytes = field(init=False, default=b"")
-
-    def _digest(self) -> bytes:
-        digest = hashlib.sha256(
-            f"{self.complement} {len(self.name)} {self.name}".encode("utf-8", "surrogatepass")
-        )
-        for member in self.members:
-            if isinstance(member, Group):
-                digest.update(b"group" + member._key)
-            else:
-                digest.update(b"name." + hashlib.sha256(member.encode("utf-8", "surrogatepass")).digest())
-        return digest.digest()
-
-    def __eq__(self, other: object) -> bool:
-        return self._key == other._key if isinstance(other, Group) else NotImplemented
-
-    def __hash__(self) -> int:
-        return int.from_bytes(self._key[:8])
-
-    def __str__(self) -> str:
-        return self.name
-
-    def __repr__(self) -> str:
-        members = ", ".join(map(str, self.members[:6])) + (", …" if len(self.members) > 6 else "")
-        return f"Group({self.name!r}, {'not ' * self.complement}[{members}])"
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """Every name in the group and in those inside it."""
-        inner = (member.names if isinstance(member, Group) else {member} for member in self.members)
-        return frozenset().union(*inner)
-
-    @cached_property
-    def parts(self) -> tuple["str | Group", ...]:
-        """Names and complements that make up the group, groups inside it written out; for a complement, itself."""
-        if self.complement:
-            return (self,)
-        inner = (member.parts if isinstance(member, Group) else (member,) for member in self.members)
-        return tuple(dict.fromkeys(part for parts in inner for part in parts))
-
-
-Selector = str | Group | Sequence[str]
-"""What rules name: a field or label, a group, or several of them."""
-
-
-def holds(selector: Selector, test: Callable[[str], bool]) -> bool:
-    """Whether something belongs to the field, label or group, given the names that it has; each group counts once."""
-    known: dict[Group, bool] = {}
-
-    def result(selector: Selector) -> bool:
-        if isinstance(selector, str):
-            return test(selector)
-        if not isinstance(selector, Group):
-            return any(map(result, selector))
-        if selector not in known:
-            known[selector] = any(map(result, selector.members)) != selector.complement
-        return known[selector]
-
-    return result(selector)
-
-
-def renamed(selector: Selector, names: Mapping[str, Selector]) -> Selector:
-    """The selector with names replaced; each group is made anew once."""
-    known: dict[Group, Group] = {}
-
-    def made(value: Selector) -> Selector:
-        if isinstance(value, str):
-            return names.get(value, value)
-        if not isinstance(value, Group):
-            return tuple(one for member in value for one in listed(made(member)))  # type: ignore[misc]
-        if value.names.isdisjoint(names):
-            return value
-        if value not in known:
-            members = tuple(one for member in value.members for one in listed(made(member)))
-            known[value] = Group(value.name, members, value.complement)
-        return known[value]
-
-    return made(selector)
-
-
-def listed(selector: Selector) -> tuple["str | Group", ...]:
-    """The names and groups of a selector."""
-    return (selector,) if isinstance(selector, str | Group) else tuple(selector)
-
-
-def group(name: str, members: Iterable["str | Group"]) -> Group:
-    """A named group of labels or fields."""
-    return Group(name, tuple(members))
-
-
-def other_than(*members: "str | Group") -> Group:
-    """Every label that belongs to none of the members."""
-    return Group(f"other than {', '.join(map(str, members))}", members, complement=True)
 
 
 @dataclass(frozen=True)
@@ -173,7 +31,7 @@ class Field:
     begins: Booleans = field(repr=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LabelSet:
     """K label names, read under a scheme.
 
@@ -182,8 +40,8 @@ class LabelSet:
     names : K different, non-empty names
     scheme : "plain", "bio" (or "iob2"), "iob1", "iobes" (or "bioes"), "bilou" (or "biluo"), "bmes" or "paths", in letters
         of any case; inferred from the names where not given, and then never IOB1, whose names are those of BIO
-    declared : fields that rules may name although no label carries them; they count as absent
-    notice : what was taken where the scheme was inferred from names that are ambiguous or odd; else empty
+    optional_fields : fields that rules may name although no label carries them; they count as absent
+    notice : about a scheme that was inferred from names that are ambiguous or odd; else empty
 
     Raises
     ------
@@ -193,21 +51,21 @@ class LabelSet:
 
     names: tuple[str, ...]
     scheme: str = ""
-    declared: frozenset[str] = frozenset()
+    optional_fields: frozenset[str] = frozenset()
     notice: str = field(init=False, default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         names = tuple(self.names)
         if not names:
             raise ValueError("a label set needs at least one label")
-        check_number(len(names))
+        check_label_count(len(names))
         for position, name in enumerate(names):
             if not isinstance(name, str) or not name:
                 raise ValueError(f"label {position} is {name!r}: a label is a non-empty text")
             if name in names[:position]:
                 raise ValueError(f"label {name!r} is given twice: names must differ")
         object.__setattr__(self, "names", names)
-        scheme = schemes.named(self.scheme) or schemes.infer(names)
+        scheme = schemes.scheme_name(self.scheme) or schemes.infer(names)
         if scheme not in schemes.SCHEMES:
             raise ValueError(f"no scheme {scheme!r}; there are {', '.join(schemes.SCHEMES)}")
         object.__setattr__(self, "notice", "" if self.scheme else remark(names, scheme))
@@ -217,9 +75,24 @@ class LabelSet:
     def __len__(self) -> int:
         return len(self.names)
 
-    def declaring(self, fields: Iterable[str]) -> "LabelSet":
+    def __repr__(self) -> str:
+        names = ", ".join(self.names[:4]) + (", …" if len(self) > 4 else "")
+        return f"LabelSet({len(self)} labels: {names}; scheme {self.scheme})"
+
+    def with_optional_fields(self, fields: Iterable[str]) -> "LabelSet":
         """The same labels, with more fields that may be absent."""
-        return _label_set(self.names, self.scheme, self.declared | frozenset(fields))
+        return _label_set(self.names, self.scheme, self.optional_fields | frozenset(fields))
+
+    def declaring(self, fields: Iterable[str]) -> "LabelSet":
+        """The old name of `with_optional_fields`."""
+        warn("LabelSet.declaring is now with_optional_fields", DeprecationWarning, stacklevel=2)
+        return self.with_optional_fields(fields)
+
+    @property
+    def declared(self) -> frozenset[str]:
+        """The old name of `optional_fields`."""
+        warn("LabelSet.declared is now optional_fields", DeprecationWarning, stacklevel=2)
+        return self.optional_fields
 
     def ids(self, labelling: Iterable[object]) -> Integers:
         """Label ids (T,) of a labelling given as ids or names."""
@@ -264,8 +137,8 @@ class LabelSet:
     def joins(self) -> Booleans:
         """(K, K) steps that go on in the same run of every field."""
         member = np.array([f.member for f in self.fields.values()])
-        same: Booleans = (member[:, :, None] == member[:, None, :]).all(axis=0)
-        return same & ~self.change[1:]
+        result: Booleans = (member[:, :, None] == member[:, None, :]).all(axis=0) & ~self.change[1:]
+        return result
 
     @cached_property
     def run_forms(self) -> Integers:
@@ -278,7 +151,7 @@ class LabelSet:
         """Steps (K+1, K) and last labels (K,) that the scheme itself rules out."""
         return schemes.invalid(self.names, self.scheme)
 
-    def field(self, selector: "Selector | Group") -> Field:
+    def field(self, selector: Selector) -> Field:
         """The field, label or group that a rule names.
 
         A run of a group is a maximal stretch of its labels, cut where one of its fields begins anew.
@@ -301,8 +174,8 @@ class LabelSet:
         member = np.zeros(len(self), bool)
         if selector in self._index:
             member[self._index[selector]] = True
-        elif selector not in self.declared:
-            known = [*self.fields, *self.names, *self.declared]
+        elif selector not in self.optional_fields:
+            known = [*self.fields, *self.names, *self.optional_fields]
             raise ValueError(f'no field "{selector}"{suggestion(selector, known)}')
         return Field(selector, member, _maximal(member))
 
@@ -326,34 +199,24 @@ class LabelSet:
         member = self._members(group, fields)
         if group.complement:
             return Field(group.name, member, _maximal(member))
-        parts = [fields[part] for part in group.parts if isinstance(part, str)]
         begins = _maximal(member)
-        for part in parts:
-            begins[1:] |= part.begins[1:] & part.member[:, None] & part.member[None, :]
+        for inner in (fields[leaf] for leaf in group.leaves if isinstance(leaf, str)):
+            begins[1:] |= inner.begins[1:] & inner.member[:, None] & inner.member[None, :]
         return Field(group.name, member, begins)
 
 
-def check_number(labels: int) -> None:
+def check_label_count(labels: int) -> None:
     """Raise ValueError for more labels than tables of steps can be made for."""
     if labels > MOST_LABELS:
         raise ValueError(f"{labels} labels; expected at most {MOST_LABELS}, as steps between them are tables")
 
 
 @lru_cache(maxsize=64)
-def _label_set(names: tuple[str, ...], scheme: str, declared: frozenset[str]) -> LabelSet:
-    return LabelSet(names, scheme, declared)
+def _label_set(names: tuple[str, ...], scheme: str, fields: frozenset[str]) -> LabelSet:
+    return LabelSet(names, scheme, fields)
 
 
 def _maximal(member: Booleans) -> Booleans:
     """Begins of maximal stretches of member labels, (K+1, K)."""
     before = np.concatenate([[False], member])
     return ~before[:, None] & member[None, :]
-
-
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """`; did you mean "title"?`, or what there is, or nothing."""
-    options = sorted(set(known))
-    near = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
-    if near:
-        return f'; did you mean "{near[0]}"?'
-    return f"; there are {', '.join(options[:12])}{', …' if len(options) > 12 else ''}" if options else ""

@@ -1,6 +1,6 @@
-"""A labelling as people read it: which tokens and runs belong to a field. Plain Python, no arrays.
+"""A labelling with its tokens: which tokens and runs belong to a field. Plain Python, no arrays.
 
-The plain checker rests on this alone, so that it can hold the compiled form to account.
+The plain checker uses this alone, so that it is independent of the compiled form.
 """
 
 from collections.abc import Sequence
@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from formulations.labels import schemes
-from formulations.labels.label_set import OUTSIDE, Group, LabelSet, Selector, holds, listed
+from formulations.labels.label_set import OUTSIDE, LabelSet
+from formulations.labels.selectors import Group, Selector, alternatives, holds
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Reading:
     names: Sequence[str]
     tokens: Sequence[str]
     labels: LabelSet
-    _known: dict[tuple[str, Selector], bool] = field(
+    _cache: dict[tuple[str, Selector], bool] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -42,15 +43,15 @@ class Reading:
     def has(self, t: int, selector: Selector) -> bool:
         """Whether token t belongs to the field, label or group."""
         if isinstance(selector, str):
-            return self._named(self.names[t], selector)
+            return self._belongs(self.names[t], selector)
         key = (self.names[t], selector if isinstance(selector, Group) else tuple(selector))
-        result = self._known.get(key)
+        result = self._cache.get(key)
         if result is None:
-            result = self._known[key] = holds(selector, lambda name: self._named(key[0], name))
+            result = self._cache[key] = holds(selector, lambda name: self._belongs(key[0], name))
         return result
 
-    def _named(self, label: str, name: str) -> bool:
-        """Whether a label is of the field, or the label, of that name."""
+    def _belongs(self, label: str, name: str) -> bool:
+        """Whether a label belongs to the field of that name, or has that name."""
         return (
             name in dict(schemes.levels(label, self.labels.scheme)) if self._is_field(name) else label == name
         )
@@ -88,8 +89,10 @@ class Reading:
             return True
         if isinstance(selector, str):
             return self._is_field(selector) and self._restarts(t, selector)
-        parts = (part for m in listed(selector) for part in (m.parts if isinstance(m, Group) else (m,)))
-        fields = (part for part in parts if isinstance(part, str))
+        leaves = (
+            leaf for m in alternatives(selector) for leaf in (m.leaves if isinstance(m, Group) else (m,))
+        )
+        fields = (leaf for leaf in leaves if isinstance(leaf, str))
         return any(self.has(t - 1, field) and self.begins(t, field) for field in fields)
 
     def _restarts(self, t: int, field: str) -> bool:

@@ -1,17 +1,17 @@
-"""What is odd about label names that were read under an inferred scheme, in a line for the user."""
+"""Notices about label names that are ambiguous or odd under the scheme that was inferred from them."""
 
 import re
 from collections.abc import Sequence
 
 from formulations.labels.schemes import CLOSED, MARKS, OUTSIDE, levels
 
-_MARKED = re.compile(r"[BILUMES][-_].", re.DOTALL)
+_PREFIXED = re.compile(r"[BILUMES][-_].", re.DOTALL)
 _NESTED = re.compile(r"[BILUMES]-[^/]+(/[BILUMES]-[^/]+)+")
 _ALONE = ("BI", "BIES", "BILU", "BMES")
 
 
 def remark(names: Sequence[str], scheme: str) -> str:
-    """What was taken where the names are ambiguous or odd; empty where there is nothing to say.
+    """One line about how ambiguous or odd names were read; empty where there are none.
 
     Parameters
     ----------
@@ -36,19 +36,19 @@ def _plain(names: list[str]) -> str:
             f"labels {', '.join(names)} are prefixes without a field: taken as plain, each a field of its own; write them "
             'as in "B-x"'
         )
-    marked = [name for name in names if _MARKED.match(name)]
-    bare = [name for name in names if name not in marked]
-    repeated = len({name[2:] for name in marked}) < len(marked)
-    if not marked or (bare and not repeated and not any(name[0] in "BI" for name in marked)):
+    prefixed = [name for name in names if _PREFIXED.match(name)]
+    bare = [name for name in names if name not in prefixed]
+    repeats = len({name[2:] for name in prefixed}) < len(prefixed)
+    if not prefixed or (bare and not repeats and not any(name[0] in "BI" for name in prefixed)):
         return ""
-    marks = ", ".join(sorted({name[:2] for name in marked}))
+    marks = ", ".join(sorted({name[:2] for name in prefixed}))
     what = (
         f"some labels begin with {marks} and others, such as {bare[0]!r}, do not"
         if bare
         else f"labels begin with {marks}, which no one scheme has"
     )
     return (
-        f"{what}: taken as plain, so that {marked[0]!r} is a field of its own and there is no scheme to keep; mend the "
+        f"{what}: taken as plain, so that {prefixed[0]!r} is a field of its own and there is no scheme to keep; mend the "
         'labels, or take them as they are with scheme="plain"'
     )
 
@@ -60,13 +60,13 @@ def _unfinished(names: list[str], scheme: str) -> str:
         field, role = levels(name, scheme)[0]
         roles.setdefault(field, set()).add(role)
     letters = {role: letter for letter, role in MARKS[scheme].items()}
-    for field, result in roles.items():
-        seen = " and ".join(f"{letters[role]}-{field}" for role in sorted(result))
-        seen = f"there {'are' if len(result) > 1 else 'is'} {seen}"
-        if result & {"I", "E"} and "B" not in result:
+    for field, present in roles.items():
+        seen = " and ".join(f"{letters[role]}-{field}" for role in sorted(present))
+        seen = f"there {'are' if len(present) > 1 else 'is'} {seen}"
+        if present & {"I", "E"} and "B" not in present:
             other = '; where I- may begin a run, take scheme="iob1"' if scheme == "bio" else ""
             return f"taken as {scheme}, although {seen} but no B-{field}, with which its runs begin{other}"
-        if scheme in CLOSED and result & {"B", "I"} and "E" not in result:
+        if scheme in CLOSED and present & {"B", "I"} and "E" not in present:
             end = letters["E"]
             return f"taken as {scheme}, although {seen} but no {end}-{field}, with which its runs end"
     return ""

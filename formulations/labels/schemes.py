@@ -26,8 +26,8 @@ ALIASES = {"iob2": "bio", "bioes": "iobes", "biluo": "bilou"}
 OUTSIDE = "O"
 
 
-def named(scheme: str) -> str:
-    """The scheme under its own name: `biluo` and `BILOU` are `bilou`; unknown ones stay as they are."""
+def scheme_name(scheme: str) -> str:
+    """The canonical name of a scheme: `bilou` for `biluo` and `BILOU`; an unknown name is returned as it is."""
     low = scheme.lower() if isinstance(scheme, str) else scheme
     return ALIASES.get(low, low if low in SCHEMES else scheme)
 
@@ -72,9 +72,9 @@ def levels(name: str, scheme: str) -> tuple[tuple[str, str], ...]:
     if scheme != "paths":
         return ((name[2:], roles[name[0]]),)
     result: list[tuple[str, str]] = []
-    for part in name.split("/"):
+    for component in name.split("/"):
         parent = result[-1][0] + "/" if result else ""
-        result.append((parent + part[2:], roles[part[0]]))
+        result.append((parent + component[2:], roles[component[0]]))
     return tuple(result)
 
 
@@ -95,8 +95,8 @@ def field_arrays(names: Sequence[str], field: str, scheme: str) -> tuple[Boolean
     before = np.concatenate([[False], member])
     begins = ~before[:, None] & member[None, :]
     if scheme == "paths":
-        parts = field.split("/")
-        above = ["/".join(parts[: i + 1]) for i in range(len(parts))]
+        components = field.split("/")
+        above = ["/".join(components[: i + 1]) for i in range(len(components))]
         begins |= np.array(
             [f and any(r.get(a) == "B" for a in above) for f, r in zip(member, roles, strict=True)]
         )
@@ -127,16 +127,16 @@ def run_forms(names: Sequence[str], scheme: str) -> Integers:
     return forms
 
 
-def written(fields: Sequence[str], begins: Sequence[bool], scheme: str) -> tuple[str, ...]:
+def write_labels(fields: Sequence[str], begins: Sequence[bool], scheme: str) -> tuple[str, ...]:
     """Label names of T tokens, given the field of each, `O` for none, and where runs begin; in a scheme of one level."""
     letters = {role: letter for letter, role in MARKS[scheme].items()}
     names = []
-    for t, (field, begun) in enumerate(zip(fields, begins, strict=True)):
+    for t, (field, begins_here) in enumerate(zip(fields, begins, strict=True)):
         again = t > 0 and fields[t - 1] == field
         ended = t + 1 == len(fields) or begins[t + 1] or fields[t + 1] != field
-        role = ("S" if ended else "B") if begun else "E" if ended else "I"
+        role = ("S" if ended else "B") if begins_here else "E" if ended else "I"
         if scheme not in CLOSED:
-            role = "B" if begun and (again or scheme == "bio") else "I"
+            role = "B" if begins_here and (again or scheme == "bio") else "I"
         names.append(OUTSIDE if field == OUTSIDE else f"{letters[role]}-{field}")
     return tuple(names)
 
@@ -176,11 +176,11 @@ _Path = tuple[tuple[str, str], ...]
 
 def _bio_breaks(before: _Path, after: _Path) -> bool:
     fields = {field for field, _ in before}
-    begun = False
+    begins_here = False
     for field, role in after:
-        if role == "I" and (begun or field not in fields):
+        if role == "I" and (begins_here or field not in fields):
             return True
-        begun |= role == "B"
+        begins_here |= role == "B"
     return False
 
 

@@ -1,11 +1,165 @@
-"""Parameters that name fields, labels and groups."""
+"""What rules name: fields, labels, groups of them, and parameters that hold such names."""
 
-from collections.abc import Iterable, Mapping
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
+from warnings import warn
 
-from formulations.labels.label_set import Group, Selector
+from formulations.messages import brief
 from formulations.parameters import KINDS, Kind, ParameterError
-from formulations.shown import brief
+
+EACH_FIELD = "each field"
+"""In place of a field: one ground rule for every field but `O`."""
+DEEPEST = 100
+"""How deep groups may lie inside one another."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Group:
+    """Named labels or fields that a rule treats as one: "any kind of description tag".
+
+    Groups of equal names and members are equal. However often groups share a member, each is looked at once.
+
+    Parameters
+    ----------
+    name : shown in rule names and messages
+    members : names of fields, labels or other groups
+    complement : the group is every label that is *not* a member
+
+    Raises
+    ------
+    ValueError
+        for a member that is neither a name nor a group, and groups that lie too deep inside one another.
+    """
+
+    name: str
+    members: tuple["str | Group", ...]
+    complement: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ValueError(f"group {brief(self.name)}: a name is a non-empty text")
+        if isinstance(self.members, str | Group) or not isinstance(self.members, Iterable):
+            raise ValueError(
+                f"group {self.name!r}: members is {brief(self.members)}; expected a list of names"
+            )
+        members = tuple(self.members)
+        for member in members:
+            if not isinstance(member, str | Group) or not member:
+                raise ValueError(f"group {self.name!r}: member {brief(member)} is neither a name nor a group")
+        members = tuple(dict.fromkeys(members))
+        depth = 1 + max((member._depth for member in members if isinstance(member, Group)), default=0)
+        if depth > DEEPEST:
+            raise ValueError(f"group {self.name!r}: groups lie more than {DEEPEST} deep inside one another")
+        object.__setattr__(self, "members", members)
+        object.__setattr__(self, "complement", bool(self.complement))
+        object.__setattr__(self, "_depth", depth)
+        object.__setattr__(self, "_key", self._digest())
+
+    _depth: int = field(init=False, default=1)
+    _key: bytes = field(init=False, default=b"")
+
+    def _digest(self) -> bytes:
+        digest = hashlib.sha256(
+            f"{self.complement} {len(self.name)} {self.name}".encode("utf-8", "surrogatepass")
+        )
+        for member in self.members:
+            if isinstance(member, Group):
+                digest.update(b"group" + member._key)
+            else:
+                digest.update(b"name." + hashlib.sha256(member.encode("utf-8", "surrogatepass")).digest())
+        return digest.digest()
+
+    def __eq__(self, other: object) -> bool:
+        return self._key == other._key if isinstance(other, Group) else NotImplemented
+
+    def __hash__(self) -> int:
+        return int.from_bytes(self._key[:8])
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        members = ", ".join(map(str, self.members[:6])) + (", …" if len(self.members) > 6 else "")
+        return f"Group({self.name!r}, {'not ' * self.complement}[{members}])"
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Every name in the group and in those inside it."""
+        inner = (member.names if isinstance(member, Group) else {member} for member in self.members)
+        return frozenset().union(*inner)
+
+    @cached_property
+    def leaves(self) -> tuple["str | Group", ...]:
+        """The names and complements in the group and in those inside it; a complement itself for a complement."""
+        if self.complement:
+            return (self,)
+        inner = (member.leaves if isinstance(member, Group) else (member,) for member in self.members)
+        return tuple(dict.fromkeys(leaf for leaves in inner for leaf in leaves))
+
+    @property
+    def parts(self) -> tuple["str | Group", ...]:
+        """The old name of `leaves`."""
+        warn("Group.parts is now leaves", DeprecationWarning, stacklevel=2)
+        return self.leaves
+
+
+Selector = str | Group | Sequence[str | Group]
+"""What rules name: a field or label, a group, or several of them."""
+
+
+def holds(selector: Selector, test: Callable[[str], bool]) -> bool:
+    """Whether something belongs to the field, label or group, given the names that it has; each group counts once."""
+    known: dict[Group, bool] = {}
+
+    def result(selector: Selector) -> bool:
+        if isinstance(selector, str):
+            return test(selector)
+        if not isinstance(selector, Group):
+            return any(map(result, selector))
+        if selector not in known:
+            known[selector] = any(map(result, selector.members)) != selector.complement
+        return known[selector]
+
+    return result(selector)
+
+
+def substitute(selector: Selector, names: Mapping[str, Selector]) -> Selector:
+    """The selector with names replaced; each group is built anew once."""
+    known: dict[Group, Group] = {}
+
+    def result(value: Selector) -> Selector:
+        if isinstance(value, str):
+            return names.get(value, value)
+        if not isinstance(value, Group):
+            return members(value)
+        if value.names.isdisjoint(names):
+            return value
+        if value not in known:
+            known[value] = Group(value.name, members(value.members), value.complement)
+        return known[value]
+
+    def members(values: Iterable[str | Group]) -> tuple[str | Group, ...]:
+        return tuple(one for value in values for one in alternatives(result(value)))
+
+    return result(selector)
+
+
+def alternatives(selector: Selector) -> tuple["str | Group", ...]:
+    """The names and groups of a selector."""
+    return (selector,) if isinstance(selector, str | Group) else tuple(selector)
+
+
+def group(name: str, members: Iterable["str | Group"]) -> Group:
+    """A named group of labels or fields."""
+    return Group(name, tuple(members))
+
+
+def other_than(*members: "str | Group") -> Group:
+    """Every label that belongs to none of the members."""
+    return Group(f"other than {', '.join(map(str, members))}", members, complement=True)
 
 
 def selector(value: Any, what: str) -> Selector:
@@ -25,10 +179,10 @@ def selector(value: Any, what: str) -> Selector:
         result += [inner] if isinstance(inner, str | Group) else inner
     if not result:
         raise ParameterError(f"{what} is an empty list; expected at least one field")
-    return tuple(result)  # type: ignore[arg-type]
+    return tuple(result)
 
 
-def _perhaps_selector(value: Any, what: str) -> Selector | None:
+def _optional_selector(value: Any, what: str) -> Selector | None:
     return None if value is None else selector(value, what)
 
 
@@ -40,5 +194,5 @@ def _groups(value: Any, what: str) -> tuple[Group, ...]:
 
 _SCHEMA = {"$ref": "#/definitions/selector"}
 KINDS[Selector] = Kind(selector, _SCHEMA, names_fields=True, always_shown=True)
-KINDS[Selector | None] = Kind(_perhaps_selector, _SCHEMA, names_fields=True, always_shown=True)
-KINDS[tuple[Group, ...]] = Kind(_groups, {})
+KINDS[Selector | None] = Kind(_optional_selector, _SCHEMA, names_fields=True, always_shown=True)
+KINDS[Sequence[Group]] = KINDS[tuple[Group, ...]] = Kind(_groups, {})

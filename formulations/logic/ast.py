@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from formulations.labels.label_set import Selector
+from formulations.labels.selectors import Selector
 from formulations.tokens.token_pattern import TokenPattern
 
 Value = int | Selector
@@ -65,21 +65,21 @@ class Name:
 class Formula:
     """A statement that is true or false of a labelling; `free` are the variables that it leaves open."""
 
-    def parts(self) -> tuple["Formula | Position | Name | None", ...]:
-        """What the free variables are gathered from."""
+    def children(self) -> tuple["Formula | Position | Name | None", ...]:
+        """The formulas, positions and names that the formula consists of."""
         return tuple(v for v in vars(self).values() if isinstance(v, Formula | Position | Name))
 
     @cached_property
     def free(self) -> tuple[str, ...]:
         result: frozenset[str] = frozenset()
-        for part in self.parts():
-            result |= frozenset(part.free) if part is not None else frozenset()
+        for child in self.children():
+            result |= frozenset(child.free) if child is not None else frozenset()
         return tuple(sorted(result))
 
     @cached_property
     def size(self) -> int:
-        """Parts of the formula when everything shared is written out."""
-        return 1 + sum(part.size for part in self.parts() if isinstance(part, Formula))
+        """How many formulas it consists of, shared ones counted as often as they occur."""
+        return 1 + sum(child.size for child in self.children() if isinstance(child, Formula))
 
 
 @dataclass(frozen=True)
@@ -126,11 +126,11 @@ class PositionBinder:
 
 @dataclass(frozen=True)
 class LabelBinder:
-    """A variable over "fields" (all but `O`), "labels", or the names listed (domain "")."""
+    """A variable over "fields" (all but `O`), "labels", or the alternatives (domain "")."""
 
     name: str
     domain: str
-    listed: tuple[Selector, ...] = ()
+    alternatives: tuple[Selector, ...] = ()
 
 
 Binder = PositionBinder | LabelBinder
@@ -145,7 +145,7 @@ class Quantified(Formula):
     inner: Formula
     block: int
 
-    def parts(self) -> tuple[Formula | Position | Name | None, ...]:
+    def children(self) -> tuple[Formula | Position | Name | None, ...]:
         return (self.inner,)
 
     @cached_property

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from formulations.labels.label_set import suggestion
 from formulations.logic import ast
-from formulations.logic.parser import called
+from formulations.logic.parser import name_and_arguments
 from formulations.logic.resolver import Formulas
+from formulations.messages import suggestion
 
 
 class Inequalities(Formulas):
@@ -40,27 +40,27 @@ class Inequalities(Formulas):
             if getattr(child, "type", "") == "SIGN":
                 sign = 1 if str(child) == "+" else -1
                 continue
-            number, counted = self._factors(child)
-            if counted is None:
+            number, summand = self._factors(child)
+            if summand is None:
                 constant += factor * sign * number
             elif number:
-                variable, formula = counted
+                variable, formula = summand
                 terms.append(ast.Term(factor * sign * number, variable, formula))
         return terms, constant
 
     def _factors(self, node: Any) -> tuple[int, tuple[str, ast.Formula] | None]:
-        number, counted = 1, None
+        number, summand = 1, None
         for child in node.children:
             if getattr(child, "type", "") == "INT":
                 number = int(child)
             elif child is not None:
-                counted = self._counted_by(child)
+                summand = self._summand(child)
         if number > 2**31:
             raise self.fail("a number beyond 2^31", node)
-        return number, counted
+        return number, summand
 
-    def _counted_by(self, node: Any) -> tuple[str, ast.Formula]:
-        variable = f"t#{next(self.fresh)}"
+    def _summand(self, node: Any) -> tuple[str, ast.Formula]:
+        variable = f"t#{next(self.counter)}"
         here = ast.Position(variable, 0)
         if node.data == "counted":
             before = dict(self.scope)
@@ -68,7 +68,7 @@ class Inequalities(Formulas):
             result = self.formula(node.children[1])
             self.scope = before
             return variable, result
-        name, arguments = called(node)
+        name, arguments = name_and_arguments(node)
         usages = {"runs": 1, "tokens": 1, "changes": 0, "steps": 2, "at": 2}
         if name not in usages:
             raise self.fail(f"nothing is counted by {name!r}{suggestion(name, (*usages, 'count'))}", node)

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations import limits
+from formulations import time_limits
 from formulations.automata.gates import FALSE, TRUE, Gates
 from formulations.labels import schemes
-from formulations.labels.label_set import LabelSet, Selector
+from formulations.labels.label_set import LabelSet
+from formulations.labels.selectors import Selector
 from formulations.logic import ast
 from formulations.logic.ast import Formula, Value
 from formulations.logic.semantics import MOST, innermost, too_many
@@ -29,26 +30,26 @@ class Grounder:
     labels: LabelSet
     tokens: Sequence[str]
     gates: Gates
-    _known: dict[tuple, int] = field(default_factory=dict)
+    _nodes: dict[tuple, int] = field(default_factory=dict)
     _tables: dict[tuple, int] = field(default_factory=dict)
 
     def node(self, formula: Formula, environment: dict[str, Value], positive: bool = True) -> int:
         """The node that is true where the formula is, or, if not `positive`, where it is not."""
         key = (id(formula), positive, *(environment[name] for name in formula.free))
-        result = self._known.get(key)
+        result = self._nodes.get(key)
         if result is None:
-            result = self._known[key] = self._made(formula, environment, positive)
-            self._check(len(self._known))
+            result = self._nodes[key] = self._build(formula, environment, positive)
+            self._check(len(self._nodes))
             self._check(len(self.gates.nodes))
         return result
 
     def _check(self, size: int) -> None:
         if not size % 256:
-            limits.check()
+            time_limits.check()
         if size > MOST:
             raise too_many(len(self.tokens))
 
-    def _made(self, formula: Formula, environment: dict[str, Value], positive: bool) -> int:
+    def _build(self, formula: Formula, environment: dict[str, Value], positive: bool) -> int:
         gates, T = self.gates, len(self.tokens)
         match formula:
             case ast.Not(inner):
@@ -184,7 +185,7 @@ class Grounder:
             return [t for t in range(low, high + 1) if t != excluded]
         if binder.domain == "fields":
             return [f.name for f in self.labels.each_field]
-        return list(self.labels.names if binder.domain == "labels" else binder.listed)
+        return list(self.labels.names if binder.domain == "labels" else binder.alternatives)
 
     def _quantified(self, formula: ast.Quantified, environment: dict[str, Value], positive: bool) -> int:
         """A chain of gates; ranges that share an end share all of the chain that they can."""
@@ -200,14 +201,14 @@ class Grounder:
         prefix = (id(formula), "chain", positive, *outer)
         plain = not (isinstance(binder, ast.PositionBinder) and binder.unequal)
         known = len(chosen)
-        while plain and known and (*prefix, chosen[0], chosen[known - 1]) not in self._known:
+        while plain and known and (*prefix, chosen[0], chosen[known - 1]) not in self._nodes:
             known -= 1
         if plain and known:
-            total = self._known[*prefix, chosen[0], chosen[known - 1]]
+            total = self._nodes[*prefix, chosen[0], chosen[known - 1]]
         for i, value in enumerate(chosen[known if plain else 0 :], known if plain else 0):
             total = join(total, self.node(formula.inner, {**environment, name: value}, positive))
             if plain:
-                self._known[(*prefix, chosen[0], chosen[i])] = total
+                self._nodes[(*prefix, chosen[0], chosen[i])] = total
         return total
 
     def groundings(self, formula: Formula) -> list[int]:
@@ -216,11 +217,11 @@ class Grounder:
             return [self.node(formula, {})]
         front: list[tuple[dict[str, Value], Formula]] = [({}, formula)]
         while front and isinstance(inner := front[0][1], ast.Quantified) and inner.block == formula.block:
-            following: list[tuple[dict[str, Value], Formula]] = []
+            extended: list[tuple[dict[str, Value], Formula]] = []
             for environment, _ in front:
                 values = self.values(inner, environment)
-                following += [({**environment, inner.binder.name: v}, inner.inner) for v in values]
-                limits.check()
-                self._check(len(following) * (1 + len(environment) // 4))
-            front = following
+                extended += [({**environment, inner.binder.name: v}, inner.inner) for v in values]
+                time_limits.check()
+                self._check(len(extended) * (1 + len(environment) // 4))
+            front = extended
         return [self.node(inner, env) for env, inner in front]

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from itertools import count as numbers
 from typing import Any
 
-from formulations.labels.label_set import Selector, suggestion
+from formulations.labels.selectors import Selector
 from formulations.logic.ast import Name, Position
-from formulations.logic.parser import FormulaError, called, is_name, offset_of, unquoted, word_of
+from formulations.logic.parser import FormulaError, is_name, name_and_arguments, offset_of, unquote, word_of
+from formulations.messages import suggestion
 
 POSITIONS = ("first", "last", "length")
 
@@ -31,30 +32,30 @@ class Names:
     resolve : the field, label or group of a name; raises ValueError for an unknown one
     named : formulas that the text may call
     scope : variables and arguments
-    fresh : numbers for variables, which differ even where their names do not
-    used : named formulas with their arguments, read once
-    calls : named formulas that the text is part of
+    counter : numbers that tell variables of one name apart
+    instances : the formula of each call, by name and arguments
+    callers : the named formulas whose text this is, outermost first
     """
 
     text: str
     resolve: Callable[[str], Selector]
     named: Mapping[str, NamedFormula]
     scope: dict[str, Position | Name]
-    fresh: Any = field(default_factory=numbers)
-    used: dict[Any, Any] = field(default_factory=dict)
-    calls: tuple[str, ...] = ()
+    counter: Any = field(default_factory=numbers)
+    instances: dict[Any, Any] = field(default_factory=dict)
+    callers: tuple[str, ...] = ()
 
     def fail(self, message: str, node: Any) -> FormulaError:
         """An error at a node."""
         return FormulaError(message, self.text, offset_of(node))
 
     def _only_position(self, call: Any) -> Position:
-        name, arguments = called(call)
+        name, arguments = name_and_arguments(call)
         self._count(call, arguments, 1, f"{name}(t)")
         return self._position(arguments[0])
 
-    def _count(self, call: Any, arguments: list[Any], wanted: int, usage: str) -> None:
-        if len(arguments) != wanted:
+    def _count(self, call: Any, arguments: list[Any], number: int, usage: str) -> None:
+        if len(arguments) != number:
             raise self.fail(f"{len(arguments)} arguments; expected {usage}", call)
 
     def _position(self, node: Any) -> Position:
@@ -85,7 +86,7 @@ class Names:
         raise self.fail(f"a free variable: nothing binds {word!r}{suggestion(word, bound)}", token)
 
     def _field(self, node: Any) -> Name:
-        word = word_of(node) if is_name(node) else unquoted(getattr(node, "children", [node])[0])
+        word = word_of(node) if is_name(node) else unquote(getattr(node, "children", [node])[0])
         if getattr(node, "data", "") == "sum" and not is_name(node):
             raise self.fail("a number where a field was expected", node)
         quoted = not is_name(node)

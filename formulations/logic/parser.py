@@ -1,6 +1,5 @@
 """From the text of a formula or inequality to its tree, and what trees are made of."""
 
-import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -138,13 +137,13 @@ def offset_of(node: Any) -> int:
     return int(start or 0)
 
 
-def called(call: Any) -> tuple[str, list[Any]]:
+def name_and_arguments(call: Any) -> tuple[str, list[Any]]:
     """Name and arguments of a call."""
     name, *arguments = call.children
-    return unquoted(name) if name.type == "STRING" else str(name), [a for a in arguments if a is not None]
+    return unquote(name) if name.type == "STRING" else str(name), [a for a in arguments if a is not None]
 
 
-def unquoted(token: Any) -> str:
+def unquote(token: Any) -> str:
     """A text without its quotation marks."""
     text = str(token)
     return text[1:-1] if text[:1] in ("'", '"') else text
@@ -165,20 +164,15 @@ def word_of(node: Any) -> str:
 
 def kind_of(node: Any) -> str:
     """What a node is: the name that it calls, or its rule of the grammar."""
-    return called(node)[0] if node.data == "call" else str(node.data)
+    return name_and_arguments(node)[0] if node.data == "call" else str(node.data)
 
 
-def spoken(node: Any) -> str:
+def description(node: Any) -> str:
     """What a node is, for messages."""
     kinds = {"sum": "number", "text": "a quoted text", "pair": "a pair"}
     return kinds.get(str(node.data), f"{kind_of(node)}(…)")
 
 
-def turned(relation: str) -> str:
+def mirror(relation: str) -> str:
     """The relation seen from the other side."""
     return {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(relation, relation)
-
-
-def written(name: str) -> str:
-    """A name as a formula writes it: quoted unless it is a plain word."""
-    return name if re.fullmatch(r"[^\W\d]\w*", name) else f'"{name}"'

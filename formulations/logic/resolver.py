@@ -3,10 +3,19 @@
 from collections.abc import Iterable
 from typing import Any
 
-from formulations.labels.label_set import suggestion
 from formulations.logic import ast
 from formulations.logic.names import POSITIONS, NamedFormula, Names
-from formulations.logic.parser import called, is_name, kind_of, parse, spoken, turned, unquoted, word_of
+from formulations.logic.parser import (
+    description,
+    is_name,
+    kind_of,
+    mirror,
+    name_and_arguments,
+    parse,
+    unquote,
+    word_of,
+)
+from formulations.messages import suggestion
 from formulations.tokens.regular_expressions import Expression
 from formulations.tokens.token_pattern import TOKEN_CLASSES, TokenPattern
 
@@ -53,7 +62,7 @@ class Formulas(Names):
 
     def _quantified(self, node: Any) -> ast.Formula:
         quantifier, *binders, inner = node.children
-        block, before = next(self.fresh), dict(self.scope)
+        block, before = next(self.counter), dict(self.scope)
         bound = [self._bind(binder) for binder in binders]
         result = self.formula(inner)
         self.scope = before
@@ -63,7 +72,7 @@ class Formulas(Names):
 
     def _bind(self, node: Any) -> ast.Binder:
         token = node.children[0]
-        word, inner = str(token), f"{token}#{next(self.fresh)}"
+        word, inner = str(token), f"{token}#{next(self.counter)}"
         if word in POSITIONS or word in ATOMS:
             raise self.fail(f"{word!r} has a meaning of its own: choose another name for the variable", token)
         if node.data == "domain":
@@ -73,20 +82,20 @@ class Formulas(Names):
                     f"no domain {domain!r}{suggestion(domain, ('fields', 'labels', 'tokens'))}",
                     node.children[1],
                 )
-            made: ast.Binder = (
+            result: ast.Binder = (
                 ast.PositionBinder(inner) if domain == "tokens" else ast.LabelBinder(inner, domain)
             )
-        elif node.data == "listed":
+        elif node.data == "alternatives":
             names = tuple(self._field(name) for name in node.children[1:])
             for name, child in zip(names, node.children[1:], strict=True):
                 if name.variable:
                     raise self.fail("a variable cannot be listed here: name a field", child)
-            made = ast.LabelBinder(inner, "", tuple(name.selector for name in names))
+            result = ast.LabelBinder(inner, "", tuple(name.selector for name in names))
         else:
-            made = self._range(node, inner)
-        is_label = isinstance(made, ast.LabelBinder)
+            result = self._range(node, inner)
+        is_label = isinstance(result, ast.LabelBinder)
         self.scope[word] = ast.Name(inner, variable=True) if is_label else ast.Position(inner, 0)
-        return made
+        return result
 
     def _range(self, node: Any, name: str) -> ast.PositionBinder:
         if node.data == "everywhere":
@@ -98,12 +107,12 @@ class Formulas(Names):
                     node.children[1:], (ast.Position("", 0), ast.Position("last", 0)), strict=True
                 )
             )
-            made = ast.PositionBinder(name, low, high)
+            result = ast.PositionBinder(name, low, high)
         else:
             _, relation, bound = node.children
             at = self._position(bound)
             below, above = ast.Position(at.base, at.shift - 1), ast.Position(at.base, at.shift + 1)
-            made = {
+            result = {
                 "<": ast.PositionBinder(name, high=below),
                 "<=": ast.PositionBinder(name, high=at),
                 ">": ast.PositionBinder(name, low=above),
@@ -111,15 +120,15 @@ class Formulas(Names):
                 "=": ast.PositionBinder(name, at, at),
                 "!=": ast.PositionBinder(name, unequal=at),
             }[str(relation)]
-        if (made.low.base == made.high.base and made.low.shift > made.high.shift) or (
-            made.high.base == "" and made.high.shift < 0
+        if (result.low.base == result.high.base and result.low.shift > result.high.shift) or (
+            result.high.base == "" and result.high.shift < 0
         ):
             raise self.fail(f"an empty range: there is no token for {node.children[0]}", node)
-        return made
+        return result
 
     def _predicate(self, node: Any) -> ast.Formula:
         call = node.children[0]
-        name, arguments = called(call)
+        name, arguments = name_and_arguments(call)
         if name in ("begins", "ends"):
             self._count(call, arguments, 2, f"{name}(field, t)")
             kind = ast.Begins if name == "begins" else ast.Ends
@@ -130,28 +139,30 @@ class Formulas(Names):
         if name in (*LABELS, "token"):
             raise self.fail(f"{name}(…) is no statement: compare it with something", call)
         if name in self.named:
-            return self._use(call, self.named[name], arguments)
+            return self._expand(call, self.named[name], arguments)
         near = (
             suggestion(name, [n for n in (*ATOMS, *self.named) if n != name]) if len(arguments) != 1 else ""
         )
         self._count(call, arguments, 1, f"{name}(t){near if 'did you mean' in near else ''}")
         return ast.Member(self._field(call.children[0]), self._position(arguments[0]))
 
-    def _use(self, call: Any, formula: NamedFormula, arguments: list[Any]) -> ast.Formula:
-        if formula.name in self.calls:
-            path = " → ".join((*self.calls[self.calls.index(formula.name) :], formula.name))
+    def _expand(self, call: Any, formula: NamedFormula, arguments: list[Any]) -> ast.Formula:
+        if formula.name in self.callers:
+            path = " → ".join((*self.callers[self.callers.index(formula.name) :], formula.name))
             raise self.fail(f"a formula that calls itself: {path}", call)
-        if len(self.calls) >= DEEPEST:
+        if len(self.callers) >= DEEPEST:
             raise self.fail(f"named formulas call each other more than {DEEPEST} deep", call)
         usage = f"{formula.name}({', '.join(formula.parameters)})"
         self._count(call, arguments, len(formula.parameters), usage)
         scope = {p: self._operand(a) for p, a in zip(formula.parameters, arguments, strict=True)}
         key = (formula.name, *scope.values())
-        if key not in self.used:
-            calls = (*self.calls, formula.name)
-            inner = Formulas(formula.text, self.resolve, self.named, scope, self.fresh, self.used, calls)
-            self.used[key] = inner.formula(parse(formula.text, "formula"))
-        result: ast.Formula = self.used[key]
+        if key not in self.instances:
+            callers = (*self.callers, formula.name)
+            inner = Formulas(
+                formula.text, self.resolve, self.named, scope, self.counter, self.instances, callers
+            )
+            self.instances[key] = inner.formula(parse(formula.text, "formula"))
+        result: ast.Formula = self.instances[key]
         if result.size > LARGEST:
             raise self.fail(
                 f"{formula.name} is more than {LARGEST} parts, once all it calls is written out", call
@@ -162,7 +173,7 @@ class Formulas(Names):
         left, token, right = node.children
         relation = str(token)
         if kind_of(left) in ("sum", "text") and kind_of(right) not in ("sum", "text", "pair"):
-            left, right, relation = right, left, turned(relation)
+            left, right, relation = right, left, mirror(relation)
         kind = kind_of(left)
         if kind == "sum" and kind_of(right) in ("sum", "text"):
             return self._compare(node, left, relation, right)
@@ -171,7 +182,7 @@ class Formulas(Names):
                 raise self.fail(f"{kind}(…) can be compared by = and != only", token)
             result = self._token(left, right) if kind == "token" else self._label(kind, left, right)
             return ast.Not(result) if relation == "!=" else result
-        raise self.fail(f"{spoken(left)} compared with {spoken(right)}", node)
+        raise self.fail(f"{description(left)} compared with {description(right)}", node)
 
     def _compare(self, node: Any, left: Any, relation: str, right: Any) -> ast.Formula:
         a, b = (self._operand(side) for side in (left, right))
@@ -183,7 +194,7 @@ class Formulas(Names):
             result: ast.Formula = ast.SameName(a, b)
             return ast.Not(result) if relation == "!=" else result
         if relation in (">", ">="):
-            a, b, relation = b, a, turned(relation)
+            a, b, relation = b, a, mirror(relation)
         return ast.Not(ast.Compare("=", a, b)) if relation == "!=" else ast.Compare(relation, a, b)
 
     def _operand(self, node: Any) -> ast.Position | ast.Name:
@@ -209,19 +220,19 @@ class Formulas(Names):
             raise self.fail("edge(…) compared with a name; expected a pair (from, to)", right)
         if other == "sum":
             raise self.fail("label compared with number", right)
-        raise self.fail(f"{kind}(…) compared with {spoken(right)}", right)
+        raise self.fail(f"{kind}(…) compared with {description(right)}", right)
 
     def _token(self, left: Any, right: Any) -> ast.Formula:
         at = self._only_position(left)
         if kind_of(right) == "token":
             return ast.SameToken(at, self._only_position(right))
         if kind_of(right) != "text":
-            what = "a name" if is_name(right) else spoken(right)
+            what = "a name" if is_name(right) else description(right)
             raise self.fail(f"token compared with {what}; expected a quoted text", right)
         return self._words(at, [right.children[0]])
 
     def _words(self, at: ast.Position, words: Iterable[Any]) -> ast.Formula:
-        return ast.TokenIs(TokenPattern(tuple(unquoted(w) or "\0" for w in words), ignore_case=False), at)
+        return ast.TokenIs(TokenPattern(tuple(unquote(w) or "\0" for w in words), ignore_case=False), at)
 
     def _among(self, node: Any) -> ast.Formula:
         call, *words = node.children
@@ -229,7 +240,7 @@ class Formulas(Names):
 
     def _matching(self, node: Any) -> ast.Formula:
         call, pattern = node.children
-        text = unquoted(pattern)
+        text = unquote(pattern)
         try:
             Expression(text)
         except ValueError as error:
@@ -238,12 +249,13 @@ class Formulas(Names):
 
     def _of_class(self, node: Any) -> ast.Formula:
         call, name = node.children
-        if str(name) not in TOKEN_CLASSES:
-            raise self.fail(f"no token class {str(name)!r}{suggestion(str(name), TOKEN_CLASSES)}", name)
-        return ast.TokenIs(TokenPattern(token_class=str(name)), self._token_of(call))
+        word = str(name)
+        if word not in TOKEN_CLASSES:
+            raise self.fail(f"no token class {word!r}{suggestion(word, TOKEN_CLASSES)}", name)
+        return ast.TokenIs(TokenPattern(token_class=word), self._token_of(call))
 
     def _token_of(self, call: Any) -> ast.Position:
-        if called(call)[0] != "token":
+        if name_and_arguments(call)[0] != "token":
             raise self.fail("only a token can be matched: token(t)", call)
         return self._only_position(call)
 

@@ -1,12 +1,13 @@
-"""What a formula says, read off a labelling in plain Python: the meaning that compiled formulas are tested against."""
+"""The semantics of formulas: whether one holds for a labelling, in plain Python. Compiled formulas are tested against it."""
 
 from collections.abc import Iterator
 
-from formulations import limits
+from formulations import time_limits
 from formulations.labels import schemes
-from formulations.labels.label_set import Group, LabelSet, Selector, listed
-from formulations.labels.label_set import holds as belongs
+from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.labels.selectors import Group, Selector, alternatives
+from formulations.labels.selectors import holds as belongs
 from formulations.logic import ast
 from formulations.logic.ast import Environment, Formula, Value
 
@@ -91,20 +92,20 @@ def innermost(label: str, selector: Selector, scheme: str) -> bool:
 
 def labels_as_fields(read: Formula | ast.Inequality, labels: LabelSet) -> Iterator[str]:
     """Names after `field(t) =` that are labels, but no fields: nothing is ever labelled so."""
-    waiting: list[Formula] = [t.formula for t in read.terms] if isinstance(read, ast.Inequality) else [read]
-    seen: set[int] = set()
-    while waiting:
-        formula = waiting.pop()
-        if id(formula) in seen:
+    stack: list[Formula] = [t.formula for t in read.terms] if isinstance(read, ast.Inequality) else [read]
+    visited: set[int] = set()
+    while stack:
+        formula = stack.pop()
+        if id(formula) in visited:
             continue
-        seen.add(id(formula))
-        waiting += [part for part in formula.parts() if isinstance(part, Formula)]
+        visited.add(id(formula))
+        stack += [child for child in formula.children() if isinstance(child, Formula)]
         if isinstance(formula, ast.Innermost) and not formula.field.variable:
             yield from _labels_in(formula.field.selector, labels)
 
 
 def _labels_in(selector: Selector, labels: LabelSet) -> Iterator[str]:
-    named = (member.names if isinstance(member, Group) else {member} for member in listed(selector))
+    named = (member.names if isinstance(member, Group) else {member} for member in alternatives(selector))
     for name in sorted(frozenset[str]().union(*named)):
         if name in labels.names and name not in labels.fields:
             yield name
@@ -132,8 +133,8 @@ def values(formula: ast.Quantified, reading: Reading, environment: Environment) 
     elif binder.domain == "labels":
         chosen = list(reading.labels.names)
     else:
-        chosen = list(binder.listed)
-    limits.check()
+        chosen = list(binder.alternatives)
+    time_limits.check()
     return ({**environment, binder.name: value} for value in chosen)
 
 
@@ -142,10 +143,10 @@ def groundings(formula: Formula, reading: Reading) -> Iterator[tuple[dict[str, V
     front: list[tuple[dict[str, Value], Formula]] = [({}, formula)]
     if isinstance(formula, ast.Quantified) and formula.universal:
         while front and isinstance(now := front[0][1], ast.Quantified) and now.block == formula.block:
-            following: list[tuple[dict[str, Value], Formula]] = []
+            extended: list[tuple[dict[str, Value], Formula]] = []
             for env, _ in front:
-                following += [(each, now.inner) for each in values(now, reading, env)]
-                if len(following) * (1 + len(env) // 4) > MOST:
+                extended += [(each, now.inner) for each in values(now, reading, env)]
+                if len(extended) * (1 + len(env) // 4) > MOST:
                     raise too_many(len(reading))
-            front = following
+            front = extended
     return iter(front)

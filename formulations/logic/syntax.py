@@ -4,18 +4,18 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from typing import Any
 
-from formulations.labels.label_set import Selector
+from formulations.labels.selectors import Selector
 from formulations.logic.ast import Formula, Inequality, Name, Position
 from formulations.logic.counts import Inequalities
 from formulations.logic.names import NamedFormula
-from formulations.logic.parser import FormulaError, called, offset_of, parse
+from formulations.logic.parser import FormulaError, name_and_arguments, offset_of, parse
 from formulations.logic.resolver import DEEPEST
 
 __all__ = [
     "FormulaError",
     "NamedFormula",
     "check_body",
-    "check_named",
+    "check_named_formulas",
     "read",
 ]
 
@@ -54,22 +54,26 @@ def _read(form: str, reader: Inequalities) -> Formula | Inequality:
         raise FormulaError("parts lie too deep inside one another", reader.text, 0) from None
 
 
-def check_named(formulas: Iterable[NamedFormula], kind: str = "formula") -> None:
+def check_named_formulas(formulas: Iterable[NamedFormula], kind: str = "formula") -> None:
     """Raise FormulaError where the text of a named formula is none, or where formulas call each other in a circle."""
     named = {formula.name: formula for formula in formulas}
     calls = {
-        name: [call for call in parse(formula.text, kind).find_data("call") if called(call)[0] in named]
+        name: [
+            call
+            for call in parse(formula.text, kind).find_data("call")
+            if name_and_arguments(call)[0] in named
+        ]
         for name, formula in named.items()
     }
     sound: set[str] = set()
 
-    def follow(name: str, path: tuple[str, ...]) -> None:
+    def visit(name: str, path: tuple[str, ...]) -> None:
         if len(path) > DEEPEST:
             raise FormulaError(
                 f"named formulas call each other more than {DEEPEST} deep", named[name].text, 0
             )
         for call in calls[name]:
-            inner = called(call)[0]
+            inner = name_and_arguments(call)[0]
             if inner in (*path, name):
                 circle = " → ".join(
                     (*path[path.index(inner) :], name, inner) if inner in path else (name, inner)
@@ -77,18 +81,18 @@ def check_named(formulas: Iterable[NamedFormula], kind: str = "formula") -> None
                 message = f"a formula that calls itself: {circle}"
                 raise FormulaError(message, named[name].text, offset_of(call))
             if inner not in sound:
-                follow(inner, (*path, name))
+                visit(inner, (*path, name))
         sound.add(name)
 
     for name in named:
-        follow(name, ())
+        visit(name, ())
 
 
 def check_body(
     formula: NamedFormula, kind: str, resolve: Callable[[str], Selector], named: Mapping[str, NamedFormula]
 ) -> None:
     """Raise FormulaError where the text of a named formula cannot be used, whatever its parameters stand for."""
-    wrong: list[FormulaError] = []
+    errors: list[FormulaError] = []
     places: list[Name | Position] = [Name("O"), Position("?", 0)]
     for chosen in product(places, repeat=min(len(formula.parameters), 8)):
         scope = dict(zip(formula.parameters, chosen, strict=False))
@@ -97,6 +101,6 @@ def check_body(
             _read(kind, reader)
             return
         except FormulaError as error:
-            wrong.append(error)
-    telling = [error for error in wrong if " stands for " not in error.message]
-    raise max(telling or wrong, key=lambda error: error.offset)
+            errors.append(error)
+    specific = [error for error in errors if " stands for " not in error.message]
+    raise max(specific or errors, key=lambda error: error.offset)

@@ -218,7 +218,7 @@ def compile_rules(rules: Iterable[Rule | Feature], labels: LabelSet) -> Compiled
     if isinstance(rules, str | Rule | Feature):
         raise ValueError(f"rules is {rules!r}; expected a list of rules, or a rule set from load_rules")
     source = rules if isinstance(rules, RuleSet) else RuleSet(tuple(rules))
-    names, known = unique_names(source), labels.declaring(source.fields)
+    names, known = unique_names(source), labels.with_optional_fields(source.fields)
     items = tuple(_compiled(item, name, known) for item, name in zip(source, names, strict=True))
     return CompiledRules(source, labels, items, tuple(notices(source, labels)))
 
@@ -247,7 +247,7 @@ def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
     if absent:
         result.append(f"no label for {', '.join(absent)}: counted as absent")
     odd = [rule for rule in rules.rules if type(rule.statement).remark is not Template.remark]
-    known = labels.declaring(rules.fields)
+    known = labels.with_optional_fields(rules.fields)
     names = tuple(field.name for field in known.each_field)
     for rule in odd:
         said = (statement.remark(known) for statement in rule.statements(names))

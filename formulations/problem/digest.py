@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from formulations.labels.label_set import Group
+from formulations.labels.selectors import Group
 
 SILENT = ("reason", "title", "source")
 """Fields of records that change nothing that is computed."""

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from formulations.automata.lattice import Lattice
 from formulations.grid import nats
-from formulations.labels.label_set import LabelSet, check_number
-from formulations.labels.schemes import named
+from formulations.labels.label_set import LabelSet, check_label_count
+from formulations.labels.schemes import scheme_name
 from formulations.problem import score_arrays as arrays
 
 
@@ -152,11 +152,11 @@ class Trellis:
         names = labels.names if isinstance(labels, LabelSet) else labels
         if isinstance(names, str):
             raise ValueError(f"labels is the text {names!r}; expected a list of {K} names")
-        check_number(K)
+        check_label_count(K)
         names = tuple(str(k) for k in range(K)) if names is None else tuple(names)
         if len(names) != K:
-            raise ValueError(f"{len(names)} labels are named, but the scores have {K}")
-        scheme = named(scheme) or (labels.scheme if isinstance(labels, LabelSet) else "")
+            raise ValueError(f"{len(names)} labels are scheme_name, but the scores have {K}")
+        scheme = scheme_name(scheme) or (labels.scheme if isinstance(labels, LabelSet) else "")
         same = isinstance(labels, LabelSet) and labels.scheme == scheme
         label_set = labels if same and isinstance(labels, LabelSet) else LabelSet(names, scheme)
         if isinstance(tokens, str):

@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 
-from formulations import limits
+from formulations import time_limits
 from formulations.automata.circuit import Circuit
 from formulations.automata.gates import AND, FALSE, LITERAL, TRUE
 from formulations.programs.shared import Shared
@@ -18,7 +18,7 @@ def add_circuit(circuit: Circuit, penalty: int | None, once: int | None, program
     writer = _Writer(circuit, program)
     for number, (root, times) in enumerate(Counter(circuit.roots).items()):
         if not number % 64:
-            limits.check()
+            time_limits.check()
         slack = once
         if penalty is not None and slack is None:
             slack = int(program.columns.add(np.ones(1, np.int64), cost=penalty * times)[0])

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from formulations.errors import InferenceError
-from formulations.labels.label_set import EACH_FIELD, OUTSIDE, Group, suggestion
+from formulations.labels.label_set import OUTSIDE
+from formulations.labels.selectors import EACH_FIELD, Group
+from formulations.messages import brief, suggestion
 from formulations.rulefiles.toml_text import KEY
-from formulations.shown import brief
 
 
 class Misplaced(InferenceError, ValueError):
@@ -36,9 +37,9 @@ class Declared:
         if isinstance(value, list) and value:
             return tuple(self.selector(v, what, (*path, i), placeholders) for i, v in enumerate(value))
         if isinstance(value, dict) and value.keys() == {"not"}:
-            listed = isinstance(value["not"], list)
-            members = value["not"] if listed else [value["not"]]
-            places = [(*path, "not", i) if listed else (*path, "not") for i in range(len(members))]
+            alternatives = isinstance(value["not"], list)
+            members = value["not"] if alternatives else [value["not"]]
+            places = [(*path, "not", i) if alternatives else (*path, "not") for i in range(len(members))]
             if not members:
                 raise Misplaced(f"{what}: not of nothing; name at least one field", *path, "not")
             inner = tuple(
@@ -72,8 +73,8 @@ class Declared:
             if members == []:
                 raise Misplaced("without a member; name at least one field", *path)
             complement = isinstance(members, dict) and members.keys() == {"not"}
-            listed, at = (members["not"], (*path, "not")) if complement else (members, path)
-            names = self.names(listed, f"group {name!r}", *at)
+            alternatives, at = (members["not"], (*path, "not")) if complement else (members, path)
+            names = self.names(alternatives, f"group {name!r}", *at)
             inner = tuple(self.selector(m, "member", (*at, i), ()) for i, m in enumerate(names))
             try:
                 self.groups[name] = Group(name, inner, complement)

@@ -7,7 +7,7 @@ from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_set import RuleError, RuleSet
 from formulations.files import Unreadable, read_text
-from formulations.labels.label_set import suggestion
+from formulations.messages import suggestion
 from formulations.rulefiles.reader import read
 from formulations.rulefiles.writer import write
 

@@ -17,12 +17,13 @@ from formulations.constraints.rule import COMMON, SCOPES, Rule
 from formulations.constraints.rule_set import RuleError, RuleSet
 from formulations.constraints.template import TEMPLATES, Template
 from formulations.files import Unreadable, read_text
-from formulations.labels.label_set import EACH_FIELD, OUTSIDE, Group, LabelSet, Selector, suggestion
-from formulations.logic.syntax import FormulaError, NamedFormula, check_named
+from formulations.labels.label_set import OUTSIDE, LabelSet
+from formulations.labels.selectors import EACH_FIELD, Group, Selector
+from formulations.logic.syntax import FormulaError, NamedFormula, check_named_formulas
+from formulations.messages import brief, suggestion
 from formulations.parameters import WORDS, ParameterError, Words, kinds
 from formulations.rulefiles.declarations import Declared, Misplaced, check_keys
 from formulations.rulefiles.toml_text import KEY, locate, syntax_place
-from formulations.shown import brief
 from formulations.tokens.token_pattern import TokenPattern
 
 TOP = ("title", "source", "fields", "groups", "template", "rule", "feature")
@@ -287,7 +288,7 @@ class _Reader(Declared):
     def _check_templates(self) -> None:
         logic = [formula for formula, kind in self.templates.values() if kind == "logic"]
         try:
-            check_named(logic)
+            check_named_formulas(logic)
         except FormulaError as error:
             tables: list[Any] = self.document.get("template", [])
             number = next(i for i, table in enumerate(tables) if table.get("logic") == error.text)

@@ -1,6 +1,6 @@
 """The JSON Schema of rule files, from the templates themselves, for editors that complete and check."""
 
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 from formulations.constraints.feature import Feature
@@ -8,7 +8,7 @@ from formulations.constraints.formulas import Text
 from formulations.constraints.rule import DISTANCES, SCOPES
 from formulations.constraints.template import TEMPLATES
 from formulations.parameters import kinds
-from formulations.tokens.token_pattern import TOKEN_CLASSES, TokenPattern
+from formulations.tokens.token_pattern import TokenPattern
 
 _TEXT = {"type": "string"}
 _SELECTOR = {"$ref": "#/definitions/selector"}
@@ -127,16 +127,8 @@ def _record(made: type[Any], more: dict[str, Any], required: tuple[str, ...] = (
         "type": "object",
         "required": [*required, *missing],
         "additionalProperties": False,
-        "properties": {**more, **{f.name.rstrip("_"): _parameter(made, f) for f in known}},
+        "properties": {**more, **{f.name.rstrip("_"): kinds(made)[f.name].schema for f in known}},
     }
-
-
-def _parameter(made: type[Any], parameter: Field[Any]) -> dict[str, Any]:
-    if parameter.name == "token_class":
-        return {"enum": list(TOKEN_CLASSES)}
-    if parameter.name == "over":
-        return {"enum": ["tokens", "runs"]}
-    return dict(kinds(made)[parameter.name].schema)
 
 
 def _summary(made: type[Any]) -> str:

@@ -8,7 +8,8 @@ from formulations.constraints.feature import Feature
 from formulations.constraints.formulas import Text
 from formulations.constraints.rule import SCOPES, Rule
 from formulations.constraints.rule_set import RuleSet
-from formulations.labels.label_set import EACH_FIELD, OUTSIDE, Group, Selector, listed
+from formulations.labels.label_set import OUTSIDE
+from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives
 from formulations.logic.names import NamedFormula
 from formulations.rulefiles.toml_text import dumps
 from formulations.tokens.token_pattern import TokenPattern
@@ -108,7 +109,7 @@ def _selectors(item: Rule | Feature) -> list[Any]:
 
 def _gather(selector: Selector | None, groups: dict[str, Group], known: set[Group]) -> None:
     """Named groups, inner ones first; `known` are those that were looked at."""
-    for group in listed(selector or ()):
+    for group in alternatives(selector or ()):
         if isinstance(group, str) or group in known:
             continue
         known.add(group)
@@ -123,7 +124,7 @@ def _fields(rules: RuleSet) -> list[str]:
     result: dict[str, None] = {}
 
     def add(selector: Selector | None, taken: tuple[str, ...]) -> None:
-        for member in listed(selector or ()):
+        for member in alternatives(selector or ()):
             names = sorted(member.names) if isinstance(member, Group) else [member]
             result.update(dict.fromkeys(name for name in names if name not in (OUTSIDE, EACH_FIELD, *taken)))
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from formulations import limits
+from formulations import time_limits
 from formulations.errors import InferenceError
-from formulations.shown import brief
+from formulations.messages import brief
 
-PATIENCE = 1.0
+TIME_LIMIT = 1.0
 """Seconds of processor time for one token."""
 LONGEST = 200_000
 """Characters of an expression."""
@@ -54,10 +54,10 @@ class Expression:
     ignore_case: bool = False
 
     def __post_init__(self) -> None:
-        _checked(self.pattern)
+        _check_syntax(self.pattern)
 
     @cached_property
-    def _compiled(self) -> Any:
+    def _engine(self) -> Any:
         import regex  # type: ignore[import-untyped]
 
         return regex.compile(_literal_braces(self.pattern), regex.IGNORECASE if self.ignore_case else 0)
@@ -68,28 +68,28 @@ class Expression:
         Raises
         ------
         TooSlow
-            after `PATIENCE` seconds of processor time.
-        formulations.limits.OutOfTime
+            after `TIME_LIMIT` seconds of processor time.
+        formulations.time_limits.OutOfTime
             where a time limit is set and passes before.
         """
-        spent = 0.0
-        while spent < PATIENCE:
-            stretch = min(PATIENCE - spent, max(limits.left(), 0.01))
+        seconds = 0.0
+        while seconds < TIME_LIMIT:
+            timeout = min(TIME_LIMIT - seconds, max(time_limits.seconds_left(), 0.01))
             try:
-                return self._compiled.fullmatch(token, timeout=stretch) is not None
+                return self._engine.fullmatch(token, timeout=timeout) is not None
             except TimeoutError:
-                limits.check()
-                spent += stretch
+                time_limits.check()
+                seconds += timeout
             except MemoryError:
                 break
         raise TooSlow(
-            f"pattern {brief(self.pattern)} takes more than {PATIENCE:g} s on the token {brief(token)}: write it so that "
+            f"pattern {brief(self.pattern)} takes more than {TIME_LIMIT:g} s on the token {brief(token)}: write it so that "
             "what is repeated can match in one way only"
         )
 
 
 @lru_cache(maxsize=1024)
-def _checked(pattern: str) -> None:
+def _check_syntax(pattern: str) -> None:
     """Raise ValueError for what is no regular expression of `re`, or too large a one to compile."""
     if len(pattern) > LONGEST:
         raise ValueError(f"pattern {brief(pattern)} has {len(pattern)} characters; it may have {LONGEST}")

@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Literal, get_args
 
-from formulations.labels.label_set import suggestion
+from formulations.messages import brief, suggestion
 from formulations.parameters import KEY, KINDS, Kind, ParameterError, check_parameters, kinds
-from formulations.shown import brief
-from formulations.tokens.item_numbers import numberings
+from formulations.tokens.item_numbers import item_numbers
 from formulations.tokens.regular_expressions import Expression
 
 PUNCTUATION = r"[^\w\s]+|_+"
@@ -21,7 +20,10 @@ _PATTERNS = {
     "year": r"(19|20)\d\d",
     "newline": r"@newline@|<NEWLINE>|NEWLINE|\n",
 }
-TOKEN_CLASSES = (*_PATTERNS, "capitalised", "uppercase", "lowercase", "numbering")
+TokenClass = Literal[
+    "", "punctuation", "number", "year", "newline", "capitalised", "uppercase", "lowercase", "numbering"
+]
+TOKEN_CLASSES: tuple[TokenClass, ...] = get_args(TokenClass)[1:]
 """What `token_class` may name."""
 
 
@@ -36,7 +38,7 @@ def in_class(token: str, name: str) -> bool:
         return token.isupper()
     if name == "lowercase":
         return any(c.isalpha() for c in token) and not any(c.isupper() for c in token)
-    return bool(numberings(token))
+    return bool(item_numbers(token))
 
 
 @dataclass(frozen=True)
@@ -52,67 +54,64 @@ class TokenPattern:
     unless : words that do not match after all; alone, every word but these matches
     """
 
-    words: tuple[str, ...] = ()
+    words: Sequence[str] = ()
     pattern: str = ""
     ignore_case: bool = True
-    token_class: str = ""
-    unless: tuple[str, ...] = ()
+    token_class: TokenClass = ""
+    unless: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         check_parameters(self)
         Expression(self.pattern)
-        if self.token_class and self.token_class not in TOKEN_CLASSES:
-            hint = suggestion(str(self.token_class), TOKEN_CLASSES)
-            raise ValueError(f"token_class is {self.token_class!r}{hint}")
 
     def __bool__(self) -> bool:
         return bool(self.words or self.pattern or self.token_class or self.unless)
 
-    def _cased(self, token: str) -> str:
+    def _fold_case(self, token: str) -> str:
         return token.lower() if self.ignore_case else token
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        return frozenset(map(self._cased, self.words))
+        return frozenset(map(self._fold_case, self.words))
 
     @cached_property
     def _unless(self) -> frozenset[str]:
-        return frozenset(map(self._cased, self.unless))
+        return frozenset(map(self._fold_case, self.unless))
 
     @cached_property
     def _expression(self) -> Expression | None:
         return Expression(self.pattern, self.ignore_case) if self.pattern else None
 
     @cached_property
-    def _known(self) -> dict[str, bool]:
+    def _cache(self) -> dict[str, bool]:
         return {}
 
     def matches(self, token: str) -> bool:
         """Whether one token fits."""
-        result = self._known.get(token)
+        result = self._cache.get(token)
         if result is None:
-            result = self._known[token] = self._fits(token)
-            if len(self._known) > 1 << 16:
-                self._known.clear()
+            result = self._cache[token] = self._fits(token)
+            if len(self._cache) > 1 << 16:
+                self._cache.clear()
         return result
 
     def _fits(self, token: str) -> bool:
-        if self._cased(token) in self._unless:
+        if self._fold_case(token) in self._unless:
             return False
-        if self._cased(token) in self._words or (self.token_class and in_class(token, self.token_class)):
+        if self._fold_case(token) in self._words or (self.token_class and in_class(token, self.token_class)):
             return True
         if self._expression is not None:
             return self._expression.matches(token)
         return not (self.words or self.token_class)
 
     def __str__(self) -> str:
-        parts = [
+        shown = [
             *([str(self.words)] if self.words else []),
             *([f"/{self.pattern}/"] if self.pattern else []),
             *([self.token_class] if self.token_class else []),
             *([f"not {self.unless}"] if self.unless else []),
         ]
-        return ", ".join(parts)
+        return ", ".join(shown)
 
 
 def tokens(
@@ -120,11 +119,11 @@ def tokens(
     pattern: str = "",
     *,
     ignore_case: bool = True,
-    token_class: str = "",
+    token_class: TokenClass = "",
     unless: Sequence[str] = (),
 ) -> TokenPattern:
     """A predicate on tokens; see `TokenPattern`."""
-    result = TokenPattern(words, pattern, ignore_case, token_class, unless)  # type: ignore[arg-type]
+    result = TokenPattern(words, pattern, ignore_case, token_class, unless)
     if not result:
         raise ValueError("names no token: give words, a pattern, a token class, or what it is not")
     return result
@@ -160,7 +159,7 @@ def as_pattern(value: Any, what: str) -> TokenPattern:
         raise ParameterError(f"{what}: {error}", *[w for w in str(error).split()[:1] if w in value]) from None
 
 
-def _perhaps_pattern(value: Any, what: str) -> TokenPattern | None:
+def _optional_pattern(value: Any, what: str) -> TokenPattern | None:
     return None if value is None else as_pattern(value, what)
 
 
@@ -179,5 +178,7 @@ def _patterns(value: Any, what: str) -> tuple[TokenPattern, ...]:
 
 
 _SCHEMA = {"$ref": "#/definitions/tokens"}
-KINDS[TokenPattern | None] = Kind(_perhaps_pattern, _SCHEMA)
-KINDS[tuple[TokenPattern, ...]] = Kind(_patterns, {"type": "array", "minItems": 1, "items": _SCHEMA})
+KINDS[TokenPattern | None] = Kind(_optional_pattern, _SCHEMA)
+KINDS[Sequence[TokenPattern]] = KINDS[tuple[TokenPattern, ...]] = Kind(
+    _patterns, {"type": "array", "minItems": 1, "items": _SCHEMA}
+)

@@ -25,7 +25,7 @@ def check(rules: str, gold: str, scheme: str, as_json: bool, column: str) -> Non
     labels_of = _read_as([labels for _, labels in pairs], scheme)
     pairs = list(zip((tokens for tokens, _ in pairs), labels_of, strict=True))
     read_labels = LabelSet(tuple(sorted({label for labels in labels_of for label in labels})), scheme)
-    label_set = read_labels.declaring(rule_set.fields)
+    label_set = read_labels.with_optional_fields(rule_set.fields)
     taken = "" if scheme else taken_as(labels_of, scheme) or read_labels.notice
     warnings.simplefilter("ignore", RuleNotice)
     for text in (taken, *notices(rule_set, label_set)):

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from formulations.labels.label_set import suggestion
+from formulations.messages import suggestion
 from ilpinfer.cli.inputs import about, checked_scheme, notice
 from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.corpus.sequences import InputError

@@ -38,11 +38,11 @@ def print_schema() -> None:
 def _labels(rules: RuleSet, model: str | None, scheme: str) -> LabelSet:
     """The model's labels, or one for each declared field and `O`."""
     if model is not None:
-        return load_model(model).labels.declaring(rules.fields)
+        return load_model(model).labels.with_optional_fields(rules.fields)
     marks = MARKS.get(scheme, ()) if scheme in WRITABLE else ()
     names = [f"{mark}-{field}" for field in rules.fields for mark in marks] or list(rules.fields)
     known = LabelSet(tuple(dict.fromkeys((*names, OUTSIDE))), scheme if marks else "plain")
-    return known.declaring(rules.fields)
+    return known.with_optional_fields(rules.fields)
 
 
 _KINDS = {

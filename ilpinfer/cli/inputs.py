@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from formulations import RuleSet, load_rules
-from formulations.labels.label_set import suggestion
-from formulations.labels.schemes import ALIASES, SCHEMES, named
+from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
+from formulations.messages import suggestion
 from formulations.problem.problem import RuleNotice
 from formulations.rulefiles.loading import LARGEST, catalogue
 from ilpinfer.cli import signals
@@ -106,9 +106,9 @@ def reading_of(label_names: str | None, pool: str, scale: str) -> Reading:
 
 def checked_scheme(scheme: str) -> str:
     """A scheme under its own name; InputError for one that does not exist."""
-    if scheme and named(scheme) not in SCHEMES:
+    if scheme and scheme_name(scheme) not in SCHEMES:
         raise InputError(f'no scheme "{scheme}"{suggestion(scheme, (*SCHEMES, *ALIASES))}')
-    return named(scheme)
+    return scheme_name(scheme)
 
 
 def parameters(entries: Sequence[str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from rich.table import Table
 
 from formulations import LabelSet, RuleSet, load_rules
-from formulations.labels.label_set import suggestion
+from formulations.messages import suggestion
 from formulations.problem.problem import RuleNotice
 from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice, parameters
 from ilpinfer.cli.progress import progress

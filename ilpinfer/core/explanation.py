@@ -46,7 +46,7 @@ class Context:
     @property
     def labels(self) -> LabelSet:
         """With the fields that the rules declare."""
-        return self.trellis.labels.declaring(self.rules.rules.fields)
+        return self.trellis.labels.with_optional_fields(self.rules.rules.fields)
 
     def named(self) -> dict[str, Rule]:
         """Rules by their unique names, features left out."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-from formulations.labels.label_set import suggestion
+from formulations.messages import suggestion
 from formulations.problem.problem import Problem
 from ilpinfer.core.result import Result, Task
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from formulations.labels.label_set import suggestion
+from formulations.messages import suggestion
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.label_names import label_names
 from ilpinfer.corpus.logits import Reading, score_parts

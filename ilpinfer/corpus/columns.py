@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from formulations.labels.label_set import suggestion
+from formulations.messages import suggestion
 from ilpinfer.corpus.examples import Example, InputError, Notify
 from ilpinfer.corpus.separators import SEPARATORS, UNREAD, Cells, first_line, is_border, shown, split, width
 

@@ -24,7 +24,7 @@ def rewritten(labels: Sequence[str], source: str, target: str) -> tuple[str, ...
     if source not in WRITABLE or target not in WRITABLE:
         raise ValueError(f"{source} labels cannot be written as {target}")
     fields = [schemes.strip(name, source) for name in labels]
-    return schemes.written(fields, schemes.begins(labels, source), target)
+    return schemes.write_labels(fields, schemes.begins(labels, source), target)
 
 
 def iobes(labels: Sequence[str]) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ def converted(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[st
 
     They stay as they are where they are plain, nested, or do not fit what they seem to be: who checks them then says so.
     """
-    scheme, source = schemes.named(scheme), shown(labellings)
+    scheme, source = schemes.scheme_name(scheme), shown(labellings)
     if scheme == "plain" or ({scheme, source} <= set(WRITABLE) and sound(labellings)):
         return [rewritten(labels, source, scheme) for labels in labellings]
     return [tuple(labels) for labels in labellings]

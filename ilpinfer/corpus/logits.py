@@ -8,7 +8,8 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats
-from formulations.labels.label_set import check_number, suggestion
+from formulations.labels.label_set import check_label_count
+from formulations.messages import suggestion
 from ilpinfer.corpus.arrays import as_floats
 from ilpinfer.corpus.label_names import label_names
 
@@ -95,7 +96,7 @@ def score_parts(
     rows = as_floats(logits, "logits", 2)
     if K is not None and rows.shape[1] != K:
         raise ValueError(f"logits has shape {rows.shape}; expected {K} columns, one for each label")
-    check_number(rows.shape[1])
+    check_label_count(rows.shape[1])
     scale = scale or ("raw" if steps.get("transitions") is not None else "log-softmax")
     _check("scale", scale, SCALES)
     _check("pool", pool, POOLS)

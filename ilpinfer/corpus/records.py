@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from formulations.errors import InferenceError
-from formulations.labels.label_set import suggestion
+from formulations.messages import suggestion
 from ilpinfer.corpus.archives import OF_ALL, scores_of
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.logits import Reading

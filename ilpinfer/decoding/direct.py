@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations import Trellis, limits
+from formulations import Trellis, time_limits
 from formulations.grid import UNITS_PER_NAT
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.problem import Problem
@@ -73,9 +73,9 @@ class Direct:
         """An answer within the time limit."""
         deadline = deadline_for(self._limit)
         try:
-            with limits.until(lambda: deadline.passed, lambda: deadline.remaining):
+            with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
                 return answer(given)
-        except limits.OutOfTime:
+        except time_limits.OutOfTime:
             nothing = Result(None, math.inf, "auto: no time left")
             return solution_of(nothing, self._context(make(given)), deadline)
 

@@ -9,7 +9,7 @@ from typing import TypeVar, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations import Trellis, limits
+from formulations import Trellis, time_limits
 from formulations.grid import nats
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import Deadline
@@ -160,10 +160,10 @@ def run_task(trellis: Trellis, rules: RuleCompiler, request: Request, task: Task
     results: list[Result] = []
     deadline = task.deadline
     try:
-        with limits.until(lambda: deadline.passed, lambda: deadline.remaining):
+        with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
             problem = rules.problem(trellis)
             results = [] if deadline.passed else list(request.method.run(problem, task))
-    except limits.OutOfTime:
+    except time_limits.OutOfTime:
         pass
     context = context_of(trellis, rules, request, problem)
     results = results or [Result(None, math.inf, f"{request.method.name}: no time left")]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal, overload
 
-from formulations import Trellis, limits
+from formulations import Trellis, time_limits
 from formulations.grid import nats
 from formulations.problem.problem import Value
 from formulations.programs.formulation import Formulation, formulate, score_floor, without
@@ -128,10 +128,10 @@ def decode_two_phase(
     options = {"tau": tau, "bound": bound, "method": method, "time_limit": time_limit, "threads": threads}
     context = Context(compiler, trellis, partial(decode_two_phase, trellis, **options))
     try:
-        with limits.until(lambda: deadline.passed, lambda: deadline.remaining):
+        with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
             context = replace(context, at_hand=compiler.problem(trellis))
             solutions = _Search(context, method, deadline, threads).run(tau, bound, wanted)
-    except limits.OutOfTime:
+    except time_limits.OutOfTime:
         nothing = Reply("unknown", None, math.inf, NONE)
         solutions = [_solution(nothing, context, deadline, "no time left")]
     if top is not None:

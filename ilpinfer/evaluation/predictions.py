@@ -30,7 +30,7 @@ def read_pairs(
     InputError
         where files cannot be read or do not hold the same sequences, and where labels do not fit the scheme.
     """
-    scheme = schemes.named(scheme)
+    scheme = schemes.scheme_name(scheme)
     notices = list[str]()
     gold_examples = read(gold, column=column, notify=notices.append)
     golden = [tuple(labels) for _, labels in labelled(gold_examples, wordless=True)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations import LabelSet, Trellis
-from formulations.tokens.item_numbers import continues, numberings
+from formulations.tokens.item_numbers import continues, item_numbers
 from ilpinfer.corpus import NEWLINE
 
 NUMBER, TITLE, TEXT, BREAK = LABELS = ("NR", "SECTION_TITLE", "TEXT_BLOCK", "NEWLINE")
@@ -99,7 +99,7 @@ class CaseLawTagger:
             begins = not names or names[-1] == BREAK
             if token == NEWLINE:
                 names.append(BREAK)
-            elif _FRAMED.fullmatch(token) and numberings(token) and (begins or _congruent(token, earlier)):
+            elif _FRAMED.fullmatch(token) and item_numbers(token) and (begins or _congruent(token, earlier)):
                 names.append(NUMBER)
                 earlier.append(token)
             elif (begins or names[-1] == NUMBER) and is_known_title(token):
@@ -120,5 +120,5 @@ class CaseLawTagger:
 
 def _congruent(token: str, earlier: Sequence[str]) -> bool:
     """Whether a number begins a list, or goes on from one before."""
-    first = any(numbers[-1] == 1 for _, numbers in numberings(token))
+    first = any(numbers[-1] == 1 for _, numbers in item_numbers(token))
     return first or any(continues(before, token) for before in earlier)

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from formulations.tokens.item_numbers import continues, numberings
+from formulations.tokens.item_numbers import continues, item_numbers
 from ilpinfer.models.attributes import NO, YES, Values, bucket
 from ilpinfer.models.line_breaks import is_line_break
 
@@ -151,7 +151,7 @@ def _numbering(tokens: Sequence[str]) -> Column:
     recent: deque[str] = deque(maxlen=8)
     result: Column = []
     for token in tokens:
-        read = numberings(token)
+        read = item_numbers(token)
         if not read:
             result.append(NO)
             continue
@@ -167,8 +167,8 @@ def _subsection(tokens: Sequence[str]) -> Column:
     result: Column = [NO] * len(tokens)
     places = [t for t, token in enumerate(tokens) if not is_line_break(token)]
     for before, t, after in zip(places, places[1:], places[2:], strict=False):
-        numbers = {numbers for _, numbers in numberings(tokens[before])}
-        if any((*n, 1) == m for n in numbers for _, m in numberings(tokens[after])):
+        numbers = {numbers for _, numbers in item_numbers(tokens[before])}
+        if any((*n, 1) == m for n in numbers for _, m in item_numbers(tokens[after])):
             result[t] = YES
     return result
 

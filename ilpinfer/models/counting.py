@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from formulations import LabelSet
 from formulations.labels import schemes
-from formulations.labels.label_set import OUTSIDE, suggestion
+from formulations.labels.label_set import OUTSIDE
+from formulations.messages import suggestion
 
 Text = tuple[str, ...]
 Ids = NDArray[np.int64]

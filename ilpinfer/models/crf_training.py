@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from formulations import LabelSet
-from formulations.labels.label_set import OUTSIDE, suggestion
+from formulations.labels.label_set import OUTSIDE
+from formulations.messages import suggestion
 from ilpinfer.models.crfsuite_files import Weights, read_crfsuite
 from ilpinfer.system import scratch
 from ilpinfer.system.processes import end_with_parent

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.labels.label_set import check_number
+from formulations.labels.label_set import check_label_count
 from ilpinfer.errors import ModelError
 
 _HEADER = struct.Struct("<4sI4s9I")
@@ -66,7 +66,7 @@ def _weights(data: bytes) -> Weights:
     _, size, _, version, _, K, A, features, labels, attributes, _, _ = _HEADER.unpack_from(data)
     if version != 100:
         raise ValueError(f"version {version}, but 100 is expected")
-    check_number(K)
+    check_label_count(K)
     if size > len(data):
         raise ValueError(f"{len(data)} bytes of {size}")
     chunk, _, number = struct.unpack_from("<4sII", data, features)

@@ -10,7 +10,7 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats
-from formulations.labels.label_set import suggestion
+from formulations.messages import suggestion
 from ilpinfer.models import plain
 from ilpinfer.models.counting import encode
 from ilpinfer.models.emissions import Emissions

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from formulations.dtypes import Floats
-from formulations.labels.label_set import suggestion
+from formulations.messages import suggestion
 
 AMOUNTS: Mapping[str, float | None] = {
     "none": None,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from formulations import LabelSet, Trellis
-from formulations.labels.label_set import suggestion
+from formulations.messages import suggestion
 from ilpinfer.models.counting import encode
 from ilpinfer.models.hmm import HMM
 

@@ -12,7 +12,8 @@ from typing import Any
 from formulations import Rule, RuleError, dump_rules, parse_rules
 from formulations.errors import InferenceError
 from formulations.files import Unreadable, read_text
-from formulations.labels.label_set import OUTSIDE, suggestion
+from formulations.labels.label_set import OUTSIDE
+from formulations.messages import suggestion
 from formulations.rulefiles.declarations import Misplaced, check_keys
 from formulations.rulefiles.loading import LARGEST
 from formulations.rulefiles.reader import read_words

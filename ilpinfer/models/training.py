@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from formulations.labels.label_set import suggestion
+from formulations.messages import suggestion
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf_training import Iteration
 from ilpinfer.models.hmm import HMM

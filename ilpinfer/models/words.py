@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from formulations.labels.label_set import suggestion
+from formulations.messages import suggestion
 
 CLASSES: tuple[tuple[str, str], ...] = (
     ("year", r"(19|20)\d\d"),

@@ -57,7 +57,7 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
     InputError
         where scores are missing and there is no model, the model can score nothing, or a scheme does not fit.
     """
-    scheme = schemes.named(scheme)
+    scheme = schemes.scheme_name(scheme)
     if model is not None and scheme and scheme != model.labels.scheme:
         raise InputError(f"the model's labels are {model.labels.scheme}; train it with --scheme {scheme}")
     golden = _golden(examples, scheme)

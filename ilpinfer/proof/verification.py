@@ -61,8 +61,8 @@ class _Case:
 
     def counts(self, labels: list[str]) -> dict[str, int]:
         """Violations of each rule by the plain checker, where no earlier rule has priority."""
-        declaring = self.trellis.labels.declaring(self.compiled.source.fields)
-        reading = Reading(labels, self.trellis.tokens, declaring)
+        labels_and_fields = self.trellis.labels.with_optional_fields(self.compiled.source.fields)
+        reading = Reading(labels, self.trellis.tokens, labels_and_fields)
         items = {rule.name: rule.rule for rule in self.compiled.rules}
         result = {}
         for ground in self.problem.rules:

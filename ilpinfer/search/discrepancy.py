@@ -9,9 +9,9 @@ import numpy as np
 from formulations import constraints as C
 from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
-from formulations.limits import OutOfTime
 from formulations.problem.problem import Problem
 from formulations.programs.formulation import best_score
+from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
 from ilpinfer.core.result import Result, Task

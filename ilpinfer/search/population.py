@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from formulations import constraints as C
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
-from formulations.limits import OutOfTime
 from formulations.problem.problem import Problem
+from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
 from ilpinfer.core.result import Path, Result, Task

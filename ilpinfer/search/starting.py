@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.grid import FORBIDDEN, is_forbidden
-from formulations.limits import OutOfTime
 from formulations.problem.problem import Problem
+from formulations.time_limits import OutOfTime
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Task
 from ilpinfer.exact.viterbi import completions

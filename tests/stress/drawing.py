@@ -82,7 +82,7 @@ def draw_statements(
     """Up to six rules and features; in most rounds only those that are the same for every sequence."""
     result: list[Statement] = []
     tying, hard = rng.choice(((0.15, False), (0.15, False), (0.7, True)))
-    known, whole = labels.declaring((ABSENT,) if absent else ()), rng.random() < 0.7
+    known, whole = labels.with_optional_fields((ABSENT,) if absent else ()), rng.random() < 0.7
     few = (0, 1, 1, 2, 2, 3, 3, 4, 6)
     if machines and rng.random() < 0.5:
         pool, tying, whole, few = machines, 0.05, True, (2, 3, 4, 6, 8)

@@ -1,5 +1,7 @@
-"""Values as messages and names show them: never at length."""
+"""Values in messages and names: shortened, with the nearest known name."""
 
+import difflib
+from collections.abc import Iterable
 from typing import Any
 
 LONGEST = 60
@@ -32,3 +34,12 @@ def brief(value: Any, longest: int = LONGEST, *, quoted: bool = True) -> str:
 def cut(text: str, longest: int) -> str:
     """The text, or its beginning and an ellipsis."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """`; did you mean "title"?`, or what there is, or nothing."""
+    options = sorted(set(known))
+    near = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
+    if near:
+        return f'; did you mean "{near[0]}"?'
+    return f"; there are {', '.join(options[:12])}{', …' if len(options) > 12 else ''}" if options else ""

@@ -1,0 +1,46 @@
+"""Time limits for compiling problems: callers set one, and long loops check it."""
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_is_over: ContextVar[Callable[[], bool] | None] = ContextVar("is_over", default=None)
+_remaining: ContextVar[Callable[[], float | None] | None] = ContextVar("remaining", default=None)
+
+
+class OutOfTime(Exception):
+    """The time limit passed while a problem was compiled."""
+
+
+@contextmanager
+def time_limit(
+    is_over: Callable[[], bool], remaining: Callable[[], float | None] | None = None
+) -> Iterator[None]:
+    """Work inside raises OutOfTime soon after `is_over()` becomes true.
+
+    Parameters
+    ----------
+    is_over : whether the limit has passed
+    remaining : seconds left, None for no limit; for work that is given its time beforehand
+    """
+    tokens = _is_over.set(is_over), _remaining.set(remaining)
+    try:
+        yield
+    finally:
+        _is_over.reset(tokens[0])
+        _remaining.reset(tokens[1])
+
+
+def check() -> None:
+    """Raise OutOfTime where a limit is set and has passed."""
+    is_over = _is_over.get()
+    if is_over is not None and is_over():
+        raise OutOfTime
+
+
+def seconds_left() -> float:
+    """Seconds left of the limit; inf where no limit is set, or its end is unknown."""
+    remaining = _remaining.get()
+    seconds = None if remaining is None else remaining()
+    return math.inf if seconds is None else seconds
