@@ -8,7 +8,7 @@ from formulations import Feature, Rule
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.features import Template
 from ilpinfer.models.template_files import load_template
-from ilpinfer.pipelines.cross_validation import folds
+from ilpinfer.pipelines.cross_validation import make_folds
 
 Pair = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -28,7 +28,7 @@ def held_out_labellings(
     With a label for `line_break`, line breaks are taken out of the sequences and get that label.
     """
     result = template if isinstance(template, Template) else load_template(template)
-    for fold in folds(range(len(pairs)), parts, seed):
+    for fold in make_folds(range(len(pairs)), parts, seed):
         left = set(fold)
         training = [pair for place, pair in enumerate(pairs) if place not in left]
         model = CRF.train(training, result, parameters=parameters, without_line_breaks=bool(line_break))

@@ -11,7 +11,7 @@ from formulations.labels.scheme_notices import remark
 from formulations.problem.compiled_rules import notices
 from formulations.problem.problem import RuleNotice, WordNotice
 from ilpinfer.core.rule_compiler import compiler_of
-from ilpinfer.corpus.conversion import converted, read_as, shown, sound, strip
+from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound, strip
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.models.files import Model
@@ -62,7 +62,7 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
         raise InputError(f"the model's labels are {model.labels.scheme}; train it with --scheme {scheme}")
     golden = _golden(examples, scheme)
     given = [labels for labels in golden if labels is not None]
-    gold_scheme, rewrite = shown(given), sound(given)
+    gold_scheme, rewrite = shown_scheme(given), sound(given)
     scored = []
     for example, gold in zip(examples, golden, strict=True):
         if example.scores is not None:
@@ -83,7 +83,7 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
             raise InputError(f"{example.where}: {len(gold)} labels for {len(trellis)} tokens")
         if gold is not None:
             try:
-                gold = read_as(trellis.labels, gold, gold_scheme, rewrite)
+                gold = adapt(trellis.labels, gold, gold_scheme, rewrite)
             except ValueError as error:
                 raise InputError(
                     f"{example.where}: gold {error}; leave the labels out, or take a model of such labels"
@@ -98,7 +98,7 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
 def _golden(examples: Sequence[Example], scheme: str) -> list[tuple[str, ...] | None]:
     """Gold labels, in the scheme that was asked for where they can be written in it."""
     given = [example.labels for example in examples if example.labels is not None]
-    result = iter(converted(given, scheme))
+    result = iter(convert_all(given, scheme))
     return [None if example.labels is None else next(result) for example in examples]
 
 
