@@ -12,11 +12,11 @@ from ilpinfer.cli.inputs import about, checked_scheme, notice
 from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.evaluation import confusion, significance
+from ilpinfer.evaluation.counts import UNITS
 from ilpinfer.evaluation.evaluation import Evaluation, measures
 from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
 from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.evaluation.significance import Difference
-from ilpinfer.evaluation.units import UNITS
 from ilpinfer.system.files import reserved, write_whole
 from ilpinfer.system.places import OutputError, Place, place_of
 

@@ -7,7 +7,7 @@ from formulations import Feature, Rule
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import NEWLINE
 from ilpinfer.decoding.single import decode
-from ilpinfer.evaluation.measures import fields
+from ilpinfer.evaluation.counts import named_spans
 from ilpinfer.models.files import Model
 
 OUTSIDE = "O"
@@ -91,7 +91,7 @@ class Level:
         tagged = decode(self.tagger.trellis(tokens), method="viterbi").labels
         seen = described(tokens, tagged, self.describe)
         result = decode(self.cutter.trellis(seen), self.rules).labels
-        spans = sorted(fields(result, self.cutter.labels.scheme), key=lambda span: span[1])
+        spans = sorted(named_spans(result, self.cutter.labels.scheme), key=lambda span: span[1])
         own = lines(tokens)
         return [Segment(name, own[first].start, own[last].stop - 1) for name, first, last in spans]
 
