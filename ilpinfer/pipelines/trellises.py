@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from formulations import RuleSet, Trellis
 from formulations.labels import schemes
@@ -66,7 +66,7 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
     scored = []
     for example, gold in zip(examples, golden, strict=True):
         if example.scores is not None:
-            trellis = (stripped(example) if scheme == "plain" else example).trellis(scheme)
+            trellis = (strip_prefixes(example) if scheme == "plain" else example).trellis(scheme)
         elif model is None:
             raise InputError(
                 f"{example.where}: no scores; name a model with --model, or give scores as JSON lines"
@@ -148,9 +148,9 @@ def _compiled(trellis: Trellis, rules: RuleSet) -> list[str]:
     return [str(each.message) for each in result if issubclass(each.category, WordNotice)]
 
 
-def stripped(example: Example) -> Example:
+def strip_prefixes(example: Example) -> Example:
     """The example with prefixes taken off the label names of its scores."""
     assert example.scores is not None
-    names = example.scores["label_names"]
+    names = example.scores.label_names
     plain = None if names is None else strip([names])[0]
-    return Example(example.tokens, example.labels, example.where, {**example.scores, "label_names": plain})
+    return replace(example, scores=replace(example.scores, label_names=plain))
