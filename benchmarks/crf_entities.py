@@ -21,9 +21,9 @@ from benchmarks.machine import header
 from ilpinfer.corpus.sequences import labelled, read
 from ilpinfer.evaluation.counts import Counts
 from ilpinfer.models.crf import CRF
+from ilpinfer.models.crf.templates import load_template, with_rules
+from ilpinfer.models.crf.token_rules import TokenRules
 from ilpinfer.models.files import load_model
-from ilpinfer.models.template_files import load_template, with_rules
-from ilpinfer.models.token_rules import TokenRules
 from ilpinfer.pipelines.rules_first import BATCH, RulesFirst, overwritten
 
 PARAMETERS = {"c1": 0.1, "c2": 0.05, "max_iterations": 100}

@@ -8,8 +8,8 @@ from formulations import Feature, Rule
 from ilpinfer.evaluation import evaluation
 from ilpinfer.evaluation.counts import Counts, f_measure, precision, recall
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.features import Template
-from ilpinfer.models.template_files import load_template
+from ilpinfer.models.crf.features import Template
+from ilpinfer.models.crf.templates import load_template
 from ilpinfer.pipelines.cross_validation import make_folds
 
 Pair = tuple[tuple[str, ...], tuple[str, ...]]

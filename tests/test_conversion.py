@@ -16,7 +16,7 @@ from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from ilpinfer.corpus.conversion import convert, convert_all, iobes, shown_scheme
 from ilpinfer.evaluation.counts import named_spans
-from ilpinfer.models import line_breaks
+from ilpinfer.models.crf import line_breaks
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from benchmarks.cross_validation import evaluate, percentages
 from benchmarks.entity_rules import entity_rules
 from formulations import LabelSet
-from ilpinfer.models.token_rules import TokenRules
+from ilpinfer.models.crf.token_rules import TokenRules
 
 
 def test_f1_of_exact_spans():

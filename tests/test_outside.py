@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import run
-from ilpinfer.models.outside import (
+from ilpinfer.models.external import (
     LinearChain,
     crf_parameters,
     crfsuite_file,

@@ -20,7 +20,7 @@ from ilpinfer.cli.streams import say
 from ilpinfer.corpus.conversion import adapt, convert_all, iob1_remark, shown_scheme, sound
 from ilpinfer.corpus.sequences import InputError, labelled, read
 from ilpinfer.evaluation.evaluation import Pair, evaluate
-from ilpinfer.models.crf_training import Iteration, Progress
+from ilpinfer.models.crf.training import Iteration, Progress
 from ilpinfer.models.training import KINDS
 from ilpinfer.pipelines.cross_validation import Labelled, cross_validate, held_out_places, make_folds, predict
 from ilpinfer.system.files import reserved

@@ -15,7 +15,7 @@ from ilpinfer.system.plain_text import text_bytes
 FORMATS: Mapping[str, str] = {
     "ilpinfer-crf": "ilpinfer.models.crf:CRF",
     "ilpinfer-hmm": "ilpinfer.models.hmm:HMM",
-    "ilpinfer-hmm2": "ilpinfer.models.second_order:SecondOrderHMM",
+    "ilpinfer-hmm2": "ilpinfer.models.hmm:SecondOrderHMM",
 }
 """Which class reads a format, by import path; it has `VERSION` and `from_body`."""
 

@@ -6,10 +6,9 @@ from typing import Any
 
 from formulations.labels.label_set import suggestion
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.crf_training import Iteration
-from ilpinfer.models.hmm import HMM
-from ilpinfer.models.second_order import SecondOrderHMM
-from ilpinfer.models.words import Vocabulary
+from ilpinfer.models.crf.training import Iteration
+from ilpinfer.models.hmm import HMM, SecondOrderHMM
+from ilpinfer.models.hmm.vocabulary import Vocabulary
 
 Pair = tuple[Sequence[str], Sequence[str]]
 Progress = Callable[[Iteration], None]

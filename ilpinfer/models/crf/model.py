@@ -12,15 +12,16 @@ import numpy as np
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
 from ilpinfer.errors import ModelError
-from ilpinfer.models import line_breaks, plain
-from ilpinfer.models.crf_bodies import KEYS, read_weights, written
-from ilpinfer.models.crf_training import Observed, Progress, check_sequences, learn
-from ilpinfer.models.crfsuite_files import Weights, read_crfsuite
-from ilpinfer.models.features import Template
+from ilpinfer.models import plain_values
+from ilpinfer.models.crf import line_breaks
+from ilpinfer.models.crf.attribute_check import check_template, warn_of_unknown
+from ilpinfer.models.crf.crfsuite import Weights, read_crfsuite
+from ilpinfer.models.crf.features import Template
+from ilpinfer.models.crf.templates import load_template
+from ilpinfer.models.crf.training import Observed, Progress, check_sequences, learn
+from ilpinfer.models.crf.weight_arrays import KEYS, read_weights, written
 from ilpinfer.models.files import save_body
-from ilpinfer.models.fit import check_template, warn_of_unknown
 from ilpinfer.models.forward_backward import Sums, forward_backward
-from ilpinfer.models.template_files import load_template
 
 Labelled = Iterable[tuple[Sequence[str], Sequence[str]]]
 
@@ -65,7 +66,7 @@ class CRF:
         ----------
         sequences : tokens and labels
         template : a name such as "citations", a TOML file, or a template
-        algorithm : one of `ilpinfer.models.crf_training.ALGORITHMS`
+        algorithm : one of `ilpinfer.models.crf.training.ALGORITHMS`
         parameters : of the algorithm, such as `{"c1": 0.1, "c2": 0.1, "max_iterations": 100}`
         scheme : of the labels; inferred where not given
         held_out : tokens and labels that `progress` reports accuracy on
@@ -246,11 +247,13 @@ class CRF:
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> "CRF":
         """From the plain values that `save` has written; ValueError for others."""
-        plain.table(body, KEYS, "the model")
-        labels = plain.label_set(body)
+        plain_values.table(body, KEYS, "the model")
+        labels = plain_values.label_set(body)
         weights = read_weights(body, labels)
         template = None if body["template"] is None else _template(body["template"])
-        return cls(labels, weights, template, plain.flag(body["without_line_breaks"], "without_line_breaks"))
+        return cls(
+            labels, weights, template, plain_values.flag(body["without_line_breaks"], "without_line_breaks")
+        )
 
 
 def _observed(template: Template, tokens: Sequence[str], labels: Sequence[str], without: bool) -> Observed:
@@ -261,7 +264,7 @@ def _observed(template: Template, tokens: Sequence[str], labels: Sequence[str], 
 
 def _template(source: Any) -> Template:
     """The template of a model file, which holds its lists of words and names no other file."""
-    plain.table(source, source if isinstance(source, dict) else (), "the template")
+    plain_values.table(source, source if isinstance(source, dict) else (), "the template")
     for section in ("words", "phrases"):
         lists = source.get(section)
         if isinstance(lists, dict) and any(isinstance(listed, dict) for listed in lists.values()):

@@ -16,7 +16,7 @@ import numpy as np
 
 from formulations import LabelSet
 from formulations.labels.label_set import OUTSIDE, suggestion
-from ilpinfer.models.crfsuite_files import Weights, read_crfsuite
+from ilpinfer.models.crf.crfsuite import Weights, read_crfsuite
 from ilpinfer.system import scratch
 from ilpinfer.system.processes import end_with_parent
 
