@@ -3,7 +3,6 @@
 import numpy as np
 import pycrfsuite
 import pytest
-from ilpinfer.models.external import LinearChain
 
 import ilpinfer
 from formulations import LabelSet
@@ -13,6 +12,7 @@ from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.attribute_check import FeatureNotice, share
 from ilpinfer.models.crf.crfsuite import Weights
 from ilpinfer.models.crf.templates import load_template, shipped
+from ilpinfer.models.external import LinearChain
 
 ITEMS = list(resumes.items(30, 1))
 

@@ -8,6 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import run
+from sklearn_crfsuite import CRF
+
+from ilpinfer.corpus.logits import log_softmax, pool_pieces
+from ilpinfer.errors import ModelError
 from ilpinfer.models.external import (
     LinearChain,
     crf_parameters,
@@ -16,10 +20,6 @@ from ilpinfer.models.external import (
     label_names,
     read_label_names,
 )
-from sklearn_crfsuite import CRF
-
-from ilpinfer.corpus.logits import log_softmax, pool_pieces
-from ilpinfer.errors import ModelError
 
 GRID = 1e-5
 SINGLE_ARRAY = (

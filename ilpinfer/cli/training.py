@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +21,10 @@ from ilpinfer.corpus.conversion import adapt, convert_all, iob1_remark, shown_sc
 from ilpinfer.corpus.sequences import InputError, labelled, read
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.models.crf.training import Iteration, Progress
+from ilpinfer.models.sequence_model import TrainedModel
+from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS
-from ilpinfer.pipelines.cross_validation import Labelled, cross_validate, held_out_places, make_folds, predict
+from ilpinfer.pipelines.cross_validation import cross_validate, held_out_places, make_folds, predict
 from ilpinfer.system.files import reserved
 from ilpinfer.system.places import place_of
 
@@ -84,7 +86,7 @@ def train(options: TrainOptions) -> None:
 
     def make(
         pairs: Sequence[Labelled], held_out: Sequence[Labelled] = (), watch: Progress | None = None
-    ) -> Any:
+    ) -> TrainedModel:
         return KINDS[kind].make(pairs, scheme, held_out, watch, own)
 
     with reserved(place), about(source):
@@ -200,7 +202,12 @@ def _documents(options: TrainOptions, number: int) -> Sequence[Any]:
     return names[:number]
 
 
-def _cross_validate(pairs: list[Labelled], make: Any, rules: RuleSet, folds: Sequence[Sequence[int]]) -> None:
+def _cross_validate(
+    pairs: list[Labelled],
+    make: Callable[[Sequence[Labelled]], TrainedModel],
+    rules: RuleSet,
+    folds: Sequence[Sequence[int]],
+) -> None:
     shown, every = _table("cross-validation"), list[Pair]()
     with progress("folds", len(folds)) as advance:
         for number, result in enumerate(cross_validate(pairs, make, folds, rules), 1):

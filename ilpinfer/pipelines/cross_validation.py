@@ -8,9 +8,8 @@ import numpy as np
 from formulations.constraints.rule_set import RuleSet
 from ilpinfer.decoding.single import decode
 from ilpinfer.evaluation.evaluation import Pair
-from ilpinfer.models.files import Model
-
-Labelled = tuple[tuple[str, ...], tuple[str, ...]]
+from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.models.sequences import Labelled
 
 
 def make_folds(documents: Sequence[Any], number: int, seed: int) -> list[list[int]]:
@@ -58,7 +57,7 @@ def _shuffled(documents: Sequence[Any], seed: int, what: str) -> list[Any]:
 
 def cross_validate(
     pairs: Sequence[Labelled],
-    train: Callable[[Sequence[Labelled]], Model],
+    train: Callable[[Sequence[Labelled]], SequenceModel],
     folds: Sequence[Sequence[int]],
     rules: RuleSet | Sequence[Any] = (),
 ) -> Iterator[list[Pair]]:
@@ -77,10 +76,13 @@ def cross_validate(
         yield predict(model, [pairs[place] for place in fold], rules)
 
 
-def predict(model: Model, pairs: Sequence[Labelled], rules: RuleSet | Sequence[Any] = ()) -> list[Pair]:
+def predict(
+    model: SequenceModel, pairs: Sequence[Labelled], rules: RuleSet | Sequence[Any] = ()
+) -> list[Pair]:
     """Sequences as a model labels them under rules."""
     result = []
     for tokens, gold in pairs:
-        solution = decode(model.trellis(tokens), rules)
-        result.append(Pair(tokens, tuple(solution.labels) if solution.has_labelling else None, gold))
+        solution = decode(model.trellis(tuple(tokens)), rules)
+        labels = tuple(solution.labels) if solution.has_labelling else None
+        result.append(Pair(tuple(tokens), labels, tuple(gold)))
     return result

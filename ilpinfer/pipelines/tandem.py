@@ -8,7 +8,7 @@ from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import NEWLINE
 from ilpinfer.decoding.single import decode
 from ilpinfer.evaluation.counts import named_spans
-from ilpinfer.models.files import Model
+from ilpinfer.models.sequence_model import SequenceModel
 
 OUTSIDE = "O"
 
@@ -80,8 +80,8 @@ class Level:
     describe : from a tagged line to the token that the cutter sees
     """
 
-    tagger: Model
-    cutter: Model
+    tagger: SequenceModel
+    cutter: SequenceModel
     keep: str | None = None
     rules: tuple[Rule | Feature, ...] = ()
     describe: Describe = labels_in_order
@@ -125,7 +125,7 @@ class Tandem:
     """
 
     levels: tuple[Level, ...]
-    tagger: Model
+    tagger: SequenceModel
     rules: tuple[Rule | Feature, ...] = ()
     method: str = "auto"
 

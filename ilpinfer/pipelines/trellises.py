@@ -14,7 +14,7 @@ from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound, strip
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.errors import describe, traceback_wanted
-from ilpinfer.models.files import Model
+from ilpinfer.models.sequence_model import SequenceModel
 
 TRIED = 3
 """Sequences of one set of labels for which rules are stated before they are said not to fit."""
@@ -46,7 +46,7 @@ class Scored:
         return self.example.tokens if self.trellis is None else self.trellis.tokens
 
 
-def score(examples: Sequence[Example], model: Model | None, scheme: str = "") -> list[Scored]:
+def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str = "") -> list[Scored]:
     """Trellises of examples; `scheme="plain"` strips prefixes from gold labels and given label names.
 
     Gold labels are read in the scheme of the model's: without prefixes where its labels are plain, else rewritten. A

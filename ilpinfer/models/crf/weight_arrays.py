@@ -16,7 +16,7 @@ KEYS = ("labels", "scheme", "template", "without_line_breaks", "attributes", *AR
 """What a model file holds."""
 
 
-def written(weights: Weights) -> dict[str, str]:
+def weights_body(weights: Weights) -> dict[str, str]:
     """The arrays of weights, as texts."""
     return {name: _text(getattr(weights, name), kind) for name, kind in ARRAYS.items()}
 
