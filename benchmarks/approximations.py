@@ -25,7 +25,7 @@ from formulations.problem.problem import RuleNotice
 from ilpinfer.corpus.sequences import labelled, read
 from ilpinfer.models.cutoff import cut
 from ilpinfer.models.hmm import HMM
-from ilpinfer.models.second_order import READINGS, SecondOrderHMM
+from ilpinfer.models.hmm.second_order import READINGS, SecondOrderHMM
 
 DELTAS = (1e-12, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1)
 

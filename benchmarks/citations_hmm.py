@@ -23,7 +23,7 @@ from formulations.problem.problem import RuleNotice
 from ilpinfer.corpus.conversion import iobes, strip
 from ilpinfer.corpus.sequences import labelled, read
 from ilpinfer.models.hmm import HMM
-from ilpinfer.models.words import Vocabulary
+from ilpinfer.models.hmm.vocabulary import Vocabulary
 
 SIZES = (20, 300)
 TEST = 100

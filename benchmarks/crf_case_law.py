@@ -8,12 +8,12 @@ is rewarded, which balances precision and recall.
 import sys
 from collections.abc import Iterable, Sequence
 
-from benchmarks.cross_validation import Pair, held_out_labellings
+from benchmarks.cross_validation import Pair, evaluate, held_out_labellings, percentages
 from benchmarks.machine import header
-from benchmarks.spans import Counts
 from formulations import Feature
 from formulations import constraints as C
 from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.evaluation.counts import Counts, f_measure
 
 PARAMETERS = {"c2": 1.0, "max_iterations": 200}
 LABELS = ("NR", "SECTION_TITLE", "TEXT_BLOCK", "NEWLINE")
@@ -37,19 +37,9 @@ def rows(pairs: Sequence[Pair], seeds: Sequence[int] = (0, 1, 2)) -> Iterable[tu
             )
         ]
         for name in RULES:
+            tokens = evaluate(((gold, labels) for rules, gold, labels in result if rules == name), "plain")
             for label in LABELS:
-                yield (
-                    condition,
-                    name,
-                    label,
-                    _counts([(g, p) for rules, g, p in result if rules == name], label),
-                )
-
-
-def _counts(result: Sequence[tuple[Sequence[str], Sequence[str]]], label: str) -> Counts:
-    pairs = [(one, other) for gold, predicted in result for one, other in zip(gold, predicted, strict=True)]
-    right = sum(one == other == label for one, other in pairs)
-    return Counts(right, sum(other == label for _, other in pairs), sum(one == label for one, _ in pairs))
+                yield condition, name, label, tokens.of_field(label, "tokens")
 
 
 def main(source: str) -> None:
@@ -57,9 +47,9 @@ def main(source: str) -> None:
     print(header())
     print(f"{'':22} {'':16} {'label':14} {'P':>6} {'R':>6} {'F1':>6} {'F0.5':>6}")
     for condition, rules, label, c in rows(labelled(read(source))):
-        half = 1.25 * c.precision * c.recall / (0.25 * c.precision + c.recall)
+        half = 100 * float(f_measure(c, 0.5))
         print(
-            f"{condition:22} {rules:16} {label:14} {c.precision:6.2f} {c.recall:6.2f} {c.f1:6.2f} {half:6.2f}",
+            f"{condition:22} {rules:16} {label:14} {percentages(c)} {half:6.2f}",
             flush=True,
         )
 

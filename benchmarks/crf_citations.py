@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import ilpinfer
-from benchmarks.cross_validation import Pair
+from benchmarks.cross_validation import Pair, evaluate, percentages
 from benchmarks.machine import header
-from benchmarks.spans import Counts, counts
 from formulations import Rule
 from formulations import constraints as C
 from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.evaluation.counts import Counts
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.files import load_model
 
@@ -30,11 +30,11 @@ def rows(model: CRF, pairs: Sequence[Pair]) -> Iterable[tuple[str, str, Counts, 
         began = time.process_time()
         result = [ilpinfer.decode(model.trellis(tokens), rules).labels for tokens, _ in pairs]
         seconds = time.process_time() - began
-        labellings = list(zip((gold for _, gold in pairs), result, strict=True))
-        yield name, "all", counts(labellings, scheme), seconds
+        spans = evaluate(zip((gold for _, gold in pairs), result, strict=True), scheme)
+        yield name, "all", spans.of_all(), seconds
         fields = sorted({label.split("/")[0][2:] for _, labels in pairs for label in labels if label != "O"})
         for field in fields:
-            yield name, field, counts(labellings, scheme, only=field), seconds
+            yield name, field, spans.of_field(field), seconds
 
 
 def main(train: str, test: str, path: str | None) -> None:
@@ -50,7 +50,7 @@ def main(train: str, test: str, path: str | None) -> None:
             model.save(path)
     print(f"{'rules':26} {'field':14} {'P':>6} {'R':>6} {'F1':>6} {'spans':>6}")
     for rules, field, c, seconds in rows(model, labelled(read(test))):
-        shown = f"{rules:26} {field:14} {c.precision:6.2f} {c.recall:6.2f} {c.f1:6.2f} {c.gold:6}"
+        shown = f"{rules:26} {field:14} {percentages(c)} {c[1]:6}"
         print(shown + (f"  {seconds:.1f} s" if field == "all" else ""))
 
 

@@ -15,14 +15,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.cross_validation import evaluate, percentages
 from benchmarks.entity_rules import Pair, entity_rules
 from benchmarks.machine import header
-from benchmarks.spans import Counts, counts
 from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.evaluation.counts import Counts
 from ilpinfer.models.crf import CRF
+from ilpinfer.models.crf.templates import load_template, with_rules
+from ilpinfer.models.crf.token_rules import TokenRules
 from ilpinfer.models.files import load_model
-from ilpinfer.models.template_files import load_template, with_rules
-from ilpinfer.models.token_rules import TokenRules
 from ilpinfer.pipelines.rules_first import BATCH, RulesFirst, overwritten
 
 PARAMETERS = {"c1": 0.1, "c2": 0.05, "max_iterations": 100}
@@ -109,7 +110,7 @@ def rows(train: Sequence[Pair], test: Sequence[Pair], folder: Path | None = None
             times[name].append(way.run(sequences)[1])
     for name, way in ways.items():
         labels, _, scored = way.run(sequences)
-        spans = counts(zip((gold for _, gold in test), labels, strict=True), "bio")
+        spans = evaluate(zip((gold for _, gold in test), labels, strict=True), "bio").of_all()
         yield Row(name, spans, min(times[name], key=lambda seconds: float(seconds.sum())), scored)
 
 
@@ -133,10 +134,7 @@ def main(train: str, test: str, folder: str | None) -> None:
     for row in rows(labelled(read(train)), labelled(read(test)), Path(folder) if folder else None):
         whole = whole or row.seconds.sum()
         shares = "".join(f"{share:6.2f}" for share in [*(row.seconds / whole), row.seconds.sum() / whole])
-        print(
-            f"{row.way:20} {row.spans.precision:6.2f} {row.spans.recall:6.2f} {row.spans.f1:6.2f} {row.scored:7.2f}  {shares} "
-            f"{row.seconds.sum():8.2f}"
-        )
+        print(f"{row.way:20} {percentages(row.spans)} {row.scored:7.2f}  {shares} {row.seconds.sum():8.2f}")
 
 
 if __name__ == "__main__":

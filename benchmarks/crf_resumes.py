@@ -8,12 +8,12 @@ beginning of each span is rewarded.
 import sys
 from collections.abc import Iterable, Sequence
 
-from benchmarks.cross_validation import Pair, held_out_labellings
+from benchmarks.cross_validation import Pair, evaluate, held_out_labellings, percentages
 from benchmarks.machine import header
-from benchmarks.spans import Counts, counts
 from formulations import Feature, Rule
 from formulations import constraints as C
 from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.evaluation.counts import Counts
 
 PARAMETERS = {"c1": 0.05, "c2": 0.1, "max_iterations": 50}
 CONDITIONS = {"line breaks kept": "", "line breaks taken out": "O"}
@@ -37,9 +37,10 @@ def rows(
             held_out_labellings(pairs, "resume", PARAMETERS, rules, seed=seed, line_break=line_break)
         )
         for name in rules:
-            labellings = [(gold, predicted) for which, gold, predicted in result if which == name]
-            for field in ("", *(label[2:] for label in labels if label.startswith("B-"))):
-                yield condition, name, field or "all", counts(labellings, "bio", only=field)
+            spans = evaluate(((gold, labels) for which, gold, labels in result if which == name), "bio")
+            yield condition, name, "all", spans.of_all()
+            for field in (label[2:] for label in labels if label.startswith("B-")):
+                yield condition, name, field, spans.of_field(field)
 
 
 def main(source: str, conditions: Sequence[str]) -> None:
@@ -48,7 +49,7 @@ def main(source: str, conditions: Sequence[str]) -> None:
     print(f"{'':22} {'reward':>6} {'field':22} {'P':>6} {'R':>6} {'F1':>6}")
     for condition, reward, field, c in rows(labelled(read(source)), conditions or tuple(CONDITIONS)):
         print(
-            f"{condition:22} {reward:>6} {field:22} {c.precision:6.2f} {c.recall:6.2f} {c.f1:6.2f}",
+            f"{condition:22} {reward:>6} {field:22} {percentages(c)}",
             flush=True,
         )
 

@@ -21,7 +21,7 @@ from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from ilpinfer.corpus.sequences import labelled, read
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.template_files import load_template
+from ilpinfer.models.crf.templates import load_template
 
 REPEATS = 5
 VALID = {"valid_scheme": RuleSet((C.valid_scheme(),))}

@@ -6,10 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from ilpinfer.models.baum_welch import baum_welch
 from ilpinfer.models.forward_backward import log_partition
 from ilpinfer.models.hmm import HMM
-from ilpinfer.models.smoothing import Smoothing
+from ilpinfer.models.hmm.baum_welch import baum_welch
+from ilpinfer.models.hmm.smoothing import Smoothing
 
 TEXTS = [tuple("abba"), tuple("ab"), tuple("c"), tuple("bbcab")]
 PAIRS = [(("a", "b"), ("x", "y")), (("b", "b", "c"), ("y", "y", "x"))]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from command_line import run
 
+from ilpinfer.evaluation.counts import precision, recall
 from ilpinfer.evaluation.evaluation import Pair, evaluate
-from ilpinfer.evaluation.units import precision, recall
 from ilpinfer.models.case_law import CaseLawTagger, is_known_title
 
 SHORT = {"N": "NR", "S": "SECTION_TITLE", "T": "TEXT_BLOCK", "/": "NEWLINE"}

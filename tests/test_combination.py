@@ -8,7 +8,7 @@ import pytest
 from formulations import Trellis
 from ilpinfer.models.combination import Combination, combine
 from ilpinfer.models.hmm import HMM
-from ilpinfer.models.smoothing import Smoothing
+from ilpinfer.models.hmm.smoothing import Smoothing
 
 T, K = 4, 3
 NAMES = ["a", "b", "O"]

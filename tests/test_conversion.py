@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
-from ilpinfer.corpus.conversion import converted, iobes, rewritten, shown
-from ilpinfer.evaluation.measures import fields
-from ilpinfer.models import line_breaks
+from ilpinfer.corpus.conversion import convert, convert_all, iobes, shown_scheme
+from ilpinfer.evaluation.counts import named_spans
+from ilpinfer.models.crf import line_breaks
 
 
 @pytest.mark.parametrize(
@@ -41,15 +41,15 @@ MARKS = {"bio": "BI", "iob1": "BI", "iobes": "BIES", "bilou": "BILU", "bmes": "B
 def test_fields_stay_the_same_and_the_scheme_is_kept(source, target, data):
     names = ["O", *(f"{mark}-{field}" for mark in MARKS[source] for field in "ab")]
     labels = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=8))
-    result = rewritten(labels, source, target)
-    assert fields(result, target) == fields(labels, source)
+    result = convert(labels, source, target)
+    assert named_spans(result, target) == named_spans(labels, source)
     if source == target:
         assert result == tuple(labels)
     else:
         assert oracles.valid_scheme(result, result, target) == 0
         known = LabelSet(tuple(dict.fromkeys(result)), target)
         assert C.valid_scheme().violations(result, None, known) == 0
-        assert rewritten(rewritten(result, target, source), source, target) == result
+        assert convert(convert(result, target, source), source, target) == result
 
 
 def test_runs_are_written_as_each_scheme_has_them():
@@ -63,10 +63,10 @@ def test_runs_are_written_as_each_scheme_has_them():
     }
     for source, target in product(rows, rows):
         if source != "plain":
-            assert rewritten(rows[source].split(), source, target) == tuple(rows[target].split())
+            assert convert(rows[source].split(), source, target) == tuple(rows[target].split())
     for source, target in (("plain", "bio"), ("paths", "bio")):
         with pytest.raises(ValueError, match=f"{source} labels cannot be written as bio"):
-            rewritten(["O"], source, target)
+            convert(["O"], source, target)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_runs_are_written_as_each_scheme_has_them():
     ],
 )
 def test_the_scheme_that_labellings_show(labellings, scheme):
-    assert shown([labels.split() for labels in labellings]) == scheme
+    assert shown_scheme([labels.split() for labels in labellings]) == scheme
 
 
 def test_other_labels_are_refused():
@@ -103,7 +103,7 @@ def test_other_labels_are_refused():
     ],
 )
 def test_a_scheme_that_was_asked_for(scheme, expected):
-    assert converted([("B-a", "I-a", "O")], scheme) == [expected]
+    assert convert_all([("B-a", "I-a", "O")], scheme) == [expected]
 
 
 def test_models_of_iobes_labels_are_trained_on_and_compared_with_bio(folder, capsys):
@@ -149,7 +149,7 @@ def test_biluo_labels_keep_their_scheme():
 
 def test_a_field_that_never_begins_with_b_is_rewritten_all_the_same():
     labels = [("B-a", "I-a", "I-b", "O", "I-b", "I-b")]
-    assert converted(labels, "iobes") == [("B-a", "E-a", "S-b", "O", "B-b", "E-b")]
+    assert convert_all(labels, "iobes") == [("B-a", "E-a", "S-b", "O", "B-b", "E-b")]
 
 
 def iob1(folder):
@@ -193,7 +193,7 @@ def test_a_model_of_bio_is_compared_with_iob1_where_that_is_asked_for(folder, ca
 def test_files_of_different_schemes_are_compared_in_one(folder, capsys):
     for scheme in ("iobes", "biluo"):
         text = [line.split("\t") for line in Path("train.tsv").read_text().splitlines()]
-        result = iter(converted([[row[1] for row in text if len(row) > 1]], scheme)[0])
+        result = iter(convert_all([[row[1] for row in text if len(row) > 1]], scheme)[0])
         lines = [f"{row[0]}\t{next(result)}" if len(row) > 1 else "" for row in text]
         Path(f"{scheme}.tsv").write_text("\n".join(lines) + "\n")
     for one, other, said in (

@@ -15,10 +15,10 @@ import ilpinfer
 from formulations import constraints as C
 from ilpinfer.errors import ModelError
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.crf_training import ALGORITHMS, Iteration, _train_apart
-from ilpinfer.models.features import Template
+from ilpinfer.models.crf.features import Template
+from ilpinfer.models.crf.templates import load_template
+from ilpinfer.models.crf.training import ALGORITHMS, Iteration, _train_apart
 from ilpinfer.models.files import load_model
-from ilpinfer.models.template_files import load_template
 
 SENTENCES = [
     ("Ada Byron wrote notes in London .", "B-person I-person O O O B-place O"),

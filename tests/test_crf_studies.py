@@ -1,16 +1,16 @@
 """What the studies of conditional random fields stand on: spans and mined rules."""
 
+from benchmarks.cross_validation import evaluate, percentages
 from benchmarks.entity_rules import entity_rules
-from benchmarks.spans import Counts, counts
 from formulations import LabelSet
-from ilpinfer.models.token_rules import TokenRules
+from ilpinfer.models.crf.token_rules import TokenRules
 
 
 def test_f1_of_exact_spans():
-    result = counts([(["B-x", "I-x", "O", "B-y"], ["B-x", "O", "O", "B-y"])])
-    assert result == Counts(right=1, predicted=2, gold=2)
-    assert result.f1 == result.precision == result.recall == 50
-    assert counts([(["O"], ["O"])]).f1 == 0
+    spans = evaluate([(["B-x", "I-x", "O", "B-y"], ["B-x", "O", "O", "B-y"])], "bio").of_all()
+    assert spans.tolist() == [2, 2, 1]
+    assert percentages(spans).split() == ["50.00"] * 3
+    assert percentages(evaluate([(["O"], ["O"])], "").of_all()).split() == ["0.00"] * 3
 
 
 def test_mined_rules_clamp_small_words_and_leave_names_open():

@@ -19,8 +19,7 @@ from ilpinfer.corpus.zipped import read_archive
 from ilpinfer.errors import ModelError
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.files import load_model
-from ilpinfer.models.hmm import HMM
-from ilpinfer.models.second_order import SecondOrderHMM
+from ilpinfer.models.hmm import HMM, SecondOrderHMM
 from ilpinfer.pipelines.trellises import score
 
 CLEAR = (InputError, ModelError)

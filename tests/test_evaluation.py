@@ -8,10 +8,9 @@ import pytest
 from nervaluate import Evaluator
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
+from ilpinfer.evaluation.counts import f_measure, named_spans, overlap, precision, recall
 from ilpinfer.evaluation.evaluation import Pair, evaluate
-from ilpinfer.evaluation.measures import fields
 from ilpinfer.evaluation.significance import compare
-from ilpinfer.evaluation.units import f_measure, overlap, precision, recall
 
 
 def pair(predicted: str, gold: str, tokens: str = "") -> Pair:
@@ -76,7 +75,7 @@ def test_runs_are_those_of_the_conll_script(scheme):
     for length in range(1, 5 if len(letters) == 2 else 4):
         for labelling in itertools.product(names, repeat=length):
             as_iobes = [letters[name[0]] + name[1:] if name != "O" else "O" for name in labelling]
-            assert fields(labelling, scheme) == conll_spans(as_iobes)
+            assert named_spans(labelling, scheme) == conll_spans(as_iobes)
 
 
 def test_figures_by_hand():

@@ -13,7 +13,7 @@ from formulations import Trellis, parse_rules
 from formulations import constraints as C
 from formulations.tokens import regular_expressions as expressions
 from formulations.tokens.regular_expressions import Expression, TooSlow
-from ilpinfer.models.template_files import load_template
+from ilpinfer.models.crf.templates import load_template
 
 SLOW, TOKEN = "(?:a|a)*[bc]", "a" * 60 + "d"
 PIECES = [

@@ -5,9 +5,9 @@ import itertools
 import pytest
 
 from formulations import constraints as C
-from ilpinfer.models.attributes import WORD_ATTRIBUTES, bucket, short_shape
-from ilpinfer.models.contexts import CONTEXT_ATTRIBUTES, lines, segments
-from ilpinfer.models.template_files import TemplateError, load_template, shipped, with_rules
+from ilpinfer.models.crf.attributes import WORD_ATTRIBUTES, bucket, short_shape
+from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, lines, segments
+from ilpinfer.models.crf.templates import TemplateError, load_template, shipped, with_rules
 
 LINES = (
     "Engineer",

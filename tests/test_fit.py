@@ -9,10 +9,10 @@ from formulations import LabelSet
 from ilpinfer.corpus import resumes
 from ilpinfer.errors import ModelError
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.crfsuite_files import Weights
+from ilpinfer.models.crf.attribute_check import FeatureNotice, share
+from ilpinfer.models.crf.crfsuite import Weights
+from ilpinfer.models.crf.templates import load_template, shipped
 from ilpinfer.models.external import LinearChain
-from ilpinfer.models.fit import FeatureNotice, share
-from ilpinfer.models.template_files import load_template, shipped
 
 ITEMS = list(resumes.items(30, 1))
 

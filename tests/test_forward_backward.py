@@ -12,7 +12,7 @@ from formulations import constraints as C
 from ilpinfer.models.cutoff import cut
 from ilpinfer.models.forward_backward import log_partition, posterior_labels, posteriors, sums
 from ilpinfer.models.hmm import HMM
-from ilpinfer.models.smoothing import Smoothing
+from ilpinfer.models.hmm.smoothing import Smoothing
 
 
 def random_trellis(T, K, order, seed, forbidden=0.0):

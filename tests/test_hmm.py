@@ -10,10 +10,9 @@ import pytest
 import ilpinfer
 from ilpinfer.errors import ModelError
 from ilpinfer.models.files import load_model
-from ilpinfer.models.hmm import HMM
-from ilpinfer.models.second_order import SecondOrderHMM
-from ilpinfer.models.smoothing import AMOUNTS
-from ilpinfer.models.words import CLASSES, LADDERS, Vocabulary, shape, token_class
+from ilpinfer.models.hmm import HMM, SecondOrderHMM
+from ilpinfer.models.hmm.smoothing import AMOUNTS
+from ilpinfer.models.hmm.vocabulary import CLASSES, LADDERS, Vocabulary, shape, token_class
 
 PAIRS = [
     (("Ada", "wrote", "notes", "1843"), ("author", "O", "title", "date")),

@@ -6,9 +6,9 @@ import pytest
 from rich.console import Console
 
 from ilpinfer.cli import show
-from ilpinfer.cli.checking import check
-from ilpinfer.cli.evaluating import evaluate
-from ilpinfer.cli.explaining import explain
+from ilpinfer.cli.checking import CheckOptions, check
+from ilpinfer.cli.evaluating import EvaluateOptions, evaluate
+from ilpinfer.cli.explaining import ExplainOptions, explain
 from ilpinfer.cli.streams import say, visible
 from ilpinfer.evaluation.comparison import Summary
 
@@ -32,9 +32,9 @@ def files(tmp_path, monkeypatch):
 
 
 def test_rules_are_named_as_they_are(files, capsys):
-    check("rules.toml", "gold.tsv", "plain", False, "")
+    check(CheckOptions("rules.toml", "gold.tsv", "plain"))
     checked = capsys.readouterr().out
-    explain("rules.toml", None, 5, "plain", False)
+    explain(ExplainOptions("rules.toml", None, 5, "plain"))
     explained = capsys.readouterr().out
     for name in NAMES:
         assert f"{name}: broken in" in checked and checked.count(name) >= 2
@@ -43,8 +43,9 @@ def test_rules_are_named_as_they_are(files, capsys):
 
 def test_fields_and_files_are_named_as_they_are(files, capsys):
     (files / "[a].jsonl").write_text((files / "said.jsonl").read_text())
-    options = {"by": "tokens", "beta": 1.0, "leave_out": (), "resamples": 10, "seed": 0, "column": ""}
-    evaluate("[a].jsonl", "gold.tsv", "said.jsonl", None, None, "plain", options)
+    evaluate(
+        EvaluateOptions("[a].jsonl", "gold.tsv", "said.jsonl", by="tokens", scheme="plain", resamples=10)
+    )
     shown = capsys.readouterr().out
     assert LABEL in shown and "[a].jsonl against said.jsonl" in shown and f"{LABEL} as O" in shown
 
@@ -58,8 +59,8 @@ def test_methods_are_named_as_they_are(capsys):
 def test_control_characters_do_not_reach_the_terminal(files, capsys):
     name, rules = "\x1b[31mred\x07\x9b2J", (files / "rules.toml").read_text()
     (files / "rules.toml").write_text(rules.replace(json.dumps(NAMES[0]), json.dumps(name)))
-    check("rules.toml", "gold.tsv", "plain", False, "")
-    explain("rules.toml", None, 5, "plain", False)
+    check(CheckOptions("rules.toml", "gold.tsv", "plain"))
+    explain(ExplainOptions("rules.toml", None, 5, "plain"))
     say(f"ilpinfer: {name}\r\n  ^")
     shown = capsys.readouterr()
     assert (

@@ -10,7 +10,7 @@ from formulations import RuleError, dump_rules, load_rules, parse_rules
 from formulations import constraints as C
 from formulations.parameters import Words
 from formulations.rulefiles import reader as files
-from ilpinfer.models.template_files import TemplateError, load_template
+from ilpinfer.models.crf.templates import TemplateError, load_template
 
 HEAD = 'fields = ["a", "b"]\n[[rule]]\nname = "one"\n'
 TAG = 'template = "tag_at"\nfield = "a"\n'

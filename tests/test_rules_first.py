@@ -12,9 +12,9 @@ import ilpinfer
 from formulations import LabelSet
 from formulations import constraints as C
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.crfsuite_files import Weights
-from ilpinfer.models.template_files import load_template
-from ilpinfer.models.token_rules import TokenRules
+from ilpinfer.models.crf.crfsuite import Weights
+from ilpinfer.models.crf.templates import load_template
+from ilpinfer.models.crf.token_rules import TokenRules
 from ilpinfer.pipelines.rules_first import RulesFirst, overwritten
 
 LABELS = ("B-org", "B-per", "I-org", "I-per", "O")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ilpinfer.models.smoothing import AMOUNTS, Smoothing, smooth
+from ilpinfer.models.hmm.smoothing import AMOUNTS, Smoothing, smooth
 
 COUNTS = hnp.arrays(np.int64, st.tuples(st.integers(1, 4), st.integers(1, 4)), elements=st.integers(0, 5))
 

@@ -5,7 +5,7 @@ import pytest
 from ilpinfer.cli import main
 from ilpinfer.models.files import load_model
 from ilpinfer.models.training import KINDS, train
-from ilpinfer.pipelines.cross_validation import cross_validate, folds
+from ilpinfer.pipelines.cross_validation import cross_validate, make_folds
 
 REFERENCES = [
     (
@@ -79,11 +79,11 @@ def test_documents_stay_together(folder, capsys):
     assert capsys.readouterr().out.count("2 sequences") == 6
     assert main([*command, "--cross-validate", "7"]) == 2
     assert "cannot make 7 folds of 6 documents" in capsys.readouterr().err
-    result = folds("aabbbcd", 2, seed=1)
+    result = make_folds("aabbbcd", 2, seed=1)
     assert sorted(i for part in result for i in part) == list(range(7))
     assert all(len({part.index(i) for part in result if i in part}) == 1 for i in range(7))
     assert any({2, 3, 4} <= set(part) for part in result)
-    assert result == folds("aabbbcd", 2, seed=1)
+    assert result == make_folds("aabbbcd", 2, seed=1)
 
 
 def test_cross_validation_never_labels_what_the_model_has_seen():

@@ -1,7 +1,7 @@
 """The commands and their options; the work is imported when a command runs."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
@@ -51,7 +51,7 @@ LabelNames = Annotated[
     str | None, typer.Option(help="Names for logits: a config.json with id2label, or a JSON list.")
 ]
 Pool = Annotated[str, typer.Option(help="How logits of pieces become a word's: first, mean or max.")]
-Scale = Annotated[
+Logits = Annotated[
     str,
     typer.Option(
         "--logits", help="log-softmax or raw; raw if there are transitions, and log-softmax if not."
@@ -88,9 +88,9 @@ def _demo(
     items: Annotated[int, typer.Option(min=1, help="How many items to decode.")] = 100,
 ) -> None:
     """The embedded example, end to end: generated résumé items, a trained HMM, exact beside heuristic."""
-    from ilpinfer.cli.demo import demo
+    from ilpinfer.cli.demo import DemoOptions, demo
 
-    demo(seed, items)
+    demo(DemoOptions(seed, items))
 
 
 @app.command("train")
@@ -108,7 +108,7 @@ def _train(
     held_out: Annotated[
         str, typer.Option(help="A file to try the model on, or a share of TRAIN to keep for that.")
     ] = "",
-    parts: Annotated[
+    folds: Annotated[
         int, typer.Option("--cross-validate", help="Try models trained on all parts but one, so many times.")
     ] = 0,
     documents: Annotated[
@@ -118,10 +118,24 @@ def _train(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the parts.")] = 0,
 ) -> None:
     """Train a model on labelled sequences, and say how good it is."""
-    from ilpinfer.cli.training import Trying, train
+    from ilpinfer.cli.training import TrainOptions, train
 
-    trying = Trying(held_out, parts, documents, rules, seed)
-    train(source, kind, output, scheme, first, option or [], trying, column)
+    train(
+        TrainOptions(
+            source,
+            output,
+            kind=kind,
+            scheme=scheme,
+            column=column,
+            first=first,
+            option=option or [],
+            held_out=held_out,
+            folds=folds,
+            documents=documents,
+            rules=rules,
+            seed=seed,
+        )
+    )
 
 
 @app.command("decode")
@@ -136,7 +150,7 @@ def _decode(
     column: Column = "",
     label_names: LabelNames = None,
     pool: Pool = "first",
-    scale: Scale = "",
+    logits: Logits = "",
     top: Annotated[
         int | None, typer.Option(min=1, help="Write the best so many labellings of each sequence.")
     ] = None,
@@ -164,13 +178,27 @@ def _decode(
     ] = None,
 ) -> None:
     """Label sequences: one JSON object a line, with score, penalty, violations, bound and proof."""
-    from ilpinfer.cli.decoding import decode
+    from ilpinfer.cli.decoding import DecodeOptions, decode
+    from ilpinfer.cli.inputs import InputOptions
 
-    options: dict[str, Any] = {"width": width, "threads": threads, "top": top, "tau": tau, "bound": bound}
-    options |= {"explain": explain, "within": within, "trace": trace, "jobs": jobs}
-    options |= {"option": option or [], "label_names": label_names, "pool": pool, "scale": scale}
-    options |= {"column": column}
-    decode(source, model, rules, output, method, time_limit, scheme, options)
+    decode(
+        DecodeOptions(
+            InputOptions(source, model, rules, scheme, column, label_names, pool, logits),
+            output=output,
+            jobs=jobs,
+            method=method,
+            time_limit=time_limit,
+            width=width,
+            threads=threads,
+            top=top,
+            tau=tau,
+            bound=bound,
+            explain=explain,
+            within=within,
+            trace=trace,
+            option=option or [],
+        )
+    )
 
 
 @app.command("compare")
@@ -187,7 +215,7 @@ def _compare(
     column: Column = "",
     label_names: LabelNames = None,
     pool: Pool = "first",
-    scale: Scale = "",
+    logits: Logits = "",
     first: Annotated[int | None, typer.Option(min=1, help="Compare on the first so many sequences.")] = None,
     width: Width = 10,
     threads: Threads = 1,
@@ -197,11 +225,21 @@ def _compare(
     ] = None,
 ) -> None:
     """Decode with several methods and show what each loses against the proved optimum."""
-    from ilpinfer.cli.comparing import compare
+    from ilpinfer.cli.comparing import CompareOptions, compare
+    from ilpinfer.cli.inputs import InputOptions
 
-    options = {"width": width, "threads": threads, "option": option or []}
-    options |= {"label_names": label_names, "pool": pool, "scale": scale, "column": column}
-    compare(source, model, rules, methods, output, time_limit, scheme, first, options)
+    compare(
+        CompareOptions(
+            InputOptions(source, model, rules, scheme, column, label_names, pool, logits),
+            output,
+            methods=methods,
+            time_limit=time_limit,
+            first=first,
+            width=width,
+            threads=threads,
+            option=option or [],
+        )
+    )
 
 
 @app.command("check")
@@ -213,9 +251,9 @@ def _check(
     as_json: AsJson = False,
 ) -> None:
     """How often each rule applies, holds and breaks in gold labels, with examples and a suggested penalty."""
-    from ilpinfer.cli.checking import check
+    from ilpinfer.cli.checking import CheckOptions, check
 
-    check(rules, gold, scheme, as_json, column)
+    check(CheckOptions(rules, gold, scheme, column, as_json))
 
 
 @app.command("evaluate")
@@ -241,11 +279,24 @@ def _evaluate(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the resamples.")] = 0,
 ) -> None:
     """Predicted labels against gold: fields, tokens, whole sequences, and what is mistaken for what."""
-    from ilpinfer.cli.evaluating import evaluate
+    from ilpinfer.cli.evaluating import EvaluateOptions, evaluate
 
-    options = {"by": by, "beta": beta, "leave_out": leave_out or [], "resamples": resamples, "seed": seed}
-    options |= {"column": column}
-    evaluate(predicted, gold, against, output, picture, scheme, options)
+    evaluate(
+        EvaluateOptions(
+            predicted,
+            gold,
+            against=against,
+            output=output,
+            picture=picture,
+            by=by,
+            beta=beta,
+            leave_out=leave_out or [],
+            scheme=scheme,
+            column=column,
+            resamples=resamples,
+            seed=seed,
+        )
+    )
 
 
 @app.command("explain")
@@ -259,9 +310,9 @@ def _explain(
     as_json: AsJson = False,
 ) -> None:
     """What kind of rule each one is: local, linear, regular or auxiliary, and what a prefix shows of it."""
-    from ilpinfer.cli.explaining import explain
+    from ilpinfer.cli.explaining import ExplainOptions, explain
 
-    explain(rules, model, length, scheme, as_json)
+    explain(ExplainOptions(rules, model, length, scheme, as_json))
 
 
 @app.command("schema")

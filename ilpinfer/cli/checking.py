@@ -3,6 +3,7 @@
 import json
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from formulations import LabelSet, load_rules
 from formulations.labels import schemes
@@ -11,24 +12,44 @@ from formulations.problem.problem import RuleNotice
 from ilpinfer.cli.inputs import checked_scheme, notice
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import add_row, console, numbers, table
-from ilpinfer.corpus.conversion import converted, taken_as
+from ilpinfer.corpus.conversion import convert_all, iob1_remark
 from ilpinfer.corpus.sequences import labelled, read
 from ilpinfer.evaluation.checking import Breach, Checked, Gold, check_rules
 
 
-def check(rules: str, gold: str, scheme: str, as_json: bool, column: str) -> None:
-    """Hold rules against gold labels, and say what that shows."""
-    scheme = checked_scheme(scheme)
-    rule_set = load_rules(rules)
-    examples = read(gold, column=column, notify=notice)
+@dataclass(frozen=True)
+class CheckOptions:
+    """Options of `ilpinfer check`.
+
+    Parameters
+    ----------
+    rules : a rule file, or a name of the catalogue
+    gold : labelled sequences
+    scheme : of the labels; empty to infer it
+    column : which column holds the labels
+    as_json : whether to write JSON
+    """
+
+    rules: str
+    gold: str
+    scheme: str = ""
+    column: str = ""
+    as_json: bool = False
+
+
+def check(options: CheckOptions) -> None:
+    """Check rules against gold labels, and show the counts."""
+    scheme = checked_scheme(options.scheme)
+    rule_set = load_rules(options.rules)
+    examples = read(options.gold, column=options.column, notify=notice)
     pairs = labelled(examples)
     labels_of = _read_as([labels for _, labels in pairs], scheme)
     pairs = list(zip((tokens for tokens, _ in pairs), labels_of, strict=True))
     read_labels = LabelSet(tuple(sorted({label for labels in labels_of for label in labels})), scheme)
     label_set = read_labels.with_optional_fields(rule_set.fields)
-    taken = "" if scheme else taken_as(labels_of, scheme) or read_labels.notice
+    remark = "" if scheme else iob1_remark(labels_of, scheme) or read_labels.notice
     warnings.simplefilter("ignore", RuleNotice)
-    for text in (taken, *notices(rule_set, label_set)):
+    for text in (remark, *notices(rule_set, label_set)):
         if text:
             notice(text)
     sequences = [
@@ -36,7 +57,7 @@ def check(rules: str, gold: str, scheme: str, as_json: bool, column: str) -> Non
     ]
     with progress("checking", len(sequences)) as advance:
         result = check_rules(rule_set, sequences, label_set, advance)
-    if as_json:
+    if options.as_json:
         print(json.dumps([row.to_dict() for row in result], indent=2, ensure_ascii=False))
     else:
         _show(result)
@@ -53,7 +74,7 @@ def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ..
         fits = scheme != "plain" and not (scheme in schemes.CLOSED and schemes.infer(names) == "bio")
     except ValueError:
         fits = False
-    return [tuple(labels) for labels in labellings] if fits else converted(labellings, scheme)
+    return [tuple(labels) for labels in labellings] if fits else convert_all(labellings, scheme)
 
 
 def _show(result: Sequence[Checked]) -> None:

@@ -1,6 +1,7 @@
 """`ilpinfer compare`."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
@@ -10,12 +11,12 @@ from typing import Any
 from formulations import RuleSet
 from ilpinfer import __version__
 from ilpinfer.cli.failure import Failure, Findings
-from ilpinfer.cli.inputs import checked, files_read, notice, on_error, parameters, prepare, reading_of
+from ilpinfer.cli.inputs import InputOptions, checked, method_options, notice, on_error, parameters, prepare
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.core.methods import method as method_named
 from ilpinfer.core.request import Request, deadline_for
-from ilpinfer.corpus.conversion import taken_as
+from ilpinfer.corpus.conversion import iob1_remark
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.decoding.failures import attempt, failure
 from ilpinfer.decoding.single import decode
@@ -32,40 +33,54 @@ FILES = ("results.jsonl", "summary.json", "report.html")
 """What a comparison writes into its folder."""
 
 
-def compare(
-    source: str,
-    model: str | None,
-    rules: str | None,
-    methods: str,
-    output: str,
-    time_limit: float | None,
-    scheme: str,
-    first: int | None,
-    options: Row,
-) -> None:
+@dataclass(frozen=True)
+class CompareOptions:
+    """Options of `ilpinfer compare`.
+
+    Parameters
+    ----------
+    input : what to decode
+    output : a folder
+    methods : names with commas between; `name:seconds` sets a time limit of its own
+    time_limit : seconds for each sequence
+    first : how many sequences; None for all
+    width, threads : options of methods
+    option : METHOD.NAME=VALUE, parameters of methods
+    """
+
+    input: InputOptions
+    output: str
+    methods: str = "auto,viterbi,beam"
+    time_limit: float | None = None
+    first: int | None = None
+    width: int = 10
+    threads: int = 1
+    option: Sequence[str] = ()
+
+
+def compare(options: CompareOptions) -> None:
     """Decode every sequence with every method, check that proofs agree, and show and write the comparison."""
-    inputs = files_read(source, model, options["label_names"], toml=[rules])
+    inputs, output = options.input.files, options.output
     places = [place_of(Path(output, name), inputs) for name in FILES]
     if places[0].direct:
         raise OutputError(f"{places[0].name}: is read back, and so must be a file; choose another output")
-    reading = reading_of(*(options.pop(name) for name in ("label_names", "pool", "scale")))
-    column = options.pop("column")
-    plan = _plan(methods, time_limit, options)
-    scored, rule_set, content = prepare(source, model, rules, scheme, first, reading, column)
+    reading = options.input.reading
+    plan = _plan(options)
+    scored, rules, content = prepare(options.input, reading, options.first)
     golden = [
         item.gold for item in scored if item.gold and item.trellis and item.trellis.labels.scheme == "bio"
     ]
-    if taken := taken_as(golden, scheme):
-        notice(taken)
-    work = _Work(scored, rule_set, plan, Findings())
+    if remark := iob1_remark(golden, options.input.scheme):
+        notice(remark)
+    work = _Work(scored, rules, plan, Findings())
     job = digest(__version__, content, plan)
     with Journal(Path(output, FILES[0]), job, work.spot, inputs) as journal:
         work.run(journal)
         result = tallies(journal.rows())
         summary = [tally.summary() for tally in result]
         about: Row = {
-            "source": source,
-            "rules": rules,
+            "source": options.input.source,
+            "rules": options.input.rules,
             "sequences": len(scored),
             "version": __version__,
             "limits": plan,
@@ -128,28 +143,26 @@ class _Work:
         return {**row, "reason": f"{item.example.where}: {solution.reason}"} if solution.error else row
 
 
-def _plan(methods: str, time_limit: float | None, options: Row) -> dict[str, Row]:
+def _plan(options: CompareOptions) -> dict[str, Row]:
     """Options of each method; `name:seconds` sets a limit of its own."""
     plan: dict[str, Row] = {}
-    given = {tuple(name.partition(".")[::2]): value for name, value in parameters(options["option"]).items()}
-    for entry in methods.split(","):
+    entries = parameters(options.option)
+    values = {tuple(name.partition(".")[::2]): value for name, value in entries.items()}
+    for entry in options.methods.split(","):
         name, colon, seconds = entry.strip().partition(":")
-        chosen = method_named(name)
+        known = method_named(name)
         if name in plan:
             raise InputError(f"method {name} is given twice")
         try:
-            limit = float(seconds) if colon else time_limit
+            limit = float(seconds) if colon else options.time_limit
         except ValueError:
             raise InputError(f"{entry.strip()}: expected seconds after the colon") from None
         deadline_for(limit)
-        own = {option: value for (method, option), value in given.items() if method == name}
+        own = {option: value for (method, option), value in values.items() if method == name}
         Request.of(name, limit, own)
-        plan[name] = {
-            "time_limit": limit,
-            **{option: options[option] for option in chosen.options if option in options},
-            **own,
-        }
-    for name, option in given:
+        common = method_options(known, width=options.width, threads=options.threads)
+        plan[name] = {"time_limit": limit, **common, **own}
+    for name, option in values:
         if not option:
             raise InputError(f"--option {name}: expected METHOD.NAME=VALUE")
         if name not in plan:

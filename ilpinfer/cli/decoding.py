@@ -3,7 +3,7 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import tee
@@ -13,7 +13,7 @@ from formulations import RuleSet, Trellis
 from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
 from ilpinfer.cli.failure import Findings
-from ilpinfer.cli.inputs import checked, files_read, notice, on_error, parameters, prepare, reading_of
+from ilpinfer.cli.inputs import InputOptions, checked, method_options, notice, on_error, parameters, prepare
 from ilpinfer.cli.progress import progress
 from ilpinfer.core.methods import method as method_named
 from ilpinfer.core.request import Request, deadline_for
@@ -30,34 +30,62 @@ from ilpinfer.system.places import place_of
 Row = dict[str, Any]
 
 
-def decode(
-    source: str,
-    model: str | None,
-    rules: str | None,
-    output: str,
-    method: str,
-    time_limit: float | None,
-    scheme: str,
-    options: Row,
-) -> None:
+@dataclass(frozen=True)
+class DecodeOptions:
+    """Options of `ilpinfer decode`.
+
+    Parameters
+    ----------
+    input : what to decode
+    output : a file of JSON lines, or `-` for standard output
+    jobs : processes
+    method, time_limit : as for `ilpinfer.decode`; seconds for each sequence
+    width, threads, within : options of methods
+    top : how many labellings of each sequence, or None for a single one
+    tau, bound : of two-phase inference; None for decoding in one phase
+    explain : whether rows explain the broken rules
+    trace : whether rows have the incumbents and bounds
+    option : NAME=VALUE, parameters of the method
+    """
+
+    input: InputOptions
+    output: str = "-"
+    jobs: int = 1
+    method: str = "auto"
+    time_limit: float | None = None
+    width: int = 10
+    threads: int = 1
+    top: int | None = None
+    tau: float | None = None
+    bound: str = "relative"
+    explain: bool = False
+    within: float | None = None
+    trace: bool = False
+    option: Sequence[str] = ()
+
+    def job(self, content: str) -> str:
+        """The fingerprint of all that rows depend on; `content` stands for the input."""
+        apart = ("input", "output", "jobs", "method", "time_limit")
+        others = {name: value for name, value in vars(self).items() if name not in apart}
+        return digest(__version__, content, self.method, self.time_limit, others)
+
+
+def decode(options: DecodeOptions) -> None:
     """Write one JSON object a labelling.
 
-    A sequence that is infeasible or cannot be decoded is a row like any other, and said at the end.
+    A sequence that is infeasible or cannot be decoded is a row like any other, and reported at the end.
     """
-    inputs = files_read(source, model, options["label_names"], toml=[rules])
-    if output != "-":
-        place_of(output, inputs)
-    reading = reading_of(*(options.pop(name) for name in ("label_names", "pool", "scale")))
-    solve = _solver(method, time_limit, options)
-    column = options.pop("column")
-    scored, rule_set, content = prepare(source, model, rules, scheme, reading=reading, column=column)
-    work = _Work(scored, rule_set, solve, options, Findings())
-    if output == "-":
+    inputs = options.input.files
+    if options.output != "-":
+        place_of(options.output, inputs)
+    reading = options.input.reading
+    solve = _solver(options)
+    scored, rules, content = prepare(options.input, reading)
+    work = _Work(scored, rules, solve, options, Findings())
+    if options.output == "-":
         work.run(0, _print)
     else:
-        lasting = {name: value for name, value in options.items() if name != "jobs"}
-        job = digest(__version__, content, method, time_limit, lasting)
-        with Journal(output, job, _spot, inputs) as journal:
+        with Journal(options.output, options.job(content), _spot, inputs) as journal:
             work.resume(journal)
     work.findings.check()
 
@@ -84,7 +112,7 @@ class _Work:
     scored: list[Scored]
     rules: RuleSet
     solve: Solve
-    options: Row
+    options: DecodeOptions
     findings: Findings
 
     def resume(self, journal: Journal) -> None:
@@ -113,7 +141,7 @@ class _Work:
             rows = [self._row(number, item, solution) for solution in solutions]
             if len(rows) > 1:
                 rows = [{**row, "rank": rank, "ranks": len(rows)} for rank, row in enumerate(rows, 1)]
-            if self.options["trace"]:
+            if self.options.trace:
                 rows = [{**row, "trace": trace} for row in rows]
             write(rows)
             for row in rows:
@@ -126,8 +154,8 @@ class _Work:
     def _row(self, number: int, item: Scored, solution: Solution) -> Row:
         """The row of a solution; of an error where it cannot be made."""
         try:
-            values = solution.to_dict(incumbents=self.options["trace"])
-            if self.options["explain"] and solution.has_labelling:
+            values = solution.to_dict(incumbents=self.options.trace)
+            if self.options.explain and solution.has_labelling:
                 values["explanation"] = solution.explain().to_dict()
         except Exception as error:
             if traceback_wanted():
@@ -139,35 +167,35 @@ class _Work:
         return {"sequence": number, "tokens": list(item.tokens), **values}
 
 
-def _solver(method: str, time_limit: float | None, options: Row) -> Solve:
+def _solver(options: DecodeOptions) -> Solve:
     """The call for many sequences; bad options are found before any work."""
-    chosen = method_named(method)
-    top, jobs = options["top"], options["jobs"]
+    method, time_limit, top = options.method, options.time_limit, options.top
+    known = method_named(method)
     deadline_for(time_limit)
-    if options["tau"] is not None:
-        if options["option"]:
-            raise ValueError(f"--option {options['option'][0]}: --tau takes none; leave it out")
-        return _two_phase_solver({"method": method, "time_limit": time_limit, "top": top}, options)
-    if options["bound"] != "relative":
-        raise ValueError(f"--bound {options['bound']}: says what --tau means; add --tau, or leave it out")
-    own: Row = {name: options[name] for name in chosen.options if options.get(name) is not None}
-    own |= parameters(options["option"])
+    if options.tau is not None:
+        return _two_phase_solver(options, options.tau)
+    if options.bound != "relative":
+        raise ValueError(f"--bound {options.bound}: says what --tau means; add --tau, or leave it out")
+    own = method_options(known, width=options.width, threads=options.threads, within=options.within)
+    own |= parameters(options.option)
     Request.of(method, time_limit, own).task(top)
-    if options["trace"] and jobs > 1:
+    if options.trace and options.jobs > 1:
         raise ValueError("--trace follows one sequence at a time: leave --jobs out")
 
     def solve(trellises: Iterable[Trellis], rules: RuleSet) -> Iterator[tuple[list[Solution], Trace]]:
         decoder = Decoder(rules, method=method, time_limit=time_limit, **own)
         errors, trace = on_error(), Trace()
-        watch = (lambda *now: trace.append([finite(x) for x in now])) if options["trace"] else None
-        given, again = tee(trellises)
+        watch = (lambda *now: trace.append([finite(x) for x in now])) if options.trace else None
+        first, second = tee(trellises)
         several: Iterator[list[Solution]]
         if top:
-            several = decoder.decode_many(given, top=int(top), callback=watch, n_jobs=jobs, on_error=errors)
+            several = decoder.decode_many(
+                first, top=top, callback=watch, n_jobs=options.jobs, on_error=errors
+            )
         else:
-            single = decoder.decode_many(given, callback=watch, n_jobs=jobs, on_error=errors)
+            single = decoder.decode_many(first, callback=watch, n_jobs=options.jobs, on_error=errors)
             several = ([solution] for solution in single)
-        for trellis, solutions in zip(again, several, strict=False):
+        for trellis, solutions in zip(second, several, strict=False):
             solutions = solutions or list(decoder.decode_many([trellis], on_error=errors))
             yield solutions, list(trace)
             trace.clear()
@@ -175,34 +203,41 @@ def _solver(method: str, time_limit: float | None, options: Row) -> Solve:
     return solve
 
 
-def _two_phase_solver(call: Row, options: Row) -> Solve:
-    score_floor(0, options["tau"], options["bound"])
-    check_method(call["method"])
-    if options["within"] is not None:
-        raise ValueError(f"--within {options['within']:g}: --tau takes none; leave it out")
-    if options["trace"] or options["jobs"] > 1:
+def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
+    if options.option:
+        raise ValueError(f"--option {options.option[0]}: --tau takes none; leave it out")
+    score_floor(0, tau, options.bound)
+    check_method(options.method)
+    if options.within is not None:
+        raise ValueError(f"--within {options.within:g}: --tau takes none; leave it out")
+    if options.trace or options.jobs > 1:
         raise ValueError(
             "--tau decodes one sequence at a time, without a trace: leave --jobs and --trace out"
         )
-    call = call | {name: options[name] for name in ("tau", "bound", "threads")}
+    two_phase = partial(
+        decode_two_phase,
+        tau=tau,
+        bound=options.bound,
+        method=options.method,
+        time_limit=options.time_limit,
+        threads=options.threads,
+    )
+
+    def failed(error: Exception, seconds: float) -> list[TwoPhaseSolution]:
+        return [failure(error, options.method, TwoPhaseSolution, seconds=seconds)]
+
+    def solutions(trellis: Trellis, rules: RuleSet, top: int | None) -> list[Solution]:
+        def decode() -> list[TwoPhaseSolution]:
+            result = two_phase(trellis, rules, top=top)
+            return result if isinstance(result, list) else [result]
+
+        return list(attempt(decode, on_error(), failed))
 
     def solve(trellises: Iterable[Trellis], rules: RuleSet) -> Iterator[tuple[list[Solution], Trace]]:
         for trellis in trellises:
-            result = _two_phases(trellis, rules, call)
-            yield (
-                (result if call["top"] else [result]) or [_two_phases(trellis, rules, {**call, "top": None})],
-                [],
-            )
+            yield solutions(trellis, rules, options.top) or solutions(trellis, rules, None), []
 
     return solve
-
-
-def _two_phases(trellis: Trellis, rules: RuleSet, call: Row) -> Any:
-    def failed(error: Exception, seconds: float) -> Any:
-        solution = failure(error, call["method"], TwoPhaseSolution, seconds=seconds)
-        return solution if call["top"] is None else [solution]
-
-    return attempt(partial(decode_two_phase, trellis, rules, **call), on_error(), failed)
 
 
 def _print(rows: list[Row]) -> None:

@@ -1,6 +1,7 @@
 """`ilpinfer demo`: the thesis's model on generated résumé items."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.text import Text
@@ -26,11 +27,25 @@ COLOURS = {
 }
 
 
-def demo(seed: int, count: int) -> None:
+@dataclass(frozen=True)
+class DemoOptions:
+    """Options of `ilpinfer demo`.
+
+    Parameters
+    ----------
+    seed : of the generated items
+    items : how many to decode
+    """
+
+    seed: int = 0
+    items: int = 100
+
+
+def demo(options: DemoOptions) -> None:
     """Generate items, train, decode with exact and heuristic methods, and show what the rule changed."""
-    screen = console()
-    training = [(item.tokens, item.labels) for item in resumes.items(TRAINING, seed)]
-    items = resumes.items(count, seed + 1)
+    screen, count = console(), options.items
+    training = [(item.tokens, item.labels) for item in resumes.items(TRAINING, options.seed)]
+    items = resumes.items(count, options.seed + 1)
     model, rules = HMM.train(training), load_rules("resume")
     screen.print(
         f"{count} résumé items of {min(len(i.tokens) for i in items)} to {max(len(i.tokens) for i in items)} tokens, "

@@ -3,8 +3,7 @@
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass
 
 from rich.console import Console
 
@@ -13,11 +12,11 @@ from ilpinfer.cli.inputs import about, checked_scheme, notice
 from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.evaluation import confusion, significance
+from ilpinfer.evaluation.counts import UNITS
 from ilpinfer.evaluation.evaluation import Evaluation, measures
 from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
 from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.evaluation.significance import Difference
-from ilpinfer.evaluation.units import UNITS
 from ilpinfer.system.files import reserved, write_whole
 from ilpinfer.system.places import OutputError, Place, place_of
 
@@ -25,29 +24,53 @@ MISTAKES = 5
 """How many kinds of mistakes are shown."""
 
 
-def evaluate(
-    predicted: str,
-    gold: str,
-    against: str | None,
-    output: str | None,
-    picture: str | None,
-    scheme: str,
-    options: dict[str, Any],
-) -> None:
-    """Hold predictions against gold; show the measures, and write what is asked for."""
-    scheme = checked_scheme(scheme)
-    unit, beta = options["by"], options["beta"]
+@dataclass(frozen=True)
+class EvaluateOptions:
+    """Options of `ilpinfer evaluate`.
+
+    Parameters
+    ----------
+    predicted, gold : files of the same sequences
+    against : other predictions, to test the difference, or None
+    output, picture : files to write, or None
+    by : a unit of `UNITS`
+    beta : weight of recall, above 0
+    leave_out : fields that are not counted
+    scheme : of the labels; empty to infer it
+    column : which column holds the labels
+    resamples, seed : of the test
+    """
+
+    predicted: str
+    gold: str
+    against: str | None = None
+    output: str | None = None
+    picture: str | None = None
+    by: str = "spans"
+    beta: float = 1.0
+    leave_out: Sequence[str] = ()
+    scheme: str = ""
+    column: str = ""
+    resamples: int = 9999
+    seed: int = 0
+
+
+def evaluate(options: EvaluateOptions) -> None:
+    """Compare predictions with gold labels; show the measures, and write the files."""
+    scheme = checked_scheme(options.scheme)
+    predicted, against, unit, beta = options.predicted, options.against, options.by, options.beta
     if unit not in UNITS:
         raise InputError(f"--by {unit}: no such unit{suggestion(unit, UNITS)}")
     if not 0 < beta < float("inf"):
         raise InputError(f"--beta is {beta:g}; expected a number above 0")
-    places = _places([path for path in (output, picture) if path], [predicted, gold, against])
+    outputs = [path for path in (options.output, options.picture) if path]
+    places = _places(outputs, [predicted, options.gold, against])
     with about(predicted):
         files = [predicted] + ([against] if against else [])
-        pairs, labels, notices = read_pairs(files, gold, scheme, options["column"])
+        pairs, labels, notices = read_pairs(files, options.gold, scheme, options.column)
     for text in notices:
         notice(text)
-    result = [evaluate_pairs(each, labels=labels, leave_out=options["leave_out"]) for each in pairs]
+    result = [evaluate_pairs(each, labels=labels, leave_out=options.leave_out) for each in pairs]
     for path, each in zip((predicted, against), result, strict=False):
         if each.missing:
             notice(f"{path}: {each.missing} sequences without a labelling: their tokens count as wrong")
@@ -56,21 +79,22 @@ def evaluate(
         for place in places:
             stack.enter_context(reserved(place))
         if against:
-            chosen = {name: options[name] for name in ("resamples", "seed")}
-            differences = significance.compare(*result, unit=unit, beta=beta, **chosen)
-        if output:
+            differences = significance.compare(
+                *result, unit=unit, beta=beta, resamples=options.resamples, seed=options.seed
+            )
+        if options.output:
             record = {
                 "predicted": predicted,
-                "gold": gold,
+                "gold": options.gold,
                 "scheme": labels.scheme,
                 **result[0].to_dict(beta),
             }
             if against:
                 tests = [{**asdict(each), "gain": each.gain} for each in differences]
                 record["against"] = {"predicted": against, "unit": unit, "differences": tests}
-            write_whole(output, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
-        if picture:
-            write_whole(picture, confusion.picture(labels.names, result[0].confusion))
+            write_whole(options.output, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+        if options.picture:
+            write_whole(options.picture, confusion.picture(labels.names, result[0].confusion))
     screen = console()
     _show(screen, result[0], unit, beta)
     if against:

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import dataclass
 
 from formulations import LabelSet, RuleSet, load_rules
 from formulations.labels.label_set import OUTSIDE
@@ -14,20 +15,40 @@ from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.models.files import load_model
 
 
-def explain(rules: str, model: str | None, length: int, scheme: str, as_json: bool) -> None:
-    """What kind of rule each one is, and what searches can make of it."""
-    scheme = checked_scheme(scheme)
-    rule_set = load_rules(rules)
-    labels = _labels(rule_set, model, scheme)
-    absent = rule_set.absent(labels)
+@dataclass(frozen=True)
+class ExplainOptions:
+    """Options of `ilpinfer explain`.
+
+    Parameters
+    ----------
+    rules : a rule file, or a name of the catalogue
+    model : whose labels to take; the declared fields if None
+    length : tokens of the sequence that the rules are stated for
+    scheme : of the labels of declared fields
+    as_json : whether to write JSON
+    """
+
+    rules: str
+    model: str | None = None
+    length: int = 25
+    scheme: str = ""
+    as_json: bool = False
+
+
+def explain(options: ExplainOptions) -> None:
+    """Show the kind of each rule, and what searches can use of it."""
+    scheme = checked_scheme(options.scheme)
+    rules = load_rules(options.rules)
+    labels = _labels(rules, options.model, scheme)
+    absent = rules.absent(labels)
     if absent:
         notice(f"no label for {', '.join(absent)}: counted as absent")
     warnings.simplefilter("ignore", RuleNotice)
-    result = analyse(RuleSet(rule_set.items, rule_set.fields), labels, ["word"] * length)
-    if as_json:
+    result = analyse(RuleSet(rules.items, rules.fields), labels, ["word"] * options.length)
+    if options.as_json:
         print(json.dumps([row.to_dict() for row in result], indent=2, ensure_ascii=False))
         return
-    _show(result, labels, length)
+    _show(result, labels, options.length)
 
 
 def print_schema() -> None:

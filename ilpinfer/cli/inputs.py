@@ -5,6 +5,7 @@ import json
 import tomllib
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from formulations.problem.problem import RuleNotice
 from formulations.rulefiles.loading import LARGEST, catalogue
 from ilpinfer.cli import signals
 from ilpinfer.cli.streams import say
+from ilpinfer.core.methods import Method
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.label_names import read_label_names
 from ilpinfer.corpus.logits import Reading
@@ -25,21 +27,53 @@ from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.pipelines.trellises import Scored, check_rules, score
 
 
+@dataclass(frozen=True)
+class InputOptions:
+    """Sequences to decode, and how to read them.
+
+    Parameters
+    ----------
+    source : columns, JSON lines, an archive of logits, or `-` for standard input
+    model : a model file, or the name of a built-in model
+    rules : a rule file, or a name of the catalogue
+    scheme : of the labels; empty to infer it
+    column : which column holds the labels
+    label_names : a file with the names of logits
+    pool : how logits of word pieces become a word's
+    logits : how to scale logits
+    """
+
+    source: str
+    model: str | None = None
+    rules: str | None = None
+    scheme: str = ""
+    column: str = ""
+    label_names: str | None = None
+    pool: str = "first"
+    logits: str = ""
+
+    @property
+    def files(self) -> list[str]:
+        """Files that are read."""
+        return files_read(self.source, self.model, self.label_names, toml=[self.rules])
+
+    @property
+    def reading(self) -> Reading:
+        """How to read logits; ValueError for options that make no sense."""
+        names = None if self.label_names is None else read_label_names(self.label_names)
+        return Reading(names, self.pool, self.logits)
+
+
 def prepare(
-    source: str,
-    model: str | None,
-    rules: str | None,
-    scheme: str,
-    first: int | None = None,
-    reading: Reading | None = None,
-    column: str = "",
+    options: InputOptions, reading: Reading, first: int | None = None
 ) -> tuple[list[Scored], RuleSet, str]:
     """Scored sequences, rules, and a text that stands for all three; everything is checked before work begins."""
-    scheme = checked_scheme(scheme)
+    source, model = options.source, options.model
+    scheme = checked_scheme(options.scheme)
     with about(source):
-        examples = read(source, reading, column, notice)[:first]
-    with about(rules):
-        rule_set = RuleSet(()) if rules is None else load_rules(rules)
+        examples = read(source, reading, options.column, notice)[:first]
+    with about(options.rules):
+        rules = RuleSet(()) if options.rules is None else load_rules(options.rules)
     with about(model):
         known = load_model(model) if model else None
     with about(source):
@@ -47,10 +81,15 @@ def prepare(
     if model and all(example.scores is not None for example in examples):
         notice(f"{source} has scores of its own: {model} is not used")
     warnings.simplefilter("ignore", RuleNotice)
-    with about(rules):
-        for text in check_rules(scored, rule_set):
+    with about(options.rules):
+        for text in check_rules(scored, rules):
             notice(text)
-    return scored, rule_set, f"{_content(model)}{rule_set}{_contents(examples)}{scheme}"
+    return scored, rules, f"{_content(model)}{rules}{_contents(examples)}{scheme}"
+
+
+def method_options(method: Method, **values: float | None) -> dict[str, Any]:
+    """Those of the options common to several methods that this method has and that have a value."""
+    return {name: value for name, value in values.items() if name in method.options and value is not None}
 
 
 @contextlib.contextmanager
@@ -99,11 +138,6 @@ def checked(solution: Solution) -> Solution:
     return solution
 
 
-def reading_of(label_names: str | None, pool: str, scale: str) -> Reading:
-    """How logits are to be read; ValueError for options that make no sense."""
-    return Reading(None if label_names is None else read_label_names(label_names), pool, scale)
-
-
 def checked_scheme(scheme: str) -> str:
     """A scheme under its own name; InputError for one that does not exist."""
     if scheme and scheme_name(scheme) not in SCHEMES:
@@ -147,5 +181,5 @@ def _content(path: str | None) -> str:
 
 
 def _contents(examples: list[Example]) -> list[Any]:
-    """What examples hold, in an order that does not depend on the process."""
-    return [(e.tokens, e.labels, sorted((e.scores or {}).items())) for e in examples]
+    """What examples hold, as plain values whose text does not depend on the process."""
+    return [(e.tokens, e.labels, None if e.scores is None else e.scores.to_plain()) for e in examples]

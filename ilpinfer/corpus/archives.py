@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,16 @@ import numpy as np
 from formulations.messages import suggestion
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.label_names import label_names
-from ilpinfer.corpus.logits import Reading, score_parts
+from ilpinfer.corpus.logits import Reading, logit_scores
 from ilpinfer.corpus.pytorch_crf import KEYS, crf_parameters
+from ilpinfer.corpus.scores import Scores
 from ilpinfer.corpus.zipped import read_archive
 
 OF_A_SEQUENCE = ("logits", "word_ids", "tokens", "labels")
 OF_ALL = ("label_names", "transitions", "start", "end", "start_transitions", "end_transitions")
 
 
-def archived(path: str | Path, reading: Reading) -> Iterator[Example]:
+def read_logits(path: str | Path, reading: Reading) -> Iterator[Example]:
     """The sequences of an `.npz` file.
 
     `logits_0` (T, K), `logits_1`, … are the sequences, `logits` alone is a single one. `tokens_0` and `labels_0` (T,)
@@ -55,7 +57,7 @@ def archived(path: str | Path, reading: Reading) -> Iterator[Example]:
 
 def _example(record: dict[str, Any], where: str, reading: Reading) -> Example:
     scores = scores_of(record, where, reading)
-    T = len(scores["emissions"])
+    T = 0 if scores.emissions is None else len(scores.emissions)
     texts: dict[str, tuple[str, ...]] = {}
     for name in ("tokens", "labels"):
         if name in record:
@@ -67,8 +69,8 @@ def _example(record: dict[str, Any], where: str, reading: Reading) -> Example:
     return Example(texts.get("tokens", ()), texts.get("labels"), where, scores)
 
 
-def scores_of(record: Mapping[str, Any], where: str, reading: Reading) -> dict[str, Any]:
-    """Scores of a record with logits, as an `Example` holds them: plain lists.
+def scores_of(record: Mapping[str, Any], where: str, reading: Reading) -> Scores:
+    """Scores of a record with logits.
 
     Raises
     ------
@@ -84,9 +86,9 @@ def scores_of(record: Mapping[str, Any], where: str, reading: Reading) -> dict[s
         layer = any(key.endswith("start_transitions") for key in record)
         steps = crf_parameters(record) if layer else record
         width = None if names is None else len(names)
-        parts = score_parts(
+        scores = logit_scores(
             record["logits"], steps, record.get("word_ids"), reading.pool, reading.scale, width
         )
     except ValueError as error:
         raise InputError(f"{where}: {error}") from None
-    return {**{name: array.tolist() for name, array in parts.items()}, "label_names": names}
+    return replace(scores, label_names=names)

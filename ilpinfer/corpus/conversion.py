@@ -8,7 +8,7 @@ from formulations.labels.scheme_notices import remark
 from formulations.labels.schemes import CLOSED, WRITABLE
 
 
-def rewritten(labels: Sequence[str], source: str, target: str) -> tuple[str, ...]:
+def convert(labels: Sequence[str], source: str, target: str) -> tuple[str, ...]:
     """Labels of a scheme of one level in another, or without prefixes where that is "plain".
 
     Runs stay what they are. As for rules, `I-x` after another field begins a run, whatever the scheme says of it.
@@ -37,10 +37,10 @@ def iobes(labels: Sequence[str]) -> tuple[str, ...]:
     ValueError
         for a label that is not BIO.
     """
-    return rewritten(labels, "bio", "iobes")
+    return convert(labels, "bio", "iobes")
 
 
-def shown(labellings: Iterable[Sequence[str]]) -> str:
+def shown_scheme(labellings: Iterable[Sequence[str]]) -> str:
     """The scheme that labellings show: the one that their names have, and IOB1 where BIO would be wrong.
 
     Names of BIO are IOB1 where some run begins with I, and none with B but those directly after another of the field.
@@ -62,11 +62,11 @@ def shown(labellings: Iterable[Sequence[str]]) -> str:
 
 def strip(labellings: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     """Labellings without the prefixes of their scheme, which is inferred from all of them."""
-    scheme = shown(labellings)
+    scheme = shown_scheme(labellings)
     return [tuple(schemes.strip(label, scheme) for label in labels) for labels in labellings]
 
 
-def read_as(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = True) -> tuple[str, ...]:
+def adapt(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = True) -> tuple[str, ...]:
     """Labels of a scheme in the one of a model's labels, without prefixes for plain ones.
 
     IOB1 stays as it is where the model's labels are BIO, which a model of such labels cannot be told from. Without
@@ -79,33 +79,33 @@ def read_as(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool =
     """
     result = tuple(labels)
     if known.scheme == "plain" and not set(result) <= set(known.names):
-        result = rewritten(result, scheme, "plain")
+        result = convert(result, scheme, "plain")
     if rewrite and {scheme, known.scheme} <= set(WRITABLE) and (scheme, known.scheme) != ("iob1", "bio"):
-        result = rewritten(result, scheme, known.scheme)
+        result = convert(result, scheme, known.scheme)
     schemes.check(result, known.scheme)
     return result
 
 
-def converted(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
+def convert_all(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
     """Labellings in the scheme that was asked for, from the one they show.
 
     They stay as they are where they are plain, nested, or do not fit what they seem to be: who checks them then says so.
     """
-    scheme, source = schemes.scheme_name(scheme), shown(labellings)
+    scheme, source = schemes.scheme_name(scheme), shown_scheme(labellings)
     if scheme == "plain" or ({scheme, source} <= set(WRITABLE) and sound(labellings)):
-        return [rewritten(labels, source, scheme) for labels in labellings]
+        return [convert(labels, source, scheme) for labels in labellings]
     return [tuple(labels) for labels in labellings]
 
 
 def sound(labellings: Sequence[Sequence[str]]) -> bool:
     """Whether labellings that seem to mark ends of runs do so for every field, so that no end is there by a slip."""
-    scheme = shown(labellings)
+    scheme = shown_scheme(labellings)
     return scheme not in CLOSED or not remark(sorted({name for each in labellings for name in each}), scheme)
 
 
-def taken_as(labellings: Sequence[Sequence[str]], scheme: str) -> str:
+def iob1_remark(labellings: Sequence[Sequence[str]], scheme: str) -> str:
     """What to say of labels that are read as BIO, by inference, but show IOB1; else empty."""
-    if scheme not in ("", "bio") or shown(labellings) != "iob1":
+    if scheme not in ("", "bio") or shown_scheme(labellings) != "iob1":
         return ""
     return (
         "labels are read as bio but look like iob1: runs begin with I-, and with B- only directly after another of the "

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from formulations import LabelSet, Trellis
 from formulations.errors import InferenceError
+from ilpinfer.corpus.scores import Scores
 
 
 class InputError(InferenceError, ValueError):
@@ -29,26 +29,22 @@ class Example:
     tokens : T texts
     labels : T label names, or None where there are none
     where : file and line, for messages
-    scores : `start` and `edges`, or `emissions` and `transitions` with `start` and `end`, with `label_names`, and with
-        `first` for second order; None where a model has to score the tokens
+    scores : None where a model has to score the tokens
     rank : 1, or the place among several labellings of one sequence, as `ilpinfer decode --top` writes them
     """
 
     tokens: tuple[str, ...]
     labels: tuple[str, ...] | None
     where: str
-    scores: dict[str, Any] | None = None
+    scores: Scores | None = None
     rank: int = 1
 
     def trellis(self, scheme: str = "") -> Trellis:
         """The trellis of given scores."""
         assert self.scores is not None
-        scores = dict(self.scores)
-        names = scores.pop("label_names")
-        dense = Trellis.second_order if "first" in scores else Trellis
-        build = dense if "edges" in scores else Trellis.from_emissions
+        names = self.scores.label_names
         try:
-            labels = None if names is None else LabelSet(tuple(names), scheme)
-            return build(**scores, labels=labels, tokens=self.tokens or None)
+            labels = None if names is None else LabelSet(names, scheme)
+            return self.scores.trellis(labels, self.tokens or None)
         except ValueError as error:
             raise InputError(f"{self.where}: {error}") from None

@@ -12,6 +12,7 @@ from formulations.labels.label_set import check_label_count
 from formulations.messages import suggestion
 from ilpinfer.corpus.arrays import as_floats
 from ilpinfer.corpus.label_names import label_names
+from ilpinfer.corpus.scores import Scores
 
 POOLS = ("first", "mean", "max")
 SCALES = ("log-softmax", "raw")
@@ -77,22 +78,23 @@ def from_logits(
     """
     names = labels if labels is None or isinstance(labels, LabelSet) else label_names(labels)
     steps = {"transitions": transitions, "start": start, "end": end}
-    scores = score_parts(logits, steps, word_ids, pool, scale, None if names is None else len(names))
-    if tokens is not None and len(tokens) != len(scores["emissions"]):
+    scores = logit_scores(logits, steps, word_ids, pool, scale, None if names is None else len(names))
+    T = 0 if scores.emissions is None else len(scores.emissions)
+    if tokens is not None and len(tokens) != T:
         cut = "; was the input cut short?" if word_ids is not None else ""
-        raise ValueError(f"{len(tokens)} tokens, but logits for {len(scores['emissions'])}{cut}")
-    return Trellis.from_emissions(**scores, labels=names, tokens=tokens, scheme=scheme)
+        raise ValueError(f"{len(tokens)} tokens, but logits for {T}{cut}")
+    return scores.trellis(names, tokens, scheme)
 
 
-def score_parts(
+def logit_scores(
     logits: Any,
     steps: Mapping[str, Any],
     word_ids: Sequence[int | None] | None,
     pool: str,
     scale: str,
     K: int | None,
-) -> dict[str, Floats]:
-    """`emissions` (T, K), `transitions` (K, K), and `start` and `end` (K,) where given; as `from_logits` says."""
+) -> Scores:
+    """Emissions, transitions, and `start` and `end` where `steps` has them; see `from_logits`."""
     rows = as_floats(logits, "logits", 2)
     if K is not None and rows.shape[1] != K:
         raise ValueError(f"logits has shape {rows.shape}; expected {K} columns, one for each label")
@@ -103,13 +105,13 @@ def score_parts(
     rows = log_softmax(rows) if scale == "log-softmax" else rows
     if word_ids is not None:
         rows = pool_pieces(rows, word_ids, pool)
-    dimensions = {"transitions": 2, "start": 1, "end": 1}
-    given = {
-        name: as_floats(steps[name], name, count)
-        for name, count in dimensions.items()
-        if steps.get(name) is not None
-    }
-    return {"emissions": rows, "transitions": np.zeros((rows.shape[1],) * 2), **given}
+    transitions, start, end = (
+        None if steps.get(name) is None else as_floats(steps[name], name, dimensions)
+        for name, dimensions in (("transitions", 2), ("start", 1), ("end", 1))
+    )
+    if transitions is None:
+        transitions = np.zeros((rows.shape[1],) * 2)
+    return Scores(emissions=rows, transitions=transitions, start=start, end=end)
 
 
 def log_softmax(rows: Floats) -> Floats:
@@ -146,10 +148,10 @@ def pool_pieces(rows: Floats, word_ids: Sequence[int | None], pool: str = "first
         raise ValueError(f"word_ids: word {place} has no piece; words are numbered from 0")
     if pool == "first":
         return np.asarray(rows[first])
-    return np.stack([_pooled(rows[numbers == word], pool) for word in words])
+    return np.stack([_pool(rows[numbers == word], pool) for word in words])
 
 
-def _pooled(pieces: Floats, pool: str) -> Floats:
+def _pool(pieces: Floats, pool: str) -> Floats:
     if pool == "max":
         return np.asarray(pieces[pieces.max(axis=1).argmax()])
     return np.asarray(np.logaddexp.reduce(pieces, axis=0) - np.log(len(pieces)))

@@ -4,11 +4,16 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from formulations.dtypes import Floats
 from formulations.errors import InferenceError
+from formulations.grid import snap
 from formulations.messages import suggestion
 from ilpinfer.corpus.archives import OF_ALL, scores_of
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.logits import Reading
+from ilpinfer.corpus.scores import Scores
 
 TEXT_KEYS = ("tokens", "labels", "rank", "ranks", "sequence")
 DENSE_KEYS = ("start", "first", "edges")
@@ -21,7 +26,7 @@ EXPECTED = 'expected an object such as {"tokens": ["Ada", "."], "labels": ["name
 _SCORES = ("logits", "emissions", "edges", "transitions", "start", "first", "end")
 
 
-class Repeated(InferenceError, ValueError):
+class RepeatedKey(InferenceError, ValueError):
     """A key that an object has twice."""
 
 
@@ -36,7 +41,7 @@ def loads(text: str) -> Any:
         for numbers of thousands of digits.
     RecursionError
         for lists nested too deeply.
-    Repeated
+    RepeatedKey
         for an object that has a key twice.
     """
     return json.loads(text, object_pairs_hook=_object)
@@ -47,7 +52,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for place, name in enumerate(names) if name in names[:place])
-        raise Repeated(f"{twice!r} is given twice in one object; give it once")
+        raise RepeatedKey(f"{twice!r} is given twice in one object; give it once")
     return result
 
 
@@ -56,12 +61,12 @@ def json_lines(lines: list[str], name: str, reading: Reading | None) -> Iterator
     for number, line in enumerate(lines, 1):
         if line.strip():
             where = f"{name}, line {number}"
-            yield example(_parsed(line, where), where, reading)
+            yield example(_parse(line, where), where, reading)
 
 
 def json_array(text: str, name: str, reading: Reading | None) -> Iterator[Example]:
     """The sequences of a text that holds a list of objects."""
-    records = _parsed(text, name)
+    records = _parse(text, name)
     if not records:
         raise InputError(f"{name}: an empty list; {EXPECTED}")
     for number, record in enumerate(records, 1):
@@ -69,12 +74,12 @@ def json_array(text: str, name: str, reading: Reading | None) -> Iterator[Exampl
         yield example(record, where, reading)
 
 
-def _parsed(text: str, where: str) -> Any:
+def _parse(text: str, where: str) -> Any:
     try:
         return loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"{where}: not JSON: {error}; {EXPECTED}") from None
-    except Repeated as error:
+    except RepeatedKey as error:
         raise InputError(f"{where}: {error}") from None
     except (ValueError, RecursionError):
         raise InputError(f"{where}: a number is too long, or lists are nested too deeply") from None
@@ -97,13 +102,10 @@ def example(record: Any, where: str, reading: Reading | None) -> Example:
 
 
 def _example(record: dict[str, Any], where: str, reading: Reading | None) -> Example:
-    written = {
-        "status",
-        "method",
-    } <= record.keys()  # by `ilpinfer decode`, whose rows have fields of their own
-    if not written:
+    is_output = {"status", "method"} <= record.keys()  # of `ilpinfer decode`: its rows have other fields
+    if not is_output:
         _check_keys(record, where)
-    scored = not written and any(key in record for key in _SCORES)
+    scored = not is_output and any(key in record for key in _SCORES)
     tokens = _names(record.get("tokens", []), f"{where}: tokens")
     if not tokens and not scored:
         raise InputError(f'{where}: an empty sequence; expected "tokens" with at least one token, or scores')
@@ -157,22 +159,29 @@ def _form(record: dict[str, Any]) -> tuple[tuple[str, ...], set[str]]:
     return FACTORED_KEYS, {"emissions", "transitions"}
 
 
-def _scores(record: dict[str, Any], where: str, reading: Reading | None) -> dict[str, Any]:
+def _scores(record: dict[str, Any], where: str, reading: Reading | None) -> Scores:
     allowed, _ = _form(record)
-    given = {key: _forbidding(record[key]) for key in allowed if key in record and key != "word_ids"}
+    values = {key: _null_as_forbidden(record[key]) for key in allowed if key in record and key != "word_ids"}
+    given, what = record.get("label_names"), f"{where}: label_names"
     if "logits" in record:
-        ids = {"word_ids": record["word_ids"]} if "word_ids" in record else {}
-        names = record.get("label_names")
-        if isinstance(names, dict):
-            names = dict(zip(names, _names(list(names.values()), f"{where}: label_names"), strict=True))
-        elif names is not None:
-            names = _names(names, f"{where}: label_names")
-        given |= {} if names is None else {"label_names": names}
-        scores = scores_of({**given, **ids}, where, reading or Reading())
-        names = scores["label_names"]
-        return {**scores, "label_names": None if names is None else list(names)}
-    names = record.get("label_names")
-    return {**given, "label_names": None if names is None else _names(names, f"{where}: label_names")}
+        if isinstance(given, dict):
+            values["label_names"] = dict(zip(given, _names(list(given.values()), what), strict=True))
+        elif given is not None:
+            values["label_names"] = _names(given, what)
+        if "word_ids" in record:
+            values["word_ids"] = record["word_ids"]
+        return scores_of(values, where, reading or Reading())
+    names = None if given is None else _names(given, what)
+    try:
+        return Scores(names, **{key: _array(value, key) for key, value in values.items()})
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _array(value: Any, what: str) -> Floats:
+    """Numbers in nested lists as an array; ValueError for what the score grid does not take."""
+    snap(value, what)
+    return np.asarray(value, np.float64)
 
 
 def _names(value: Any, what: str) -> tuple[str, ...]:
@@ -191,8 +200,8 @@ def _kind(value: Any) -> str:
     return kinds.get(type(value), "a number")
 
 
-def _forbidding(value: Any) -> Any:
+def _null_as_forbidden(value: Any) -> Any:
     """Nested lists with -inf in place of null."""
     if isinstance(value, list):
-        return [_forbidding(v) for v in value]
+        return [_null_as_forbidden(v) for v in value]
     return float("-inf") if value is None else value

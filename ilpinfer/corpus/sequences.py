@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ilpinfer.corpus.archives import archived
+from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.columns import columns
 from ilpinfer.corpus.examples import Example, InputError, InputNotice, Notify
 from ilpinfer.corpus.logits import Reading
@@ -40,7 +40,7 @@ def read(
         for what is missing, empty, not UTF-8, or of another form; the message says what was found and the way out.
     """
     if str(source).endswith(".npz"):
-        return list(archived(source, reading or Reading()))
+        return list(read_logits(source, reading or Reading()))
     text = _text(source)
     name = _name(source)
     lines = (text if "\n" in text else text.replace("\r", "\n")).split("\n")

@@ -4,7 +4,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 from formulations.errors import InferenceError
 from ilpinfer.core.methods import method as method_named
 from ilpinfer.core.solution import Solution, finite
-from ilpinfer.evaluation.measures import Counts, compare_labels
+from ilpinfer.evaluation.evaluation import Pair, evaluate
 
 Row = dict[str, Any]
 
@@ -23,10 +23,41 @@ class Disagreement(InferenceError):
     """Two exact methods cannot both be right; the message names sequence, methods and scores."""
 
 
+@dataclass(frozen=True)
+class Counts:
+    """Tokens and spans of one or more sequences with gold labels; counts of sequences add up."""
+
+    tokens: int = 0
+    correct: int = 0
+    predicted_fields: int = 0
+    gold_fields: int = 0
+    matching_fields: int = 0
+
+    @classmethod
+    def of(cls, predicted: Sequence[str], gold: Sequence[str], scheme: str) -> "Counts":
+        """Counts of one sequence; labels by name, read under one scheme."""
+        result = evaluate([Pair(tuple(gold), tuple(predicted), tuple(gold))], scheme=scheme)
+        return cls(int(result.tokens[0]), int(result.correct[0]), *result.of_all().tolist())
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    @property
+    def accuracy(self) -> float:
+        """Share of tokens with the gold label."""
+        return self.correct / self.tokens if self.tokens else 0.0
+
+    @property
+    def f1(self) -> float:
+        """F1 of whole fields; 1 where none is predicted and none is gold."""
+        spans = self.predicted_fields + self.gold_fields
+        return 2 * self.matching_fields / spans if spans else 1.0
+
+
 def row_of(sequence: int, method: str, solution: Solution, gold: Sequence[str] | None, scheme: str) -> Row:
     """What `results.jsonl` keeps of one sequence and method."""
-    measured = gold is not None and solution.has_labelling
-    counts = compare_labels(solution.labels, gold, scheme) if measured and gold is not None else None
+    compared = gold is not None and solution.has_labelling
+    counts = Counts.of(solution.labels, gold, scheme) if compared and gold is not None else None
     return {
         "sequence": sequence,
         "method": method,

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import LabelSet
-from ilpinfer.evaluation.runs import FieldTable
-from ilpinfer.evaluation.units import UNITS, Counts, count, f_measure, overlap, precision, recall
+from ilpinfer.evaluation.counts import UNITS, Counts, FieldTable, count, f_measure, overlap, precision, recall
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ def _each(counts: Counts, beta: float) -> dict[str, NDArray[np.float64]]:
 def evaluate(
     pairs: Iterable[Pair], *, scheme: str = "", leave_out: Sequence[str] = (), labels: LabelSet | None = None
 ) -> Evaluation:
-    """Hold predicted labellings against gold.
+    """Compare predicted labellings with gold labellings.
 
     Spans give the numbers of the script of the CoNLL shared tasks for BIO and IOBES. With hierarchical labels
     every level has spans of its own, and "all" counts every level.

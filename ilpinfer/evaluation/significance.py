@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ilpinfer.evaluation.counts import f_measure
 from ilpinfer.evaluation.evaluation import Evaluation
-from ilpinfer.evaluation.units import f_measure
 
 Measure = Callable[[NDArray[Any]], NDArray[np.float64]]
 """From sums (..., C) over sequences to measures (...)."""

@@ -10,7 +10,7 @@ import numpy as np
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
 from formulations.grid import Grid, all_nats
-from ilpinfer.models.files import Model
+from ilpinfer.models.sequence_model import SequenceModel
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Combination:
     weights : one for each, 0 or more; 1 for each where not given
     """
 
-    models: tuple[Model, ...]
+    models: tuple[SequenceModel, ...]
     weights: tuple[float, ...] | None = None
 
     @property

@@ -5,17 +5,17 @@ import json
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from formulations import LabelSet, Trellis
 from ilpinfer.errors import ModelError
+from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.system.files import write_whole
 from ilpinfer.system.plain_text import text_bytes
 
 FORMATS: Mapping[str, str] = {
     "ilpinfer-crf": "ilpinfer.models.crf:CRF",
     "ilpinfer-hmm": "ilpinfer.models.hmm:HMM",
-    "ilpinfer-hmm2": "ilpinfer.models.second_order:SecondOrderHMM",
+    "ilpinfer-hmm2": "ilpinfer.models.hmm:SecondOrderHMM",
 }
 """Which class reads a format, by import path; it has `VERSION` and `from_body`."""
 
@@ -25,27 +25,18 @@ BUILT_IN: Mapping[str, str] = {"case-law": "ilpinfer.models.case_law:CaseLawTagg
 AGAIN = "train it again with `ilpinfer train`"
 
 
-class Model(Protocol):
-    """What scores tokens."""
-
-    @property
-    def labels(self) -> LabelSet:
-        """K labels."""
-        ...
-
-    def trellis(self, tokens: tuple[str, ...]) -> Trellis:
-        """Scores of T tokens, in nats."""
-        ...
-
-
 def save_body(path: str | Path, name: str, version: int, body: dict[str, Any]) -> None:
     """Write a model of plain values, whole or not at all."""
     record = {"format": name, "version": version, "sha256": _digest(body), "model": body}
     write_whole(path, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
 
 
-def load_model(path: str | Path) -> Any:
+def load_model(path: str | Path) -> SequenceModel:
     """Read a model of any kind, or make one that is built in.
+
+    Parameters
+    ----------
+    path : a file that a model's `save` has written, or a name of `BUILT_IN`
 
     Raises
     ------
@@ -54,18 +45,20 @@ def load_model(path: str | Path) -> Any:
         model of its kind has.
     """
     if str(path) in BUILT_IN:
-        return _imported(BUILT_IN[str(path)])()
+        built_in: SequenceModel = _import(BUILT_IN[str(path)])()
+        return built_in
     record = _record(path)
-    kind = _imported(FORMATS[record["format"]])
+    kind = _import(FORMATS[record["format"]])
     body = _body(path, record, kind.VERSION)
     try:
-        return kind.from_body(body)
+        model: SequenceModel = kind.from_body(body)
     except (ValueError, RecursionError) as error:
         what = " ".join(str(error).split())
         raise ModelError(f"{path}: damaged model: {what}; {AGAIN}") from None
+    return model
 
 
-def _imported(place: str) -> Any:
+def _import(place: str) -> Any:
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
 

@@ -2,21 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal, overload
 
 from formulations.messages import suggestion
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.crf_training import Iteration
-from ilpinfer.models.hmm import HMM
-from ilpinfer.models.second_order import SecondOrderHMM
-from ilpinfer.models.words import Vocabulary
+from ilpinfer.models.crf.training import Progress
+from ilpinfer.models.hmm import HMM, SecondOrderHMM
+from ilpinfer.models.hmm.vocabulary import Vocabulary
+from ilpinfer.models.sequence_model import TrainedModel
+from ilpinfer.models.sequences import Labelled
 
-Pair = tuple[Sequence[str], Sequence[str]]
-Progress = Callable[[Iteration], None]
-
-COUNTED = ("emissions", "transitions", *(field.name for field in fields(Vocabulary)))
+HMM_OPTIONS = ("emissions", "transitions", *(field.name for field in fields(Vocabulary)))
 """Options of hidden Markov models: two smoothings by name, and the vocabulary's fields."""
-TRAINED = ("template", "algorithm")
+CRF_OPTIONS = ("template", "algorithm")
 """Options of conditional random fields, beside the parameters of the algorithm."""
 
 
@@ -28,33 +26,33 @@ class Kind:
     ----------
     title : what it is
     model : its class
-    read : from options by name to what `model.train` takes
-    iterated : whether training has iterations, which are tried on held-out sequences
+    arguments : of `model.train`, from options by name
+    iterative : whether training has iterations, which are evaluated on held-out sequences
     """
 
     title: str
-    model: Any
-    read: Callable[[Mapping[str, Any]], dict[str, Any]]
-    iterated: bool = False
+    model: type[HMM] | type[SecondOrderHMM] | type[CRF]
+    arguments: Callable[[Mapping[str, Any]], dict[str, Any]]
+    iterative: bool = False
 
     def make(
         self,
-        pairs: Sequence[Pair],
+        pairs: Sequence[Labelled],
         scheme: str,
-        held_out: Sequence[Pair],
+        held_out: Sequence[Labelled],
         progress: Progress | None,
         options: Mapping[str, Any],
-    ) -> Any:
+    ) -> TrainedModel:
         """A model of labelled sequences."""
-        watched = {"held_out": held_out, "progress": progress} if self.iterated else {}
-        return self.model.train(pairs, scheme=scheme, **watched, **self.read(options))
+        own: dict[str, Any] = {"held_out": held_out, "progress": progress} if self.iterative else {}
+        return self.model.train(pairs, scheme=scheme, **own, **self.arguments(options))
 
 
-def _counted(options: Mapping[str, Any]) -> dict[str, Any]:
-    unknown = [name for name in options if name not in COUNTED]
+def _hmm_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = [name for name in options if name not in HMM_OPTIONS]
     if unknown:
-        raise ValueError(f'no option "{unknown[0]}"{suggestion(unknown[0], COUNTED)}')
-    smoothings = {name: options[name] for name in COUNTED[:2] if name in options}
+        raise ValueError(f'no option "{unknown[0]}"{suggestion(unknown[0], HMM_OPTIONS)}')
+    smoothings = {name: options[name] for name in HMM_OPTIONS[:2] if name in options}
     for name, method in smoothings.items():
         if not isinstance(method, str):
             raise ValueError(f"{name} is {method!r}; expected the name of a smoothing")
@@ -62,27 +60,67 @@ def _counted(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**smoothings, "vocabulary": Vocabulary(**words)}
 
 
-def _trained(options: Mapping[str, Any]) -> dict[str, Any]:
-    own = {name: str(options[name]) for name in TRAINED if name in options}
-    return {**own, "parameters": {name: value for name, value in options.items() if name not in TRAINED}}
+def _crf_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+    own = {name: str(options[name]) for name in CRF_OPTIONS if name in options}
+    return {**own, "parameters": {name: value for name, value in options.items() if name not in CRF_OPTIONS}}
 
 
 KINDS: Mapping[str, Kind] = {
-    "hmm": Kind("first-order HMM", HMM, _counted),
-    "hmm2": Kind("second-order HMM", SecondOrderHMM, _counted),
-    "crf": Kind("linear-chain CRF", CRF, _trained, iterated=True),
+    "hmm": Kind("first-order HMM", HMM, _hmm_arguments),
+    "hmm2": Kind("second-order HMM", SecondOrderHMM, _hmm_arguments),
+    "crf": Kind("linear-chain CRF", CRF, _crf_arguments, iterative=True),
 }
 
 
+@overload
 def train(
-    kind: str,
-    pairs: Sequence[Pair],
+    kind: Literal["hmm"],
+    pairs: Sequence[Labelled],
     *,
     scheme: str = "",
-    held_out: Sequence[Pair] = (),
+    held_out: Sequence[Labelled] = (),
     progress: Progress | None = None,
     **options: Any,
-) -> Any:
+) -> HMM: ...
+@overload
+def train(
+    kind: Literal["hmm2"],
+    pairs: Sequence[Labelled],
+    *,
+    scheme: str = "",
+    held_out: Sequence[Labelled] = (),
+    progress: Progress | None = None,
+    **options: Any,
+) -> SecondOrderHMM: ...
+@overload
+def train(
+    kind: Literal["crf"],
+    pairs: Sequence[Labelled],
+    *,
+    scheme: str = "",
+    held_out: Sequence[Labelled] = (),
+    progress: Progress | None = None,
+    **options: Any,
+) -> CRF: ...
+@overload
+def train(
+    kind: str,
+    pairs: Sequence[Labelled],
+    *,
+    scheme: str = "",
+    held_out: Sequence[Labelled] = (),
+    progress: Progress | None = None,
+    **options: Any,
+) -> TrainedModel: ...
+def train(
+    kind: str,
+    pairs: Sequence[Labelled],
+    *,
+    scheme: str = "",
+    held_out: Sequence[Labelled] = (),
+    progress: Progress | None = None,
+    **options: Any,
+) -> TrainedModel:
     """A model of a kind, from labelled sequences.
 
     Parameters
@@ -99,6 +137,12 @@ def train(
     ------
     ValueError
         for an unknown kind or option, and for sequences that cannot be learnt from.
+
+    Examples
+    --------
+    >>> hmm = train("hmm", [(["Ada", "1815"], ["name", "year"])])
+    >>> hmm.labels.names
+    ('name', 'year')
     """
     if kind not in KINDS:
         raise ValueError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')

@@ -8,33 +8,32 @@ import numpy as np
 from formulations.constraints.rule_set import RuleSet
 from ilpinfer.decoding.single import decode
 from ilpinfer.evaluation.evaluation import Pair
-from ilpinfer.models.files import Model
+from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.models.sequences import Labelled
 
-Labelled = tuple[tuple[str, ...], tuple[str, ...]]
 
-
-def folds(documents: Sequence[Any], parts: int, seed: int) -> list[list[int]]:
-    """Places of sequences in so many parts, shuffled; the sequences of one document stay together.
+def make_folds(documents: Sequence[Any], number: int, seed: int) -> list[list[int]]:
+    """Places of the sequences of each fold, shuffled; the sequences of one document stay together.
 
     Parameters
     ----------
     documents : for each sequence, what tells its document apart
-    parts : from 2 to the number of documents
+    number : of folds, from 2 to the number of documents
 
     Raises
     ------
     ValueError
-        for more parts than documents, or fewer than two.
+        for more folds than documents, or fewer than two.
     """
     names = _shuffled(documents, seed, "make folds")
-    if not 2 <= parts <= len(names):
-        raise ValueError(f"cannot make {parts} folds of {len(names)} documents; expected 2 to {len(names)}")
-    part = {name: number % parts for number, name in enumerate(names)}
-    return [[i for i, name in enumerate(documents) if part[name] == fold] for fold in range(parts)]
+    if not 2 <= number <= len(names):
+        raise ValueError(f"cannot make {number} folds of {len(names)} documents; expected 2 to {len(names)}")
+    fold_of = {name: place % number for place, name in enumerate(names)}
+    return [[i for i, name in enumerate(documents) if fold_of[name] == fold] for fold in range(number)]
 
 
-def kept_apart(documents: Sequence[Any], share: float, seed: int) -> list[int]:
-    """Places of the sequences of a share of the documents, shuffled; some are kept, and some left.
+def held_out_places(documents: Sequence[Any], share: float, seed: int) -> list[int]:
+    """Places of the sequences of a random share of the documents, at least one document and not all.
 
     Raises
     ------
@@ -42,8 +41,8 @@ def kept_apart(documents: Sequence[Any], share: float, seed: int) -> list[int]:
         for a single document.
     """
     names = _shuffled(documents, seed, "keep a share")
-    kept = set(names[: min(max(round(share * len(names)), 1), len(names) - 1)])
-    return [i for i, name in enumerate(documents) if name in kept]
+    chosen = set(names[: min(max(round(share * len(names)), 1), len(names) - 1)])
+    return [i for i, name in enumerate(documents) if name in chosen]
 
 
 def _shuffled(documents: Sequence[Any], seed: int, what: str) -> list[Any]:
@@ -58,29 +57,32 @@ def _shuffled(documents: Sequence[Any], seed: int, what: str) -> list[Any]:
 
 def cross_validate(
     pairs: Sequence[Labelled],
-    train: Callable[[Sequence[Labelled]], Model],
-    parts: Sequence[Sequence[int]],
+    train: Callable[[Sequence[Labelled]], SequenceModel],
+    folds: Sequence[Sequence[int]],
     rules: RuleSet | Sequence[Any] = (),
 ) -> Iterator[list[Pair]]:
-    """For each part, its sequences as labelled under rules by a model trained on the others.
+    """For each fold, its sequences as labelled under rules by a model trained on the other folds.
 
     Parameters
     ----------
     pairs : tokens and labels
     train : makes a model of labelled sequences
-    parts : places of the sequences of each part
+    folds : places of the sequences of each fold
     rules : under which they are decoded, exactly
     """
-    for part in parts:
-        left = set(part)
-        model = train([pair for place, pair in enumerate(pairs) if place not in left])
-        yield labelled_by(model, [pairs[place] for place in part], rules)
+    for fold in folds:
+        left_out = set(fold)
+        model = train([pair for place, pair in enumerate(pairs) if place not in left_out])
+        yield predict(model, [pairs[place] for place in fold], rules)
 
 
-def labelled_by(model: Model, pairs: Sequence[Labelled], rules: RuleSet | Sequence[Any] = ()) -> list[Pair]:
+def predict(
+    model: SequenceModel, pairs: Sequence[Labelled], rules: RuleSet | Sequence[Any] = ()
+) -> list[Pair]:
     """Sequences as a model labels them under rules."""
     result = []
     for tokens, gold in pairs:
-        solution = decode(model.trellis(tokens), rules)
-        result.append(Pair(tokens, tuple(solution.labels) if solution.has_labelling else None, gold))
+        solution = decode(model.trellis(tuple(tokens)), rules)
+        labels = tuple(solution.labels) if solution.has_labelling else None
+        result.append(Pair(tuple(tokens), labels, tuple(gold)))
     return result

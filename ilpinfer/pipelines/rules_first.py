@@ -17,7 +17,7 @@ from formulations.automata.lattice import Lattice
 from formulations.dtypes import Booleans, Floats, Integers
 from formulations.grid import FORBIDDEN, Grid, add, snap
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.token_rules import Allowed, TokenRules
+from ilpinfer.models.crf.token_rules import Allowed, TokenRules
 
 Ids = Integers
 

@@ -7,8 +7,8 @@ from formulations import Feature, Rule
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import NEWLINE
 from ilpinfer.decoding.single import decode
-from ilpinfer.evaluation.measures import fields
-from ilpinfer.models.files import Model
+from ilpinfer.evaluation.counts import named_spans
+from ilpinfer.models.sequence_model import SequenceModel
 
 OUTSIDE = "O"
 
@@ -80,8 +80,8 @@ class Level:
     describe : from a tagged line to the token that the cutter sees
     """
 
-    tagger: Model
-    cutter: Model
+    tagger: SequenceModel
+    cutter: SequenceModel
     keep: str | None = None
     rules: tuple[Rule | Feature, ...] = ()
     describe: Describe = labels_in_order
@@ -91,7 +91,7 @@ class Level:
         tagged = decode(self.tagger.trellis(tokens), method="viterbi").labels
         seen = described(tokens, tagged, self.describe)
         result = decode(self.cutter.trellis(seen), self.rules).labels
-        spans = sorted(fields(result, self.cutter.labels.scheme), key=lambda span: span[1])
+        spans = sorted(named_spans(result, self.cutter.labels.scheme), key=lambda span: span[1])
         own = lines(tokens)
         return [Segment(name, own[first].start, own[last].stop - 1) for name, first, last in spans]
 
@@ -125,7 +125,7 @@ class Tandem:
     """
 
     levels: tuple[Level, ...]
-    tagger: Model
+    tagger: SequenceModel
     rules: tuple[Rule | Feature, ...] = ()
     method: str = "auto"
 

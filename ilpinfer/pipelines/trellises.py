@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from formulations import RuleSet, Trellis
 from formulations.labels import schemes
@@ -11,10 +11,10 @@ from formulations.labels.scheme_notices import remark
 from formulations.problem.compiled_rules import notices
 from formulations.problem.problem import RuleNotice, WordNotice
 from ilpinfer.core.rule_compiler import compiler_of
-from ilpinfer.corpus.conversion import converted, read_as, shown, sound, strip
+from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound, strip
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.errors import describe, traceback_wanted
-from ilpinfer.models.files import Model
+from ilpinfer.models.sequence_model import SequenceModel
 
 TRIED = 3
 """Sequences of one set of labels for which rules are stated before they are said not to fit."""
@@ -46,7 +46,7 @@ class Scored:
         return self.example.tokens if self.trellis is None else self.trellis.tokens
 
 
-def score(examples: Sequence[Example], model: Model | None, scheme: str = "") -> list[Scored]:
+def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str = "") -> list[Scored]:
     """Trellises of examples; `scheme="plain"` strips prefixes from gold labels and given label names.
 
     Gold labels are read in the scheme of the model's: without prefixes where its labels are plain, else rewritten. A
@@ -62,11 +62,11 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
         raise InputError(f"the model's labels are {model.labels.scheme}; train it with --scheme {scheme}")
     golden = _golden(examples, scheme)
     given = [labels for labels in golden if labels is not None]
-    gold_scheme, rewrite = shown(given), sound(given)
+    gold_scheme, rewrite = shown_scheme(given), sound(given)
     scored = []
     for example, gold in zip(examples, golden, strict=True):
         if example.scores is not None:
-            trellis = (stripped(example) if scheme == "plain" else example).trellis(scheme)
+            trellis = (strip_prefixes(example) if scheme == "plain" else example).trellis(scheme)
         elif model is None:
             raise InputError(
                 f"{example.where}: no scores; name a model with --model, or give scores as JSON lines"
@@ -83,7 +83,7 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
             raise InputError(f"{example.where}: {len(gold)} labels for {len(trellis)} tokens")
         if gold is not None:
             try:
-                gold = read_as(trellis.labels, gold, gold_scheme, rewrite)
+                gold = adapt(trellis.labels, gold, gold_scheme, rewrite)
             except ValueError as error:
                 raise InputError(
                     f"{example.where}: gold {error}; leave the labels out, or take a model of such labels"
@@ -98,7 +98,7 @@ def score(examples: Sequence[Example], model: Model | None, scheme: str = "") ->
 def _golden(examples: Sequence[Example], scheme: str) -> list[tuple[str, ...] | None]:
     """Gold labels, in the scheme that was asked for where they can be written in it."""
     given = [example.labels for example in examples if example.labels is not None]
-    result = iter(converted(given, scheme))
+    result = iter(convert_all(given, scheme))
     return [None if example.labels is None else next(result) for example in examples]
 
 
@@ -148,9 +148,9 @@ def _compiled(trellis: Trellis, rules: RuleSet) -> list[str]:
     return [str(each.message) for each in result if issubclass(each.category, WordNotice)]
 
 
-def stripped(example: Example) -> Example:
+def strip_prefixes(example: Example) -> Example:
     """The example with prefixes taken off the label names of its scores."""
     assert example.scores is not None
-    names = example.scores["label_names"]
+    names = example.scores.label_names
     plain = None if names is None else strip([names])[0]
-    return Example(example.tokens, example.labels, example.where, {**example.scores, "label_names": plain})
+    return replace(example, scores=replace(example.scores, label_names=plain))

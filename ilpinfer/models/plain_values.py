@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import LabelSet
-from ilpinfer.models.smoothing import Smoothing
 
 MOST_NUMBERS = 5 * 10**7
 """Entries of a table that a file describes without holding each of them."""
@@ -18,7 +17,7 @@ MOST_COUNT = 2.0**53
 def table(value: Any, keys: Collection[str], what: str) -> dict[str, Any]:
     """An object with these keys and no others; ValueError for another value, as all functions here raise."""
     if not isinstance(value, dict):
-        raise ValueError(f"{what} is {_kind(value)}; expected an object")
+        raise ValueError(f"{what} is {kind_of(value)}; expected an object")
     for key in keys:
         if key not in value:
             raise ValueError(f"{what} has no {key}")
@@ -31,7 +30,7 @@ def table(value: Any, keys: Collection[str], what: str) -> dict[str, Any]:
 def text(value: Any, what: str) -> str:
     """A text that can be written as UTF-8."""
     if not isinstance(value, str):
-        raise ValueError(f"{what} is {_kind(value)}; expected a text")
+        raise ValueError(f"{what} is {kind_of(value)}; expected a text")
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -42,7 +41,7 @@ def text(value: Any, what: str) -> str:
 def texts(value: Any, what: str) -> tuple[str, ...]:
     """Different texts."""
     if not isinstance(value, list):
-        raise ValueError(f"{what} is {_kind(value)}; expected a list of texts")
+        raise ValueError(f"{what} is {kind_of(value)}; expected a list of texts")
     result = tuple(text(each, f"{what}[{at}]") for at, each in enumerate(value))
     if len(set(result)) < len(result):
         raise ValueError(f"{what} has a text twice")
@@ -52,7 +51,7 @@ def texts(value: Any, what: str) -> tuple[str, ...]:
 def flag(value: Any, what: str) -> bool:
     """True or false."""
     if not isinstance(value, bool):
-        raise ValueError(f"{what} is {_kind(value)}; expected true or false")
+        raise ValueError(f"{what} is {kind_of(value)}; expected true or false")
     return value
 
 
@@ -64,14 +63,14 @@ def label_set(body: dict[str, Any]) -> LabelSet:
 def count(value: Any, what: str) -> float:
     """A number from 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_COUNT:
-        raise ValueError(f"{what} is {_kind(value)}; expected a number from 0 to 2^53")
+        raise ValueError(f"{what} is {kind_of(value)}; expected a number from 0 to 2^53")
     return float(value)
 
 
 def counts(value: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
     """Numbers from 0 in nested lists of this shape."""
     if not isinstance(value, list) or len(value) != shape[0]:
-        result = f"a list of {len(value)}" if isinstance(value, list) else _kind(value)
+        result = f"a list of {len(value)}" if isinstance(value, list) else kind_of(value)
         raise ValueError(f"{what} is {result}; expected a list of {shape[0]}")
     if len(shape) == 1:
         return np.array([count(each, f"{what}[{at}]") for at, each in enumerate(value)], float)
@@ -81,7 +80,7 @@ def counts(value: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float64]
 def place(value: Any, size: int, what: str) -> int:
     """A whole number from 0 to below a size."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
-        raise ValueError(f"{what} is {_kind(value)}; expected a whole number from 0 to {size - 1}")
+        raise ValueError(f"{what} is {kind_of(value)}; expected a whole number from 0 to {size - 1}")
     return value
 
 
@@ -92,14 +91,7 @@ def check_room(what: str, *sizes: int) -> None:
         raise ValueError(f"{what} would be a table of {' × '.join(map(str, sizes))} numbers; too large")
 
 
-def smoothing(value: Any, what: str) -> Smoothing:
-    """A method and its amount."""
-    if not isinstance(value, list) or len(value) != 2:
-        raise ValueError(f"{what} is {_kind(value)}; expected a method and its amount")
-    method, amount = value
-    return Smoothing(text(method, what), None if amount is None else count(amount, f"{what}: the amount"))
-
-
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """What a value is, for messages."""
     kinds = {list: "a list", dict: "an object", str: "a text", type(None): "null"}
     return kinds.get(type(value), f"{value!r:.40}")

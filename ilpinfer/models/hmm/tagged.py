@@ -9,8 +9,8 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.messages import suggestion
-from ilpinfer.models.counting import encode
-from ilpinfer.models.hmm import HMM
+from ilpinfer.models.hmm.first_order import HMM
+from ilpinfer.models.sequences import encode
 
 BETWEEN = "|"
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from formulations.dtypes import Floats, Integers
-from ilpinfer.models import plain
-from ilpinfer.models.smoothing import Smoothing, smooth
-from ilpinfer.models.words import CLASSES, Vocabulary
+from ilpinfer.models import plain_values
+from ilpinfer.models.hmm.smoothing import Smoothing, read_smoothing, smooth
+from ilpinfer.models.hmm.vocabulary import CLASSES, Vocabulary
 
 _HALF = Smoothing("additive", 0.5)
 _FINER = Smoothing("witten-bell")
@@ -70,7 +70,7 @@ class Emissions:
         for depth in range(1, len(self._places)):
             place, parents = self._places[depth], self._places[depth - 1]
             counts = np.zeros((len(place), self.counts.shape[1]))
-            np.add.at(counts, self._place_of_word[depth], self._counted)
+            np.add.at(counts, self._place_of_word[depth], self._type_counts)
             different = np.bincount(self._place_of_word[depth], minlength=len(place)).astype(float)
             parent = np.array([parents[keys[:-1]] for keys in place])
             probabilities = _refine(probabilities, parent, different, counts, _FINER)
@@ -90,13 +90,13 @@ class Emissions:
     @classmethod
     def from_body(cls, body: dict[str, Any], K: int) -> "Emissions":
         """From the plain values of `body`; ValueError for others."""
-        plain.table(body, ("smoothing", "vocabulary", "words"), "emissions")
-        known = plain.table(body["vocabulary"], [f.name for f in fields(Vocabulary)], "vocabulary")
-        vocabulary = Vocabulary(**{**known, "by": plain.text(known["by"], "vocabulary: by")})
+        plain_values.table(body, ("smoothing", "vocabulary", "words"), "emissions")
+        known = plain_values.table(body["vocabulary"], [f.name for f in fields(Vocabulary)], "vocabulary")
+        vocabulary = Vocabulary(**{**known, "by": plain_values.text(known["by"], "vocabulary: by")})
         words = body["words"]
         if not isinstance(words, dict) or not words:
             raise ValueError("words: expected an object with at least one word")
-        plain.check_room("words", len(words), K)
+        plain_values.check_room("words", len(words), K)
         columns = {str(k): k for k in range(K)}
         counts = np.zeros((len(words), K))
         for row, (word, seen) in enumerate(words.items()):
@@ -104,9 +104,9 @@ class Emissions:
             if not isinstance(seen, dict) or not seen.keys() <= columns.keys():
                 raise ValueError(f"{what}: expected an object of counts, by numbers of labels below {K}")
             for label, count in seen.items():
-                counts[row, columns[label]] = plain.count(count, what)
+                counts[row, columns[label]] = plain_values.count(count, what)
         return cls(
-            tuple(words), counts, plain.smoothing(body["smoothing"], "emissions: smoothing"), vocabulary
+            tuple(words), counts, read_smoothing(body["smoothing"], "emissions: smoothing"), vocabulary
         )
 
     def _coarsest(self) -> Floats:
@@ -114,11 +114,11 @@ class Emissions:
         if not self._places:
             return np.ones((1, self.counts.shape[1]))
         types = np.zeros((len(CLASSES), self.counts.shape[1]))
-        np.add.at(types, self._place_of_word[0], self._counted)
+        np.add.at(types, self._place_of_word[0], self._type_counts)
         return smooth([types.T], np.full(len(CLASSES), 1 / len(CLASSES)), _HALF).T
 
     @cached_property
-    def _counted(self) -> Floats:
+    def _type_counts(self) -> Floats:
         """(V, K) what each word adds to its class."""
         if self.vocabulary.singletons:
             return np.where(np.round(self.counts.sum(axis=1, keepdims=True)) <= 1, self.counts, 0)

@@ -8,22 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import LabelSet
-from ilpinfer.models import plain
-from ilpinfer.models.crfsuite_files import Weights
+from ilpinfer.models import plain_values
+from ilpinfer.models.crf.crfsuite import Weights
 
 ARRAYS = {"begins": "<i8", "targets": "<i8", "weights": "<f8", "transitions": "<f8"}
 KEYS = ("labels", "scheme", "template", "without_line_breaks", "attributes", *ARRAYS)
 """What a model file holds."""
 
 
-def written(weights: Weights) -> dict[str, str]:
+def weights_body(weights: Weights) -> dict[str, str]:
     """The arrays of weights, as texts."""
     return {name: _text(getattr(weights, name), kind) for name, kind in ARRAYS.items()}
 
 
 def read_weights(body: Mapping[str, Any], labels: LabelSet) -> Weights:
     """The weights of a model file; ValueError where they do not fit the labels and each other."""
-    attributes = plain.texts(body["attributes"], "attributes")
+    attributes = plain_values.texts(body["attributes"], "attributes")
     arrays: dict[str, Any] = {name: _array(body[name], kind, name) for name, kind in ARRAYS.items()}
     _check_arrays(arrays, len(labels), len(attributes))
     arrays["transitions"] = arrays["transitions"].reshape(len(labels), len(labels))
@@ -35,7 +35,7 @@ def _text(array: NDArray[Any], kind: str) -> str:
 
 
 def _array(value: Any, kind: str, what: str) -> NDArray[Any]:
-    text = plain.text(value, what)
+    text = plain_values.text(value, what)
     try:
         result = np.frombuffer(base64.b64decode(text, validate=True) or bytearray(), kind)
     except ValueError as error:

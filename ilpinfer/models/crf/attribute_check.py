@@ -4,8 +4,8 @@ import warnings
 from collections.abc import Iterable, Sequence
 
 from ilpinfer.errors import ModelError
-from ilpinfer.models.features import Template
-from ilpinfer.models.template_files import load_template, shipped
+from ilpinfer.models.crf.features import Template
+from ilpinfer.models.crf.templates import load_template, shipped
 
 LEAST = 0.5
 """A template that makes a smaller share of the model's attributes is an error."""

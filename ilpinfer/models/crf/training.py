@@ -14,10 +14,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from formulations import LabelSet
-from formulations.labels.label_set import OUTSIDE
 from formulations.messages import suggestion
-from ilpinfer.models.crfsuite_files import Weights, read_crfsuite
+from ilpinfer.models.crf.crfsuite import Weights, read_crfsuite
+from ilpinfer.models.sequences import Labelled, mixed_scheme
 from ilpinfer.system import scratch
 from ilpinfer.system.processes import end_with_parent
 
@@ -33,7 +32,7 @@ LINE_SEARCHES = ("MoreThuente", "Backtracking", "StrongBacktracking")
 LARGEST = 2**31
 """What parameters stay below: CRFsuite counts in 32 bits."""
 
-Observed = tuple[Sequence[Any], Sequence[str]]
+Observation = tuple[Sequence[Any], Sequence[str]]
 """Features and labels of T tokens."""
 
 
@@ -56,14 +55,15 @@ class Iteration:
 
 
 Progress = Callable[[Iteration], None]
+"""Receives each iteration."""
 
 
 def learn(
-    observed: Iterable[Observed],
+    observations: Iterable[Observation],
     *,
     algorithm: str = "lbfgs",
     parameters: Mapping[str, Any] | None = None,
-    held_out: Iterable[Observed] = (),
+    held_out: Iterable[Observation] = (),
     progress: Progress | None = None,
 ) -> Weights:
     """Weights of a linear-chain conditional random field, labels sorted by name.
@@ -77,7 +77,7 @@ def learn(
     """
     trainer = _trainer(algorithm, dict(parameters or {}))
     names = set[str]()
-    for features, labels in observed:
+    for features, labels in observations:
         trainer.append(features, list(labels))
         names.update(labels)
     if not names:
@@ -189,9 +189,7 @@ def sorted_labels(weights: Weights, names: Sequence[str]) -> Weights:
     return replace(weights, labels=tuple(names), targets=where[weights.targets], transitions=transitions)
 
 
-def check_sequences(
-    sequences: Iterable[tuple[Sequence[str], Sequence[str]]], what: str, scheme: str
-) -> list[tuple[Sequence[str], Sequence[str]]]:
+def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> list[Labelled]:
     """Sequences of tokens and labels that can be learnt from.
 
     Raises
@@ -208,17 +206,10 @@ def check_sequences(
             raise ValueError(f"{what} sequence {number}: an empty sequence; leave it out")
         for label in labels:
             first.setdefault(label, number)
-    if not scheme and pairs:
-        _check_scheme(first, what)
-    return pairs
-
-
-def _check_scheme(first: Mapping[str, int], what: str) -> None:
-    marked = [name for name in first if name[:1] in "BILUMES" and name[1:2] == "-" and len(name) > 2]
-    bare = [name for name in first if name not in marked and name != OUTSIDE]
-    if marked and bare and LabelSet(tuple(first)).scheme == "plain":
-        one, other = marked[0], bare[0]
+    if not scheme and (mixture := mixed_scheme(first)):
+        one, other = mixture
         raise ValueError(
             f"{what} labels are of different schemes: {one!r} in sequence {first[one]} has a prefix, {other!r} in "
             f'sequence {first[other]} has none; correct them, or take them as they are with scheme="plain"'
         )
+    return pairs

@@ -3,24 +3,20 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from formulations import LabelSet, Trellis
-from formulations.dtypes import Floats
+from formulations import Trellis
+from formulations.dtypes import Floats, Integers
 from formulations.messages import suggestion
-from ilpinfer.models import plain
-from ilpinfer.models.counting import encode
-from ilpinfer.models.emissions import Emissions
-from ilpinfer.models.files import save_body
-from ilpinfer.models.smoothing import Smoothing, named, smooth
-from ilpinfer.models.words import Vocabulary, vocabulary_named
+from ilpinfer.models import plain_values
+from ilpinfer.models.hmm.model import CountedHMM, check_tokens
+from ilpinfer.models.hmm.smoothing import Smoothing, smooth
+from ilpinfer.models.hmm.vocabulary import Vocabulary
 
-KEYS = ("labels", "scheme", "smoothing", "start", "end", "transitions", "emissions")
-"""What a model file holds."""
 READINGS = ("printed", "first-order")
+"""Two readings of eq. 48, for `SecondOrderHMM.estimate`."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +36,8 @@ class Parameters:
     end: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class SecondOrderHMM:
+@dataclass(frozen=True, eq=False, repr=False)
+class SecondOrderHMM(CountedHMM):
     """P(y) P(x | y) whose labels depend on two labels before (Stokman 2011, section 4.1; Brants 2000).
 
     A sequence ends with a probability that its last label alone gives; otherwise the next label depends on the last
@@ -49,22 +45,13 @@ class SecondOrderHMM:
 
     Parameters
     ----------
-    labels : K labels
-    start, end : (K,) counts of first and last labels
+    labels, start, emissions, smoothing : as in `CountedHMM`
+    end : (K,) counts of last labels; never None
     transitions : (K+1, K, K) counts [before, now, next]; before is START in row 0
-    emissions : counts of words, with their smoothing
-    smoothing : of start, transitions and end. Shorter contexts are one label before, none, and then all labels alike
     """
 
-    labels: LabelSet
-    start: Floats
-    end: Floats
-    transitions: Floats
-    emissions: Emissions
-    smoothing: Smoothing
-
-    FORMAT: ClassVar = "ilpinfer-hmm2"
-    VERSION: ClassVar = 1
+    FORMAT: ClassVar[str] = "ilpinfer-hmm2"
+    VERSION: ClassVar[int] = 1
 
     @classmethod
     def train(
@@ -78,25 +65,20 @@ class SecondOrderHMM:
         vocabulary: Vocabulary | str = "classes",
     ) -> "SecondOrderHMM":
         """Count tokens and labels of labelled sequences; parameters and errors as in `HMM.train`."""
-        label_set, texts, ids = encode(sequences, scheme, labels)
-        K = len(label_set)
-        start, end, counts = np.zeros(K), np.zeros(K), np.zeros((K + 1, K, K))
-        for y in ids:
-            start[y[0]] += 1
-            end[y[-1]] += 1
-            np.add.at(counts, (np.append(0, y[:-2] + 1)[: len(y) - 1], y[:-1], y[1:]), 1)
-        read = vocabulary_named(vocabulary)
-        words = Emissions.count(texts, ids, K, named(emissions), read)
-        return cls(label_set, start, end, counts, words, named(transitions))
+        return cls._count(sequences, scheme, labels, emissions, transitions, vocabulary)
 
-    @property
-    def words(self) -> tuple[str, ...]:
-        """V words that training has seen."""
-        return self.emissions.words
+    @staticmethod
+    def _shape(K: int) -> tuple[int, ...]:
+        return K + 1, K, K
+
+    @staticmethod
+    def _steps(ids: Integers) -> tuple[Integers, ...]:
+        return np.append(0, ids[:-2] + 1)[: len(ids) - 1], ids[:-1], ids[1:]
 
     @cached_property
     def parameters(self) -> Parameters:
         """Log probabilities of start, transitions and end."""
+        assert self.end is not None
         K = len(self.labels)
         pairs = self.transitions.sum(axis=0)
         ending = np.stack([pairs.sum(axis=1), self.end], axis=1)
@@ -160,55 +142,27 @@ class SecondOrderHMM:
         return Trellis(start if T > 1 else start + p.end, edges, self.labels, tokens)
 
     def _scores(self, tokens: Sequence[str]) -> Floats:
-        if not tokens:
-            raise ValueError("an empty sequence has no labelling: expected at least one token")
+        check_tokens(tokens)
         return self.emissions.scores(tokens)
 
-    @property
-    def size(self) -> str:
-        """How much it holds."""
-        return f"{len(self.words)} words"
-
-    def save(self, path: str | Path) -> None:
-        """Write the counts as JSON, whole or not at all."""
-        places = np.argwhere(self.transitions > 0)
-        body = {
-            "labels": list(self.labels.names),
-            "scheme": self.labels.scheme,
-            "smoothing": [self.smoothing.method, self.smoothing.amount],
-            "start": self.start.tolist(),
-            "end": self.end.tolist(),
-            "transitions": [[*place, float(self.transitions[tuple(place)])] for place in places.tolist()],
-            "emissions": self.emissions.body(),
-        }
-        save_body(path, self.FORMAT, self.VERSION, body)
+    def _transitions_body(self) -> list[Any]:
+        places = np.argwhere(self.transitions > 0).tolist()
+        return [[*place, float(self.transitions[tuple(place)])] for place in places]
 
     @classmethod
-    def from_body(cls, body: dict[str, Any]) -> "SecondOrderHMM":
-        """From the plain values that `save` has written; ValueError for others."""
-        plain.table(body, KEYS, "the model")
-        labels = plain.label_set(body)
-        K = len(labels)
-        return cls(
-            labels,
-            plain.counts(body["start"], (K,), "start"),
-            plain.counts(body["end"], (K,), "end"),
-            _transitions(body["transitions"], K),
-            Emissions.from_body(body["emissions"], K),
-            plain.smoothing(body["smoothing"], "smoothing"),
-        )
-
-
-def _transitions(entries: Any, K: int) -> Floats:
-    """(K+1, K, K) counts of a list of [before, now, next, count]."""
-    plain.check_room("transitions", K + 1, K, K)
-    transitions = np.zeros((K + 1, K, K))
-    if not isinstance(entries, list):
-        raise ValueError("transitions: expected a list of [before, now, next, count]")
-    for number, entry in enumerate(entries):
-        what = f"transitions[{number}]"
-        if not isinstance(entry, list) or len(entry) != 4:
-            raise ValueError(f"{what}: expected [before, now, next, count]")
-        at = tuple(plain.place(k, size, what) for k, size in zip(entry[:3], transitions.shape, strict=True))
-        transitions[at] = plain.count(entry[3], what)
-    return transitions
+    def _read_transitions(cls, value: Any, K: int) -> Floats:
+        """(K+1, K, K) counts of a list of [before, now, next, count]."""
+        plain_values.check_room("transitions", K + 1, K, K)
+        transitions = np.zeros((K + 1, K, K))
+        if not isinstance(value, list):
+            raise ValueError("transitions: expected a list of [before, now, next, count]")
+        for number, entry in enumerate(value):
+            what = f"transitions[{number}]"
+            if not isinstance(entry, list) or len(entry) != 4:
+                raise ValueError(f"{what}: expected [before, now, next, count]")
+            at = tuple(
+                plain_values.place(k, size, what)
+                for k, size in zip(entry[:3], transitions.shape, strict=True)
+            )
+            transitions[at] = plain_values.count(entry[3], what)
+        return transitions

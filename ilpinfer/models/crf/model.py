@@ -12,17 +12,17 @@ import numpy as np
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
 from ilpinfer.errors import ModelError
-from ilpinfer.models import line_breaks, plain
-from ilpinfer.models.crf_bodies import KEYS, read_weights, written
-from ilpinfer.models.crf_training import Observed, Progress, check_sequences, learn
-from ilpinfer.models.crfsuite_files import Weights, read_crfsuite
-from ilpinfer.models.features import Template
+from ilpinfer.models import plain_values
+from ilpinfer.models.crf import line_breaks
+from ilpinfer.models.crf.attribute_check import check_template, warn_of_unknown
+from ilpinfer.models.crf.crfsuite import Weights, read_crfsuite
+from ilpinfer.models.crf.features import Template
+from ilpinfer.models.crf.templates import load_template
+from ilpinfer.models.crf.training import Observation, Progress, check_sequences, learn
+from ilpinfer.models.crf.weight_arrays import KEYS, read_weights, weights_body
 from ilpinfer.models.files import save_body
-from ilpinfer.models.fit import check_template, warn_of_unknown
 from ilpinfer.models.forward_backward import Sums, forward_backward
-from ilpinfer.models.template_files import load_template
-
-Labelled = Iterable[tuple[Sequence[str], Sequence[str]]]
+from ilpinfer.models.sequences import Labelled
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ class CRF:
     @classmethod
     def train(
         cls,
-        sequences: Labelled,
+        sequences: Iterable[Labelled],
         template: str | Path | Mapping[str, Any] | Template = "general",
         *,
         algorithm: str = "lbfgs",
         parameters: Mapping[str, Any] | None = None,
         scheme: str = "",
-        held_out: Labelled = (),
+        held_out: Iterable[Labelled] = (),
         progress: Progress | None = None,
         without_line_breaks: bool = False,
     ) -> "CRF":
@@ -65,7 +65,7 @@ class CRF:
         ----------
         sequences : tokens and labels
         template : a name such as "citations", a TOML file, or a template
-        algorithm : one of `ilpinfer.models.crf_training.ALGORITHMS`
+        algorithm : one of `ilpinfer.models.crf.training.ALGORITHMS`
         parameters : of the algorithm, such as `{"c1": 0.1, "c2": 0.1, "max_iterations": 100}`
         scheme : of the labels; inferred where not given
         held_out : tokens and labels that `progress` reports accuracy on
@@ -79,15 +79,15 @@ class CRF:
         """
         result = template if isinstance(template, Template) else load_template(template)
 
-        def observed(pairs: Labelled, what: str) -> list[Observed]:
+        def observations(pairs: Iterable[Labelled], what: str) -> list[Observation]:
             checked = check_sequences(pairs, what, scheme)
-            return [_observed(result, *pair, without_line_breaks) for pair in checked]
+            return [_observation(result, *pair, without_line_breaks) for pair in checked]
 
         weights = learn(
-            observed(sequences, "training"),
+            observations(sequences, "training"),
             algorithm=algorithm,
             parameters=parameters,
-            held_out=observed(held_out, "held-out"),
+            held_out=observations(held_out, "held-out"),
             progress=progress,
         )
         return cls(LabelSet(weights.labels, scheme), weights, result, without_line_breaks)
@@ -150,7 +150,7 @@ class CRF:
         """
         T, K = len(features), len(self.labels)
         if any(isinstance(f, Mapping) for f in features):
-            return self._weighted(features)
+            return self._weighted_sums(features)
         names = [f if isinstance(f, list | tuple) else list(f) for f in features]
         counts = np.fromiter(map(len, names), np.int64, T)
         absent = len(self.learnt.attributes)
@@ -160,7 +160,7 @@ class CRF:
             warn_of_unknown(chain.from_iterable(names), self.learnt.attributes)
         return self._sum(rows, counts, None).reshape(T, K)
 
-    def _weighted(self, features: Sequence[Any]) -> Floats:
+    def _weighted_sums(self, features: Sequence[Any]) -> Floats:
         from pycrfsuite import ItemSequence  # type: ignore[import-untyped]
 
         given = ItemSequence(features).items()
@@ -239,21 +239,25 @@ class CRF:
             "template": None if self.template is None else dict(self.template.source),
             "without_line_breaks": self.without_line_breaks,
             "attributes": list(self.learnt.attributes),
-            **written(self.learnt),
+            **weights_body(self.learnt),
         }
         save_body(path, self.FORMAT, self.VERSION, body)
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> "CRF":
         """From the plain values that `save` has written; ValueError for others."""
-        plain.table(body, KEYS, "the model")
-        labels = plain.label_set(body)
+        plain_values.table(body, KEYS, "the model")
+        labels = plain_values.label_set(body)
         weights = read_weights(body, labels)
         template = None if body["template"] is None else _template(body["template"])
-        return cls(labels, weights, template, plain.flag(body["without_line_breaks"], "without_line_breaks"))
+        return cls(
+            labels, weights, template, plain_values.flag(body["without_line_breaks"], "without_line_breaks")
+        )
 
 
-def _observed(template: Template, tokens: Sequence[str], labels: Sequence[str], without: bool) -> Observed:
+def _observation(
+    template: Template, tokens: Sequence[str], labels: Sequence[str], without: bool
+) -> Observation:
     if not without:
         return template.features(tokens), labels
     return template.features_without_line_breaks(tokens), [labels[t] for t in line_breaks.kept(tokens)]
@@ -261,7 +265,7 @@ def _observed(template: Template, tokens: Sequence[str], labels: Sequence[str], 
 
 def _template(source: Any) -> Template:
     """The template of a model file, which holds its lists of words and names no other file."""
-    plain.table(source, source if isinstance(source, dict) else (), "the template")
+    plain_values.table(source, source if isinstance(source, dict) else (), "the template")
     for section in ("words", "phrases"):
         lists = source.get(section)
         if isinstance(lists, dict) and any(isinstance(listed, dict) for listed in lists.values()):

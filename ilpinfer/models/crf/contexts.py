@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from formulations.tokens.item_numbers import continues, item_numbers
-from ilpinfer.models.attributes import NO, YES, Values, bucket
-from ilpinfer.models.line_breaks import is_line_break
+from ilpinfer.models.crf.attributes import NO, YES, Values, bucket
+from ilpinfer.models.crf.line_breaks import is_line_break
 
 Column = list[Values]
 """Values of an attribute at each of T tokens."""

@@ -9,14 +9,13 @@ import numpy as np
 
 from formulations import LabelSet
 from formulations.dtypes import Floats, Integers
-from ilpinfer.models.counting import check_texts
-from ilpinfer.models.emissions import Emissions
 from ilpinfer.models.forward_backward import Sums, forward_backward
-from ilpinfer.models.hmm import HMM
-from ilpinfer.models.smoothing import Smoothing, named
-from ilpinfer.models.words import Vocabulary, vocabulary_named
+from ilpinfer.models.hmm.emissions import Emissions
+from ilpinfer.models.hmm.first_order import HMM
+from ilpinfer.models.hmm.smoothing import Smoothing, smoothing_named
+from ilpinfer.models.hmm.vocabulary import Vocabulary, vocabulary_named
+from ilpinfer.models.sequences import check_texts
 
-Ids = Integers
 Progress = Callable[[int, int, float], None]
 """Restart, iteration and log P(X) in nats, all counted from 0."""
 
@@ -93,17 +92,19 @@ def baum_welch(
     enough = tolerance * sum(map(len, rows))
     runs = []
     for restart in range(restarts):
-        begun = (
-            _given(start, words) if isinstance(start, HMM) else _random(start, words, ends, [seed, restart])
+        first = (
+            _from_model(start, words)
+            if isinstance(start, HMM)
+            else _random(start, words, ends, [seed, restart])
         )
-        runs.append(_climb(begun, rows, iterations, enough, restart, progress))
+        runs.append(_climb(first, rows, iterations, enough, restart, progress))
     hmm, trace, converged = max(runs, key=lambda run: run[1][-1])
-    kept = replace(hmm.emissions, smoothing=named(emissions), vocabulary=read)
-    final = replace(hmm, emissions=kept, smoothing=named(transitions))
+    words_model = replace(hmm.emissions, smoothing=smoothing_named(emissions), vocabulary=read)
+    final = replace(hmm, emissions=words_model, smoothing=smoothing_named(transitions))
     return Fit(final, tuple(trace), converged, tuple(trace[-1] for _, trace, _ in runs))
 
 
-def expected_counts(hmm: HMM, rows: Sequence[Ids]) -> tuple[HMM, float]:
+def expected_counts(hmm: HMM, rows: Sequence[Integers]) -> tuple[HMM, float]:
     """The model of the expected counts, and log P(X) under the old one in nats.
 
     Parameters
@@ -127,11 +128,12 @@ def expected_counts(hmm: HMM, rows: Sequence[Ids]) -> tuple[HMM, float]:
         np.add.at(words, text, labels)
         total += sums.log_partition
     emissions = replace(hmm.emissions, counts=words)
-    counted = None if hmm.end is None else end
-    return HMM(hmm.labels, start, counted, transitions, emissions, hmm.smoothing), total
+    return HMM(
+        hmm.labels, start, None if hmm.end is None else end, transitions, emissions, hmm.smoothing
+    ), total
 
 
-def _sums(hmm: HMM, text: Ids) -> Sums:
+def _sums(hmm: HMM, text: Integers) -> Sums:
     p = hmm.parameters
     node = hmm.emissions.log_probabilities[text]
     node[0] += p.start
@@ -141,7 +143,12 @@ def _sums(hmm: HMM, text: Ids) -> Sums:
 
 
 def _climb(
-    hmm: HMM, rows: Sequence[Ids], iterations: int, enough: float, restart: int, progress: Progress | None
+    hmm: HMM,
+    rows: Sequence[Integers],
+    iterations: int,
+    enough: float,
+    restart: int,
+    progress: Progress | None,
 ) -> tuple[HMM, list[float], bool]:
     """The last model, log P(X) from the start to it, and whether the gains have ended."""
     after, likelihood = expected_counts(hmm, rows)
@@ -167,7 +174,7 @@ def _random(labels: Sequence[str] | int, words: tuple[str, ...], ends: bool, see
     return _unsmoothed(LabelSet(names), start, end, leaving[:, :K], words, emission)
 
 
-def _given(hmm: HMM, words: tuple[str, ...]) -> HMM:
+def _from_model(hmm: HMM, words: tuple[str, ...]) -> HMM:
     """The model's probabilities, over the words of the texts alone; ValueError for a word that it cannot emit."""
     p = hmm.parameters
     end = None if p.end is None else np.exp(p.end)

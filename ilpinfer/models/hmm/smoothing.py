@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from formulations.dtypes import Floats
 from formulations.messages import suggestion
+from ilpinfer.models import plain_values
 
 AMOUNTS: Mapping[str, float | None] = {
     "none": None,
@@ -62,9 +64,20 @@ class Smoothing:
         object.__setattr__(self, "amount", None if amount is None else float(amount))
 
 
-def named(smoothing: Smoothing | str) -> Smoothing:
+def smoothing_named(smoothing: Smoothing | str) -> Smoothing:
     """The smoothing, which may be given by its method's name."""
     return Smoothing(smoothing) if isinstance(smoothing, str) else smoothing
+
+
+def read_smoothing(value: Any, what: str) -> Smoothing:
+    """A method and its amount."""
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError(f"{what} is {plain_values.kind_of(value)}; expected a method and its amount")
+    method, amount = value
+    return Smoothing(
+        plain_values.text(method, what),
+        None if amount is None else plain_values.count(amount, f"{what}: the amount"),
+    )
 
 
 def smooth(levels: Sequence[Floats], base: ArrayLike, smoothing: Smoothing) -> Floats:
@@ -80,7 +93,7 @@ def smooth(levels: Sequence[Floats], base: ArrayLike, smoothing: Smoothing) -> F
     longest = np.asarray(levels[0], float)
     probabilities = np.broadcast_to(np.asarray(base, float), longest.shape)
     if smoothing.method == "interpolation":
-        return _interpolated(levels, probabilities)
+        return _interpolate(levels, probabilities)
     step = _STEPS[smoothing.method]
     for counts in reversed(levels[:1] if smoothing.method in ("none", "additive") else levels):
         probabilities = step(np.asarray(counts, float), probabilities, smoothing.amount)
@@ -95,23 +108,23 @@ def relative(counts: Floats, otherwise: Floats) -> Floats:
 
 def _additive(counts: Floats, lower: Floats, amount: float | None) -> Floats:
     mass = (amount or 0) * counts.shape[-1]
-    return (counts + mass * lower) / (counts.sum(axis=-1, keepdims=True) + mass)
+    return np.asarray((counts + mass * lower) / (counts.sum(axis=-1, keepdims=True) + mass))
 
 
 def _witten_bell(counts: Floats, lower: Floats, amount: float | None) -> Floats:
     different = (counts > 0).sum(axis=-1, keepdims=True) + 1
-    return (counts + different * lower) / (counts.sum(axis=-1, keepdims=True) + different)
+    return np.asarray((counts + different * lower) / (counts.sum(axis=-1, keepdims=True) + different))
 
 
-def _discounted(counts: Floats, lower: Floats, amount: float | None) -> Floats:
+def _discount(counts: Floats, lower: Floats, amount: float | None) -> Floats:
     once, twice = ((np.ceil(counts) == times).sum() for times in (1, 2))
     discount = (once + 0.5) / (once + 2 * twice + 1) if amount is None else amount
-    kept = np.maximum(counts - discount, 0)
-    taken = (counts - kept).sum(axis=-1, keepdims=True)
-    return relative(kept + taken * lower, lower)
+    rest = np.maximum(counts - discount, 0)
+    mass = (counts - rest).sum(axis=-1, keepdims=True)
+    return relative(rest + mass * lower, lower)
 
 
-def _interpolated(levels: Sequence[Floats], base: Floats) -> Floats:
+def _interpolate(levels: Sequence[Floats], base: Floats) -> Floats:
     votes = np.ones(len(levels) + 1)
     longest = np.asarray(levels[0], float)
     seen = longest > 0
@@ -123,7 +136,7 @@ def _interpolated(levels: Sequence[Floats], base: Floats) -> Floats:
     for counts, weight in zip(reversed(levels), weights[-2::-1], strict=True):
         probabilities = relative(np.asarray(counts, float), probabilities)
         mixed = mixed + weight * probabilities
-    return mixed
+    return np.asarray(mixed)
 
 
 def _without_one(counts: Floats, shape: tuple[int, ...]) -> Floats:
@@ -138,5 +151,5 @@ _STEPS: Mapping[str, Callable[[Floats, Floats, float | None], Floats]] = {
     "none": lambda counts, lower, amount: relative(counts, lower),
     "additive": _additive,
     "witten-bell": _witten_bell,
-    "absolute-discounting": _discounted,
+    "absolute-discounting": _discount,
 }

@@ -6,9 +6,9 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from ilpinfer.models.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, Values, WordAttribute
-from ilpinfer.models.contexts import CONTEXT_ATTRIBUTES, Column, phrases, seen
-from ilpinfer.models.line_breaks import kept
+from ilpinfer.models.crf.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, Values, WordAttribute
+from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, Column, phrases, seen
+from ilpinfer.models.crf.line_breaks import kept
 
 Features = list[list[str]]
 """Names of the features that hold at each of T tokens."""

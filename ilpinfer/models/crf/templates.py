@@ -19,9 +19,9 @@ from formulations.rulefiles.loading import LARGEST
 from formulations.rulefiles.reader import read_words
 from formulations.rulefiles.toml_text import locate, syntax_place
 from formulations.tokens.regular_expressions import Expression
-from ilpinfer.models.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, WordAttribute
-from ilpinfer.models.contexts import CONTEXT_ATTRIBUTES, PLACES, Column
-from ilpinfer.models.features import (
+from ilpinfer.models.crf.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, WordAttribute
+from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, PLACES, Column
+from ilpinfer.models.crf.features import (
     Atom,
     Conjunction,
     ContextAttribute,
@@ -30,7 +30,7 @@ from ilpinfer.models.features import (
     in_phrases,
     in_words,
 )
-from ilpinfer.models.token_rules import demanding
+from ilpinfer.models.crf.token_rules import demanding
 
 TOP = ("title", "source", "features", "words", "patterns", "phrases", "around", "rules")
 FARTHEST = 20

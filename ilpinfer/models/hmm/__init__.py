@@ -1,0 +1,6 @@
+"""Hidden Markov models of first and second order, counted from labelled sequences or learnt from texts alone."""
+
+from ilpinfer.models.hmm.first_order import HMM
+from ilpinfer.models.hmm.second_order import SecondOrderHMM
+
+__all__ = ["HMM", "SecondOrderHMM"]

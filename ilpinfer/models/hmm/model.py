@@ -1,0 +1,142 @@
+"""What hidden Markov models of first and second order have in common: counts, files and words."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from formulations import LabelSet, Trellis
+from formulations.dtypes import Floats, Integers
+from ilpinfer.models import plain_values
+from ilpinfer.models.files import save_body
+from ilpinfer.models.hmm.emissions import Emissions
+from ilpinfer.models.hmm.smoothing import Smoothing, read_smoothing, smoothing_named
+from ilpinfer.models.hmm.vocabulary import Vocabulary, vocabulary_named
+from ilpinfer.models.sequences import encode
+
+KEYS = ("labels", "scheme", "smoothing", "start", "end", "transitions", "emissions")
+"""What a model file holds."""
+TENTH = Smoothing("additive", 0.1)
+
+
+@dataclass(frozen=True, eq=False)
+class CountedHMM(ABC):
+    """P(y) P(x | y) of smoothed counts; `HMM` and `SecondOrderHMM` say what a label depends on.
+
+    Parameters
+    ----------
+    labels : K labels; begin and inside are states of their own where the labels are BIO
+    start : (K,) counts of first labels
+    end : (K,) counts of last labels, or None for a model without an end
+    transitions : counts of labels by the labels before them
+    emissions : counts of words, with their smoothing
+    smoothing : of start, transitions and end. Shorter contexts are fewer labels before, none, and then all labels alike
+    """
+
+    labels: LabelSet
+    start: Floats
+    end: Floats | None
+    transitions: Floats
+    emissions: Emissions
+    smoothing: Smoothing = TENTH
+
+    FORMAT: ClassVar[str]
+    VERSION: ClassVar[int]
+
+    @classmethod
+    def _count(
+        cls,
+        sequences: Iterable[tuple[Sequence[str], Sequence[str]]],
+        scheme: str,
+        labels: Sequence[str] | None,
+        emissions: Smoothing | str,
+        transitions: Smoothing | str,
+        vocabulary: Vocabulary | str,
+        ends: bool = True,
+    ) -> Self:
+        label_set, texts, ids = encode(sequences, scheme, labels)
+        K = len(label_set)
+        start, end, counts = np.zeros(K), np.zeros(K), np.zeros(cls._shape(K))
+        for y in ids:
+            start[y[0]] += 1
+            end[y[-1]] += 1
+            np.add.at(counts, cls._steps(y), 1)
+        words = Emissions.count(texts, ids, K, smoothing_named(emissions), vocabulary_named(vocabulary))
+        return cls(label_set, start, end if ends else None, counts, words, smoothing_named(transitions))
+
+    @staticmethod
+    @abstractmethod
+    def _shape(K: int) -> tuple[int, ...]:
+        """The shape of `transitions`."""
+
+    @staticmethod
+    @abstractmethod
+    def _steps(ids: Integers) -> tuple[Integers, ...]:
+        """The places in `transitions` of the T-1 steps of a labelling (T,)."""
+
+    @abstractmethod
+    def trellis(self, tokens: Sequence[str]) -> Trellis:
+        """Joint log probabilities of tokens and labels, in nats; ValueError where there is no token."""
+
+    @abstractmethod
+    def _transitions_body(self) -> list[Any]:
+        """The counts of transitions as plain values."""
+
+    @classmethod
+    @abstractmethod
+    def _read_transitions(cls, value: Any, K: int) -> Floats:
+        """The counts that `_transitions_body` has written; ValueError for other values."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """V words that training has seen."""
+        return self.emissions.words
+
+    @property
+    def size(self) -> str:
+        """How much it holds."""
+        return f"{len(self.words)} words"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.labels)} labels, {self.labels.scheme}, {self.size})"
+
+    def save(self, path: str | Path) -> None:
+        """Write the counts as JSON, whole or not at all."""
+        body = {
+            "labels": list(self.labels.names),
+            "scheme": self.labels.scheme,
+            "smoothing": [self.smoothing.method, self.smoothing.amount],
+            "start": self.start.tolist(),
+            "end": None if self.end is None else self.end.tolist(),
+            "transitions": self._transitions_body(),
+            "emissions": self.emissions.body(),
+        }
+        save_body(path, self.FORMAT, self.VERSION, body)
+
+    @classmethod
+    def from_body(cls, body: dict[str, Any]) -> Self:
+        """From the plain values that `save` has written; ValueError for others."""
+        plain_values.table(body, KEYS, "the model")
+        labels = plain_values.label_set(body)
+        K = len(labels)
+        return cls(
+            labels,
+            plain_values.counts(body["start"], (K,), "start"),
+            cls._read_end(body["end"], K),
+            cls._read_transitions(body["transitions"], K),
+            Emissions.from_body(body["emissions"], K),
+            read_smoothing(body["smoothing"], "smoothing"),
+        )
+
+    @classmethod
+    def _read_end(cls, value: Any, K: int) -> Floats | None:
+        return plain_values.counts(value, (K,), "end")
+
+
+def check_tokens(tokens: Sequence[str]) -> None:
+    """Raise ValueError where there is no token."""
+    if not tokens:
+        raise ValueError("an empty sequence has no labelling: expected at least one token")

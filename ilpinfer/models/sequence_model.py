@@ -1,0 +1,36 @@
+"""What commands, pipelines and decoders expect of a model."""
+
+from pathlib import Path
+from typing import Protocol
+
+from formulations import LabelSet, Trellis
+
+
+class SequenceModel(Protocol):
+    """A model that scores the labellings of tokens.
+
+    A model of first order whose scores depend on single tokens also has `token_scores`, a
+    `formulations.problem.token_scores.TokenScores`: a `Decoder` then computes the scores of each distinct token once.
+    """
+
+    @property
+    def labels(self) -> LabelSet:
+        """K labels."""
+        ...
+
+    def trellis(self, tokens: tuple[str, ...]) -> Trellis:
+        """Scores of T tokens, in nats."""
+        ...
+
+
+class TrainedModel(SequenceModel, Protocol):
+    """A model that can be written to a file."""
+
+    @property
+    def size(self) -> str:
+        """How much it holds, such as `120 words`."""
+        ...
+
+    def save(self, path: str | Path) -> None:
+        """Write a file that `load_model` reads, whole or not at all."""
+        ...

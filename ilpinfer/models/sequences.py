@@ -1,0 +1,77 @@
+"""Labelled sequences that models learn from: their checks, and their labels as ids."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from formulations import LabelSet
+from formulations.dtypes import Integers
+from formulations.labels import schemes
+from formulations.labels.label_set import OUTSIDE
+from formulations.messages import suggestion
+
+Labelled = tuple[Sequence[str], Sequence[str]]
+"""Tokens and labels of a sequence."""
+
+
+def encode(
+    sequences: Iterable[Labelled], scheme: str = "", names: Sequence[str] | None = None
+) -> tuple[LabelSet, list[tuple[str, ...]], list[Integers]]:
+    """Labels, tokens and label ids of labelled sequences.
+
+    Parameters
+    ----------
+    sequences : tokens and as many labels
+    scheme : of the labels; inferred where it is empty
+    names : all labels, in order; those that occur, sorted, where not given
+
+    Raises
+    ------
+    ValueError
+        where there is no sequence, an empty one, one with more tokens than labels or fewer, a label that `names` lacks,
+        and where some labels have a prefix and others have none, unless a scheme is named.
+
+    Examples
+    --------
+    >>> labels, texts, ids = encode([(["Ada", "1815"], ["name", "year"])])
+    >>> labels.names, texts, ids[0].tolist()
+    (('name', 'year'), [('Ada', '1815')], [0, 1])
+    """
+    pairs = [(tuple(tokens), tuple(labels)) for tokens, labels in sequences]
+    texts = check_texts(tokens for tokens, _ in pairs)
+    for number, (tokens, labels) in enumerate(pairs):
+        if len(tokens) != len(labels):
+            raise ValueError(f"sequence {number} has {len(labels)} labels for {len(tokens)} tokens")
+    occurring = sorted({label for _, labels in pairs for label in labels})
+    known = occurring if names is None else list(names)
+    for label in occurring:
+        if label not in known:
+            raise ValueError(f"label {label!r} is not among the labels given{suggestion(label, known)}")
+    if not scheme and (mixture := mixed_scheme(known)):
+        raise ValueError(
+            f"mixed label schemes: {mixture[0]!r} has a prefix and {mixture[1]!r} has none; mend the labels, or name the "
+            'scheme "plain" to take them as they are'
+        )
+    label_set = LabelSet(tuple(known), scheme)
+    index = {name: k for k, name in enumerate(label_set.names)}
+    ids = [np.array([index[label] for label in labels], np.int64) for _, labels in pairs]
+    return label_set, texts, ids
+
+
+def check_texts(texts: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Token sequences, none of them empty; ValueError where there is none."""
+    result = [tuple(text) for text in texts]
+    if not result:
+        raise ValueError("no sequences to train on")
+    for number, text in enumerate(result):
+        if not text:
+            raise ValueError(f"sequence {number} is empty: leave it out")
+    return result
+
+
+def mixed_scheme(names: Iterable[str]) -> tuple[str, str] | None:
+    """A label with a BIO prefix and one without, where there are both: a slip that would make all labels plain."""
+    scheme_of = {name: schemes.infer([name]) for name in names if name != OUTSIDE}
+    marked = next((name for name, scheme in scheme_of.items() if scheme == "bio"), None)
+    bare = next((name for name, scheme in scheme_of.items() if scheme == "plain"), None)
+    return None if marked is None or bare is None else (marked, bare)
