@@ -70,6 +70,12 @@ class AtMostRuns(_Counting):
     Parameters
     ----------
     n : how many are allowed
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.at_most_runs("title", 1).violations(["title", "author", "title", "title"])
+    1
     """
 
     n: int = 1

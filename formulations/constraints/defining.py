@@ -57,14 +57,31 @@ def define(
     linear: str = "",
     groups: Sequence[Group] = (),
 ) -> Callable[..., Rule]:
-    """A template from a formula: `define("a_before_b", ["A", "B"], logic="forall t: B(t) -> exists s < t: A(s)")`.
+    """Define a template by a formula or an inequality.
 
-    Returns the function that makes its rules: fields for the parameters, then what every rule has by keyword.
+    Parameters
+    ----------
+    name : of the template
+    parameters : names in the text that stand for fields, labels or groups
+    logic, linear : the text, as for the templates `logic` and `linear`; one of the two
+    groups : groups that the text may name
+
+    Returns
+    -------
+    The function that makes its rules: fields for the parameters, then the parameters of every rule by keyword.
 
     Raises
     ------
     ValueError
-        for a name that is taken, or a text that cannot be used.
+        for a name that is in use, or a text that cannot be used.
+
+    Examples
+    --------
+    >>> before = define("before", ["A", "B"], logic="forall t: B(t) -> exists s < t: A(s)")
+    >>> before("author", "title", penalty=1.5)
+    Rule('before(author, title)', penalty=1.5)
+    >>> before("author", "title").violations(["title", "author", "title"])
+    1
     """
     if bool(logic) == bool(linear):
         raise ValueError(f"{name}: give either logic or linear")

@@ -6,15 +6,16 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from formulations.automata.circuit import Gates, by_token, parts_of
+from formulations.automata.circuit import by_token, parts_of
 from formulations.automata.component import Component
+from formulations.automata.gates import Gates
 from formulations.automata.sums import bounded
 from formulations.automata.windows import LATER, StepChoice, UnboundComponent
 from formulations.constraints.rule import maker
 from formulations.constraints.steps import sum_component
 from formulations.constraints.template import Template, Trial, bind_selector, template
+from formulations.dtypes import Booleans, Integers
 from formulations.labels import schemes
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
@@ -122,6 +123,12 @@ class Linear(Text):
     ----------
     text : the inequality
     groups : groups that it may name
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.linear("2*runs(title) - tokens(note) <= 3").violations(["title", "note", "title"])
+    0
     """
 
     form: ClassVar[str] = "linear"
@@ -144,10 +151,10 @@ class Linear(Text):
 
     def _tables(
         self, labels: LabelSet, tokens: Sequence[str], inequality: ast.Inequality
-    ) -> dict[int, NDArray[np.int64]]:
+    ) -> dict[int, Integers]:
         """What each step into a token adds to the sum."""
         K, grounder = len(labels), Grounder(labels, tokens, Gates(len(labels)))
-        total: dict[int, NDArray[np.int64]] = {}
+        total: dict[int, Integers] = {}
         for token in range(len(tokens)):
             table = np.zeros((K if token else 1, K), np.int64)
             for term in inequality.terms:
@@ -155,7 +162,7 @@ class Linear(Text):
             total[token] = table
         return total
 
-    def _truth(self, grounder: Grounder, term: ast.Term, token: int) -> NDArray[np.bool_]:
+    def _truth(self, grounder: Grounder, term: ast.Term, token: int) -> Booleans:
         gates = grounder.gates
         node = grounder.node(term.formula, {term.variable: token})
         if node > 1 and (
@@ -199,6 +206,13 @@ class Logic(Text):
     text : the formula
     groups : groups that it may name
     named : formulas that it may call
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> rule = C.logic("forall t: title(t) -> exists s < t: author(s)")
+    >>> rule.violations(["title", "author", "title"])
+    1
     """
 
     form: ClassVar[str] = "logic"

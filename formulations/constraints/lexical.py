@@ -54,6 +54,13 @@ class TagAt(_Required):
     ----------
     previous, following : what the token before and after must match, a `tokens(...)`; one that does not exist
         does not match
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> rule = C.tag_at("date", token_class="year", previous=C.tokens(["in"]))
+    >>> rule.violations(["O", "O"], tokens=["in", "1998"])
+    1
     """
 
     previous: TokenPattern | None = None

@@ -54,6 +54,12 @@ class RequiresBefore(Template):
     ----------
     earlier : the field that must come first
     field : the field whose runs are checked
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.requires_before("author", "title").violations(["title", "author"])
+    1
     """
 
     earlier: Selector

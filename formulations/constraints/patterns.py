@@ -6,13 +6,13 @@ from functools import cached_property, lru_cache, partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.automata.machine import Automaton
 from formulations.automata.windows import UnboundComponent
 from formulations.constraints.rule import maker
 from formulations.constraints.steps import automaton_component, everywhere
 from formulations.constraints.template import Template, Trial, bind_selector, template
+from formulations.dtypes import Booleans, Integers
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import Group, Selector, alternatives
@@ -36,6 +36,12 @@ class Matches(Template):
     regex : over fields, labels and groups; quoted where they are not plain words
     over : "tokens", a name for each token, or "runs", a name for token 0 and for each token at which a change happens
     groups : groups that it may name
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.matches("author+ title+ O*").violations(["author", "title", "author"])
+    1
     """
 
     regex: str
@@ -100,9 +106,7 @@ matches = maker(Matches)
 
 
 @lru_cache(maxsize=256)
-def _automaton(
-    statement: Matches, labels: LabelSet
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+def _automaton(statement: Matches, labels: LabelSet) -> tuple[Integers, Integers, Booleans]:
     """The symbol of each label (K,), and the automaton over symbols."""
     statement.check(labels)
     names = statement._names

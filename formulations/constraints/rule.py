@@ -46,6 +46,17 @@ class Rule:
     partial : "forced" lets searches evaluate it on prefixes even where that loses solutions (Stokman 2011,
         section 4.1, where rules are marked by hand); decided from the rule's form where not given
     reason : why the rule is there
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> rule = C.requires_before("author", "title", penalty=2)
+    >>> rule
+    Rule('requires_before(author, title)', penalty=2)
+    >>> rule.violations(["title", "author", "title"])
+    1
+    >>> rule.statement.field
+    'title'
     """
 
     statement: Template
@@ -195,9 +206,13 @@ class Rule:
     def violations(
         self, labelling: Sequence[str], tokens: Sequence[str] | None = None, labels: LabelSet | None = None
     ) -> int:
-        """How often a labelling, given by names, breaks the rule.
+        """How often a labelling breaks the rule.
 
-        `labels` says which labels and which scheme there are; the labelling's own names where not given.
+        Parameters
+        ----------
+        labelling : T label names
+        tokens : T texts; empty ones where not given
+        labels : the labels and their scheme; those of the labelling where not given
         """
         view = labels or LabelSet(tuple(dict.fromkeys(labelling)))
         words = [""] * len(labelling) if tokens is None else tokens
@@ -220,6 +235,12 @@ def maker(statement: str | Callable[..., Template]) -> Callable[..., Rule]:
     Parameters
     ----------
     statement : the class of the template, from which type checkers know the parameters; or its name
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.maker("at_most_runs")("title", 2)
+    Rule('at_most_runs(title, 2)', hard)
     """
     template = TEMPLATES[statement] if isinstance(statement, str) else cast(type[Template], statement)
 
