@@ -8,16 +8,18 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Grid = NDArray[np.int64]
+from formulations.dtypes import Booleans, Floats, Integers
+
+Grid = Integers
 
 UNITS_PER_NAT = 2**20
 LIMIT = 2**31 * UNITS_PER_NAT
 """Largest total that input may reach: 2^31 nats, in units."""
 
 SPARE = 2**24 * UNITS_PER_NAT
-"""What weights and penalties of rules may come to, in units, without being counted in that total."""
+"""Largest sum of weights and penalties of rules that does not count towards that total, in units."""
 
 FORBIDDEN = -(2**60)
 """Stands for -inf. Whatever lies below `FORBIDDEN // 2` counts as forbidden."""
@@ -69,7 +71,7 @@ def nats(units: int | np.integer[Any]) -> float:
     return -math.inf if is_forbidden(units) else int(units) / UNITS_PER_NAT
 
 
-def all_nats(units: Grid) -> NDArray[np.float64]:
+def all_nats(units: Grid) -> Floats:
     """An array of units as nats, -inf where forbidden."""
     return np.where(is_forbidden(units), -np.inf, units / UNITS_PER_NAT)
 
@@ -88,15 +90,18 @@ def add(*terms: Grid) -> Grid:
     return total
 
 
-def check_total(parts: list[tuple[str, Grid, int | Grid]], extra: int = 0) -> None:
+def check_total(terms: list[tuple[str, Grid, int | Grid]], extra: int = 0) -> None:
     """Refuse input whose total could pass 2^31 nats.
 
-    Each part is a name, an array and how often a labelling uses an entry of it: a number for the array as a
-    whole, or one for each first index.
+    Parameters
+    ----------
+    terms : for each array its name, and how many of its entries a labelling uses: one number for the whole array, or one
+        for each first index
+    extra : units to add to the total
     """
     total = extra
     largest = (0, "")
-    for name, array, times in parts:
+    for name, array, times in terms:
         if array.size == 0:
             continue
         size = np.where(is_forbidden(array), 0, np.abs(array))
@@ -114,7 +119,7 @@ def check_total(parts: list[tuple[str, Grid, int | Grid]], extra: int = 0) -> No
         )
 
 
-def _floats(values: ArrayLike, what: str) -> NDArray[np.float64]:
+def _floats(values: ArrayLike, what: str) -> Floats:
     try:
         array = np.asarray(values)
     except (TypeError, ValueError) as error:
@@ -147,10 +152,10 @@ def _number(value: float, what: str) -> float:
     return number
 
 
-def _index(mask: NDArray[np.bool_]) -> str:
+def _index(mask: Booleans) -> str:
     where = np.argwhere(mask)
     return f"[{', '.join(str(i) for i in where[0])}]" if mask.ndim else ""
 
 
-def _place(what: str, mask: NDArray[np.bool_]) -> str:
+def _place(what: str, mask: Booleans) -> str:
     return what + _index(mask)

@@ -1,4 +1,4 @@
-"""What the parameters of templates and features may be: each declared type checks, once, for Python and for files."""
+"""Types of the parameters of templates and features: how values of each are checked, and its JSON Schema."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -12,6 +12,8 @@ from formulations.messages import brief, cut, suggestion
 
 KEY = object()
 """At the end of a path into a file: the key itself, rather than its value."""
+KeyPath = tuple[object, ...]
+"""The way to a value in a document: keys of tables, numbers of list elements."""
 Position = Annotated[int, "position"]
 """A token by its number; negative numbers count from the end."""
 
@@ -25,7 +27,7 @@ class ParameterError(InferenceError, ValueError):
 
 
 class Words(tuple[str, ...]):
-    """Words, and the file that they were read from, which counts for nothing but how they are shown."""
+    """Words, and the file that they were read from, by which they are shown."""
 
     source: str = ""
 
@@ -43,9 +45,9 @@ class Kind:
 
     Parameters
     ----------
-    check : the value as it is kept, given the value and the parameter's name; raises ParameterError
-    schema : the JSON Schema of what files may say
-    names_fields : whether values are fields, labels or groups
+    check : returns the value in its normal form, given it and the parameter's name; raises ParameterError
+    schema : the JSON Schema of the value in files
+    names_fields : whether values name fields, labels or groups
     always_shown : whether names of rules show the value even where it is the default
     """
 
@@ -55,7 +57,7 @@ class Kind:
     always_shown: bool = False
 
 
-def whole(value: Any, what: str, least: int = 0) -> int:
+def whole_number(value: Any, what: str, least: int = 0) -> int:
     """The value, which has to be a whole number of at most 2^31."""
     if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= 2**31:
         from_where = "" if least else " from 0"
@@ -64,7 +66,7 @@ def whole(value: Any, what: str, least: int = 0) -> int:
 
 
 def _position(value: Any, what: str) -> int:
-    return whole(value, what, -(2**31))
+    return whole_number(value, what, -(2**31))
 
 
 def _number(value: Any, what: str) -> Any:
@@ -73,7 +75,7 @@ def _number(value: Any, what: str) -> Any:
     return value
 
 
-def _truth(value: Any, what: str) -> bool:
+def _boolean(value: Any, what: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ParameterError(f"{what} is {brief(value)}; expected true or false")
     return bool(value)
@@ -102,10 +104,10 @@ def words(value: Any, what: str) -> Words:
 _TEXT = {"type": "string"}
 WORDS = Kind(words, {"$ref": "#/definitions/words"})
 KINDS: dict[Any, Kind] = {
-    int: Kind(whole, {"type": "integer", "minimum": 0}, always_shown=True),
+    int: Kind(whole_number, {"type": "integer", "minimum": 0}, always_shown=True),
     Position: Kind(_position, {"type": "integer"}, always_shown=True),
     float: Kind(_number, {"type": "number"}),
-    bool: Kind(_truth, {"type": "boolean"}),
+    bool: Kind(_boolean, {"type": "boolean"}),
     str: Kind(text, _TEXT),
     Sequence[str]: WORDS,
     tuple[str, ...]: WORDS,
@@ -160,7 +162,7 @@ def _choice(options: Sequence[str]) -> Kind:
 
 
 def check_parameters(record: Any) -> None:
-    """Check every parameter of a frozen dataclass, and keep it in its normal form.
+    """Check every parameter of a frozen dataclass, and bring it into its normal form.
 
     Raises
     ------

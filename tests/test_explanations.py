@@ -188,7 +188,9 @@ def feasible(instance, result) -> bool:
 @given(instances(st.floats(-3, 3), 3), st.data())
 def test_conflicts_are_minimal_and_relaxations_are_cheapest(instance, data):
     result = data.draw(st.lists(cases(instance.trellis.labels, st.just(math.inf)), min_size=2, max_size=4))
-    result = [case for case in result if not dict(case.rule.statement.demands(instance.trellis.tokens))]
+    result = [
+        case for case in result if not dict(case.rule.statement.required_fields(instance.trellis.tokens))
+    ]
     assume(result and not feasible(instance, result))
     rules = [
         C.Rule(c.rule.statement, c.rule.penalty, c.rule.distance, f"r{i}", c.rule.scope)
@@ -216,7 +218,7 @@ def test_conflicts_are_minimal_and_relaxations_are_cheapest(instance, data):
 def test_relaxations_are_cheapest_where_rules_count_tokens_to_relabel(instance, data):
     labels, tokens = instance.trellis.labels, instance.trellis.tokens
     result = data.draw(st.lists(cases(labels, st.just(math.inf)), min_size=2, max_size=4))
-    result = [case for case in result if not dict(case.rule.statement.demands(tokens))]
+    result = [case for case in result if not dict(case.rule.statement.required_fields(tokens))]
     everything = [(y, instance.names(y)) for y in oracles.labellings(*instance.shape)]
     counts = []
     for case in result:

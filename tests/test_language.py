@@ -192,7 +192,7 @@ def test_templates_of_one_s_own_in_python():
 
 
 def test_a_class_of_one_s_own():
-    from formulations.constraints.steps import broken_where, everywhere
+    from formulations.constraints.steps import everywhere, violations_at
 
     try:
 
@@ -203,7 +203,7 @@ def test_a_class_of_one_s_own():
             field: str
 
             def components(self, labels):
-                return [broken_where(everywhere(labels.field(self.field).member[None, :]))]
+                return [violations_at(everywhere(labels.field(self.field).member[None, :]))]
 
             def trials(self, reading):
                 return [C.Trial((t,), 1) for t in reading.positions(self.field)]

@@ -31,7 +31,7 @@ class Consistent(Matching):
     """
 
     same: Literal["token", "lower"] = "token"
-    _usual = TokenPattern(pattern=r".*[^\W_].*")
+    _default = TokenPattern(pattern=r".*[^\W_].*")
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Agreement]:
         fields = [strip(name, labels.scheme) for name in labels.names]

@@ -12,7 +12,7 @@ from formulations.automata.sums import bounded
 from formulations.automata.windows import UnboundComponent, fits
 from formulations.constraints.matching import Matching
 from formulations.constraints.rule import maker
-from formulations.constraints.steps import begins, members, only_at, within
+from formulations.constraints.steps import begins, members, only_at, sum_component
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
@@ -52,7 +52,7 @@ class _Counting(Template):
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         steps = begins if self._of_runs else members
-        return [within(steps(labels.field(self.field)), *self._range())]
+        return [sum_component(steps(labels.field(self.field)), *self._range())]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         low, high = self._range()
@@ -70,6 +70,12 @@ class AtMostRuns(_Counting):
     Parameters
     ----------
     n : how many are allowed
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.at_most_runs("title", 1).violations(["title", "author", "title", "title"])
+    1
     """
 
     n: int = 1
@@ -214,7 +220,7 @@ class AllDifferent(Matching):
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         matching = fits(self.pattern_of_tokens)
         fields = [labels.field(field) for field in self._fields()]
-        return [within(only_at(f.member[None, :], matching), None, 1) for f in fields]
+        return [sum_component(only_at(f.member[None, :], matching), None, 1) for f in fields]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for field in self._fields():

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from formulations.constraints.formulas import defined
-from formulations.constraints.rule import COMMON, Rule, common_parameters
+from formulations.constraints.formulas import apply_template
+from formulations.constraints.rule import COMMON, Rule, pop_common
 from formulations.constraints.template import TEMPLATES
 from formulations.labels.selectors import Group, Selector
 from formulations.logic.names import POSITIONS
@@ -43,10 +43,10 @@ def named_formula(
             raise ValueError(f"{word!r} means something already: choose another name for the {what}")
     if len(set(parameters)) < len(parameters):
         raise ValueError(f"two parameters of {name} have the same name")
-    made = NamedFormula(name, tuple(parameters), text)
-    check_named_formulas([made], "inequality" if kind == "linear" else "formula")
-    check_body(made, kind, resolve, {f.name: f for f in named})
-    return made
+    formula = NamedFormula(name, tuple(parameters), text)
+    check_named_formulas([formula], "inequality" if kind == "linear" else "formula")
+    check_body(formula, kind, resolve, {f.name: f for f in named})
+    return formula
 
 
 def define(
@@ -57,30 +57,49 @@ def define(
     linear: str = "",
     groups: Sequence[Group] = (),
 ) -> Callable[..., Rule]:
-    """A template made of a formula: `define("a_before_b", ["A", "B"], logic="forall t: B(t) -> exists s < t: A(s)")`.
+    """Define a template by a formula or an inequality.
 
-    Returns the function that makes its rules: fields for the parameters, then what every rule has by keyword.
+    Parameters
+    ----------
+    name : of the template
+    parameters : names in the text that stand for fields, labels or groups
+    logic, linear : the text, as for the templates `logic` and `linear`; one of the two
+    groups : groups that the text may name
+
+    Returns
+    -------
+    The function that makes its rules: fields for the parameters, then the parameters of every rule by keyword.
 
     Raises
     ------
     ValueError
-        for a name that is taken, or a text that cannot be used.
+        for a name that is in use, or a text that cannot be used.
+
+    Examples
+    --------
+    >>> before = define("before", ["A", "B"], logic="forall t: B(t) -> exists s < t: A(s)")
+    >>> before("author", "title", penalty=1.5)
+    Rule('before(author, title)', penalty=1.5)
+    >>> before("author", "title").violations(["title", "author", "title"])
+    1
     """
     if bool(logic) == bool(linear):
         raise ValueError(f"{name}: give either logic or linear")
     kind = "linear" if linear else "logic"
     by_name = {group.name: group for group in groups}
-    made = named_formula(name, parameters, linear or logic, kind, lambda word: by_name.get(word, word))
+    formula = named_formula(name, parameters, linear or logic, kind, lambda word: by_name.get(word, word))
     usage = f"{name}({', '.join(parameters)})"
 
     def make(*values: Selector, **arguments: Any) -> Rule:
-        common = common_parameters(arguments)
+        common = pop_common(arguments)
         rest = parameters[len(values) :]
         if sorted(rest) != sorted(arguments):
-            given = ", ".join([*map(str, values), *arguments])
-            raise ValueError(f"{len(values) + len(arguments)} arguments ({given}); expected {usage}")
+            received = ", ".join([*map(str, values), *arguments])
+            raise ValueError(f"{len(values) + len(arguments)} arguments ({received}); expected {usage}")
         chosen = (*values, *(arguments[parameter] for parameter in rest))
-        statement = defined(made, chosen, tuple(groups), (made,) if kind == "logic" else (), kind)
+        statement = apply_template(
+            formula, chosen, tuple(groups), (formula,) if kind == "logic" else (), kind
+        )
         return Rule(statement, **common)
 
     make.__name__ = make.__qualname__ = name

@@ -83,5 +83,11 @@ def feature(
     name: str = "",
     reason: str = "",
 ) -> Feature:
-    """A signed weight on label, edge or token predicates; see `Feature`."""
+    """A signed weight on label, edge or token predicates; see `Feature`.
+
+    Examples
+    --------
+    >>> feature(from_="title", to="author", weight=0.5).title
+    'feature title → author'
+    """
     return Feature(weight, label, from_, to, words, pattern, ignore_case, name, reason)

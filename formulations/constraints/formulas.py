@@ -6,15 +6,16 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from formulations.automata.circuit import Gates, by_token, parts_of
+from formulations.automata.circuit import by_token, parts_of
 from formulations.automata.component import Component
+from formulations.automata.gates import Gates
 from formulations.automata.sums import bounded
 from formulations.automata.windows import LATER, StepChoice, UnboundComponent
 from formulations.constraints.rule import maker
-from formulations.constraints.steps import within
-from formulations.constraints.template import Template, Trial, bound, template
+from formulations.constraints.steps import sum_component
+from formulations.constraints.template import Template, Trial, bind_selector, template
+from formulations.dtypes import Booleans, Integers
 from formulations.labels import schemes
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
@@ -38,7 +39,7 @@ class Text(Template):
     groups : groups that the text may name
     named : formulas that the text may call
     arguments : names that stand for something else
-    template : what users have defined with this text, where the arguments are for its parameters
+    template : the user's template with this text, where the arguments are for its parameters
     """
 
     text: str
@@ -53,7 +54,7 @@ class Text(Template):
             object.__setattr__(self, "rule_name", self.template.name)
 
     def read(self, known: LabelSet | None = None) -> Any:
-        """The text's records; where labels are given, every name must be one of them.
+        """The formula or inequality of the text; where labels are given, every name must be one of theirs.
 
         Raises
         ------
@@ -65,27 +66,27 @@ class Text(Template):
     def words(self) -> list[str]:
         """The names of fields, labels and groups that the text mentions."""
         result: dict[str, Selector] = {}
-        self._parsed(lambda word: result.setdefault(word, word))
+        self._parse(lambda word: result.setdefault(word, word))
         return list(result)
 
-    def _parsed(self, resolve: Callable[[str], Selector]) -> Any:
+    def _parse(self, resolve: Callable[[str], Selector]) -> Any:
         return read(self.form, self.text, resolve, {f.name: f for f in self.named}, dict(self.arguments))
 
     def bind(self, names: Mapping[str, Selector]) -> Template:
-        groups = tuple(bound(group, names) for group in self.groups)
-        given = tuple((name, bound(value, names)) for name, value in self.arguments)
+        groups = tuple(bind_selector(group, names) for group in self.groups)
+        arguments = tuple((name, bind_selector(value, names)) for name, value in self.arguments)
         free = () if self.template else names.items()
-        return replace(self, groups=groups, arguments=(*given, *free))
+        return replace(self, groups=groups, arguments=(*arguments, *free))
 
     def selectors(self) -> list[Selector]:
         return [*(value for _, value in self.arguments), *self.groups]
 
     def sentence(self) -> str:
-        """The text, on one line; or what users have defined with it."""
+        """The text on one line; for a user's template its name with the arguments."""
         if self.template is not None:
             return f"{self.rule_name}({', '.join(str(value) for _, value in self.arguments)})"
-        given = ", ".join(f"{name} = {value}" for name, value in self.arguments)
-        return " ".join(self.text.split()) + (f" with {given}" if given else "")
+        arguments = ", ".join(f"{name} = {value}" for name, value in self.arguments)
+        return " ".join(self.text.split()) + (f" with {arguments}" if arguments else "")
 
 
 @lru_cache(maxsize=4096)
@@ -98,7 +99,7 @@ def _read(statement: Text, known: LabelSet | None) -> Any:
             known.field(result)
         return result
 
-    result = statement._parsed(resolve)
+    result = statement._parse(resolve)
     if known is not None:
         for name in semantics.labels_as_fields(result, known):
             field = schemes.strip(name, known.scheme)
@@ -122,6 +123,12 @@ class Linear(Text):
     ----------
     text : the inequality
     groups : groups that it may name
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.linear("2*runs(title) - tokens(note) <= 3").violations(["title", "note", "title"])
+    0
     """
 
     form: ClassVar[str] = "linear"
@@ -133,7 +140,7 @@ class Linear(Text):
         tables = self._tables(labels, ("", ""), inequality)
         steps = by_token(tables, len(labels), 2).values
         chosen = StepChoice(steps, (LATER,)) if len(steps) == 2 else StepChoice(steps)
-        return [within(chosen, inequality.low, inequality.high)]
+        return [sum_component(chosen, inequality.low, inequality.high)]
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Component]:
         if self.components(labels) is not None:
@@ -144,10 +151,10 @@ class Linear(Text):
 
     def _tables(
         self, labels: LabelSet, tokens: Sequence[str], inequality: ast.Inequality
-    ) -> dict[int, NDArray[np.int64]]:
+    ) -> dict[int, Integers]:
         """What each step into a token adds to the sum."""
         K, grounder = len(labels), Grounder(labels, tokens, Gates(len(labels)))
-        total: dict[int, NDArray[np.int64]] = {}
+        total: dict[int, Integers] = {}
         for token in range(len(tokens)):
             table = np.zeros((K if token else 1, K), np.int64)
             for term in inequality.terms:
@@ -155,7 +162,7 @@ class Linear(Text):
             total[token] = table
         return total
 
-    def _truth(self, grounder: Grounder, term: ast.Term, token: int) -> NDArray[np.bool_]:
+    def _truth(self, grounder: Grounder, term: ast.Term, token: int) -> Booleans:
         gates = grounder.gates
         node = grounder.node(term.formula, {term.variable: token})
         if node > 1 and (
@@ -199,6 +206,13 @@ class Logic(Text):
     text : the formula
     groups : groups that it may name
     named : formulas that it may call
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> rule = C.logic("forall t: title(t) -> exists s < t: author(s)")
+    >>> rule.violations(["title", "author", "title"])
+    1
     """
 
     form: ClassVar[str] = "logic"
@@ -228,14 +242,14 @@ def _vacuous(formula: ast.Formula, reading: Reading, environment: ast.Environmen
     return False
 
 
-def defined(
+def apply_template(
     formula: NamedFormula,
     values: Sequence[Selector],
     groups: tuple[Group, ...],
     named: tuple[NamedFormula, ...],
     kind: str,
 ) -> Text:
-    """A rule of a template that users have defined, with a field, label or group for each of its parameters.
+    """The statement of a user's template, with a field, label or group for each of its parameters.
 
     Parameters
     ----------
@@ -249,7 +263,7 @@ def defined(
         for more or fewer values than parameters, and for what names no field.
     """
     if len(values) != len(formula.parameters):
-        wanted = ", ".join(formula.parameters)
-        raise ValueError(f"{len(values)} arguments; expected {formula.name}({wanted})")
+        usage = f"{formula.name}({', '.join(formula.parameters)})"
+        raise ValueError(f"{len(values)} arguments; expected {usage}")
     arguments = tuple((p, selector(v, p)) for p, v in zip(formula.parameters, values, strict=True))
     return (Linear if kind == "linear" else Logic)(formula.text, groups, named, arguments, formula)

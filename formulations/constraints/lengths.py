@@ -10,7 +10,7 @@ import numpy as np
 from formulations.automata.machine import Automaton, automaton
 from formulations.automata.windows import StepChoice, UnboundComponent
 from formulations.constraints.rule import maker
-from formulations.constraints.steps import bits, counted_by, everywhere
+from formulations.constraints.steps import bits, counting_machine, everywhere
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
@@ -84,7 +84,7 @@ class _RunLength(Template):
     """1 where more are violations, -1 where fewer are."""
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        broken = counted_by(_too_long if self._sign > 0 else _too_short, self.n)
+        broken = counting_machine(_too_long if self._sign > 0 else _too_short, self.n)
         return [UnboundComponent(_begins_and_stays(labels, self.field), broken)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
@@ -136,7 +136,7 @@ class MaxGap(Template):
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         member = np.tile(labels.field(self.field).member, (len(labels) + 1, 1))
         steps = everywhere(bits(labels.field(self.other).begins, member))
-        return [UnboundComponent(steps, counted_by(_too_far, self.n))]
+        return [UnboundComponent(steps, counting_machine(_too_far, self.n))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         first = reading.positions(self.field)

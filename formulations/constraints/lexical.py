@@ -11,7 +11,7 @@ from formulations.automata.machine import Machine, local
 from formulations.automata.windows import Condition, UnboundComponent, Window, fits
 from formulations.constraints.matching import Matching
 from formulations.constraints.rule import maker
-from formulations.constraints.steps import at_tokens, broken_where, only_at
+from formulations.constraints.steps import at_tokens, only_at, violations_at
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
@@ -22,8 +22,8 @@ __all__ = ["contains_only", "right_before", "tag_at", "tag_phrases", "tag_sequen
 
 
 @dataclass(frozen=True)
-class _Tied(Matching):
-    """Tokens that belong to a field wherever a condition holds.
+class _Required(Matching):
+    """Tokens that must belong to a field wherever a condition holds.
 
     Parameters
     ----------
@@ -38,14 +38,14 @@ class _Tied(Matching):
         """Which tokens."""
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        return [broken_where(only_at(~labels.field(self.field).member[None, :], *self.condition))]
+        return [violations_at(only_at(~labels.field(self.field).member[None, :], *self.condition))]
 
-    def demand(self) -> tuple[Condition, Selector]:
+    def required_field(self) -> tuple[Condition, Selector]:
         return self.condition, self.field
 
 
 @template("tag_at")
-class TagAt(_Tied):
+class TagAt(_Required):
     """Every matching token belongs to the field. Each matching token outside it is a violation.
 
     Chang et al. 2007, Table 1, rules 4-11: words that are known to lie in a field.
@@ -54,6 +54,13 @@ class TagAt(_Tied):
     ----------
     previous, following : what the token before and after must match, a `tokens(...)`; one that does not exist
         does not match
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> rule = C.tag_at("date", token_class="year", previous=C.tokens(["in"]))
+    >>> rule.violations(["O", "O"], tokens=["in", "1998"])
+    1
     """
 
     previous: TokenPattern | None = None
@@ -76,7 +83,7 @@ tag_at = maker(TagAt)
 
 
 @template("right_before")
-class RightBefore(_Tied):
+class RightBefore(_Required):
     """The token before each matching token belongs to the field. Each such token outside it is a violation.
 
     A company before every ticker symbol (Liao et al. 2009, section 1). A match at token 0 binds nothing.
@@ -108,7 +115,7 @@ class ContainsOnly(Matching):
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         others = fits(self.pattern_of_tokens, holds=False)
-        return [broken_where(only_at(labels.field(self.field).member[None, :], others))]
+        return [violations_at(only_at(labels.field(self.field).member[None, :], others))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in reading.positions(self.field):
@@ -119,8 +126,8 @@ contains_only = maker(ContainsOnly)
 
 
 @dataclass(frozen=True)
-class _Stretches(Template):
-    """Stretches of tokens that lie in one run of a field.
+class _Spans(Template):
+    """Spans of tokens that lie in one run of a field.
 
     Parameters
     ----------
@@ -130,13 +137,13 @@ class _Stretches(Template):
     field: Selector
 
     @abstractmethod
-    def _stretches(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
-        """(first, last) token of each stretch."""
+    def _spans(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
+        """(first, last) token of each span."""
 
-    def _covered(self, tokens: Sequence[str]) -> tuple[set[int], set[int]]:
-        """Tokens of any stretch, and those that are not its first."""
+    def _span_tokens(self, tokens: Sequence[str]) -> tuple[set[int], set[int]]:
+        """The tokens of all spans, and those of them that are not the first of a span."""
         covered, inner = set[int](), set[int]()
-        for first, last in self._stretches(tokens):
+        for first, last in self._spans(tokens):
             covered.update(range(first, last + 1))
             inner.update(range(first + 1, last + 1))
         return covered, inner
@@ -146,22 +153,22 @@ class _Stretches(Template):
         outside = np.broadcast_to(~field.member, field.begins.shape)
         restarts = field.begins & np.concatenate([[False], field.member])[:, None]
         index = np.zeros(len(tokens), np.int64)
-        for step, covered in enumerate(self._covered(tokens), 1):
+        for step, covered in enumerate(self._span_tokens(tokens), 1):
             index[list(covered)] = step
         return [local(at_tokens([np.zeros_like(outside), outside, outside | restarts], index))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        covered, inner = self._covered(reading.tokens)
+        covered, inner = self._span_tokens(reading.tokens)
         for t in sorted(covered):
             restarts = t in inner and reading.has(t - 1, self.field) and reading.begins(t, self.field)
             yield Trial((t,), int(not reading.has(t, self.field) or restarts))
 
-    def demands(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
-        return dict.fromkeys(sorted(self._covered(tokens)[0]), self.field)
+    def required_fields(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
+        return dict.fromkeys(sorted(self._span_tokens(tokens)[0]), self.field)
 
 
 @template("tag_phrases")
-class TagPhrases(_Stretches):
+class TagPhrases(_Spans):
     """Wherever a listed phrase occurs, its tokens lie in one run of the field.
 
     A violation is each token of an occurrence outside the field, and each token but an occurrence's first at which one run
@@ -191,16 +198,16 @@ class TagPhrases(_Stretches):
     def _by_first(self) -> dict[str, set[tuple[str, ...]]]:
         result: dict[str, set[tuple[str, ...]]] = {}
         for phrase in self.phrases:
-            words = tuple(self._cased(word) for word in phrase.split())
+            words = tuple(self._fold_case(word) for word in phrase.split())
             if len(words) > self.longer_than:
                 result.setdefault(words[0], set()).add(words)
         return result
 
-    def _cased(self, token: str) -> str:
+    def _fold_case(self, token: str) -> str:
         return token.lower() if self.ignore_case else token
 
-    def _stretches(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
-        cased = tuple(map(self._cased, tokens))
+    def _spans(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
+        cased = tuple(map(self._fold_case, tokens))
         for t, token in enumerate(cased):
             for words in self._by_first.get(token, ()):
                 if cased[t : t + len(words)] == words:
@@ -211,7 +218,7 @@ tag_phrases = maker(TagPhrases)
 
 
 @template("tag_sequence")
-class TagSequence(_Stretches):
+class TagSequence(_Spans):
     """Wherever tokens match a sequence of patterns, they lie in one run of the field.
 
     Violations are counted as for `tag_phrases`. A capitalised word before `Inc` (Liao et al. 2009, section 3.1,
@@ -224,7 +231,7 @@ class TagSequence(_Stretches):
 
     sequence: Sequence[TokenPattern]
 
-    def _stretches(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
+    def _spans(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
         width = len(self.sequence)
         for t in range(len(tokens) - width + 1):
             if all(p.matches(token) for p, token in zip(self.sequence, tokens[t : t + width], strict=True)):

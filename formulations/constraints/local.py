@@ -12,7 +12,7 @@ from formulations.automata.machine import local
 from formulations.automata.windows import FIRST, LAST, UnboundComponent, fits
 from formulations.constraints.matching import Matching
 from formulations.constraints.rule import maker
-from formulations.constraints.steps import at_tokens, between, broken_where, everywhere, only_at
+from formulations.constraints.steps import at_tokens, between, everywhere, only_at, violations_at
 from formulations.constraints.template import Position, Template, Trial, template
 from formulations.dtypes import Booleans
 from formulations.labels.label_set import LabelSet
@@ -52,7 +52,7 @@ class ForbiddenTransition(Template):
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         step = between(labels.field(self.from_).member, labels.field(self.to).member)
-        return [broken_where(everywhere(step))]
+        return [violations_at(everywhere(step))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in range(1, len(reading)):
@@ -73,7 +73,7 @@ class _AtPosition(Template):
 
     def components(self, labels: LabelSet) -> list[UnboundComponent] | None:
         end = _ENDS.get(self.position)
-        return None if end is None else [broken_where(only_at(self._table(labels), end))]
+        return None if end is None else [violations_at(only_at(self._table(labels), end))]
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Component]:
         if self.position in _ENDS:
@@ -150,7 +150,7 @@ class _Ending(Template):
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         outside = ~labels.field(self.field).member[None, :]
-        return [broken_where(only_at(outside, _ENDS[self._position]))]
+        return [violations_at(only_at(outside, _ENDS[self._position]))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         t = reading.at(self._position) or 0
@@ -195,7 +195,7 @@ class Adjacency(Template):
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         step = between(labels.field(self.field).member, ~labels.field(self.next).member)
-        return [broken_where(everywhere(step))]
+        return [violations_at(everywhere(step))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in reading.positions(self.field):
@@ -225,7 +225,7 @@ class DirectlyAfter(Template):
         step = labels.field(self.field).begins.copy()
         step[1:] &= ~labels.field(self.allowed).member[:, None]
         step[0] &= not self.at_start
-        return [broken_where(everywhere(step))]
+        return [violations_at(everywhere(step))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in reading.run_starts(self.field):
@@ -244,12 +244,12 @@ class ChangesOnlyAfter(Matching):
     match. Chang et al. 2007, Table 1, rules (a) 2 and (b) 1.
     """
 
-    _usual: ClassVar[TokenPattern | None] = TokenPattern(token_class="punctuation")
+    _default: ClassVar[TokenPattern | None] = TokenPattern(token_class="punctuation")
     _breaks_where: ClassVar[bool] = False
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         after = fits(self.pattern_of_tokens, -1, holds=self._breaks_where)
-        return [broken_where(only_at(labels.change, after))]
+        return [violations_at(only_at(labels.change, after))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in reading.changes():
@@ -267,7 +267,7 @@ class ChangesNeverAfter(ChangesOnlyAfter):
     Chang et al. 2007, Figure 1: fields do not end with words such as "the".
     """
 
-    _usual = None
+    _default = None
     _breaks_where = True
 
 

@@ -27,21 +27,20 @@ class Matching(Template):
     ignore_case: bool = True
     token_class: TokenClass = ""
     unless: Sequence[str] = ()
-    _usual: ClassVar[TokenPattern | None] = None
+    _default: ClassVar[TokenPattern | None] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = self._given
-        if not given and self._usual is None:
+        if not self._own_pattern and self._default is None:
             raise ValueError(
                 f"{self.rule_name} names no token: give words or a pattern, a token_class, or unless"
             )
 
     @property
-    def _given(self) -> TokenPattern:
+    def _own_pattern(self) -> TokenPattern:
         return TokenPattern(self.words, self.pattern, self.ignore_case, self.token_class, self.unless)
 
     @cached_property
     def pattern_of_tokens(self) -> TokenPattern:
         """The predicate that the parameters make."""
-        return self._given or self._usual or TokenPattern()
+        return self._own_pattern or self._default or TokenPattern()

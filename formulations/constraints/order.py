@@ -11,10 +11,10 @@ import numpy as np
 
 from formulations.automata.machine import automaton
 from formulations.automata.windows import EARLIER, LATER, UnboundComponent, fits
-from formulations.constraints.following import begins_and, enclosed, followed
 from formulations.constraints.matching import Matching
+from formulations.constraints.neighbours import begin_symbols, enclosure, successor
 from formulations.constraints.rule import maker
-from formulations.constraints.steps import bits, choose, everywhere, read_by
+from formulations.constraints.steps import automaton_component, bits, choose, everywhere
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
@@ -54,13 +54,19 @@ class RequiresBefore(Template):
     ----------
     earlier : the field that must come first
     field : the field whose runs are checked
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.requires_before("author", "title").violations(["title", "author"])
+    1
     """
 
     earlier: Selector
     field: Selector
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        return [read_by(_BEFORE, everywhere(begins_and(labels, self.field, self.earlier)))]
+        return [automaton_component(_BEFORE, everywhere(begin_symbols(labels, self.field, self.earlier)))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         first = min(reading.positions(self.earlier), default=len(reading))
@@ -91,7 +97,7 @@ class Precedence(Template):
     later: Selector
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        return [followed(labels, self.field, self.later, broken_if=False)]
+        return [successor(labels, self.field, self.later, forbid=False)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         last = max(reading.positions(self.later), default=-1)
@@ -122,7 +128,7 @@ class PresencePrecedence(Template):
     other: Selector
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        return [followed(labels, self.other, self.field, broken_if=True)]
+        return [successor(labels, self.other, self.field, forbid=True)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         last = max(reading.positions(self.field), default=None)
@@ -152,7 +158,7 @@ class Inside(Template):
     span: Selector
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        return [enclosed(labels, self.field, self.span)]
+        return [enclosure(labels, self.field, self.span)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         span = reading.positions(self.span)
@@ -189,7 +195,7 @@ class StateChange(Matching):
         plain = bits(after[None, :] & everything, np.zeros_like(asks), np.zeros_like(wrong))
         delimiter = bits(after[None, :] & everything, asks, wrong)
         here = fits(self.pattern_of_tokens), LATER, EARLIER
-        return [read_by(_AROUND, choose(plain, delimiter, here))]
+        return [automaton_component(_AROUND, choose(plain, delimiter, here))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in range(1, len(reading) - 1):
@@ -219,7 +225,7 @@ class Alternation(Template):
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         steps = everywhere(bits(labels.field(self.field).begins, labels.field(self.other).begins))
-        return [read_by(_TURNS, steps)]
+        return [automaton_component(_TURNS, steps)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         runs = [(t, i) for i, f in enumerate((self.field, self.other)) for t in reading.run_starts(f)]

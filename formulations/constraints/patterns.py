@@ -6,13 +6,13 @@ from functools import cached_property, lru_cache, partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.automata.machine import Automaton
 from formulations.automata.windows import UnboundComponent
 from formulations.constraints.rule import maker
-from formulations.constraints.steps import everywhere, read_by
-from formulations.constraints.template import Template, Trial, bound, template
+from formulations.constraints.steps import automaton_component, everywhere
+from formulations.constraints.template import Template, Trial, bind_selector, template
+from formulations.dtypes import Booleans, Integers
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import Group, Selector, alternatives
@@ -36,6 +36,12 @@ class Matches(Template):
     regex : over fields, labels and groups; quoted where they are not plain words
     over : "tokens", a name for each token, or "runs", a name for token 0 and for each token at which a change happens
     groups : groups that it may name
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.matches("author+ title+ O*").violations(["author", "title", "author"])
+    1
     """
 
     regex: str
@@ -73,7 +79,7 @@ class Matches(Template):
             begins = np.concatenate([np.ones((1, len(labels)), bool), labels.change[1:]])
             steps = everywhere(np.where(begins, symbols[None, :], next_state.shape[1] - 1))
         result = Automaton(next_state, np.zeros_like(next_state), (~accepting).astype(np.int64))
-        return [read_by(result, steps)]
+        return [automaton_component(result, steps)]
 
     def remark(self, labels: LabelSet) -> str:
         _, next_state, accepting = _automaton(self, labels)
@@ -82,15 +88,15 @@ class Matches(Template):
         return ""
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        kept = range(len(reading)) if self.over == "tokens" else [0, *reading.changes()]
-        ends = _reader(self, reading, kept)
-        yield Trial((), int(len(kept) not in ends(frozenset([0]))))
+        positions = range(len(reading)) if self.over == "tokens" else [0, *reading.changes()]
+        ends = _reader(self, reading, positions)
+        yield Trial((), int(len(positions) not in ends(frozenset([0]))))
 
     def bind(self, names: Mapping[str, Selector]) -> Template:
-        given = tuple(
+        bindings = tuple(
             Group(name, alternatives(value)) for name, value in names.items() if name in self._names
         )
-        return replace(self, groups=(*(bound(g, names) for g in self.groups), *given))
+        return replace(self, groups=(*(bind_selector(g, names) for g in self.groups), *bindings))
 
     def selectors(self) -> list[Selector]:
         return [*self._names.values()]
@@ -100,9 +106,7 @@ matches = maker(Matches)
 
 
 @lru_cache(maxsize=256)
-def _automaton(
-    statement: Matches, labels: LabelSet
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+def _automaton(statement: Matches, labels: LabelSet) -> tuple[Integers, Integers, Booleans]:
     """The symbol of each label (K,), and the automaton over symbols."""
     statement.check(labels)
     names = statement._names
@@ -119,18 +123,20 @@ def _automaton(
 
 
 Places = frozenset[int]
-"""Between which letters of a word a reader may stand."""
+"""Places between the letters of a word."""
 
 
-def _reader(statement: Matches, reading: Reading, kept: Sequence[int]) -> Callable[[Places], Places]:
-    """Where the expression may end, given where it may begin, in the word of the tokens that are kept.
+def _reader(statement: Matches, reading: Reading, positions: Sequence[int]) -> Callable[[Places], Places]:
+    """The places where the expression may end, for those where it may begin, in the word of the tokens at the positions.
 
     Each part takes all places at once, so that the time is bounded whatever repetitions lie inside repetitions.
     """
     selectors, stack = statement._names, list[Callable[[Places], Places]]()
     for step in statement._expression:
         if isinstance(step, regular.Letter):
-            fits = [step.name is None or reading.has(t, selectors[step.name]) != step.negated for t in kept]
+            fits = [
+                step.name is None or reading.has(t, selectors[step.name]) != step.negated for t in positions
+            ]
             stack.append(partial(_after_letter, fits))
         elif isinstance(step, regular.Join):
             components = stack[len(stack) - step.operands :]

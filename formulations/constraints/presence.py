@@ -7,7 +7,7 @@ import numpy as np
 from formulations.automata.machine import automaton
 from formulations.automata.windows import LATER, UnboundComponent
 from formulations.constraints.rule import maker
-from formulations.constraints.steps import bits, choose, everywhere, read_by
+from formulations.constraints.steps import automaton_component, bits, choose, everywhere
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
@@ -41,7 +41,7 @@ class RequiresPresent(Template):
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         asking, given = labels.field(self.field).member, labels.field(self.required).member
-        return [read_by(_WANTING, everywhere(bits(asking, given)[None, :]))]
+        return [automaton_component(_WANTING, everywhere(bits(asking, given)[None, :]))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         asking = reading.positions(self.field)
@@ -89,7 +89,7 @@ class NeverTogether(Template):
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         one, two = labels.field(self.field).member, labels.field(self.other).member
-        return [read_by(_TOGETHER, everywhere(bits(one, two)[None, :]))]
+        return [automaton_component(_TOGETHER, everywhere(bits(one, two)[None, :]))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         one, two = reading.positions(self.field), reading.positions(self.other)
@@ -118,7 +118,7 @@ class BeginEnd(Template):
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         first, last = labels.field(self.first).member, labels.field(self.last).member
         at_start, later = bits(first, last)[None, :], bits(np.zeros_like(first), last)[None, :]
-        return [read_by(_BEGIN_END, choose(at_start, later, (LATER,)))]
+        return [automaton_component(_BEGIN_END, choose(at_start, later, (LATER,)))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         end = len(reading) - 1

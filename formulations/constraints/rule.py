@@ -1,4 +1,4 @@
-"""A rule: a template with its parameters, how much a violation costs, and how violations are counted."""
+"""Rules: a template with its parameters, the penalty of a violation, and how violations are counted."""
 
 import inspect
 import math
@@ -23,15 +23,15 @@ from formulations.parameters import text, types
 
 DISTANCES = ("count", "binary", "hamming")
 SCOPES = {"": (), "each label": ("X",), "each pair": ("X", "Y")}
-"""What a rule is repeated for, and the placeholders that stand for it."""
+"""For each scope the placeholders of the fields that the rule is repeated for."""
 PARTIAL = ("", "forced")
-HIDDEN = ("named", "arguments", "template")
-"""Parameters of statements that users do not give."""
+INTERNAL = ("named", "arguments", "template")
+"""Parameters of statements that are not for users."""
 HEADING = "Parameters\n----------\n"
-"""Of the parameters in a docstring."""
+"""The heading of the parameters in a docstring."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Rule:
     """A template that is hard, or costs `penalty` nats for each violation.
 
@@ -41,11 +41,22 @@ class Rule:
     penalty : nats a violation, positive; inf makes the rule hard
     distance : "count" for the template's own count, "binary" for one if there is any, "hamming" for the fewest
         tokens to relabel until the rule holds, T where no labelling of T tokens keeps it
-    name : shown in `violations`; made from the statement where not given
+    name : shown in `violations`; built from the statement where not given
     scope : "each label" repeats the rule for every field X but `O`, "each pair" for every two different ones X, Y
     partial : "forced" lets searches evaluate it on prefixes even where that loses solutions (Stokman 2011,
         section 4.1, where rules are marked by hand); decided from the rule's form where not given
     reason : why the rule is there
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> rule = C.requires_before("author", "title", penalty=2)
+    >>> rule
+    Rule('requires_before(author, title)', penalty=2)
+    >>> rule.violations(["title", "author", "title"])
+    1
+    >>> rule.statement.field
+    'title'
     """
 
     statement: Template
@@ -87,6 +98,10 @@ class Rule:
                 else f"rule {self.title!r}: no {what} {brief(value)}; there are {', '.join(options)}"
             )
 
+    def __repr__(self) -> str:
+        cost = "hard" if self.hard else f"penalty={float(self.penalty):g}"
+        return f"Rule({self.title!r}, {cost})"
+
     @property
     def title(self) -> str:
         """The given name, or the statement."""
@@ -104,16 +119,16 @@ class Rule:
         return snap_weight(self.penalty, "penalty", allow_inf=True)
 
     def statements(self, names: tuple[str, ...]) -> list[Template]:
-        """The statement for each of what it is repeated for, given the names of the fields but `O`."""
+        """The statements that the scope and "each field" expand to, given the names of the fields but `O`."""
         if names not in self._statements:
-            self._statements[names] = self._repeated(names)
+            self._statements[names] = self._expand_scope(names)
         return self._statements[names]
 
     @cached_property
     def _statements(self) -> dict[tuple[str, ...], list[Template]]:
         return {}
 
-    def _repeated(self, names: tuple[str, ...]) -> list[Template]:
+    def _expand_scope(self, names: tuple[str, ...]) -> list[Template]:
         places = SCOPES[self.scope]
         taken = [place for place in places if place in names]
         if taken:
@@ -125,7 +140,7 @@ class Rule:
         return [each for s in (scoped if places else [self.statement]) for each in each_field(s, names)]
 
     def components(self, labels: LabelSet) -> tuple[UnboundComponent, ...] | None:
-        """The parts of its statements on any sequence; None where some depend on the sequence.
+        """The components of its statements for any sequence; None where some depend on the sequence.
 
         Raises
         ------
@@ -139,7 +154,7 @@ class Rule:
         return tuple(component for components in result for component in components or ())
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> tuple[Component, ...]:
-        """The parts whose violations, summed, are the rule's on these tokens.
+        """The components whose violations add up to the rule's on these tokens.
 
         Raises
         ------
@@ -178,10 +193,10 @@ class Rule:
         result = [t for s in self.statements(reading.fields) for t in s.trials(reading)]
         if self.distance != "hamming":
             return result
-        amount, changed = self._relabelling(reading)
+        amount, changed = self._nearest_labelling(reading)
         return [Trial(tuple(changed), amount)] if result or amount else []
 
-    def _relabelling(self, reading: Reading) -> tuple[int, list[int]]:
+    def _nearest_labelling(self, reading: Reading) -> tuple[int, list[int]]:
         labels = reading.labels
         components = replace(self, distance="count").ground(labels, reading.tokens)
         if not components:
@@ -191,9 +206,13 @@ class Rule:
     def violations(
         self, labelling: Sequence[str], tokens: Sequence[str] | None = None, labels: LabelSet | None = None
     ) -> int:
-        """How often a labelling, given by names, breaks the rule.
+        """How often a labelling breaks the rule.
 
-        `labels` says which labels and which scheme there are; the labelling's own names where not given.
+        Parameters
+        ----------
+        labelling : T label names
+        tokens : T texts; empty ones where not given
+        labels : the labels and their scheme; those of the labelling where not given
         """
         view = labels or LabelSet(tuple(dict.fromkeys(labelling)))
         words = [""] * len(labelling) if tokens is None else tokens
@@ -216,33 +235,39 @@ def maker(statement: str | Callable[..., Template]) -> Callable[..., Rule]:
     Parameters
     ----------
     statement : the class of the template, from which type checkers know the parameters; or its name
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.maker("at_most_runs")("title", 2)
+    Rule('at_most_runs(title, 2)', hard)
     """
-    made = TEMPLATES[statement] if isinstance(statement, str) else cast(type[Template], statement)
+    template = TEMPLATES[statement] if isinstance(statement, str) else cast(type[Template], statement)
 
     def make(*arguments: Any, **parameters: Any) -> Rule:
-        common = common_parameters(parameters)
-        return Rule(_statement(made, arguments, parameters), **common)
+        common = pop_common(parameters)
+        return Rule(_statement(template, arguments, parameters), **common)
 
-    make.__name__ = make.__qualname__ = made.rule_name
-    make.__module__ = made.__module__
-    make.__doc__ = _documentation(made)
-    make.__signature__ = _signature(made)  # type: ignore[attr-defined]
+    make.__name__ = make.__qualname__ = template.rule_name
+    make.__module__ = template.__module__
+    make.__doc__ = _documentation(template)
+    make.__signature__ = _signature(template)  # type: ignore[attr-defined]
     return make
 
 
 def _documentation(statement: type[Template]) -> str:
-    """What a template says, and each parameter as the template describes it or the class that it is from."""
-    said, _, others = inspect.cleandoc(statement.__doc__ or "").partition(HEADING)
+    """The docstring of a template, with the descriptions of the parameters that it inherits."""
+    summary, _, others = inspect.cleandoc(statement.__doc__ or "").partition(HEADING)
     described: dict[str, str] = {}
     for described_by in statement.__mro__:
         section = inspect.cleandoc(described_by.__doc__ or "").partition(HEADING)[2].partition("\n\n")[0]
         for entry in re.split(r"\n(?=\S)", section):
             for name in entry.partition(" : ")[0].split(", "):
                 described.setdefault(name, entry)
-    own = [p for p in inspect.signature(statement).parameters if p in described and p not in HIDDEN]
+    own = [p for p in inspect.signature(statement).parameters if p in described and p not in INTERNAL]
     entries = [*dict.fromkeys(described[name] for name in own), f"{', '.join(COMMON)} : as in `Rule`"]
     _, blank, rest = others.partition("\n\n")
-    return f"{said.strip()}\n\n{HEADING}" + "\n".join(entries) + blank + rest
+    return f"{summary.strip()}\n\n{HEADING}" + "\n".join(entries) + blank + rest
 
 
 def _signature(statement: type[Template]) -> inspect.Signature:
@@ -250,15 +275,15 @@ def _signature(statement: type[Template]) -> inspect.Signature:
     own = [
         parameter.replace(annotation=declared.get(name, parameter.annotation))
         for name, parameter in inspect.signature(statement).parameters.items()
-        if name not in HIDDEN
+        if name not in INTERNAL
     ]
     rule = inspect.signature(Rule).parameters
     common = [rule[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in COMMON]
     return inspect.Signature([*own, *common], return_annotation=Rule)
 
 
-def common_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Take what belongs to every rule out of its parameters."""
+def pop_common(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Remove and return the parameters that every rule has."""
     return {name: parameters.pop(name) for name in COMMON if name in parameters}
 
 

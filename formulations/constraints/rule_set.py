@@ -32,7 +32,7 @@ class RuleError(InferenceError, ValueError):
         return f"{self.message}\n{self.excerpt}" if self.excerpt else self.message
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RuleSet:
     """Rules and features, with the fields that they may name.
 
@@ -53,6 +53,10 @@ class RuleSet:
     templates: tuple[tuple[NamedFormula, str], ...] = ()
     title: str = ""
     source: str = ""
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.rules)} rules, {len(self) - len(self.rules)} features, {len(self.fields)} fields"
+        return f"RuleSet({self.name!r}: {counts})"
 
     def __iter__(self) -> Iterator[Rule | Feature]:
         return iter(self.items)

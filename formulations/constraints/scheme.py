@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from formulations.automata.windows import LAST, UnboundComponent
 from formulations.constraints.rule import maker
-from formulations.constraints.steps import broken_where, everywhere, only_at
+from formulations.constraints.steps import everywhere, only_at, violations_at
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
@@ -23,7 +23,7 @@ class ValidScheme(Template):
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         step, last = labels.invalid
-        return [broken_where(everywhere(step)), broken_where(only_at(last[None, :], LAST))]
+        return [violations_at(everywhere(step)), violations_at(only_at(last[None, :], LAST))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         scheme = reading.labels.scheme

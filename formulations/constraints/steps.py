@@ -1,4 +1,4 @@
-"""Symbol tables that templates share, and parts made of them."""
+"""Symbol tables that templates share, and the components made of them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,10 +23,10 @@ def begins(field: Field) -> StepChoice:
     return everywhere(field.begins)
 
 
-def bits(*tables: Booleans) -> Booleans:
+def bits(*tables: Booleans) -> Integers:
     """One symbol for several tables (K+1, K) or (1, K): table i counts 2^i."""
-    total = sum(table.astype(np.int64) << i for i, table in enumerate(tables))
-    return np.asarray(total)
+    result: Integers = np.asarray(sum(table.astype(np.int64) << i for i, table in enumerate(tables)))
+    return result
 
 
 def between(before: Booleans, after: Booleans) -> Booleans:
@@ -44,35 +44,37 @@ def only_at(table: Booleans, *condition: Literal) -> StepChoice:
     return choose(np.zeros_like(table), table, condition)
 
 
-def choose(otherwise: Booleans, table: Booleans, condition: Condition) -> StepChoice:
+def choose(otherwise: Booleans | Integers, table: Booleans | Integers, condition: Condition) -> StepChoice:
     """One table where a condition holds, and another where it does not."""
     return StepChoice(np.stack([otherwise, table]).astype(np.int64), condition)
 
 
 def at_tokens(tables: list[Booleans], index: Integers) -> StepTable:
-    """At each token (T,) of a sequence the table that the index names."""
+    """Steps with the table `tables[index[t]]` at each token t of a sequence."""
     return StepTable(np.stack(tables).astype(np.int64), index)
 
 
-def broken_where(steps: StepChoice) -> UnboundComponent:
-    """As many violations as the steps say."""
+def violations_at(steps: StepChoice) -> UnboundComponent:
+    """A component with as many violations as the values of the steps."""
     return UnboundComponent(steps, local)
 
 
-def read_by(automaton: Automaton, steps: StepChoice) -> UnboundComponent:
-    """The violations of an automaton."""
+def automaton_component(automaton: Automaton, steps: StepChoice) -> UnboundComponent:
+    """A component that counts the violations of an automaton."""
     return UnboundComponent(steps, partial(Machine, automaton=automaton))
 
 
-def counted_by(build: Callable[..., Automaton], *parameters: int | bool) -> Callable[[StepTable], Machine]:
-    """A machine whose states count up to the length of a sequence; `build(*parameters, longest)` makes its automaton."""
-    return partial(_counted, build, parameters)
+def counting_machine(
+    build: Callable[..., Automaton], *parameters: int | bool
+) -> Callable[[StepTable], Machine]:
+    """A function that makes the machine of a sequence, whose states count up to its length, by `build(*parameters, longest)`."""
+    return partial(_bind_length, build, parameters)
 
 
-def _counted(build: Callable[..., Automaton], parameters: tuple[int, ...], steps: StepTable) -> Machine:
+def _bind_length(build: Callable[..., Automaton], parameters: tuple[int, ...], steps: StepTable) -> Machine:
     return Machine(steps, build(*parameters, longest(len(steps.index))))
 
 
-def within(steps: StepChoice, low: int | None, high: int | None) -> UnboundComponent:
-    """A sum of steps with its sides."""
+def sum_component(steps: StepChoice, low: int | None, high: int | None) -> UnboundComponent:
+    """A component that counts by how much the sum of the steps leaves its bounds."""
     return UnboundComponent(steps, partial(bounded, low=low, high=high))

@@ -1,4 +1,4 @@
-"""What a rule says: a template with its parameters, in two meanings that are held against each other."""
+"""Templates: the statements of rules, each with a compiled form and a plain count that tests compare."""
 
 import math
 from abc import ABC, abstractmethod
@@ -18,7 +18,7 @@ from formulations.parameters import Words, check_parameters, kinds
 
 @dataclass(frozen=True)
 class Trial:
-    """One occasion at which a rule applies.
+    """One place of a labelling at which a rule applies.
 
     Parameters
     ----------
@@ -47,12 +47,15 @@ else:
     _Common = object
 
 
+_OLD_NAMES = {"parts": "components", "demand": "required_field", "demands": "required_fields"}
+
+
 class Template(ABC, _Common):
     """A statement about labellings. Subclasses are frozen dataclasses of parameters, registered by `@template`.
 
-    Both meanings must count the same: `components` or `ground`, from which programs and searches follow, and `trials`, plain
-    Python that people can check by reading it. A template that looks at a token and its neighbours only, if at any,
-    states its parts once for all sequences; one that needs the sequence itself overrides `ground` instead.
+    `components` or `ground`, from which programs and searches are built, and `trials`, plain Python that is easy to check,
+    must count the same violations. A template that looks at most at a token and its neighbours has components that are
+    the same for all sequences; one that needs the sequence itself overrides `ground` instead.
     """
 
     rule_name: ClassVar[str]
@@ -61,22 +64,23 @@ class Template(ABC, _Common):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if "parts" in cls.__dict__:
-            warn(f"{cls.__name__}.parts is now components", DeprecationWarning, stacklevel=2)
-            cls.components = cls.__dict__["parts"]  # type: ignore[method-assign]
+        for old, new in _OLD_NAMES.items():
+            if old in cls.__dict__:
+                warn(f"{cls.__name__}.{old} is now {new}", DeprecationWarning, stacklevel=2)
+                setattr(cls, new, cls.__dict__[old])
 
     def __post_init__(self) -> None:
         check_parameters(self)
 
     def components(self, labels: LabelSet) -> list[UnboundComponent] | None:
-        """The parts whose violations, summed, are the rule's on any sequence; None where they depend on the sequence."""
+        """The components whose violations add up to the rule's, for any sequence; None where they depend on the sequence."""
         return None
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Component]:
-        """The parts on one sequence."""
+        """The components for one sequence."""
         components = self.components(labels)
         if components is None:
-            raise NotImplementedError(f"{type(self).__name__} has neither parts nor ground")
+            raise NotImplementedError(f"{type(self).__name__} has neither components nor ground")
         window = Window(tokens)
         return [component.on(window) for component in components]
 
@@ -88,27 +92,27 @@ class Template(ABC, _Common):
         """Violations of a whole labelling: the meaning that all else is tested against."""
         return sum(trial.amount for trial in self.trials(reading))
 
-    def demand(self) -> tuple[Condition, Selector] | None:
-        """For rules that tie tokens to a field whatever the other labels are: which tokens, to which field."""
+    def required_field(self) -> tuple[Condition, Selector] | None:
+        """The tokens that must belong to a field whatever the other labels are, and that field; None where there are none."""
         return None
 
-    def demands(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
-        """The tokens of a sequence that `demand` ties to a field, and that field."""
-        asked = self.demand()
-        return {} if asked is None else dict.fromkeys(Window(tokens).positions(asked[0]), asked[1])
+    def required_fields(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
+        """For each token of a sequence that `required_field` selects, the field that it must belong to."""
+        required = self.required_field()
+        return {} if required is None else dict.fromkeys(Window(tokens).positions(required[0]), required[1])
 
     def remark(self, labels: LabelSet) -> str:
-        """What is odd about the statement with these labels, though no error; empty where there is nothing to say."""
+        """A notice about the statement with these labels, such as that nothing can satisfy it; empty where there is none."""
         return ""
 
     def bind(self, names: Mapping[str, Selector]) -> "Template":
         """The same statement with placeholders replaced by fields."""
-        changed = {
-            f.name: bound(getattr(self, f.name), names)
+        values = {
+            f.name: bind_selector(getattr(self, f.name), names)
             for f in fields(self)
             if kinds(type(self))[f.name].names_fields
         }
-        return replace(self, **changed) if changed else self
+        return replace(self, **values) if values else self
 
     def selectors(self) -> list[Selector]:
         """The fields, labels and groups that the statement names."""
@@ -118,7 +122,7 @@ class Template(ABC, _Common):
     def sentence(self) -> str:
         """`at_most_runs(title, 1)`."""
         shown = ", ".join(
-            _shown(getattr(self, f.name))
+            _text(getattr(self, f.name))
             for f in sorted(fields(self), key=lambda f: bool(f.kw_only))
             if f.name != "groups"
             and (getattr(self, f.name) != f.default or kinds(type(self))[f.name].always_shown)
@@ -126,7 +130,7 @@ class Template(ABC, _Common):
         return f"{self.rule_name}({shown})"
 
 
-def bound(value: Any, names: Mapping[str, Selector]) -> Any:
+def bind_selector(value: Any, names: Mapping[str, Selector]) -> Any:
     """A selector, or None, with the placeholders in it replaced."""
     return None if value is None else substitute(value, names)
 
@@ -143,7 +147,7 @@ def each_field(statement: Template, names: Iterable[str]) -> list[Template]:
     return [statement.bind({EACH_FIELD: name}) for name in names]
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, tuple | list) and not isinstance(value, Words):
         return " or ".join(map(str, value))
     return value.name if isinstance(value, Group) else str(value)
@@ -170,9 +174,9 @@ def template(name: str) -> Callable[[Statement], Statement]:
     def register(statement: Statement) -> Statement:
         if name in TEMPLATES:
             raise ValueError(f"there is a template {name!r} already: {TEMPLATES[name].__qualname__}")
-        made = dataclass(frozen=True)(statement)
-        made.rule_name = name
-        TEMPLATES[name] = made
-        return made  # type: ignore[return-value]
+        dataclass(frozen=True)(statement)
+        statement.rule_name = name
+        TEMPLATES[name] = statement
+        return statement
 
     return register

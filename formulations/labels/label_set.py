@@ -47,6 +47,16 @@ class LabelSet:
     ------
     ValueError
         for no names, a name given twice, an empty name, an unknown scheme or a name that does not fit it.
+
+    Examples
+    --------
+    >>> labels = LabelSet(("B-title", "I-title", "B-author", "I-author", "O"))
+    >>> labels
+    LabelSet(5 labels: B-title, I-title, B-author, I-author, …; scheme bio)
+    >>> list(labels.fields)
+    ['title', 'author', 'O']
+    >>> labels.field("title").member.tolist()
+    [True, True, False, False, False]
     """
 
     names: tuple[str, ...]
@@ -129,7 +139,7 @@ class LabelSet:
     @cached_property
     def change(self) -> Booleans:
         """(K+1, K) steps that begin a run of any field or enter `O`; START changes nothing."""
-        steps = np.any([f.begins for f in self.fields.values()], axis=0)
+        steps: Booleans = np.any([f.begins for f in self.fields.values()], axis=0)
         steps[0] = False
         return steps
 

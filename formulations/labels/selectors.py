@@ -32,6 +32,14 @@ class Group:
     ------
     ValueError
         for a member that is neither a name nor a group, and groups that lie too deep inside one another.
+
+    Examples
+    --------
+    >>> venue = Group("venue", ("journal", "booktitle"))
+    >>> venue
+    Group('venue', [journal, booktitle])
+    >>> sorted(Group("source", (venue, "editor")).names)
+    ['booktitle', 'editor', 'journal']
     """
 
     name: str
@@ -153,12 +161,26 @@ def alternatives(selector: Selector) -> tuple["str | Group", ...]:
 
 
 def group(name: str, members: Iterable["str | Group"]) -> Group:
-    """A named group of labels or fields."""
+    """A named group of labels or fields.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.at_most_runs(C.group("venue", ["journal", "booktitle"]), 1)
+    Rule('at_most_runs(venue, 1)', hard)
+    """
     return Group(name, tuple(members))
 
 
 def other_than(*members: "str | Group") -> Group:
-    """Every label that belongs to none of the members."""
+    """Every label that belongs to none of the members.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> C.starts_with(C.other_than("O")).violations(["O", "title"])
+    1
+    """
     return Group(f"other than {', '.join(map(str, members))}", members, complement=True)
 
 

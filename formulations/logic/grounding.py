@@ -1,19 +1,23 @@
-"""From formulas to gates: one sequence's groundings, with everything equal shared."""
+"""Grounding: the formulas of one sequence as gates, in which equal subformulas are shared."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import time_limits
 from formulations.automata.gates import FALSE, TRUE, Gates
+from formulations.dtypes import Booleans
 from formulations.labels import schemes
 from formulations.labels.label_set import LabelSet
 from formulations.labels.selectors import Selector
 from formulations.logic import ast
 from formulations.logic.ast import Formula, Value
 from formulations.logic.semantics import MOST, innermost, too_many
+
+AtomKind = tuple[Any, ...]
+"""What an atom says of a token's label: a word such as "member", and fields, or for "labels" truth values (K,)."""
 
 
 @dataclass
@@ -24,14 +28,14 @@ class Grounder:
     ----------
     labels : K of them
     tokens : T of them
-    gates : where nodes go
+    gates : the circuit that nodes are added to
     """
 
     labels: LabelSet
     tokens: Sequence[str]
     gates: Gates
-    _nodes: dict[tuple, int] = field(default_factory=dict)
-    _tables: dict[tuple, int] = field(default_factory=dict)
+    _nodes: dict[tuple[object, ...], int] = field(default_factory=dict)
+    _tables: dict[tuple[object, ...], int] = field(default_factory=dict)
 
     def node(self, formula: Formula, environment: dict[str, Value], positive: bool = True) -> int:
         """The node that is true where the formula is, or, if not `positive`, where it is not."""
@@ -93,7 +97,7 @@ class Grounder:
     def _literal(self, formula: Formula, environment: dict[str, Value], positive: bool) -> int:
         match formula:
             case ast.Member(name, at):
-                kind: tuple = ("member", name.of(environment))
+                kind: AtomKind = ("member", name.of(environment))
             case ast.Innermost(name, at):
                 selector = name.of(environment)
                 labels = self.labels
@@ -109,7 +113,7 @@ class Grounder:
                 raise TypeError(f"{type(formula).__name__} is no formula")
         return self._at(at.at(environment, len(self.tokens)), kind, positive)
 
-    def _at(self, token: int, kind: tuple, positive: bool) -> int:
+    def _at(self, token: int, kind: AtomKind, positive: bool) -> int:
         if not 0 <= token < len(self.tokens):
             return int(not positive)
         key = (token == 0, positive, *kind)
@@ -119,7 +123,7 @@ class Grounder:
             self._tables[key] = self.gates.table(table if positive else ~table)
         return self.gates.literal(token, self._tables[key])
 
-    def _rows(self, kind: tuple) -> NDArray[np.bool_]:
+    def _rows(self, kind: AtomKind) -> Booleans:
         """(1, K), or (K+1, K) with START first."""
         labels = self.labels
         match kind:
@@ -166,8 +170,8 @@ class Grounder:
                 total = gates.both(total, gates.either(a, b))
         return total
 
-    def _kinds(self, what: str) -> Iterator[tuple]:
-        """What tells labels, or innermost fields, apart: one kind of literal for each."""
+    def _kinds(self, what: str) -> Iterator[AtomKind]:
+        """One kind of atom for each label, or for each innermost field."""
         names = self.labels.names
         groups = [n if what == "label" else schemes.strip(n, self.labels.scheme) for n in names]
         for group in dict.fromkeys(groups):

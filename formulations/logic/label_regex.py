@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from formulations.dtypes import Booleans, Integers
 from formulations.logic.parser import FormulaError
 
 MAX_COUNT = 1_000
@@ -59,8 +60,8 @@ Expression = tuple[Letter | Repeat | Join, ...]
 class Automaton:
     """A minimal complete automaton: `next_state` (states, letters), `accepting` (states,), start state 0."""
 
-    next_state: np.ndarray
-    accepting: np.ndarray
+    next_state: Integers
+    accepting: Booleans
 
 
 def parse(text: str) -> Expression:
@@ -69,8 +70,8 @@ def parse(text: str) -> Expression:
     opened: list[int] = []
     items, alternatives = [0], [0]  # read so far in each open group, the whole text first
 
-    def expect(held: object, message: str, offset: int) -> None:
-        if not held:
+    def expect(condition: object, message: str, offset: int) -> None:
+        if not condition:
             raise FormulaError(message, text, offset)
 
     for token in _TOKEN.finditer(text):
@@ -158,9 +159,9 @@ class _Terms:
         return self._number(False, "letters", frozenset(kinds))
 
     def union(self, terms: Iterable[int]) -> int:
-        parts = [self.nodes[term][1:] if self.nodes[term][0] == "union" else (term,) for term in terms]
-        self._spend(sum(map(len, parts)))
-        members = sorted(set().union(*parts) - {self.nothing})
+        operands = [self.nodes[term][1:] if self.nodes[term][0] == "union" else (term,) for term in terms]
+        self._spend(sum(map(len, operands)))
+        members = sorted(set().union(*operands) - {self.nothing})
         if len(members) < 2 or self.anything in members:
             return self.anything if self.anything in members else min(members, default=self.nothing)
         return self._number(any(self.nullable[member] for member in members), "union", *members)
@@ -216,26 +217,26 @@ def automaton(expression: Expression, letters: Mapping[str, Collection[int]], si
     matching = [frozenset(name for name, matched in matches if letter in matched) for letter in range(size)]
     kinds = {same: kind for kind, same in enumerate(dict.fromkeys(matching))}  # letters of the same names
     terms = _Terms(len(kinds))
-    reached = [_term(expression, kinds, terms)]
-    number = {reached[0]: 0}
+    states = [_term(expression, kinds, terms)]
+    number = {states[0]: 0}
     rows: list[list[int]] = []
-    if reached == [terms.nothing]:
+    if states == [terms.nothing]:
         raise ValueError("the expression accepts nothing")
-    for term in reached:
+    for term in states:
         after = terms.derivatives(term)
         rows.append([])
         for target in (after.get(kind, terms.nothing) for kind in range(len(kinds))):
             if target not in number:
-                number[target] = len(reached)
-                reached.append(target)
+                number[target] = len(states)
+                states.append(target)
             rows[-1].append(number[target])
-        if len(reached) > MAX_STATES:
+        if len(states) > MAX_STATES:
             raise ValueError(f"the expression needs more than {MAX_STATES} states")
-    accepting = [terms.nullable[term] for term in reached]
+    accepting = [terms.nullable[term] for term in states]
     first = np.array(_first_equivalents(rows, accepting))
-    kept = np.unique(first)
-    table = np.searchsorted(kept, first[np.array(rows, dtype=np.int64)[kept]])
-    return Automaton(table[:, [kinds[same] for same in matching]], np.array(accepting)[kept])
+    representatives = np.unique(first)
+    table = np.searchsorted(representatives, first[np.array(rows, dtype=np.int64)[representatives]])
+    return Automaton(table[:, [kinds[same] for same in matching]], np.array(accepting)[representatives])
 
 
 def _term(expression: Expression, kinds: Mapping[frozenset[str], int], terms: _Terms) -> int:

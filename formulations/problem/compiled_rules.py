@@ -81,7 +81,7 @@ class CompiledRule:
     @cached_property
     def demands(self) -> tuple[Demand, ...]:
         """The tokens that it ties to labels, so far as a token's neighbours tell which."""
-        asked = (statement.demand() for statement in self._demanding)
+        asked = (statement.required_field() for statement in self._demanding)
         return tuple(Demand(pair[0], self.labels.field(pair[1]).member) for pair in asked if pair)
 
     @cached_property
@@ -94,14 +94,16 @@ class CompiledRule:
     @cached_property
     def demands_by_sequence(self) -> bool:
         """Whether the sequence has to be known to tell which tokens it ties to labels."""
-        return any(type(statement).demands is not Template.demands for statement in self._demanding)
+        return any(
+            type(statement).required_fields is not Template.required_fields for statement in self._demanding
+        )
 
     def overruled(self, priorities: Priorities, window: Window) -> list[int]:
         """Tokens of a sequence at which earlier rules have priority."""
         if not self.demands_by_sequence:
             demands = [(window.positions(demand.condition), demand.wanted) for demand in self.demands]
         else:
-            asked = [s.demands(window.tokens) for s in self._demanding]
+            asked = [s.required_fields(window.tokens) for s in self._demanding]
             demands = [
                 ([t], self.labels.field(wanted).member) for each in asked for t, wanted in each.items()
             ]

@@ -1,4 +1,4 @@
-"""What a rule file declares, and the names in it."""
+"""The declarations of a rule file: fields and groups."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,11 +8,18 @@ from formulations.errors import InferenceError
 from formulations.labels.label_set import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD, Group
 from formulations.messages import brief, suggestion
-from formulations.rulefiles.toml_text import KEY
+from formulations.parameters import KEY, KeyPath
 
 
-class Misplaced(InferenceError, ValueError):
-    """Something wrong at a place of the document: where a path of keys leads, and how far into a text."""
+class DocumentError(InferenceError, ValueError):
+    """An error at a place of a document.
+
+    Parameters
+    ----------
+    message : one line
+    path : keys that lead to the place
+    offset : characters into the text there
+    """
 
     def __init__(self, message: str, *path: Any, offset: int | None = None) -> None:
         super().__init__(message)
@@ -20,82 +27,82 @@ class Misplaced(InferenceError, ValueError):
 
 
 @dataclass(kw_only=True)
-class Declared:
+class Declarations:
     """Fields and groups of a rule file.
 
     Parameters
     ----------
-    declared : fields
+    fields : names, in their order
     groups : by name
     """
 
-    declared: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
     groups: dict[str, Group] = field(default_factory=dict)
 
-    def selector(self, value: Any, what: str, path: tuple[Any, ...], placeholders: tuple[str, ...]) -> Any:
+    def selector(self, value: Any, what: str, path: KeyPath, placeholders: tuple[str, ...]) -> Any:
         """A field, a list of them, or a group, each of them declared."""
         if isinstance(value, list) and value:
             return tuple(self.selector(v, what, (*path, i), placeholders) for i, v in enumerate(value))
         if isinstance(value, dict) and value.keys() == {"not"}:
-            alternatives = isinstance(value["not"], list)
-            members = value["not"] if alternatives else [value["not"]]
-            places = [(*path, "not", i) if alternatives else (*path, "not") for i in range(len(members))]
+            several = isinstance(value["not"], list)
+            members = value["not"] if several else [value["not"]]
+            places = [(*path, "not", i) if several else (*path, "not") for i in range(len(members))]
             if not members:
-                raise Misplaced(f"{what}: not of nothing; name at least one field", *path, "not")
+                raise DocumentError(f"{what}: not of nothing; name at least one field", *path, "not")
             inner = tuple(
                 self.selector(v, what, at, placeholders) for v, at in zip(members, places, strict=True)
             )
             return Group(f"other than {', '.join(map(str, inner))}", inner, complement=True)
         if not isinstance(value, str):
-            raise Misplaced(
+            raise DocumentError(
                 f"{what} is {brief(value)}; expected a field, a list of fields, or {{ not = [...] }}", *path
             )
         if value in self.groups:
             return self.groups[value]
-        if value not in (*self.declared, OUTSIDE, EACH_FIELD, *placeholders):
-            raise Misplaced(f'no field "{value}"{self.hint(value)}', *path)
+        if value not in (*self.fields, OUTSIDE, EACH_FIELD, *placeholders):
+            raise DocumentError(f'no field "{value}"{self.hint(value)}', *path)
         return value
 
     def hint(self, name: str) -> str:
         """The nearest declared name; or that names have to be declared."""
-        return suggestion(name, [*self.declared, *self.groups]) or '; declare it: fields = ["' + name + '"]'
+        return suggestion(name, [*self.fields, *self.groups]) or '; declare it: fields = ["' + name + '"]'
 
     def read_groups(self, table: Any) -> None:
         """Groups, which may name those above them."""
         if not isinstance(table, dict):
-            raise Misplaced(f"groups is {brief(table)}; expected a table of lists", "groups")
+            raise DocumentError(f"groups is {brief(table)}; expected a table of lists", "groups")
         for name, members in table.items():
             path = ("groups", name)
             if name in (OUTSIDE, EACH_FIELD):
-                raise Misplaced(f"{name!r} means something already: choose another name", *path, KEY)
-            if name in self.declared:
-                raise Misplaced("a field has that name already", *path, KEY)
+                raise DocumentError(f"{name!r} means something already: choose another name", *path, KEY)
+            if name in self.fields:
+                raise DocumentError("a field has that name already", *path, KEY)
             if members == []:
-                raise Misplaced("without a member; name at least one field", *path)
+                raise DocumentError("without a member; name at least one field", *path)
             complement = isinstance(members, dict) and members.keys() == {"not"}
-            alternatives, at = (members["not"], (*path, "not")) if complement else (members, path)
-            names = self.names(alternatives, f"group {name!r}", *at)
+            values, at = (members["not"], (*path, "not")) if complement else (members, path)
+            names = self.names(values, f"group {name!r}", *at)
             inner = tuple(self.selector(m, "member", (*at, i), ()) for i, m in enumerate(names))
             try:
                 self.groups[name] = Group(name, inner, complement)
             except ValueError as error:
-                raise Misplaced(str(error), *path) from None
+                raise DocumentError(str(error), *path) from None
 
     def names(self, value: Any, what: str, *path: Any) -> tuple[str, ...]:
         """A list of names."""
         if not isinstance(value, list) or not all(isinstance(v, str) and v for v in value):
-            raise Misplaced(f"{what} is {brief(value)}; expected a list of names", *path)
+            raise DocumentError(f"{what} is {brief(value)}; expected a list of names", *path)
         return tuple(value)
 
     def text(self, value: Any, what: str, *path: Any) -> str:
         """A text."""
         if not isinstance(value, str):
-            raise Misplaced(f"{what} is {brief(value)}; expected a text", *path)
+            raise DocumentError(f"{what} is {brief(value)}; expected a text", *path)
         return value
 
 
-def check_keys(table: Mapping[str, Any], known: Iterable[str], path: tuple[Any, ...]) -> None:
-    """Raise Misplaced for a key that is not known."""
+def check_keys(table: Mapping[str, Any], known: Iterable[str], path: KeyPath) -> None:
+    """Raise DocumentError for an unknown key."""
     for key in table:
         if key not in known:
-            raise Misplaced(f'nothing is called "{key}"{suggestion(key, known)}', *path, key, KEY)
+            raise DocumentError(f'nothing is called "{key}"{suggestion(key, known)}', *path, key, KEY)

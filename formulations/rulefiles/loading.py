@@ -28,6 +28,14 @@ def load_rules(source: str | Path) -> RuleSet:
     ------
     RuleError
         where the file is missing, is not TOML, or names an unknown template, parameter or field.
+
+    Examples
+    --------
+    >>> rules = load_rules("citations")
+    >>> rules
+    RuleSet('citations': 11 rules, 0 features, 13 fields)
+    >>> rules.rules[0].title
+    'each field at most once'
     """
     if str(source) in catalogue():
         return parse_rules((CATALOGUE / f"{source}.toml").read_text("utf-8"), str(source))
@@ -45,16 +53,52 @@ def load_rules(source: str | Path) -> RuleSet:
 
 
 def parse_rules(text: str, source: str = "rules", folder: Path | None = None) -> RuleSet:
-    """Read rules from TOML text; `source` names them in messages, files of words are looked for in `folder`.
+    """Read rules from TOML text.
+
+    Parameters
+    ----------
+    text : a rule file
+    source : its name in messages
+    folder : where files of words are; the current one if not given
 
     Raises
     ------
     RuleError
         where the text is not TOML, or names an unknown template, parameter or field.
+
+    Examples
+    --------
+    >>> text = '''
+    ... fields = ["title"]
+    ... [[rule]]
+    ... template = "at_most_runs"
+    ... field = "title"
+    ... penalty = 1.5
+    ... '''
+    >>> list(parse_rules(text))
+    [Rule('at_most_runs(title, 1)', penalty=1.5)]
     """
     return read(text, source, folder or Path())
 
 
 def dump_rules(rules: RuleSet | Iterable[Rule | Feature]) -> str:
-    """Rules as TOML text: what `parse_rules` reads as equal rules."""
+    """Rules as TOML text, from which `parse_rules` reads equal rules.
+
+    Raises
+    ------
+    ValueError
+        for two different groups or templates of one name, and a formula with arguments.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> print(dump_rules([C.at_most_runs("title", 1, penalty=1.5)]))
+    fields = ["title"]
+    <BLANKLINE>
+    [[rule]]
+    template = "at_most_runs"
+    field = "title"
+    penalty = 1.5
+    <BLANKLINE>
+    """
     return write(rules if isinstance(rules, RuleSet) else RuleSet(tuple(rules)))

@@ -42,7 +42,7 @@ def schema() -> dict[str, Any]:
                 "additionalProperties": {"oneOf": [{**names, "minItems": 1}, _not(names)]},
             },
             "template": {"type": "array", "items": _named_template(names)},
-            "rule": {"type": "array", "items": {"oneOf": [*_templates(), *_formulas(), _defined()]}},
+            "rule": {"type": "array", "items": {"oneOf": [*_templates(), *_formulas(), _user_template()]}},
             "feature": {"type": "array", "items": _feature()},
         },
         "definitions": _definitions(names),
@@ -92,9 +92,11 @@ def _named_template(names: dict[str, Any]) -> dict[str, Any]:
 
 def _templates() -> list[dict[str, Any]]:
     return [
-        _record(made, {"template": {"const": name, "description": _summary(made)}, **_COMMON}, ("template",))
-        for name, made in sorted(TEMPLATES.items())
-        if not issubclass(made, Text)
+        _record(
+            record, {"template": {"const": name, "description": _summary(record)}, **_COMMON}, ("template",)
+        )
+        for name, record in sorted(TEMPLATES.items())
+        if not issubclass(record, Text)
     ]
 
 
@@ -110,7 +112,7 @@ def _formulas() -> list[dict[str, Any]]:
     ]
 
 
-def _defined() -> dict[str, Any]:
+def _user_template() -> dict[str, Any]:
     """A template that the file defines: its parameters are its own."""
     return {
         "type": "object",
@@ -120,16 +122,16 @@ def _defined() -> dict[str, Any]:
     }
 
 
-def _record(made: type[Any], more: dict[str, Any], required: tuple[str, ...] = ()) -> dict[str, Any]:
-    known = [f for f in fields(made) if f.name != "groups"]
+def _record(record: type[Any], more: dict[str, Any], required: tuple[str, ...] = ()) -> dict[str, Any]:
+    known = [f for f in fields(record) if f.name != "groups"]
     missing = [f.name.rstrip("_") for f in known if f.default is MISSING]
     return {
         "type": "object",
         "required": [*required, *missing],
         "additionalProperties": False,
-        "properties": {**more, **{f.name.rstrip("_"): kinds(made)[f.name].schema for f in known}},
+        "properties": {**more, **{f.name.rstrip("_"): kinds(record)[f.name].schema for f in known}},
     }
 
 
-def _summary(made: type[Any]) -> str:
-    return (made.__doc__ or "").strip().split("\n")[0]
+def _summary(record: type[Any]) -> str:
+    return (record.__doc__ or "").strip().split("\n")[0]

@@ -1,4 +1,4 @@
-"""What `tomllib` leaves out: where a value stands in the text of a TOML file, and how to write one.
+"""Places of values in the text of a TOML file, and the writing of TOML; `tomllib` does neither.
 
 The text is valid: `tomllib` has checked it. A byte order mark does not count in lines and columns.
 """
@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from formulations.parameters import KEY
+from formulations.parameters import KEY, KeyPath
 
 WIDTH = 100
-Path = tuple[object, ...]
 Names = list[tuple[Any, int]]  # the parts of a key, and where each stands
 
 # A possessive group must not fail half-way: up to Python 3.11.4, it does not step back then.
@@ -29,7 +28,7 @@ _BLANK = re.compile(r"(?:[ \t\n]++|#[^\n]*+)*+")
 _NAME = re.compile(rf"[ \t]*+([\w-]+|{_SHORT})[ \t]*+(\.|=[ \t]*+)?", re.ASCII)
 _CHARACTER = re.compile(r"(?:\\[ \t]*\n[ \t\n]*)*(\\u.{4}|\\U.{8}|\\x..|\\.|.|\Z)", re.DOTALL)
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
-_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")  # without tab and newline
+_INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")  # without tab and newline
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Place:
 
     def caret(self) -> str:
         """Two lines: the source line, cut around the column if it is very long, and a `^` below the column."""
-        line, at = _HIDDEN.sub("\ufffd", self.source_line), self.column - 1
+        line, at = _INVISIBLE.sub("\ufffd", self.source_line), self.column - 1
         first = max(0, min(at - WIDTH // 2, len(line) - WIDTH))
         head, tail = "…" * (first > 0), "…" * (first + WIDTH < len(line))
         return f"{head}{line[first : first + WIDTH]}{tail}\n{''.join(map(_space, head + line[first:at]))}^"
@@ -67,7 +66,7 @@ def _place(text: str, at: int) -> Place:
     return Place(text.count("\n", 0, at) + 1, at - start + 1, text[start:end])
 
 
-def locate(text: str, path: Path, offset: int | None = None) -> Place | None:
+def locate(text: str, path: KeyPath, offset: int | None = None) -> Place | None:
     """Where the value at the path stands, or what encloses it most closely if the text does not have it.
 
     Numbers count the elements of arrays and of arrays of tables from 0. A table stands where its name does.
@@ -81,7 +80,7 @@ def locate(text: str, path: Path, offset: int | None = None) -> Place | None:
     return _place(text, at) if depth else None
 
 
-def _find(text: str, path: Path) -> tuple[int, int, int]:
+def _find(text: str, path: KeyPath) -> tuple[int, int, int]:
     """How many steps of the path the text has, and where the key and the value that they lead to stand."""
     result, base, entries = (0, 0, 0), 0, _statements(text)
     while result[0] < len(path) and (entry := next(entries, None)):
@@ -101,7 +100,7 @@ def _find(text: str, path: Path) -> tuple[int, int, int]:
 
 def _statements(text: str) -> Iterator[tuple[Names, int | None]]:
     """The full path of each key with the start of its value; that of each table, which has none."""
-    last: dict[Path, int] = {}  # path of an array of tables -> number of its last element so far
+    last: dict[KeyPath, int] = {}  # path of an array of tables -> number of its last element so far
     table: Names = []
     at = _after(_BLANK, text, 0)
     while at < len(text):
@@ -136,7 +135,7 @@ def _names(text: str, at: int) -> tuple[Names, int]:
     return names, at
 
 
-def _entries(text: str, start: int, path: Path) -> Iterator[tuple[Names, int]]:
+def _entries(text: str, start: int, path: KeyPath) -> Iterator[tuple[Names, int]]:
     """The keys of an inline table, or the first step of the path in an array, with the starts of the values."""
     items = (at for at in _items(text, start, _ITEMS) if text[at - 1] in "[{,")
     if text.startswith("{", start):
@@ -230,7 +229,7 @@ def _key(key: str) -> str:
 
 def _string(text: str, *quotes: str, trim: str = "") -> str:
     """The text in the first quotes in which it needs no escapes, or else with escapes."""
-    if not _HIDDEN.search(text) and (trim or not {"\t", "\n"} & set(text)):
+    if not _INVISIBLE.search(text) and (trim or not {"\t", "\n"} & set(text)):
         for quote in quotes:
             ends = (trim + text)[:1], text[-1:]
             if quote not in text and quote[0] not in ends and ("'" in quote or "\\" not in text):
@@ -238,4 +237,4 @@ def _string(text: str, *quotes: str, trim: str = "") -> str:
     escaped = json.dumps(text, ensure_ascii=False)
     if trim:
         escaped = '"""\n' + re.sub(r'"(?=""|\Z)', r"\"", text.replace("\\", r"\\")) + '"""'
-    return _HIDDEN.sub(lambda char: f"\\u{ord(char[0]):04X}", escaped)
+    return _INVISIBLE.sub(lambda char: f"\\u{ord(char[0]):04X}", escaped)

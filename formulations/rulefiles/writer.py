@@ -17,35 +17,34 @@ from formulations.tokens.token_pattern import TokenPattern
 
 def write(rules: RuleSet) -> str:
     """A rule set as TOML text."""
-    declared = rules.fields or _fields(rules)
     groups = {group.name: group for group in rules.groups}
     known: set[Group] = set()
     for item in rules:
         for selector in _selectors(item):
-            _gather(selector, groups, known)
+            _add_groups(selector, groups, known)
     document: dict[str, Any] = {
         "title": rules.title,
         "source": rules.source,
-        "fields": list(declared),
+        "fields": list(rules.fields or _fields(rules)),
         "groups": {name: _members(group) for name, group in groups.items()},
         "template": [
             {"name": f.name, "parameters": list(f.parameters), kind: f.text}
             for f, kind in _templates(rules).values()
         ],
         "rule": [_rule_table(item) for item in rules if isinstance(item, Rule)],
-        "feature": [_changed(item) for item in rules if isinstance(item, Feature)],
+        "feature": [_parameters(item) for item in rules if isinstance(item, Feature)],
     }
     return dumps({key: value for key, value in document.items() if value})
 
 
 def _templates(rules: RuleSet) -> dict[str, tuple[NamedFormula, str]]:
-    """Those of the rule set, and those that rules made in Python bring along."""
+    """The templates of the rule set, and those of its rules that come from Python."""
     result = {f.name: (f, kind) for f, kind in rules.templates}
     for rule in rules.rules:
         if isinstance(rule.statement, Text):
-            made = rule.statement
-            own = [(made.template, made.form)] if made.template else []
-            for formula, kind in (*((f, "logic") for f in made.named), *own):
+            text = rule.statement
+            own = [(text.template, text.form)] if text.template else []
+            for formula, kind in (*((f, "logic") for f in text.named), *own):
                 if result.setdefault(formula.name, (formula, kind)) != (formula, kind):
                     raise ValueError(f"two different templates are named {formula.name!r}")
     return result
@@ -55,16 +54,16 @@ def _rule_table(rule: Rule) -> dict[str, Any]:
     statement = rule.statement
     table: dict[str, Any] = {"name": rule.name} if rule.name else {}
     if not isinstance(statement, Text):
-        table |= {"template": statement.rule_name, **_changed(statement)}
+        table |= {"template": statement.rule_name, **_parameters(statement)}
     elif statement.template is not None:
-        values = {name: _written(value) for name, value in statement.arguments}
+        values = {name: _value(value) for name, value in statement.arguments}
         table |= {"template": statement.rule_name, **values}
     elif statement.arguments:
         raise ValueError(f"rule {rule.title!r}: a formula with arguments has no form in a file")
     else:
         table[statement.form] = statement.text
     if not rule.hard:
-        table["penalty"] = _written(rule.penalty)
+        table["penalty"] = _value(rule.penalty)
     table |= {"distance": rule.distance} if rule.distance != "count" else {}
     for key in ("scope", "partial", "reason"):
         if getattr(rule, key):
@@ -72,32 +71,32 @@ def _rule_table(rule: Rule) -> dict[str, Any]:
     return table
 
 
-def _changed(record: Any) -> dict[str, Any]:
+def _parameters(record: Any) -> dict[str, Any]:
     """Parameters that are not at their defaults."""
     return {
-        f.name.rstrip("_"): _written(getattr(record, f.name))
+        f.name.rstrip("_"): _value(getattr(record, f.name))
         for f in fields(record)
         if f.name != "groups" and getattr(record, f.name) != f.default
     }
 
 
-def _written(value: Any) -> Any:
+def _value(value: Any) -> Any:
     if isinstance(value, Group):
-        return _members(value) if _unnamed(value) else value.name
+        return _members(value) if _has_default_name(value) else value.name
     if isinstance(value, TokenPattern):
-        return _changed(value)
+        return _parameters(value)
     if isinstance(value, Real) and not isinstance(value, bool | int):
         return float(value)
-    return [_written(v) for v in value] if isinstance(value, tuple) else value
+    return [_value(v) for v in value] if isinstance(value, tuple) else value
 
 
-def _unnamed(group: Group) -> bool:
-    """Whether a group has the name that a complement without one is given."""
+def _has_default_name(group: Group) -> bool:
+    """Whether a group is a complement with the name that `other_than` gives it."""
     return group.complement and group.name == f"other than {', '.join(map(str, group.members))}"
 
 
 def _members(group: Group) -> Any:
-    members = [_written(member) for member in group.members]
+    members = [_value(member) for member in group.members]
     return {"not": members} if group.complement else members
 
 
@@ -107,35 +106,37 @@ def _selectors(item: Rule | Feature) -> list[Any]:
     return item.statement.selectors()
 
 
-def _gather(selector: Selector | None, groups: dict[str, Group], known: set[Group]) -> None:
-    """Named groups, inner ones first; `known` are those that were looked at."""
+def _add_groups(selector: Selector | None, groups: dict[str, Group], known: set[Group]) -> None:
+    """Adds the named groups of a selector, inner ones first; `known` are those that were visited."""
     for group in alternatives(selector or ()):
         if isinstance(group, str) or group in known:
             continue
         known.add(group)
         for member in group.members:
-            _gather(member, groups, known)
-        if not _unnamed(group) and groups.setdefault(group.name, group) != group:
+            _add_groups(member, groups, known)
+        if not _has_default_name(group) and groups.setdefault(group.name, group) != group:
             raise ValueError(f"two different groups are named {group.name!r}: give them different names")
 
 
 def _fields(rules: RuleSet) -> list[str]:
-    """What rules made in Python name, which a file has to declare."""
+    """The fields that rules from Python name, which a file has to declare."""
     result: dict[str, None] = {}
 
-    def add(selector: Selector | None, taken: tuple[str, ...]) -> None:
+    def add(selector: Selector | None, excluded: tuple[str, ...]) -> None:
         for member in alternatives(selector or ()):
             names = sorted(member.names) if isinstance(member, Group) else [member]
-            result.update(dict.fromkeys(name for name in names if name not in (OUTSIDE, EACH_FIELD, *taken)))
+            result.update(
+                dict.fromkeys(name for name in names if name not in (OUTSIDE, EACH_FIELD, *excluded))
+            )
 
     for item in rules:
-        taken = SCOPES[item.scope] if isinstance(item, Rule) else ()
+        excluded = SCOPES[item.scope] if isinstance(item, Rule) else ()
         text = item.statement if isinstance(item, Rule) else None
         for selector in _selectors(item):
-            add(selector, taken)
+            add(selector, excluded)
         if isinstance(text, Text):
             groups = {group.name for group in text.groups}
             for name in text.words():
                 if name not in groups:
-                    add(name, taken)
+                    add(name, excluded)
     return list(result)

@@ -122,7 +122,15 @@ def tokens(
     token_class: TokenClass = "",
     unless: Sequence[str] = (),
 ) -> TokenPattern:
-    """A predicate on tokens; see `TokenPattern`."""
+    """A predicate on tokens; see `TokenPattern`.
+
+    Examples
+    --------
+    >>> tokens(["Inc", "Ltd"]).matches("ltd")
+    True
+    >>> tokens(token_class="year", unless=["1900"]).matches("1900")
+    False
+    """
     result = TokenPattern(words, pattern, ignore_case, token_class, unless)
     if not result:
         raise ValueError("names no token: give words, a pattern, a token class, or what it is not")

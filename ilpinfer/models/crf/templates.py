@@ -14,7 +14,7 @@ from formulations.errors import InferenceError
 from formulations.files import Unreadable, read_text
 from formulations.labels.label_set import OUTSIDE
 from formulations.messages import suggestion
-from formulations.rulefiles.declarations import Misplaced, check_keys
+from formulations.rulefiles.declarations import DocumentError, check_keys
 from formulations.rulefiles.loading import LARGEST
 from formulations.rulefiles.reader import read_words
 from formulations.rulefiles.toml_text import locate, syntax_place
@@ -102,7 +102,7 @@ def _parsed(text: str, folder: Path, name: str) -> Template:
 def _checked(document: Mapping[str, Any], folder: Path, name: str, text: str) -> Template:
     try:
         return _template(document, folder)
-    except Misplaced as error:
+    except DocumentError as error:
         place = locate(text, error.path, error.offset) if error.path else None
         where = f" (line {place.line})" if place else ""
         raise TemplateError(f"{name}: {error.message}{where}") from None
@@ -132,7 +132,7 @@ def _template(document: Mapping[str, Any], folder: Path) -> Template:
         contexts[name] = _around(value, name, template, path)
     written = document.get("features")
     if not isinstance(written, list) or not written:
-        raise Misplaced('no features: expected features = ["word[-1..1]", …]', "features")
+        raise DocumentError('no features: expected features = ["word[-1..1]", …]', "features")
     known = {*WORD_ATTRIBUTES, *CONTEXT_ATTRIBUTES, *words, *contexts}
     conjunctions = [c for i, text in enumerate(written) for c in _conjunctions(text, known, i)]
     return Template(tuple(dict.fromkeys(conjunctions)), words, contexts, plain)
@@ -143,12 +143,12 @@ def _entries(
 ) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
     table = document.get(section, {})
     if not isinstance(table, dict):
-        raise Misplaced(f"{section} is {table!r}; expected a table of attributes", section)
+        raise DocumentError(f"{section} is {table!r}; expected a table of attributes", section)
     for name, value in table.items():
         if name in taken:
-            raise Misplaced(f"attribute {name!r} exists already: give it another name", section, name)
+            raise DocumentError(f"attribute {name!r} exists already: give it another name", section, name)
         if not re.fullmatch(r"[\w-]+", name):
-            raise Misplaced(f"attribute {name!r}: a name has letters, digits and hyphens", section, name)
+            raise DocumentError(f"attribute {name!r}: a name has letters, digits and hyphens", section, name)
         taken.add(name)
         yield name, value, (section, name)
 
@@ -159,42 +159,42 @@ def _words(value: Any, name: str, folder: Path, path: tuple[str, ...]) -> list[s
         try:
             value = list(read_words(folder, value["file"]))
         except Unreadable as error:
-            raise Misplaced(f"{name}: {value['file']} cannot be read: {error}", *path) from None
+            raise DocumentError(f"{name}: {value['file']} cannot be read: {error}", *path) from None
     if not isinstance(value, list) or not all(isinstance(word, str) and word.strip() for word in value):
-        raise Misplaced(f'{name}: expected a list of words, or {{ file = "words.txt" }}', *path)
+        raise DocumentError(f'{name}: expected a list of words, or {{ file = "words.txt" }}', *path)
     if not value:
-        raise Misplaced(f"{name}: an empty list", *path)
+        raise DocumentError(f"{name}: an empty list", *path)
     return list(value)
 
 
 def _pattern(value: Any, name: str, path: tuple[str, ...]) -> WordAttribute:
     if not isinstance(value, str):
-        raise Misplaced(f"{name} is {value!r}; expected a regular expression for a whole token", *path)
+        raise DocumentError(f"{name} is {value!r}; expected a regular expression for a whole token", *path)
     try:
         expression = Expression(value)
     except ValueError as error:
-        raise Misplaced(f"{name}: {error}", *path) from None
+        raise DocumentError(f"{name}: {error}", *path) from None
     return lambda word: ("",) if expression.matches(word) else ()
 
 
 def _rules(value: Any, folder: Path) -> ContextAttribute:
     """Titles of the rules that say something about a token (Liao et al. 2009, section 2, first method)."""
     if not isinstance(value, str):
-        raise Misplaced(f"rules is {value!r}; expected the text of a rule file", "rules")
+        raise DocumentError(f"rules is {value!r}; expected the text of a rule file", "rules")
     try:
         rules = parse_rules(value, "rules of the template", folder)
     except RuleError as error:
-        raise Misplaced(error.message, "rules") from None
+        raise DocumentError(error.message, "rules") from None
     silent = [rule.title for rule in rules.rules if not demanding(rule)]
     if silent:
-        raise Misplaced(f"rule {silent[0]!r} says nothing about single tokens, as tag_at would", "rules")
+        raise DocumentError(f"rule {silent[0]!r} says nothing about single tokens, as tag_at would", "rules")
     fields = tuple(field for field in rules.fields if field != OUTSIDE)
     statements = [(rule.title, statement) for rule in rules.rules for statement in rule.statements(fields)]
 
     def column(tokens: Sequence[str]) -> Column:
         result: Column = [()] * len(tokens)
         for title, statement in statements:
-            for t in statement.demands(tokens):
+            for t in statement.required_fields(tokens):
                 result[t] = (*result[t], title)
         return result
 
@@ -203,30 +203,30 @@ def _rules(value: Any, folder: Path) -> ContextAttribute:
 
 def _around(value: Any, name: str, own: Template, path: tuple[str, ...]) -> ContextAttribute:
     if not isinstance(value, dict) or value.keys() != {"attribute", "in"}:
-        raise Misplaced(f'{name}: expected {{ attribute = "year", in = "line" }}', *path)
+        raise DocumentError(f'{name}: expected {{ attribute = "year", in = "line" }}', *path)
     if value["in"] not in PLACES:
-        raise Misplaced(f'{name}: no place "{value["in"]}"{suggestion(str(value["in"]), PLACES)}', *path)
+        raise DocumentError(f'{name}: no place "{value["in"]}"{suggestion(str(value["in"]), PLACES)}', *path)
     known = {*WORD_ATTRIBUTES, *CONTEXT_ATTRIBUTES, *own.words, *own.contexts}
     attribute = str(value["attribute"])
     root, colon, length = attribute.partition(":")
     if root not in known | set(NUMBERED_ATTRIBUTES):
-        raise Misplaced(f'{name}: no attribute "{attribute}"{suggestion(attribute, known)}', *path)
+        raise DocumentError(f'{name}: no attribute "{attribute}"{suggestion(attribute, known)}', *path)
     if bool(colon) != (root in NUMBERED_ATTRIBUTES) or (colon and not re.fullmatch(r"\d+", length)):
         expected = "a length, as in prefix:3" if root in NUMBERED_ATTRIBUTES else "no length"
-        raise Misplaced(f'{name}: "{attribute}": "{root}" takes {expected}', *path)
+        raise DocumentError(f'{name}: "{attribute}": "{root}" takes {expected}', *path)
     return around(attribute, value["in"], own)
 
 
 def _conjunctions(text: Any, known: set[str], number: int) -> Iterator[Conjunction]:
     """What a feature stands for: each offset and each length of its ranges."""
     if not isinstance(text, str):
-        raise Misplaced(
+        raise DocumentError(
             f'feature {number + 1} is {text!r}; expected a text such as "lower[-1..1]"', "features", number
         )
     where = f'feature {number + 1} ("{text}")'
 
-    def misplaced(message: str) -> Misplaced:
-        return Misplaced(f"{where}: {message}", "features", number)
+    def misplaced(message: str) -> DocumentError:
+        return DocumentError(f"{where}: {message}", "features", number)
 
     parts = [_atoms(part.strip(), known, misplaced) for part in text.split("&")]
     if prod(map(len, parts)) > MOST:
@@ -234,7 +234,7 @@ def _conjunctions(text: Any, known: set[str], number: int) -> Iterator[Conjuncti
     yield from product(*parts)
 
 
-def _atoms(text: str, known: set[str], misplaced: Callable[[str], Misplaced]) -> list[Atom]:
+def _atoms(text: str, known: set[str], misplaced: Callable[[str], DocumentError]) -> list[Atom]:
     match = _ATOM.fullmatch(text)
     if match is None:
         raise misplaced(f'"{text}" is no attribute with a place; expected "lower[-1..1]" or "prefix:3"')

@@ -137,7 +137,7 @@ class TokenRules:
         """Labels that a rule leaves, by token."""
         result: dict[int, int] = {}
         for statement in rule.statements(self._names):
-            for t, selector in statement.demands(tokens).items():
+            for t, selector in statement.required_fields(tokens).items():
                 result[t] = result.get(t, self._every) & bits(self.labels.field(selector).member)
         return result
 
@@ -173,7 +173,10 @@ def bits(member: Booleans) -> int:
 def demanding(rule: Rule) -> bool:
     """Whether a rule says which labels single tokens have."""
     kind = type(rule.statement)
-    return kind.demand is not Statement.demand or kind.demands is not Statement.demands
+    return (
+        kind.required_field is not Statement.required_field
+        or kind.required_fields is not Statement.required_fields
+    )
 
 
 def _looks_at_one_word(rule: Rule) -> bool:
