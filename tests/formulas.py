@@ -152,9 +152,7 @@ class Atom:
         return (inside and meaning(Sentence(tuple(y), tuple(x), scheme), *values)) != ("!=" in self.form)
 
     def value(self, y: Names, x: Names, scheme: str) -> int:
-        parts = [
-            part.value({}, len(y)) if isinstance(part, Name | Expr) else part for part in self.parts
-        ]
+        parts = [part.value({}, len(y)) if isinstance(part, Name | Expr) else part for part in self.parts]
         return TERMS[self.form][1](Sentence(tuple(y), tuple(x), scheme), *parts)
 
     def text(self, last: bool = True) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.automata.circuit import Gates, by_token, parts_of
+from formulations.automata.circuit import Gates, by_token, components_of
 from formulations.automata.component import Component
 from formulations.automata.sums import bounded
 from formulations.automata.windows import LATER, StepChoice, UnboundComponent
@@ -201,7 +201,7 @@ class Logic(Text):
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Component]:
         gates = Gates(len(labels))
         roots = Grounder(labels, tokens, gates).groundings(self.read(labels))
-        return parts_of(gates, roots, len(tokens))
+        return components_of(gates, roots, len(tokens))
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for environment, formula in meaning.groundings(self.read(reading.labels), reading):

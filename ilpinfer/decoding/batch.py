@@ -178,7 +178,7 @@ def _sent(trellis: Trellis, rules: RuleCompiler, request: Request, top: int | No
 
 
 def _without(solution: Solution) -> Solution:
-    return replace(solution, context=None, certificate=replace(solution.certificate, stamp=str))
+    return replace(solution, context=None, certificate=replace(solution.certificate, make_digest=str))
 
 
 def _with(solution: Solution, context: Context) -> Solution:

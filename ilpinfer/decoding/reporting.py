@@ -30,8 +30,8 @@ def reported(result: Result, context: Context, deadline: Deadline) -> Solution:
         "improvements": result.improvements,
     }
     if result.path is None:
-        status = "infeasible" if result.exhausted else "unknown"
-        bound = -math.inf if result.exhausted else nats_of_bound(result.bound)
+        status = "infeasible" if result.proves_infeasibility else "unknown"
+        bound = -math.inf if result.proves_infeasibility else nats_of_bound(result.bound)
         known |= _parts(result, context, NOTHING)
         return Solution(status=status, score=-math.inf, bound=bound, **known)
     known["path"] = result.path
@@ -63,7 +63,7 @@ def _parts(result: Result, context: Context, value: Value) -> dict[str, Any]:
 
 def parts(value: Value, certificate: Certificate, context: Context) -> dict[str, Any]:
     """The fields that do not depend on the bound."""
-    rules = () if context.at_hand is None else context.at_hand.rules
+    rules = () if context.known_problem is None else context.known_problem.rules
     return {
         "model_score": nats(value.model),
         "feature_score": nats(value.features),
@@ -79,7 +79,7 @@ def parts(value: Value, certificate: Certificate, context: Context) -> dict[str,
 def stamped(certificate: Certificate, context: Context) -> Certificate:
     """The certificate with the digest of what it speaks about, where it holds a proof."""
     digest = partial(attrgetter("digest"), context)
-    return certificate if certificate.tree is None else replace(certificate, stamp=digest)
+    return certificate if certificate.tree is None else replace(certificate, make_digest=digest)
 
 
 def nats_of_bound(units: float) -> float:
