@@ -32,11 +32,11 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Task
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.kernels import annealing, discrepancy, evolution, tabu
-from ilpinfer.search.annealing import cool
-from ilpinfer.search.discrepancy import Search
-from ilpinfer.search.parameters import Annealing, Discrepancy, Evolution, Tabu
-from ilpinfer.search.population import Population
-from ilpinfer.search.tabu import move
+from ilpinfer.search.annealing import Annealing, cool
+from ilpinfer.search.discrepancy import Discrepancy, Search
+from ilpinfer.search.evolution import Evolution, breed
+from ilpinfer.search.population import Individuals, Population
+from ilpinfer.search.tabu import Tabu, move
 
 LIMITS = (0.01, 0.05, 0.2)
 LATE, COST = 0.02, 0.02
@@ -88,16 +88,20 @@ def runs() -> dict[str, tuple[ModuleType, str, Callable[[], Run]]]:
     folded = compile_problem(document(480, 0, labels, 3.0), document_rules(labels)).fold()
     bound, path = viterbi(folded.lattice)
 
-    def population(parameters: Evolution) -> Population:
-        result = Population(folded, Task(Deadline(RUN)), parameters, path, bound)
+    def population(individuals: Individuals) -> Population:
+        result = Population(folded, Task(Deadline(RUN)), individuals, path, bound)
         result.begin()
         return result
 
-    one, two = Evolution(population=1, offspring=1), Evolution(population=2, offspring=2, start_mutations=0)
+    one, two = Individuals(), Individuals(2, 2)
     deep = Discrepancy(variant="textbook", keep_going=True)
     return {
         "lds": (discrepancy, "dive", lambda: Search(folded, Task(Deadline(RUN)), deep).run),
-        "evolutionary": (evolution, "evolve", lambda: population(Evolution()).run),
+        "evolutionary": (
+            evolution,
+            "evolve",
+            lambda: partial(breed, population(Evolution().individuals), Evolution()),
+        ),
         "annealing": (annealing, "anneal", lambda: partial(cool, population(one), Annealing())),
         "tabu": (tabu, "search", lambda: partial(move, population(two), Tabu())),
     }
@@ -130,7 +134,7 @@ def hand_over() -> float:
     labels = labels_of_size(27)
     folded = compile_problem(document(480, 0, labels, 3.0), document_rules(labels)).fold()
     bound, path = viterbi(folded.lattice)
-    p = Population(folded, Task(Deadline()), Evolution(), path, bound)
+    p = Population(folded, Task(Deadline()), Evolution().individuals, path, bound)
     p.begin()
     given = (
         p.scores,
@@ -139,8 +143,8 @@ def hand_over() -> float:
         p.places,
         p.seed,
         p.runs,
-        p.settings,
-        p.weights,
+        p.individuals.settings,
+        evolution.Weights(0, 0),
         p.records,
         p.counts,
         0,

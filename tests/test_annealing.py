@@ -14,8 +14,8 @@ from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Task
 from ilpinfer.search import annealing
-from ilpinfer.search.parameters import Annealing, Evolution
-from ilpinfer.search.population import Population
+from ilpinfer.search.annealing import Annealing
+from ilpinfer.search.population import Individuals, Population
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
@@ -32,9 +32,9 @@ def example(seed=0, **cost):
 def test_what_is_passed_through_is_worth_what_the_rules_say(problem, seed, steps):
     instance, cases = problem
     compiled = compile_problem(instance.trellis, [case.rule for case in cases])
-    assume(not any(rule.unseen for rule in compiled.rules))
+    assume(not any(rule.machineless for rule in compiled.rules))
     start = np.zeros(instance.shape[0], np.int64)
-    single = Evolution(population=1, offspring=1, seed=seed)
+    single = Individuals(seed=seed)
     population = Population(compiled.fold(), Task(Deadline()), single, start, 2**60)
     population.begin()
     assert annealing.cool(population, Annealing(iterations=steps, seed=seed)) == steps

@@ -11,7 +11,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import problems
-from test_verification import SLOW, stamp
+from test_verification import SLOW, digest_of
 
 import ilpinfer
 from formulations import Trellis
@@ -45,7 +45,9 @@ VITERBI = ilpinfer.decode(TRELLIS, RULES, method="viterbi")
 
 def forged(tree, excluded=()):
     """A claim that Viterbi's labelling is optimal, which it is not."""
-    certificate = Certificate("exact", "by hand", tree=tree, excluded=excluded, stamp=stamp(TRELLIS, RULES))
+    certificate = Certificate(
+        "exact", "by hand", tree=tree, excluded=excluded, make_digest=digest_of(TRELLIS, RULES)
+    )
     return replace(VITERBI, status="optimal", bound=VITERBI.score, certificate=certificate)
 
 
@@ -65,15 +67,15 @@ def chain(depth, below=None):
 @pytest.mark.parametrize(
     "tree, words",
     [
-        (Leaf(followed=((),) * 1000), "empty"),
-        (Leaf(followed=(MACHINES, ())), "empty"),
-        (Leaf(followed=(MACHINES,)), ""),
-        (Leaf(followed=tuple((m,) for m in MACHINES)), ""),
-        (Leaf(inside=MACHINES), ""),
-        (many_leaves(Leaf(inside=MACHINES), 12), "more than"),
+        (Leaf(stages=((),) * 1000), "empty"),
+        (Leaf(stages=(MACHINES, ())), "empty"),
+        (Leaf(stages=(MACHINES,)), ""),
+        (Leaf(stages=tuple((m,) for m in MACHINES)), ""),
+        (Leaf(product=MACHINES), ""),
+        (many_leaves(Leaf(product=MACHINES), 12), "more than"),
         (many_leaves(Leaf(), 14), "more than"),
         (many_leaves(Leaf(), 100), "more than"),
-        (chain(150, Leaf(inside=MACHINES)), "more than"),
+        (chain(150, Leaf(product=MACHINES)), "more than"),
         (chain(100_000), "more than"),
     ],
 )
@@ -86,7 +88,7 @@ def test_a_proof_that_would_stall_a_check_is_refused(tree, words):
 
 
 def test_steps_are_asked_for_before_they_are_taken():
-    leaf = Leaf(inside=MACHINES)
+    leaf = Leaf(product=MACHINES)
     solution = forged(many_leaves(leaf, 12))
     meter = Meter()
     with pytest.raises(Rejected, match="more than 1000000000 steps; max_steps allows more"):
@@ -96,7 +98,7 @@ def test_steps_are_asked_for_before_they_are_taken():
 
 
 def test_a_time_limit_ends_a_check():
-    verdict = verify(TRELLIS, RULES, forged(Leaf(followed=(MACHINES,))), time_limit=1e-9)
+    verdict = verify(TRELLIS, RULES, forged(Leaf(stages=(MACHINES,))), time_limit=1e-9)
     assert not verdict.ok and "time_limit of 1e-09 s" in verdict.reasons[0]
     honest = ilpinfer.decode(TRELLIS, RULES[:1])
     assert verify(TRELLIS, RULES[:1], honest, time_limit=600.0).proved
@@ -123,7 +125,7 @@ def test_bad_time_limits_are_refused(limit):
 
 def test_a_certificate_says_what_it_costs():
     assert Certificate("none").cost == Cost(0, 0)
-    tree = Split((0,), (0,), 0, Leaf(), Leaf(inside=((0, 0),), followed=(((1, 0), (2, 0)), ((3, 0),))))
+    tree = Split((0,), (0,), 0, Leaf(), Leaf(product=((0, 0),), stages=(((1, 0), (2, 0)), ((3, 0),))))
     certificate = Certificate("exact", "by hand", tree=tree)
     assert certificate.cost == Cost(leaves=2, passes=2 + 2 + 1 + 3 + 2)
     assert certificate.to_dict()["cost"] == {"leaves": 2, "passes": 10}

@@ -14,9 +14,9 @@ from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.certificate import DEEPEST, Leaf, Split, TooManyCases
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact import branch, refinement, rounds
-from ilpinfer.exact.contradiction import chosen, contradiction
-from ilpinfer.exact.mixtures import Pool, fractional, relax, spliced, sums_of
-from ilpinfer.exact.rows import combined, stretches
+from ilpinfer.exact.contradiction import contradiction, sums_within
+from ilpinfer.exact.mixtures import Pool, fractional_row, relax, splice, sums_of
+from ilpinfer.exact.rows import combined_rows, stretches
 from ilpinfer.exact.splits import tree_of
 from ilpinfer.proof.checker import check_tree
 
@@ -70,7 +70,7 @@ def test_hard_counts_that_ask_for_too_many_tokens_are_refuted(length):
 @pytest.mark.parametrize("length", [40, 300])
 def test_hard_counts_without_a_whole_number_are_refuted_by_two_cases(length, labels, most):
     problem = compile_problem(scores(length, labels), odd(length))
-    outcome = contradiction(problem, chosen(problem), Deadline())
+    outcome = contradiction(problem, sums_within(problem), Deadline())
     assert leaves(outcome.tree) <= most
     check_tree(problem, outcome.tree, None, ())
 
@@ -80,7 +80,7 @@ def test_an_odd_cycle_of_many_counts_is_refuted():
     labels = "abcdefgh"
     rules = [C.exactly_tokens([labels[i], labels[(i + 1) % 7]], 5) for i in range(7)]
     problem = compile_problem(scores(40, labels), rules)
-    outcome = contradiction(problem, chosen(problem), Deadline())
+    outcome = contradiction(problem, sums_within(problem), Deadline())
     assert leaves(outcome.tree) == 2
     check_tree(problem, outcome.tree, None, ())
 
@@ -172,7 +172,7 @@ def test_a_contradiction_is_one_and_a_labelling_keeps_the_hard_sums(seed):
     trellis, rules, _ = small(seed)
     hard = [rule for rule in rules if rule.penalty == math.inf]
     problem = compile_problem(trellis, hard)
-    outcome = contradiction(problem, chosen(problem), Deadline())
+    outcome = contradiction(problem, sums_within(problem), Deadline())
     if outcome.tree is not None:
         check_tree(problem, outcome.tree, None, ())
     if outcome.path is not None:
@@ -186,20 +186,20 @@ def test_the_linear_relaxation_bounds_the_optimum(seed):
     parts = [part for _, part in sums_of(problem)]
     relaxed = relax(problem.lattice, parts, 1000.0, Pool(), Deadline())
     assert best is None or relaxed.bound >= best
-    if relaxed.shares is not None:
-        assert relaxed.shares.sum() == pytest.approx(1)
-        for path in spliced(relaxed, parts):
+    if relaxed.weights is not None:
+        assert relaxed.weights.sum() == pytest.approx(1)
+        for path in splice(relaxed, parts):
             assert len(path) == len(trellis)
 
 
 def test_rows_that_combine_sums_come_first():
     problem = compile_problem(scores(12, "abcd"), odd(12))
     parts = [part for _, part in sums_of(problem)]
-    rows = combined([part.total for part in parts], problem.shape)
+    rows = combined_rows([part.total for part in parts], problem.shape)
     everywhere = tuple(range(12))
     assert (everywhere, (0, 1, 2)) in rows
     relaxed = relax(problem.lattice, parts, 1000.0, Pool(), Deadline())
-    row, most = fractional(relaxed, [(everywhere, (0, 1, 2))], problem.shape)
+    row, most = fractional_row(relaxed, [(everywhere, (0, 1, 2))], problem.shape)
     assert (row, most) == ((everywhere, (0, 1, 2)), 9)
 
 

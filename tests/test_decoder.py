@@ -357,7 +357,7 @@ def test_a_lazy_solution_is_like_any_other(counted):
 
 
 def test_a_value_that_is_not_the_rules_is_an_error():
-    lying = replace(fresh().context, at_hand=compile_problem(trellis(5), RULES))
+    lying = replace(fresh().context, known_problem=compile_problem(trellis(5), RULES))
     from ilpinfer.core.deadline import Deadline
     from ilpinfer.core.result import Result
     from ilpinfer.decoding.reporting import solution_of

@@ -35,7 +35,7 @@ def best_of(instance, cases):
 def test_with_no_limits_left_it_is_exact(variant, problem):
     instance, cases = problem
     compiled = compile_problem(instance.trellis, [case.rule for case in cases])
-    assume(not any(rule.unseen for rule in compiled.rules))
+    assume(not any(rule.machineless for rule in compiled.rules))
     expected, labellings = best_of(instance, cases)
     solution = decode(instance, cases, variant=variant, keep_going=True)
     if expected is None:
@@ -113,7 +113,7 @@ def published(compiled, alpha, m, b, db, zero):
 def test_the_published_search_finds_what_its_pseudocode_finds(problem, zero, b):
     instance, cases = problem
     compiled = compile_problem(instance.trellis, [case.rule for case in cases])
-    assume(not any(rule.unseen or rule.forced for rule in compiled.rules))
+    assume(not any(rule.machineless or rule.forced for rule in compiled.rules))
     assume(instance.shape[0] <= 4)
     expected = published(compiled, -1.3, 1.5, b, 1, zero)
     if expected is None:

@@ -64,7 +64,7 @@ def check_proof(instance, rules, solution, name):
 
 
 def unseen(instance, rules):
-    return [rule.unseen for rule in compile_problem(instance.trellis, rules).rules]
+    return [rule.machineless for rule in compile_problem(instance.trellis, rules).rules]
 
 
 def expected(problem, k):

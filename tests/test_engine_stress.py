@@ -160,7 +160,7 @@ def test_proofs_of_large_scores_under_hard_prices_are_checked():
     solution = ilpinfer.decode(trellis, rules)
     verdict = ilpinfer.verify(trellis, rules, solution)
     assert verdict.ok and verdict.proved, verdict.reasons
-    assert not any(rule.unseen for rule in compile_problem(trellis, rules).rules)
+    assert not any(rule.machineless for rule in compile_problem(trellis, rules).rules)
 
 
 def test_thousands_of_labellings_take_seconds():

@@ -18,7 +18,7 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Task
 from ilpinfer.kernels import evolution as evolution_kernels
 from ilpinfer.kernels import runs as run_kernels
-from ilpinfer.search.parameters import Evolution
+from ilpinfer.search.evolution import Evolution, breed
 from ilpinfer.search.population import Population
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
@@ -38,7 +38,7 @@ def example(T=70, K=6, seed=1, hard=False):
 def test_every_individual_is_worth_what_the_rules_say(problem, choices):
     instance, cases = problem
     compiled = compile_problem(instance.trellis, [case.rule for case in cases])
-    assume(not any(rule.unseen for rule in compiled.rules))
+    assume(not any(rule.machineless for rule in compiled.rules))
     parameters = Evolution(
         population=choices.draw(st.integers(1, 6)),
         offspring=choices.draw(st.integers(1, 7)),
@@ -50,8 +50,8 @@ def test_every_individual_is_worth_what_the_rules_say(problem, choices):
         iterations=12,
     )
     start = np.array([choices.draw(st.integers(0, instance.shape[1] - 1)) for _ in range(instance.shape[0])])
-    population = Population(compiled.fold(), Task(Deadline()), parameters, start, 2**60)
-    population.run()
+    population = Population(compiled.fold(), Task(Deadline()), parameters.individuals, start, 2**60)
+    breed(population, parameters)
     label, _, _, _, total, breaks = population.people
     for who in population.places[0].tolist():
         path = label[who].astype(np.int64)
@@ -100,7 +100,7 @@ def test_the_same_seed_breeds_the_same_labelling_however_the_time_is_cut(monkeyp
     before = random.getstate(), np.random.get_state()[1].tolist()
     options = {"method": "evolutionary", "iterations": 300, "seed": 11}
     result = ilpinfer.decode(trellis, rules, **options)
-    monkeypatch.setattr("ilpinfer.search.population.STRETCH", 1.0)
+    monkeypatch.setattr("ilpinfer.search.evolution.STRETCH", 1.0)
     again = ilpinfer.decode(trellis, rules, **options)
     assert result.labels == again.labels
     assert result.score > ilpinfer.decode(trellis, rules, **options | {"iterations": 1}).score

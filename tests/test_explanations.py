@@ -105,7 +105,7 @@ def test_rules_without_a_small_machine_are_still_obeyed():
     labels, tokens = LabelSet(("a", "b")), ["x", "y"] * 150
     trellis = Trellis.from_emissions([[0.0, UNIT]] * 300, [[0.0] * 2] * 2, labels=labels, tokens=tokens)
     problem = compile_problem(trellis, [rule])
-    assert problem.rules[0].unseen
+    assert problem.rules[0].machineless
     result = ilpinfer.decode(trellis, [rule], method="beam")
     assert result.status != "optimal" and "whole labellings only" in result.method
     assert f"more than {MOST_STATES} states" in analyse(RuleSet((rule,)), labels, tokens)[0].warning

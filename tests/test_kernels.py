@@ -27,8 +27,8 @@ def load(tmp_path, monkeypatch, caplog):
     caplog.set_level(logging.WARNING, "ilpinfer")
 
     def loaded():
-        monkeypatch.setattr(notices, "_said", set())
-        monkeypatch.setattr(notices, "kept", True)
+        monkeypatch.setattr(notices, "_announced", set())
+        monkeypatch.setattr(notices, "cacheable", True)
         caplog.clear()
         sys.modules.pop(name, None)
         module = importlib.import_module(name)
@@ -138,7 +138,7 @@ def test_a_full_disk_is_worked_without(load, tmp_path, monkeypatch):
 
 
 def test_the_same_is_announced_once(monkeypatch, caplog):
-    monkeypatch.setattr(notices, "_said", set())
+    monkeypatch.setattr(notices, "_announced", set())
     caplog.set_level(logging.INFO, "ilpinfer")
     for purpose in ("one thing", "one thing", "another", "one thing"):
         monkeypatch.setattr(notices, "purpose", purpose)

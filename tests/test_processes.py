@@ -200,7 +200,7 @@ def compile_and_warn(number):
 
 def test_compilations_and_warnings_in_processes_reach_the_caller(monkeypatch, caplog):
     """A notebook shows what its own process says, not what others write to standard error."""
-    monkeypatch.setattr(notices, "_said", set())
+    monkeypatch.setattr(notices, "_announced", set())
     with Workers(2, compile_and_warn, ()) as workers:
         results = [future.result() for future in [workers.submit(number) for number in range(4)]]
     assert [result.warnings for result in results] == [[(f"odd: {n}", UserWarning)] for n in range(4)]

@@ -16,7 +16,7 @@ import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
-from formulations.programs.formulation import formulate, losses, score_floor, without
+from formulations.programs.formulation import exclude_labelling, formulate, losses, score_floor
 from formulations.programs.record import UNBOUNDED, stable_order
 from ilpinfer import solvers
 
@@ -121,7 +121,7 @@ def completed(program, path):
 def test_a_no_good_row_takes_away_one_labelling():
     program = formulate(compile_problem(trellis(3, 2), [])).soft()
     path = np.array([0, 1, 1])
-    less = without(program, path)
+    less = exclude_labelling(program, path)
     kept = [
         p for p in itertools.product(range(2), repeat=3) if less.satisfied_by(path_vector(less, np.array(p)))
     ]

@@ -18,9 +18,8 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.search.beam import search
+from ilpinfer.search.beam import search, with_forced_rules
 from ilpinfer.search.population import Population
-from ilpinfer.search.runners import forced
 
 SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 SEARCHES = {
@@ -73,7 +72,7 @@ def test_scores_are_those_of_the_labels_and_claims_hold(method, problem):
 def test_a_beam_of_full_width_has_the_best_few(problem, top):
     instance, cases = problem
     rules = [case.rule for case in cases]
-    assume(not any(rule.unseen for rule in compile_problem(instance.trellis, rules).rules))
+    assume(not any(rule.machineless for rule in compile_problem(instance.trellis, rules).rules))
     expected = oracles.top(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y), top)
     result = ilpinfer.decode(instance.trellis, rules, method="beam", width=5000, top=top)
     assert [(round(s.score / UNIT), tuple(s.ids.tolist())) for s in result] == expected
@@ -105,7 +104,7 @@ def test_a_beam_drops_what_cannot_come_right_and_what_has_a_better_twin():
     apart = ilpinfer.decode(trellis, [C.never_together("a", "b")], method="beam", width=1)
     assert apart.has_labelling and {"a", "b"} - set(apart.labels)
     assert ilpinfer.decode(trellis, [], method="beam", width=3).status == "optimal"
-    problem = forced(compile_problem(trellis, [C.at_most_tokens("a", 2, penalty=0.5)]).fold())
+    problem = with_forced_rules(compile_problem(trellis, [C.at_most_tokens("a", 2, penalty=0.5)]).fold())
     for copies in (1, 2):
         result = search(problem, 1000, Deadline(), copies)
         assert len(result.paths) == 8 * copies

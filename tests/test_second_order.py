@@ -32,7 +32,7 @@ from formulations import constraints as C
 from formulations.grid import is_forbidden
 from formulations.problem.compiled_rules import compile_problem
 from formulations.programs import formulation
-from formulations.programs.formulation import best_score, formulate, losses, without
+from formulations.programs.formulation import best_score, exclude_labelling, formulate, losses
 from ilpinfer import solvers
 from ilpinfer.corpus.sequences import InputError, read
 
@@ -316,7 +316,7 @@ SEARCHES = {
 @given(twins())
 def test_searches_take_the_same_steps_in_second_order(twin):
     one, two, result = twin
-    assume(not any(rule.unseen for rule in compile_problem(one, result).rules))
+    assume(not any(rule.machineless for rule in compile_problem(one, result).rules))
     for method, options in SEARCHES.items():
         a, b = (ilpinfer.decode(t, result, method=method, **options) for t in (one, two))
         assert (a.has_labelling, a.score, a.labels if a.has_labelling else 0) == (
@@ -382,7 +382,7 @@ def test_a_program_takes_exactly_the_labellings(T, K):
     assert program.n_rows == T * S + 2
     best, loss = losses(scores.lattice)
     assert best == best_score(scores.lattice)
-    forbidden = without(program, np.zeros(T, np.int64))
+    forbidden = exclude_labelling(program, np.zeros(T, np.int64))
     for path in itertools.product(range(K), repeat=T):
         x = path_vector(program, path)
         assert program.satisfied_by(x)

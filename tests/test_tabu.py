@@ -17,8 +17,8 @@ from ilpinfer.core.result import Task
 from ilpinfer.kernels import tabu as tabu_kernels
 from ilpinfer.kernels.packed import chain_of
 from ilpinfer.search import tabu
-from ilpinfer.search.parameters import Evolution, Tabu
-from ilpinfer.search.population import Population
+from ilpinfer.search.population import Individuals, Population
+from ilpinfer.search.tabu import Tabu
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
@@ -31,7 +31,7 @@ def example(seed=0, **cost):
 
 
 def population_of(problem, start, seed=0):
-    four = Evolution(population=2, offspring=2, start_mutations=0, seed=seed)
+    four = Individuals(2, 2, seed=seed)
     population = Population(problem, Task(Deadline()), four, start, 2**60)
     population.begin()
     return population
@@ -42,7 +42,7 @@ def population_of(problem, start, seed=0):
 def test_what_is_moved_to_is_worth_what_the_rules_say(problem, seed, steps, patience):
     instance, cases = problem
     compiled = compile_problem(instance.trellis, [case.rule for case in cases])
-    assume(not any(rule.unseen for rule in compiled.rules))
+    assume(not any(rule.machineless for rule in compiled.rules))
     population = population_of(compiled.fold(), np.zeros(instance.shape[0], np.int64), seed)
     parameters = Tabu(iterations=steps, seed=seed, patience=patience, candidates=4, tenure=2)
     assert tabu.move(population, parameters) == steps

@@ -10,7 +10,7 @@ from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import NEAR_TIES, UNIT, cost_units, problems
-from test_verification import SLOW, compiled, leaves, split_rules, stamp
+from test_verification import SLOW, compiled, digest_of, leaves, split_rules
 
 import ilpinfer
 from formulations import Trellis
@@ -20,7 +20,7 @@ from formulations.problem.compiled_rules import compile_problem
 from formulations.programs.formulation import score_floor
 from ilpinfer.core.certificate import Certificate, Leaf, Phases, Rest, Split
 from ilpinfer.decoding.two_phase import TwoPhaseSolution
-from ilpinfer.proof.phases import hard_only, weighted
+from ilpinfer.proof.phases import hard_only, weighted_problem
 
 NEAR = problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT)))
 TAUS = st.sampled_from((0.0, 0.3, 0.9, 1.0))
@@ -73,7 +73,7 @@ def two_phase(trellis, rules, y, phases, tau, bound, best, excluded=()):
         bound=nats(value.score),
         method="by hand",
         certificate=Certificate(
-            "exact", "by hand", tree=phases, excluded=excluded, stamp=stamp(trellis, rules)
+            "exact", "by hand", tree=phases, excluded=excluded, make_digest=digest_of(trellis, rules)
         ),
         path=np.array(y),
         names=trellis.labels.names,
@@ -112,7 +112,8 @@ def test_no_proof_of_two_phases_proves_what_is_false(problem, tau, bound, data):
     claimed = data.draw(st.sampled_from([best, instance.units(witness)]))
     weight = data.draw(st.integers(1, 2**22))
     trees = [
-        data.draw(any_tree(p.rules, instance.shape)) for p in (hard_only(whole), weighted(whole, weight))
+        data.draw(any_tree(p.rules, instance.shape))
+        for p in (hard_only(whole), weighted_problem(whole, weight))
     ]
     honest = ilpinfer.decode_two_phase(instance.trellis, rules, tau, bound).certificate.tree
     if honest is not None and data.draw(st.booleans()):
@@ -182,7 +183,7 @@ def test_the_example_spends_something_for_less_cost():
         (with_phases(witness=tuple(BEST.ids.tolist())), "witness"),
         (with_phases(witness=()), "witness"),
         (with_phases(witness=(0, 1, 2, 1, 3)), "label id"),
-        (with_phases(best=Leaf(followed=(((9, 0),),))), "rule"),
+        (with_phases(best=Leaf(stages=(((9, 0),),))), "rule"),
         (with_phases(best=None), "neither leaf nor split"),
         (with_phases(least=None), "no proof of the second phase"),
         (with_phases(least=Leaf()), "not ruled out"),
@@ -193,7 +194,7 @@ def test_the_example_spends_something_for_less_cost():
         (with_phases(weight=2**56), "add"),
         ({"certificate": replace(BEST.certificate, tree=Leaf())}, "another kind of inference"),
         ({"certificate": replace(BEST.certificate, tree=TREE.best)}, "another kind of inference"),
-        ({"certificate": replace(BEST.certificate, stamp=str)}, "digest"),
+        ({"certificate": replace(BEST.certificate, make_digest=str)}, "digest"),
         ({"certificate": replace(BEST.certificate, rest=Rest(-math.inf, Leaf()))}, "list"),
     ],
 )

@@ -24,22 +24,25 @@ from formulations.problem.compiled_rules import compile_problem, compile_rules
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.certificate import Certificate, Leaf, Split
 from ilpinfer.core.solution import Solution
-from ilpinfer.proof.checker import FINE, check_tree
+from ilpinfer.proof.checker import check_tree
 from ilpinfer.proof.meter import Rejected
+from ilpinfer.proof.multipliers import FINE
 from ilpinfer.proof.verification import verify
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 LARGE = 4 * FINE * 2**20
 
 
-def stamp(trellis, rules):
-    return lambda: compile_rules(rules, trellis.labels).stamp(trellis)
+def digest_of(trellis, rules):
+    return lambda: compile_rules(rules, trellis.labels).digest_of(trellis)
 
 
 def claimed(trellis, rules, path, tree, bound=None, excluded=()):
     """A solution that claims the labelling, valued rightly, to be the best but for those excluded."""
     names = trellis.labels.names
-    certificate = Certificate("exact", "by hand", tree=tree, excluded=excluded, stamp=stamp(trellis, rules))
+    certificate = Certificate(
+        "exact", "by hand", tree=tree, excluded=excluded, make_digest=digest_of(trellis, rules)
+    )
     common = {"method": "by hand", "certificate": certificate, "names": names}
     if path is None:
         return Solution("infeasible", -math.inf, -math.inf, 0.0, 0.0, {}, -math.inf, **common)
@@ -65,7 +68,7 @@ def every_machine(rules):
 
 def follow_all(trellis, rules):
     machines = every_machine(compile_problem(trellis, rules).rules)
-    return Leaf(followed=(machines,) if machines else ())
+    return Leaf(stages=(machines,) if machines else ())
 
 
 @st.composite
@@ -148,7 +151,7 @@ def split_rules(tokens, labels, most, shape):
 def compiled(instance, cases):
     rules = [case.rule for case in cases]
     problem = compile_problem(instance.trellis, rules)
-    assume(not any(rule.unseen for rule in problem.rules))
+    assume(not any(rule.machineless for rule in problem.rules))
     return rules, problem
 
 
@@ -210,8 +213,8 @@ def test_any_tree_of_leaves_that_follow_all_proves_the_optimum(problem, data):
 def complete(tree, ground, shape, data):
     """The tree, with every machine followed in its leaves."""
     if isinstance(tree, Leaf):
-        outside = [key for key in every_machine(ground) if key not in tree.inside]
-        return replace(tree, followed=data.draw(stages(ground, outside)))
+        outside = [key for key in every_machine(ground) if key not in tree.product]
+        return replace(tree, stages=data.draw(stages(ground, outside)))
     sides = split_rules(list(tree.tokens), list(tree.labels), tree.most, shape)
     children = (tree.below, tree.above)
     below, above = (complete(t, (*ground, row), shape, data) for t, row in zip(children, sides, strict=True))
@@ -286,7 +289,7 @@ def test_the_example_is_proved_and_has_a_binary_rule_on_several_machines():
         ({"status": "infeasible"}, "status"),
         ({"certificate": None}, "cannot be read"),
         ({"certificate": replace(BEST.certificate, kind="sure")}, "kind"),
-        ({"certificate": replace(BEST.certificate, stamp=str)}, "digest"),
+        ({"certificate": replace(BEST.certificate, make_digest=str)}, "digest"),
         ({"certificate": replace(BEST.certificate, excluded=(ORDER[1][1],))}, "excludes"),
         ({"certificate": replace(BEST.certificate, excluded=None)}, "cannot be read"),
     ],
@@ -316,7 +319,7 @@ KEPT = [r for r, rule in enumerate(PROBLEM.rules) if not BEST.violations[rule.na
 )
 def test_a_certificate_is_of_one_trellis_and_its_rules(trellis, rules):
     assert not verify(trellis, rules, BEST).ok
-    assert BEST.certificate.digest != stamp(trellis, rules)()
+    assert BEST.certificate.digest != digest_of(trellis, rules)()
     again = claimed(trellis, rules, BEST.path, follow_all(trellis, rules), bound=2**40)
     refused(replace(again, certificate=BEST.certificate), "digest", trellis, rules)
 
@@ -372,7 +375,7 @@ def test_rules_that_have_folded_cannot_be_named():
     )
     solution = claimed(TRELLIS, rules, path, follow_all(TRELLIS, rules))
     assert verify(TRELLIS, rules, solution).proved
-    refused(with_tree(Leaf(followed=(((len(PROBLEM.rules), 0),),)), solution), "folded", TRELLIS, rules)
+    refused(with_tree(Leaf(stages=(((len(PROBLEM.rules), 0),),)), solution), "folded", TRELLIS, rules)
 
 
 def test_deep_and_endless_trees_are_rejected():
@@ -388,7 +391,7 @@ def test_deep_and_endless_trees_are_rejected():
 def test_children_that_are_swapped_prove_nothing():
     trellis = Trellis([0.0, 0.0], [[[0.0, 0.0], [0.0, 0.0]]], labels=["a", "b"])
     rules = [C.at_most_tokens("b", 1), C.at_least_tokens("b", 2)]
-    tree = Split((0, 1), (1,), 1, Leaf(inside=((1, 0), (2, 0))), Leaf(inside=((0, 0), (2, 0))))
+    tree = Split((0, 1), (1,), 1, Leaf(product=((1, 0), (2, 0))), Leaf(product=((0, 0), (2, 0))))
     solution = claimed(trellis, rules, None, tree)
     assert verify(trellis, rules, solution).proved
     swapped = replace(tree, below=tree.above, above=tree.below)
@@ -463,7 +466,7 @@ def test_what_methods_return_holds(method, problem):
     instance, cases = problem
     rules = [case.rule for case in cases]
     solution = ilpinfer.decode(instance.trellis, rules, method=method)
-    stamped = replace(solution.certificate, stamp=stamp(instance.trellis, rules))
+    stamped = replace(solution.certificate, make_digest=digest_of(instance.trellis, rules))
     verdict = verify(instance.trellis, rules, replace(solution, certificate=stamped))
     assert verdict.ok, verdict.reasons
 
@@ -491,8 +494,8 @@ DIGESTED = [
 def test_a_digest_is_the_same_in_every_process_and_before_and_after_machines():
     code = (
         "from test_verification import *; problem = compile_problem(TRELLIS, DIGESTED);"
-        "found = stamp(TRELLIS, DIGESTED)(); [rule.machines for rule in problem.rules];"
-        "assert found == stamp(TRELLIS, DIGESTED)(); print(found)"
+        "result = digest_of(TRELLIS, DIGESTED)(); [rule.machines for rule in problem.rules];"
+        "assert result == digest_of(TRELLIS, DIGESTED)(); print(result)"
     )
     result = set()
     for seed in ("1", "2"):
@@ -505,4 +508,4 @@ def test_a_digest_is_the_same_in_every_process_and_before_and_after_machines():
             [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
         )
         result.add(done.stdout)
-    assert result == {f"{stamp(TRELLIS, DIGESTED)()}\n"}
+    assert result == {f"{digest_of(TRELLIS, DIGESTED)()}\n"}

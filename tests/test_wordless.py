@@ -13,8 +13,8 @@ from formulations import Trellis, catalogue, load_rules
 from formulations import constraints as C
 from formulations.constraints.feature import Feature
 from formulations.problem.compiled_rules import compile_problem
+from formulations.problem.missing_tokens import MissingTokens
 from formulations.problem.problem import RuleNotice
-from formulations.problem.wordless import Wordless
 
 WORDS = ("Ada", ",", "1843", "vol")
 
@@ -105,7 +105,7 @@ def test_every_rule_of_the_catalogue_says_whether_it_needs_tokens():
 
 
 def test_words_know_whether_they_are_looked_at():
-    words = Wordless(("", ""))
+    words = MissingTokens(("", ""))
     assert len(words) == 2 and words == ("", "") and hash(words) == hash(("", "")) and not words.seen
     for look in (lambda: words[0], lambda: words[:1], lambda: list(words), lambda: [*zip(words, words)]):
         words.seen = False

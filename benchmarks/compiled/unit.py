@@ -24,7 +24,7 @@ def passes(trellises: Sequence[Trellis], rules: RuleSet) -> list[Callable[[], in
     first = trellises[0]
     folding = Folding(compile_rules(rules, first.labels))
     vocabulary = folding.vocabulary()
-    rows = [_rows(vocabulary, trellis.tokens, folding.reads) for trellis in trellises]
+    rows = [_rows(vocabulary, trellis.tokens, folding.reads_tokens) for trellis in trellises]
     classes = [[vocabulary.class_of(purpose, row) for purpose in range(3)] for row in rows]
     scores = pack_scores(folding, vocabulary, first.lattice.pool)
     machines = folding.machines(longest(max(map(len, trellises))))

@@ -141,7 +141,7 @@ def _merge(to: Grid, emits: Grid, final: Grid, tables: int) -> Grid:
 
 
 def _chains(rule: GroundRule, problem: Problem) -> Iterator[Chain]:
-    if rule.unseen or (rule.binary and rule.penalty is not None):
+    if rule.machineless or (rule.binary and rule.penalty is not None):
         raise CannotState(rule.name)
     for machine in rule.machines:
         if machine.states > MOST_STATES:

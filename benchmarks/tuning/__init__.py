@@ -19,7 +19,7 @@ from benchmarks.study import Study, Work
 from formulations import load_rules
 from ilpinfer.cli.progress import progress
 from ilpinfer.models.hmm import HMM
-from ilpinfer.search.parameters import Evolution
+from ilpinfer.search.evolution import Evolution
 
 NUMBER, LIMIT = 80, 0.05
 """Of trials, and seconds that each gives a sequence."""

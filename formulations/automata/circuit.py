@@ -120,7 +120,7 @@ def _symbols(gates: Gates, tables: list[tuple[int, ...]]) -> tuple[StepTable, li
     return StepTable(np.array(values), np.array(index, np.int64)), symbols
 
 
-def parts_of(gates: Gates, roots: Sequence[int], length: int) -> list[Machine | Circuit]:
+def components_of(gates: Gates, roots: Sequence[int], length: int) -> list[Machine | Circuit]:
     """Groundings, those that look at one step taken together as a local machine."""
     rest = [root for root in roots if root != TRUE and not (root > TRUE and gates.is_local(root))]
     broken: dict[int, NDArray[np.int64]] = {}

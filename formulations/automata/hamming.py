@@ -27,7 +27,7 @@ Place = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Relabelled:
+class HammingDistance:
     """The fewest tokens to relabel until none of the machines emits anything; T where none of T tokens' labellings does.
 
     Parameters
@@ -53,7 +53,7 @@ class Relabelled:
     @property
     def possible(self) -> bool:
         """Whether any labelling of this length keeps the rule."""
-        return bool(self.repairs.alive[0])
+        return bool(self.repairs.feasible[0])
 
     @cached_property
     def classes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -134,14 +134,14 @@ class Repairs:
     def __init__(self, machines: Sequence[Machine], members: NDArray[np.int64], length: int) -> None:
         self.machines, self.members, self.length = machines, members, length
         self.after = cache(self._after)
-        self.alive = self._living()
+        self.feasible = self._feasible()
 
     @property
     def start(self) -> Place:
         """Before token 0."""
         return (-1, *(0 for _ in self.machines))
 
-    def _living(self) -> list[set[Place]]:
+    def _feasible(self) -> list[set[Place]]:
         """For each token, the places before it from which the rule can still be kept."""
         fronts: list[set[Place]] = [{self.start}]
         for token in range(self.length):
@@ -149,16 +149,16 @@ class Repairs:
             fronts.append({after for place in fronts[-1] for after in self._steps(token, place)})
             if len(fronts[-1]) > MOST_PLACES:
                 raise TooManyStates(f"more than {MOST_PLACES} places")
-        alive = [
+        feasible = [
             {p for p in fronts[-1] if not any(m.final[q] for m, q in zip(self.machines, p[1:], strict=True))}
         ]
         for token in range(self.length - 1, -1, -1):
-            kept = {p for p in fronts[token] if any(after in alive[-1] for after in self._steps(token, p))}
-            alive.append(kept)
-        return alive[::-1]
+            kept = {p for p in fronts[token] if any(after in feasible[-1] for after in self._steps(token, p))}
+            feasible.append(kept)
+        return feasible[::-1]
 
     def _after(self, token: int, place: Place) -> list[Place]:
-        return [after for after in self._steps(token, place) if after in self.alive[token + 1]]
+        return [after for after in self._steps(token, place) if after in self.feasible[token + 1]]
 
     def _steps(self, token: int, place: Place) -> list[Place]:
         before = -1 if place[0] < 0 else int(self.members[place[0]])

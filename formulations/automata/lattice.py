@@ -96,9 +96,9 @@ class Lattice:
         values = np.broadcast_to(table.values, (P, K + 1, K)).reshape(P, 1, self.states)
         return StepTable(values, table.index)
 
-    def entered(self, values: Grid) -> Grid:
+    def at_targets(self, values: Grid) -> Grid:
         """Values (…, S) of states as values (…, S or 1, K) of the states that each edge leads to."""
-        return entered(values, self.shape[1])
+        return at_targets(values, self.shape[1])
 
     def score(self, path: NDArray[np.int64]) -> int:
         """Grid score of label ids (T,), `FORBIDDEN` where a step is."""
@@ -132,7 +132,7 @@ class Lattice:
 
     def edge_scores(self) -> Grid:
         """(T-1, S, K) score of each edge, the score of the token that it enters included."""
-        return add(self.pool[self.step], self.entered(self.node[1:]))
+        return add(self.pool[self.step], self.at_targets(self.node[1:]))
 
 
 def states_of(path: NDArray[np.int64], labels: int, states: int) -> NDArray[np.int64]:
@@ -140,7 +140,7 @@ def states_of(path: NDArray[np.int64], labels: int, states: int) -> NDArray[np.i
     return path if states == labels else np.append(0, path[:-1] + 1) * labels + path
 
 
-def entered(values: NDArray[Any], labels: int) -> NDArray[Any]:
+def at_targets(values: NDArray[Any], labels: int) -> NDArray[Any]:
     """Values (…, S) of states as values (…, S or 1, K) of the states that each edge leads to, in a lattice of K labels."""
     *leading, states = values.shape
     if states == labels:

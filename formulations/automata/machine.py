@@ -162,7 +162,7 @@ class Automaton:
         return total + int(self.final[first // self.emits.shape[1]])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Machine:
     """An automaton on the steps of one sequence.
 

@@ -109,17 +109,17 @@ class StepChoice:
 
 @dataclass(frozen=True)
 class UnboundComponent:
-    """A part of a rule before the sequence is known.
+    """A component of a rule before the sequence is known.
 
     Parameters
     ----------
     steps : what it reads
-    make : the part on the steps of a sequence
+    make : the component on the steps of a sequence
     """
 
     steps: StepChoice
     make: Callable[[StepTable], Component]
 
     def on(self, window: Window) -> Component:
-        """The part on a sequence."""
+        """The component on a sequence."""
         return self.make(window.steps(self.steps))

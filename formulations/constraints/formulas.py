@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from formulations.automata.circuit import by_token, parts_of
+from formulations.automata.circuit import by_token, components_of
 from formulations.automata.component import Component
 from formulations.automata.gates import Gates
 from formulations.automata.sums import bounded
@@ -220,7 +220,7 @@ class Logic(Text):
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Component]:
         gates = Gates(len(labels))
         roots = Grounder(labels, tokens, gates).groundings(self.read(labels))
-        return parts_of(gates, roots, len(tokens))
+        return components_of(gates, roots, len(tokens))
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for environment, formula in semantics.groundings(self.read(reading.labels), reading):

@@ -11,7 +11,7 @@ from numbers import Real
 from typing import Any, ParamSpec, cast, overload
 
 from formulations.automata.component import Component
-from formulations.automata.hamming import MOST_PLACES, Relabelled
+from formulations.automata.hamming import MOST_PLACES, HammingDistance
 from formulations.automata.machine import Machine, TooManyStates
 from formulations.automata.windows import UnboundComponent
 from formulations.constraints.template import LONGEST_NAME, TEMPLATES, Template, Trial, each_field
@@ -169,9 +169,9 @@ class Rule:
             return components
         return (self._nearest(components, len(labels), len(tokens)),)
 
-    def _nearest(self, components: Sequence[Component], labels: int, length: int) -> Relabelled:
+    def _nearest(self, components: Sequence[Component], labels: int, length: int) -> HammingDistance:
         try:
-            result = Relabelled(self._regular(components), labels, length, self.hard)
+            result = HammingDistance(self._regular(components), labels, length, self.hard)
             result.repairs  # noqa: B018 - raises where there are too many places
             return result
         except TooManyStates:

@@ -15,10 +15,10 @@ from formulations.constraints.rule_set import RuleSet
 from formulations.constraints.template import Template
 from formulations.labels.label_set import LabelSet
 from formulations.problem.digest import digest
-from formulations.problem.priority import Demand, Priorities, silenced
+from formulations.problem.missing_tokens import MissingTokens, guard_tokens, was_read
+from formulations.problem.priority import Demand, Priorities, mask_tokens
 from formulations.problem.problem import GroundRule, Problem, RuleNotice, WordNotice, check_totals
 from formulations.problem.trellis import Trellis
-from formulations.problem.wordless import Wordless, looked_at, words_of
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class CompiledFeature:
         return [self.steps.condition]
 
     @cached_property
-    def reads(self) -> bool:
+    def reads_tokens(self) -> bool:
         """Whether it looks at texts."""
         return _reads(self.conditions)
 
@@ -69,23 +69,23 @@ class CompiledRule:
 
     @property
     def conditions(self) -> list[Condition]:
-        """What its parts and demands look at, as far as they do not depend on the sequence."""
+        """What its components and demands look at, as far as they do not depend on the sequence."""
         components = (component.steps.condition for component in self.components or ())
         return [*components, *(demand.condition for demand in self.demands)]
 
     @cached_property
-    def reads(self) -> bool:
+    def reads_tokens(self) -> bool:
         """Whether it looks at texts, as far as that does not depend on the sequence."""
         return _reads(self.conditions)
 
     @cached_property
     def demands(self) -> tuple[Demand, ...]:
         """The tokens that it ties to labels, so far as a token's neighbours tell which."""
-        asked = (statement.required_field() for statement in self._demanding)
+        asked = (statement.required_field() for statement in self._demand_rules)
         return tuple(Demand(pair[0], self.labels.field(pair[1]).member) for pair in asked if pair)
 
     @cached_property
-    def _demanding(self) -> list[Template]:
+    def _demand_rules(self) -> list[Template]:
         """Its statements, if those that they tie to labels may have priority over later rules."""
         if not self.rule.hard or self.rule.distance == "hamming":
             return []
@@ -95,7 +95,8 @@ class CompiledRule:
     def demands_by_sequence(self) -> bool:
         """Whether the sequence has to be known to tell which tokens it ties to labels."""
         return any(
-            type(statement).required_fields is not Template.required_fields for statement in self._demanding
+            type(statement).required_fields is not Template.required_fields
+            for statement in self._demand_rules
         )
 
     def overruled(self, priorities: Priorities, window: Window) -> list[int]:
@@ -103,7 +104,7 @@ class CompiledRule:
         if not self.demands_by_sequence:
             demands = [(window.positions(demand.condition), demand.wanted) for demand in self.demands]
         else:
-            asked = [s.required_fields(window.tokens) for s in self._demanding]
+            asked = [s.required_fields(window.tokens) for s in self._demand_rules]
             demands = [
                 ([t], self.labels.field(wanted).member) for each in asked for t, wanted in each.items()
             ]
@@ -116,7 +117,7 @@ class CompiledRule:
         else:
             components = tuple(component.on(window) for component in self.components)
         if overruled:
-            components = tuple(silenced(component, overruled) for component in components)
+            components = tuple(mask_tokens(component, overruled) for component in components)
         forced = self.rule.partial == "forced"
         return GroundRule(self.name, self.rule.units, self.binary, components, forced, tuple(overruled))
 
@@ -127,13 +128,13 @@ class CompiledRules:
 
     Parameters
     ----------
-    source : as they were given
+    rule_set : as they were given
     labels : K labels
     items : rules and features in their order
     notices : what is odd about them with these labels, though no error
     """
 
-    source: RuleSet
+    rule_set: RuleSet
     labels: LabelSet
     items: tuple[CompiledRule | CompiledFeature, ...] = field(repr=False)
     notices: tuple[str, ...] = field(repr=False)
@@ -142,9 +143,9 @@ class CompiledRules:
     def digest(self) -> str:
         """64 hexadecimal digits that change with any rule, penalty, name or label."""
         names = [item.name for item in self.items]
-        return digest(self.source.items, names, self.labels.names, self.labels.scheme)
+        return digest(self.rule_set.items, names, self.labels.names, self.labels.scheme)
 
-    def stamp(self, trellis: Trellis) -> str:
+    def digest_of(self, trellis: Trellis) -> str:
         """64 hexadecimal digits that change with any score, rule, penalty, label name or token of a decoding."""
         return digest(self.digest, trellis.lattice, trellis.tokens)
 
@@ -172,8 +173,8 @@ class CompiledRules:
             `WordNotice`.
         """
         self.check(trellis.labels)
-        words = words_of(trellis.tokens)
-        wordless = isinstance(words, Wordless)
+        words = guard_tokens(trellis.tokens)
+        wordless = isinstance(words, MissingTokens)
         window, priorities, blind = Window(words), Priorities(), list[str]()
         ground, tables = list[GroundRule](), list[StepTable]()
         for item in self.items:
@@ -182,7 +183,7 @@ class CompiledRules:
                     tables.append(window.steps(item.steps))
                 else:
                     ground.append(item.ground(window, item.overruled(priorities, window)))
-                if looked_at(words) or (wordless and item.reads):
+                if was_read(words) or (wordless and item.reads_tokens):
                     blind.append(item.name)
                     if isinstance(item, CompiledRule) and item.rule.hard:
                         raise ValueError(
@@ -219,10 +220,10 @@ def compile_rules(rules: Iterable[Rule | Feature], labels: LabelSet) -> Compiled
     """
     if isinstance(rules, str | Rule | Feature):
         raise ValueError(f"rules is {rules!r}; expected a list of rules, or a rule set from load_rules")
-    source = rules if isinstance(rules, RuleSet) else RuleSet(tuple(rules))
-    names, known = unique_names(source), labels.with_optional_fields(source.fields)
-    items = tuple(_compiled(item, name, known) for item, name in zip(source, names, strict=True))
-    return CompiledRules(source, labels, items, tuple(notices(source, labels)))
+    rule_set = rules if isinstance(rules, RuleSet) else RuleSet(tuple(rules))
+    names, known = unique_names(rule_set), labels.with_optional_fields(rule_set.fields)
+    items = tuple(_compiled(item, name, known) for item, name in zip(rule_set, names, strict=True))
+    return CompiledRules(rule_set, labels, items, tuple(notices(rule_set, labels)))
 
 
 def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Problem:

@@ -51,7 +51,7 @@ class MachineTemplate:
     steps : symbols (P, K+1 or 1, K), and the condition that chooses
     automaton : emits each violation as early as it is certain
     penalty : grid units a violation; None for a hard rule
-    component : the place of the rule, and of the part among the rule's
+    component : the place of the rule, and of the component among the rule's
     total : the sum that the machine counts, where its violations count singly
     """
 
@@ -73,19 +73,19 @@ class Folding:
 
     Attributes
     ----------
-    left : places of the rules that the tables leave out, and why
-    apart : whether what is left has priority over no rule of the tables, nor one of these over it
-    reads : whether any rule or feature of the tables looks at texts
-    silent : whether none at all does
+    excluded : places of the rules that the tables leave out, and why
+    independent : whether what is left has priority over no rule of the tables, nor one of these over it
+    reads_tokens : whether any rule or feature of the tables looks at texts
+    ignores_tokens : whether none at all does
     weight : grid units that rules and features can come to at a token, at most
     """
 
     def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
         self.rules = rules
-        self.left: dict[int, str] = {}
+        self.excluded: dict[int, str] = {}
         self._nodes: list[Table] = []
         self._edges: list[Table] = []
-        self._following: list[tuple[int, CompiledRule, tuple[UnboundComponent, ...]]] = []
+        self._machine_rules: list[tuple[int, CompiledRule, tuple[UnboundComponent, ...]]] = []
         place = 0
         for item in rules.items:
             if isinstance(item, CompiledFeature):
@@ -93,27 +93,28 @@ class Folding:
             else:
                 self._enter(item, place)
                 place += 1
-        self._demanding = [(p, rule) for p, rule in enumerate(rules.rules) if rule.demands]
-        asked = [demand.condition for _, rule in self._demanding for demand in rule.demands]
-        self.apart = sum(rule.demands_by_sequence for rule in rules.rules) == 0 or (
+        self._demand_rules = [(p, rule) for p, rule in enumerate(rules.rules) if rule.demands]
+        asked = [demand.condition for _, rule in self._demand_rules for demand in rule.demands]
+        self.independent = sum(rule.demands_by_sequence for rule in rules.rules) == 0 or (
             sum(bool(rule.demands or rule.demands_by_sequence) for rule in rules.rules) < 2
         )
         for scores, end in ((first, FIRST), (last, LAST)):
             if scores is not None:
                 self._nodes.append(Table(np.stack([np.zeros_like(scores), scores]), (end,)))
-        self.reads = any(item.reads for item in rules.items)
-        self.silent = not self.reads and not self.left
-        if len(self._demanding) < 2:
-            self._demanding, asked = [], []
+        self.reads_tokens = any(item.reads_tokens for item in rules.items)
+        self.ignores_tokens = not self.reads_tokens and not self.excluded
+        if len(self._demand_rules) < 2:
+            self._demand_rules, asked = [], []
         self.weight = sum(
             int(np.abs(table.values).max(where=~is_forbidden(table.values), initial=0))
             for table in [*self._nodes, *self._edges]
         )
         self.weight += sum(
-            (rule.rule.units or 0) * sum(map(_most, components)) for _, rule, components in self._following
+            (rule.rule.units or 0) * sum(map(_most, components))
+            for _, rule, components in self._machine_rules
         )
         begins = [(FIRST,)] if any(table.first for table in self._nodes) else []
-        steps = [component.steps for _, _, components in self._following for component in components]
+        steps = [component.steps for _, _, components in self._machine_rules for component in components]
         self.conditions = [
             _distinct([*(table.condition for table in self._nodes), *asked, *begins]),
             _distinct([*(table.condition for table in self._edges), *(asked if self._edges else ())]),
@@ -127,21 +128,21 @@ class Folding:
     def _enter(self, rule: CompiledRule, place: int) -> None:
         components = rule.components
         if components is None or rule.demands_by_sequence:
-            self.left[place] = "it looks at the whole sequence"
+            self.excluded[place] = "it looks at the whole sequence"
             return
         ground = GroundRule(rule.name, rule.rule.units, rule.binary, tuple(map(_sampled, components)))
         once = rule.binary and not rule.rule.hard
-        if ground.unseen:
-            self.left[place] = "its machine depends on the length"
+        if ground.machineless:
+            self.excluded[place] = "its machine depends on the length"
         elif once and len(ground.machines) > 1:
-            self.left[place] = "it counts once over several machines"
+            self.excluded[place] = "it counts once over several machines"
         elif all(component.is_local for component in ground.components) and not once:
             for component, scores in zip(components, ground.as_scores(), strict=True):
                 self._add(StepChoice(scores.values, component.steps.condition), place)
         elif rule.demands:
-            self.left[place] = "others may have priority over its machines"
+            self.excluded[place] = "others may have priority over its machines"
         else:
-            self._following.append((place, rule, components))
+            self._machine_rules.append((place, rule, components))
 
     def _add(self, scores: StepChoice, place: int | None) -> None:
         """Enter scores of tokens or steps; what is for steps from START belongs to the first token."""
@@ -173,7 +174,7 @@ class Folding:
     def _overruled(self, holds: dict[Condition, bool]) -> set[int | None]:
         """Places of the rules that others have priority over at the tokens of a class."""
         priorities, lost = Priorities(), set[int | None]()
-        for place, rule in self._demanding:
+        for place, rule in self._demand_rules:
             demands = [([0], demand.wanted) for demand in rule.demands if holds[demand.condition]]
             if priorities.overruled(rule.name, demands):
                 lost.add(place)
@@ -188,7 +189,7 @@ class Folding:
             where one would be too large.
         """
         result = []
-        for place, rule, components in self._following:
+        for place, rule, components in self._machine_rules:
             once, count = rule.binary and not rule.rule.hard, 0
             for number, component in enumerate(components):
                 sampled = _sampled(component, length)
@@ -207,7 +208,7 @@ class Folding:
 
 
 def _sampled(component: UnboundComponent, length: int = 8) -> Component:
-    """The part on a sequence at whose tokens no condition holds."""
+    """The component on a sequence at whose tokens no condition holds."""
     return component.make(StepTable(component.steps.values, np.zeros(length, np.int64)))
 
 

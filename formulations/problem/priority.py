@@ -48,7 +48,7 @@ class Priorities:
         return lost
 
 
-def silenced(component: Component, tokens: Sequence[int]) -> Component:
+def mask_tokens(component: Component, tokens: Sequence[int]) -> Component:
     """A local machine that emits nothing at the tokens."""
     assert isinstance(component, Machine)
     values = np.concatenate([component.steps.values, np.zeros_like(component.steps.values[:1])])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.automata.component import Component
-from formulations.automata.hamming import Relabelled
+from formulations.automata.hamming import HammingDistance
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.machine import Machine
 from formulations.grid import FORBIDDEN, LIMIT, SPARE, UNITS_PER_NAT, Grid, check_total, is_forbidden
@@ -48,11 +48,11 @@ class GroundRule:
 
     @cached_property
     def machines(self) -> tuple[Machine, ...]:
-        """Machines of all parts that have one small enough."""
+        """Machines of all components that have one small enough."""
         return tuple(machine for component in self.components for machine in component.machines or ())
 
     @cached_property
-    def unseen(self) -> tuple[Component, ...]:
+    def machineless(self) -> tuple[Component, ...]:
         """Parts without a machine: searches see them on whole labellings only."""
         return tuple(component for component in self.components if component.machines is None)
 
@@ -72,16 +72,16 @@ class GroundRule:
 
     def as_scores(self) -> list[StepTable]:
         """What a rule that folds adds to each step's score."""
-        return [m.steps.map(self._price(m.emits[0])) for m in self.machines]
+        return [m.steps.map(self._cost(m.emits[0])) for m in self.machines]
 
-    def _price(self, emits: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _cost(self, emits: NDArray[np.int64]) -> NDArray[np.int64]:
         if self.penalty is None:
             return np.where(emits > 0, FORBIDDEN, 0)
         return -self.penalty * (np.minimum(emits, 1) if self.binary else emits)
 
-    def softened(self, penalty: int) -> "GroundRule":
-        """The rule at a price, grid units a violation; its parts then count what a hard rule need not."""
-        counting = (replace(p, hard=False) if isinstance(p, Relabelled) else p for p in self.components)
+    def with_penalty(self, penalty: int) -> "GroundRule":
+        """The rule with a penalty, grid units a violation; its components then count what a hard rule need not."""
+        counting = (replace(p, hard=False) if isinstance(p, HammingDistance) else p for p in self.components)
         return replace(self, penalty=penalty, components=tuple(counting))
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from formulations.automata.circuit import Circuit
-from formulations.automata.hamming import Relabelled, label_classes
+from formulations.automata.hamming import HammingDistance, label_classes
 from formulations.automata.machine import MOST_STATES, Machine
 from formulations.automata.sums import Sum
 from formulations.constraints.rule import Rule
@@ -71,18 +71,18 @@ def analyse(rules: RuleSet, labels: LabelSet, tokens: Sequence[str]) -> list[Ana
     K = len(labels)
     trellis = Trellis(np.zeros(K), np.zeros((len(tokens) - 1, K, K)), labels=labels, tokens=tokens)
     compiled = compile_rules(rules, labels)
-    problem, left = compiled.problem(trellis), Folding(compiled).left
+    problem, left = compiled.problem(trellis), Folding(compiled).excluded
     empty = formulate(replace(problem, rules=())).program
     result = []
     for place, (rule, ground) in enumerate(zip(rules.rules, problem.rules, strict=True)):
         program = formulate(replace(problem, rules=(ground,))).program
         size = program.n_rows - empty.n_rows, program.n_columns - empty.n_columns
-        row = _analysis(rule, ground, labels, tokens, *size)
+        row = _analyse_rule(rule, ground, labels, tokens, *size)
         result.append(replace(row, apart=left.get(place, "")))
     return result
 
 
-def _analysis(
+def _analyse_rule(
     rule: Rule, ground: GroundRule, labels: LabelSet, tokens: Sequence[str], rows: int, columns: int
 ) -> Analysis:
     partial = _partial(rule, ground, labels, tokens)
@@ -95,7 +95,7 @@ def _analysis(
         partial = partial or "forced"
     names = tuple(field.name for field in labels.each_field)
     warning = next((text for s in rule.statements(names) if (text := s.remark(labels))), warning)
-    states = None if ground.unseen else max((m.states for m in ground.machines), default=1)
+    states = None if ground.machineless else max((m.states for m in ground.machines), default=1)
     if states is None:
         warning = f"needs more than {MOST_STATES} states: searches see it on whole labellings only"
     components = len(ground.components)
@@ -117,10 +117,10 @@ def _kind(ground: GroundRule) -> str:
 
 
 def _partial(rule: Rule, ground: GroundRule, labels: LabelSet, tokens: Sequence[str]) -> str:
-    if any(isinstance(component, Circuit | Relabelled) for component in ground.components):
+    if any(isinstance(component, Circuit | HammingDistance) for component in ground.components):
         return partial_by_sample(rule, labels, tokens[:SAMPLE])
     result = {machine.automaton.partial for machine in ground.machines}
-    return "" if "" in result or ground.unseen else "sound" if "sound" in result else "exact"
+    return "" if "" in result or ground.machineless else "sound" if "sound" in result else "exact"
 
 
 def partial_by_sample(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> str:
@@ -130,7 +130,7 @@ def partial_by_sample(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> st
         prefix = _small(rule, labels, tokens[:length])
         if whole is None or prefix is None:
             return ""
-        kinds.add(_compared(prefix, whole, len(labels), length))
+        kinds.add(_compare(prefix, whole, len(labels), length))
     return "" if "" in kinds else "sound" if "sound" in kinds else "exact"
 
 
@@ -142,7 +142,7 @@ def _small(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> list[Machine]
     return None if None in components else [m for machines in components for m in machines or ()]
 
 
-def _compared(prefix: list[Machine], whole: list[Machine], labels: int, length: int) -> str:
+def _compare(prefix: list[Machine], whole: list[Machine], labels: int, length: int) -> str:
     """What a prefix breaks by itself, against what is then certain of the whole."""
     count = len(prefix)
     machines = [*prefix, *whole]
@@ -177,7 +177,7 @@ def _compared(prefix: list[Machine], whole: list[Machine], labels: int, length: 
 
 def _bound(ground: GroundRule, partial: str) -> str:
     """The lower bound on its violations that a prefix gives."""
-    if ground.unseen:
+    if ground.machineless:
         return "0: seen at the end only"
     if partial == "exact":
         return "what the prefix has broken"

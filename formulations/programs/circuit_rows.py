@@ -10,10 +10,10 @@ import numpy as np
 from formulations import time_limits
 from formulations.automata.circuit import Circuit
 from formulations.automata.gates import AND, FALSE, LITERAL, TRUE
-from formulations.programs.shared import Shared
+from formulations.programs.builder import ProgramBuilder
 
 
-def add_circuit(circuit: Circuit, penalty: int | None, once: int | None, program: Shared) -> None:
+def add_circuit(circuit: Circuit, penalty: int | None, once: int | None, program: ProgramBuilder) -> None:
     """Every grounding holds, or its σ is 1; `once` is the σ of a rule that counts at most once."""
     writer = _Writer(circuit, program)
     for number, (root, times) in enumerate(Counter(circuit.roots).items()):
@@ -29,7 +29,7 @@ def add_circuit(circuit: Circuit, penalty: int | None, once: int | None, program
 class _Writer:
     """Coefficients of a circuit's rows, gathered as lists."""
 
-    def __init__(self, circuit: Circuit, program: Shared) -> None:
+    def __init__(self, circuit: Circuit, program: ProgramBuilder) -> None:
         self.gates, self.program = circuit.gates, program
         self.column: dict[int, int] = {}
         self.row: list[int] = []

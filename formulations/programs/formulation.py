@@ -11,10 +11,10 @@ from formulations.dtypes import Integers
 from formulations.errors import InferenceError
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
+from formulations.programs.builder import ProgramBuilder
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from formulations.programs.rows import Columns, Rows
 from formulations.programs.rule_rows import add_rule
-from formulations.programs.shared import Shared
 from formulations.programs.shortest_path import add_path
 
 MOST_COLUMNS = 20_000_000
@@ -93,11 +93,11 @@ def formulate(problem: Problem) -> Formulation:
         )
     columns, rows = Columns(), Rows()
     add_path(problem.lattice, columns, rows)
-    shared = Shared(problem.shape, S, columns, rows)
+    shared = ProgramBuilder(problem.shape, S, columns, rows)
     shared.expect(problem.rules)
     for rule in problem.rules:
         add_rule(rule, shared)
-    indptr, indices, data = rows.compressed()
+    indptr, indices, data = rows.compress()
     program = IntegerProgram(
         tokens=T,
         labels=K,
@@ -133,7 +133,7 @@ def with_row(
     )
 
 
-def without(program: IntegerProgram, path: Integers) -> IntegerProgram:
+def exclude_labelling(program: IntegerProgram, path: Integers) -> IntegerProgram:
     """The program with a no-good row: not this labelling, label ids (T,), again."""
     T, K, S = program.tokens, program.labels, program.states
     steps = S + np.arange(T - 1) * S * K + states_of(path, K, S)[:-1] * K + path[1:]
@@ -153,7 +153,7 @@ def losses(lattice: Lattice) -> tuple[int, Integers]:
     edges = lattice.edge_scores()
     through = np.empty((T - 1, S, K), np.int64)
     for t in range(T - 1, 0, -1):
-        through[t - 1] = edges[t - 1] + lattice.entered(completion[t])
+        through[t - 1] = edges[t - 1] + lattice.at_targets(completion[t])
         completion[t - 1] = np.maximum(through[t - 1].max(axis=1), FORBIDDEN)
     first = lattice.node[0] + completion[0]
     best = int(first.max())
@@ -169,7 +169,7 @@ def best_score(lattice: Lattice) -> int:
     completion = np.zeros(lattice.states, np.int64)
     for t in range(len(lattice.step) - 1, -1, -1):
         ahead = np.maximum(lattice.node[t + 1] + completion, FORBIDDEN)
-        through = lattice.pool[lattice.step[t]] + lattice.entered(ahead)
+        through = lattice.pool[lattice.step[t]] + lattice.at_targets(ahead)
         completion = np.maximum(through.max(axis=1), FORBIDDEN)
     return max(int((lattice.node[0] + completion).max()), FORBIDDEN)
 

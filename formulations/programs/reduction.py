@@ -11,7 +11,7 @@ from formulations.programs.record import IntegerProgram
 
 
 @dataclass(frozen=True)
-class Reduced:
+class ReducedProgram:
     """A program on fewer columns.
 
     Parameters
@@ -34,7 +34,7 @@ class Reduced:
 
 def reduce(
     program: IntegerProgram, lattice: Lattice, path: Integers | None, value: int, bound: int | None = None
-) -> Reduced:
+) -> ReducedProgram:
     """Leave out the steps with which no labelling is worth `value`, and ask for that much.
 
     A step whose loss against the best completion of its own start passes best - value cannot be part of such a
@@ -71,7 +71,7 @@ def reduce(
         row_upper=program.row_upper[rows],
         start=None if path is None else _start(program, lattice, path, len(loss))[kept],
     )
-    return Reduced(smaller, kept, program.n_columns)
+    return ReducedProgram(smaller, kept, program.n_columns)
 
 
 def _start(program: IntegerProgram, lattice: Lattice, path: Integers, steps: int) -> Integers:

@@ -54,7 +54,7 @@ class Rows:
         self.column.append(columns.reshape(-1))
         self.value.append(values.reshape(-1))
 
-    def compressed(self) -> tuple[Integers, Integers, Integers]:
+    def compress(self) -> tuple[Integers, Integers, Integers]:
         """indptr, indices, data."""
         row, column, value = (
             np.concatenate(component).astype(np.int64) for component in (self.row, self.column, self.value)

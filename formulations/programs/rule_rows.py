@@ -10,16 +10,16 @@ import numpy as np
 from formulations.automata.agreement import Agreement
 from formulations.automata.circuit import Circuit
 from formulations.automata.component import Component
-from formulations.automata.hamming import Relabelled
+from formulations.automata.hamming import HammingDistance
 from formulations.automata.machine import Machine
 from formulations.automata.sums import Sum
 from formulations.dtypes import Integers
 from formulations.problem.problem import GroundRule
+from formulations.programs.builder import ProgramBuilder, on_edges, tokens_of_edges
 from formulations.programs.circuit_rows import add_circuit
-from formulations.programs.shared import Shared, on_edges, tokens_of_edges
 
 
-def add_rule(rule: GroundRule, program: Shared) -> None:
+def add_rule(rule: GroundRule, program: ProgramBuilder) -> None:
     """Add what a rule needs; each σ costs the rule's penalty, and a hard rule has none."""
     soft = rule.penalty is not None
     once = (
@@ -32,22 +32,22 @@ def add_rule(rule: GroundRule, program: Shared) -> None:
         slack = once
         if soft and not rule.binary:
             slack = program.columns.add(np.array([component.most]), cost=rule.penalty or 0)[0]
-        _add_part(component, slack, rule.binary and soft, program)
+        _add_component(component, slack, rule.binary and soft, program)
 
 
-def _add_part(component: Component, slack: int | None, once: bool, program: Shared) -> None:
+def _add_component(component: Component, slack: int | None, once: bool, program: ProgramBuilder) -> None:
     if isinstance(component, Sum):
         _sum(component, slack, once, program)
         return
     if isinstance(component, Agreement):
         _emit(*_agreement(component, program), slack, once, program)
         return
-    if isinstance(component, Relabelled):
+    if isinstance(component, HammingDistance):
         if component.hard:
             for machine in component.rule:
-                _add_part(machine, slack, once, program)
+                _add_component(machine, slack, once, program)
         else:
-            _relabelling(component, slack, program)
+            _hamming_distance(component, slack, program)
         return
     (machine,) = component.machines or ()
     if machine.backward is not None:
@@ -58,7 +58,7 @@ def _add_part(component: Component, slack: int | None, once: bool, program: Shar
         _emit(*_flow(machine, program), slack, once, program)
 
 
-def _relabelling(component: Relabelled, slack: int | None, program: Shared) -> None:
+def _hamming_distance(component: HammingDistance, slack: int | None, program: ProgramBuilder) -> None:
     """A second path through what the rule allows, and σ >= the tokens at which the two differ."""
     rows, columns = program.rows, program.columns
     if not component.possible:
@@ -87,7 +87,7 @@ def _relabelling(component: Relabelled, slack: int | None, program: Shared) -> N
         rows.put(row, slack, -1)
 
 
-def _sum(component: Sum, slack: int | None, once: bool, program: Shared) -> None:
+def _sum(component: Sum, slack: int | None, once: bool, program: ProgramBuilder) -> None:
     """low <= Σ weights <= high, each side relaxed by σ; where the rule counts once, σ weighs the largest excess."""
     rows, (least, greatest) = program.rows, component.reach
     sides = [
@@ -96,7 +96,7 @@ def _sum(component: Sum, slack: int | None, once: bool, program: Shared) -> None
     ]
     if not any(needed for needed, _ in sides):
         return
-    at, weights = program.weighted(component.steps)
+    at, weights = program.weighted_columns(component.steps)
     for needed, sign in sides:
         if not needed:
             continue
@@ -109,14 +109,14 @@ def _sum(component: Sum, slack: int | None, once: bool, program: Shared) -> None
             rows.put(row, slack, -sign * (excess if once else 1))
 
 
-def _local(machine: Machine, program: Shared) -> tuple[Integers, Integers, Integers]:
+def _local(machine: Machine, program: ProgramBuilder) -> tuple[Integers, Integers, Integers]:
     """Token, column and violations of each edge that breaks the rule."""
     emits = machine.emits[0, on_edges(machine.steps, program.shape, program.states)]
     at = np.flatnonzero(emits)
     return tokens_of_edges(program.shape, program.states)[at], at, emits[at]
 
 
-def _agreement(component: Agreement, program: Shared) -> tuple[Integers, Integers, Integers]:
+def _agreement(component: Agreement, program: ProgramBuilder) -> tuple[Integers, Integers, Integers]:
     """Add d, 1 where a token and the one before it differ: for each kind, d >= [it has the kind] - [the other has it].
 
     Returns token, column and violations of each d.
@@ -137,7 +137,7 @@ def _agreement(component: Agreement, program: Shared) -> tuple[Integers, Integer
 
 
 def _flow(
-    machine: Machine, program: Shared, *, backward: bool = False
+    machine: Machine, program: ProgramBuilder, *, backward: bool = False
 ) -> tuple[Integers, Integers, Integers]:
     """Add w[t, q, s], 1 where the machine is in state q and reads symbol s at token t.
 
@@ -167,7 +167,7 @@ def _flow(
 
 
 def _emit(
-    token: Integers, at: Integers, amount: Integers, slack: int | None, once: bool, program: Shared
+    token: Integers, at: Integers, amount: Integers, slack: int | None, once: bool, program: ProgramBuilder
 ) -> None:
     """Σ violations <= σ, in one row; or, where the rule counts once, a row for each token."""
     if not len(at):

@@ -26,5 +26,5 @@ def add_path(lattice: Lattice, columns: Columns, rows: Rows) -> None:
     rows.put(sink, end)
     rows.put(node[0], start)
     rows.put(node[:-1, :, None], step, -1)
-    rows.put(lattice.entered(node[1:]), step)
+    rows.put(lattice.at_targets(node[1:]), step)
     rows.put(node[-1], end, -1)

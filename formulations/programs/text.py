@@ -21,7 +21,7 @@ def lp(program: IntegerProgram) -> str:
     """CPLEX LP text that maximises the objective, in grid units."""
     columns = range(program.n_columns)
     rows: list[str] = []
-    for row in np.flatnonzero(_sided(program)).tolist():
+    for row in np.flatnonzero(_has_side(program)).tolist():
         entries = slice(program.indptr[row], program.indptr[row + 1])
         terms = _sum(program.data[entries].tolist(), program.indices[entries].tolist())
         lower, upper = int(program.row_lower[row]), int(program.row_upper[row])
@@ -39,17 +39,17 @@ def lp(program: IntegerProgram) -> str:
     return f"Maximize\n obj: {objective}\nSubject To\n{''.join(rows)}Bounds\n{bounds}General\n{names}End\n"
 
 
-def _sided(program: IntegerProgram) -> np.ndarray:
+def _has_side(program: IntegerProgram) -> np.ndarray:
     """(m,) bool: rows that have a side."""
     return (program.row_lower > -UNBOUNDED) | (program.row_upper < UNBOUNDED)
 
 
-def _numbered(before: str, rows: Integers) -> list[str]:
+def _row_names(before: str, rows: Integers) -> list[str]:
     return [f"{before}{row} " for row in rows.tolist()]
 
 
 def _row_kinds(program: IntegerProgram) -> list[str]:
-    rows = np.flatnonzero(_sided(program))
+    rows = np.flatnonzero(_has_side(program))
     lower, upper = program.row_lower[rows], program.row_upper[rows]
     kinds = np.select([lower == upper, upper < UNBOUNDED], ["E", "L"], "G").tolist()
     return [f" {kind} r{row}\n" for kind, row in zip(kinds, rows.tolist(), strict=True)]
@@ -57,7 +57,7 @@ def _row_kinds(program: IntegerProgram) -> list[str]:
 
 def _columns(program: IntegerProgram) -> list[str]:
     """Lines `column row value`, the entries of a column together and its objective first."""
-    kept = _sided(program)[program.row_of_entry]
+    kept = _has_side(program)[program.row_of_entry]
     columns = np.concatenate([np.arange(program.n_columns), program.indices[kept]])
     rows = np.concatenate([np.zeros(program.n_columns, np.int64), program.row_of_entry[kept] + 1])
     order = stable_order(columns)
@@ -84,9 +84,9 @@ def _sides(program: IntegerProgram) -> list[str]:
     ranged = np.flatnonzero(above & below & (lower != upper))
     sides = np.where(below, upper, lower)[right]
     return [
-        *_interleaved(_numbered(" RHS r", right), sides),
+        *_interleave(_row_names(" RHS r", right), sides),
         *(["RANGES\n"] if len(ranged) else []),
-        *_interleaved(_numbered(" RNG r", ranged), (upper - lower)[ranged]),
+        *_interleave(_row_names(" RNG r", ranged), (upper - lower)[ranged]),
     ]
 
 
@@ -95,23 +95,23 @@ def _bounds(program: IntegerProgram) -> list[str]:
     below, other = np.flatnonzero(program.lower), np.flatnonzero(~binary)
     return [
         *_each(" BV BND c{}\n", program.n_columns)[binary],
-        *_interleaved(_numbered(" LO BND c", below), program.lower[below]),
-        *_interleaved(_numbered(" UP BND c", other), program.upper[other]),
+        *_interleave(_row_names(" LO BND c", below), program.lower[below]),
+        *_interleave(_row_names(" UP BND c", other), program.upper[other]),
     ]
 
 
 def _each(pattern: str, count: int) -> NDArray[np.object_]:
     """The pattern filled with 0 … count - 1."""
-    return _filled(pattern, 1 << max(count - 1, 0).bit_length())[:count]
+    return _fill(pattern, 1 << max(count - 1, 0).bit_length())[:count]
 
 
 @lru_cache(maxsize=4)
-def _filled(pattern: str, count: int) -> NDArray[np.object_]:
+def _fill(pattern: str, count: int) -> NDArray[np.object_]:
     """Texts that are the same for every program: made once for each power of two."""
     return np.array([pattern.format(number) for number in range(count)], object)
 
 
-def _interleaved(starts: list[str], values: Integers) -> list[str]:
+def _interleave(starts: list[str], values: Integers) -> list[str]:
     return list(chain.from_iterable(zip(starts, map(str, values.tolist()), repeat("\n"), strict=False)))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from formulations.errors import InferenceError
 
 MachineKey = tuple[int, int]
-"""A rule by its place among the compiled rules, and a part or machine of it by its own.
+"""A rule by its place among the compiled rules, and a component or machine of it by its own.
 
 A split above a leaf adds a rule after the last one, so that those of nested splits are numbered from the root.
 """
@@ -42,36 +42,37 @@ class Leaf:
 
     Parameters
     ----------
-    multipliers : (rule, part) of a `Sum` whose violations count singly, and its price for each unit of weight: an
+    multipliers : (rule, component) of a `Sum` whose violations count singly, and its multiplier for each unit of weight: an
         integer in units of 2^-30 nats, from -penalty to penalty; charged for each unit, and given back at the sides
-    inside : (rule, machine) followed by the backward pass too: the lattice is multiplied with these machines
-    followed : (rule, machine) of further machines, in stages: those of a stage follow what the one before has left, by a
+    product : (rule, machine) followed by the backward pass too: the lattice is multiplied with these machines
+    stages : (rule, machine) of further machines, in stages: those of a stage follow what the one before has left, by a
         forward pass which drops a prefix as soon as it cannot pass the bound, and a backward pass, which drops the
         steps that cannot; empty where the first backward pass alone proves it, while no stage is empty itself
-    shares : (rule, part) of an `Agreement` whose violations count singly, and what each of its tokens gives to the lattice
+    shares : (rule, component) of an `Agreement` whose violations count singly, and what each of its tokens gives to the lattice
         for each kind, (n, F) grid units, so that its own scores are less by it; in stages, each of which drops the states
         that then cannot pass the bound, and the last of which stays in charge
     """
 
     multipliers: Mapping[MachineKey, int] = field(default_factory=dict)
-    inside: tuple[MachineKey, ...] = ()
-    followed: tuple[tuple[MachineKey, ...], ...] = ()
+    product: tuple[MachineKey, ...] = ()
+    stages: tuple[tuple[MachineKey, ...], ...] = ()
     shares: tuple[Mapping[MachineKey, Sequence[Sequence[int]]], ...] = ()
 
     @property
     def passes(self) -> int:
         """Over the lattice, by which it is checked."""
-        return 2 + len(self.inside) + sum(1 + len(stage) for stage in self.followed) + 2 * len(self.shares)
+        return 2 + len(self.product) + sum(1 + len(stage) for stage in self.stages) + 2 * len(self.shares)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values; shares where there are any."""
         shares = [
-            [[*part, [list(row) for row in rows]] for part, rows in stage.items()] for stage in self.shares
+            [[*component, [list(row) for row in rows]] for component, rows in stage.items()]
+            for stage in self.shares
         ]
         return {
-            "multipliers": [[*part, value] for part, value in self.multipliers.items()],
-            "inside": [list(part) for part in self.inside],
-            "followed": [[list(part) for part in stage] for stage in self.followed],
+            "multipliers": [[*component, value] for component, value in self.multipliers.items()],
+            "inside": [list(component) for component in self.product],
+            "followed": [[list(component) for component in stage] for stage in self.stages],
             **({"shares": shares} if shares else {}),
         }
 
@@ -136,13 +137,13 @@ def as_plain(tree: Tree) -> dict[str, Any]:
     root: dict[str, Any] = {}
     places = [(root, "tree")]
     for _, node in nodes(tree):
-        inside, name = places.pop()
+        parent, name = places.pop()
         if isinstance(node, Split):
             row = {"tokens": list(node.tokens), "labels": list(node.labels), "most": node.most}
-            inside[name] = {**row, "below": None, "above": None}
-            places += [(inside[name], "above"), (inside[name], "below")]
+            parent[name] = {**row, "below": None, "above": None}
+            places += [(parent[name], "above"), (parent[name], "below")]
         else:
-            inside[name] = node.to_dict()
+            parent[name] = node.to_dict()
     result: dict[str, Any] = root["tree"]
     return result
 
@@ -214,7 +215,7 @@ class Certificate:
     excluded : label ids (T,) of labellings that are as good or better, where several were asked for: the solution is the
         best but for these
     rest : where fewer labellings were found than asked for, the proof that there are no more
-    stamp : digest of trellis, rules and objective, made when it is first read
+    make_digest : digest of trellis, rules and objective, made when it is first read
     """
 
     kind: str
@@ -223,12 +224,12 @@ class Certificate:
     tree: Leaf | Split | Phases | None = None
     excluded: tuple[tuple[int, ...], ...] = ()
     rest: Rest | None = None
-    stamp: Callable[[], str] = field(default=str, repr=False, compare=False)
+    make_digest: Callable[[], str] = field(default=str, repr=False, compare=False)
 
     @cached_property
     def digest(self) -> str:
         """Of what the proof speaks about, 64 hexadecimal digits; empty without a proof."""
-        return self.stamp()
+        return self.make_digest()
 
     @property
     def trees(self) -> tuple[Tree, ...]:

@@ -21,27 +21,27 @@ class Context:
     ----------
     rules : rules and features
     trellis : scores, labels and tokens
-    again : decodes the trellis under other rules, asked as the solution was
-    at_hand : the problem, where it is at hand
+    decode : decodes the trellis under other rules, asked as the solution was
+    known_problem : the problem, where it is at hand
     """
 
     rules: RuleCompiler
     trellis: Trellis
-    again: Callable[[RuleCompiler], Any]
-    at_hand: Problem | None = field(default=None, repr=False, compare=False)
+    decode: Callable[[RuleCompiler], Any]
+    known_problem: Problem | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "at_hand": None}
+        return {**self.__dict__, "known_problem": None}
 
     @property
     def problem(self) -> Problem:
         """Scores and ground rules."""
-        return self.rules.quietly(self.trellis) if self.at_hand is None else self.at_hand
+        return self.rules.quietly(self.trellis) if self.known_problem is None else self.known_problem
 
     @property
     def digest(self) -> str:
         """Of trellis and rules; see `Certificate`."""
-        return self.rules.compiled(self.trellis.labels).stamp(self.trellis)
+        return self.rules.compiled(self.trellis.labels).digest_of(self.trellis)
 
     @property
     def labels(self) -> LabelSet:
@@ -183,7 +183,7 @@ def explain(
     for name, count in violations.items():
         if not count:
             continue
-        rule, other = rules[name], context.again(context.rules.without(name))
+        rule, other = rules[name], context.decode(context.rules.without(name))
         places = [_place(trial, context.trellis.tokens, labels) for trial in context.broken(name, labels)]
         without = tuple(other.labels) if other.has_labelling else None
         changes = tuple(t for t, (a, b) in enumerate(zip(labels, without or labels, strict=True)) if a != b)

@@ -37,7 +37,7 @@ class Result:
     value: int | None = None
 
     @property
-    def exhausted(self) -> bool:
+    def proves_infeasibility(self) -> bool:
         """Whether it is proved that no labelling is left."""
         return self.path is None and self.bound <= FORBIDDEN // 2
 

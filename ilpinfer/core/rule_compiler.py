@@ -10,33 +10,33 @@ from formulations.problem.compiled_rules import CompiledRules, compile_rules, un
 from formulations.problem.problem import Problem
 
 Rules = Iterable[Rule | Feature]
-Kept = TypeVar("Kept")
+Item = TypeVar("Item")
 
 MOST_RULES, MOST_LABEL_SETS, MOST_LEFT_OUT = 8, 4, 8
 """How many are kept: sets of rules, label sets of each, and sets that lack one of its rules."""
 
 
-class Recent(Generic[Kept]):
+class Recent(Generic[Item]):
     """The last few things that were made, the latest used first; threads may share them, as the tuple is never changed."""
 
     def __init__(self, most: int) -> None:
-        self.most, self._kept = most, tuple[Kept, ...]()
+        self.most, self._items = most, tuple[Item, ...]()
 
     @property
-    def kept(self) -> tuple[Kept, ...]:
+    def items(self) -> tuple[Item, ...]:
         """The latest first."""
-        return self._kept
+        return self._items
 
-    def find(self, fits: Callable[[Kept], bool], make: Callable[[], Kept]) -> Kept:
+    def find(self, fits: Callable[[Item], bool], make: Callable[[], Item]) -> Item:
         """The one that fits, made where there is none."""
-        kept = self._kept
+        kept = self._items
         for place, one in enumerate(kept):
             if fits(one):
                 if place:
-                    self._kept = (one, *kept[:place], *kept[place + 1 :])
+                    self._items = (one, *kept[:place], *kept[place + 1 :])
                 return one
         made = make()
-        self._kept = (made, *self._kept[: self.most - 1])
+        self._items = (made, *self._items[: self.most - 1])
         return made
 
 
@@ -52,7 +52,7 @@ class RuleCompiler:
     def __init__(self, rules: RuleSet, labels: LabelSet | None = None) -> None:
         self.rules, self.labels = rules, labels
         self._compiled = Recent[CompiledRules](MOST_LABEL_SETS)
-        self._made: dict[type[Any], Recent[Any]] = {}
+        self._objects: dict[type[Any], Recent[Any]] = {}
         self._without = Recent[tuple[str, RuleCompiler]](MOST_LEFT_OUT)
 
     def __reduce__(self) -> Any:
@@ -79,10 +79,10 @@ class RuleCompiler:
             lambda: compile_rules(self.rules, labels),
         )
 
-    def recent(self, kind: type[Kept]) -> Recent[Kept]:
+    def recent(self, kind: type[Item]) -> Recent[Item]:
         """The last few objects of a class that were made from these rules."""
-        recent: Recent[Kept] | None = self._made.get(kind)
-        return self._made.setdefault(kind, Recent(MOST_LABEL_SETS)) if recent is None else recent
+        recent: Recent[Item] | None = self._objects.get(kind)
+        return self._objects.setdefault(kind, Recent(MOST_LABEL_SETS)) if recent is None else recent
 
     def only(self, labels: LabelSet) -> "RuleCompiler":
         """The same rules, compiled, for these labels alone."""

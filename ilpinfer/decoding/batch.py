@@ -232,7 +232,7 @@ def _top_alone(top: int, trellis: Trellis, rules: RuleCompiler, request: Request
 
 def _without_context(solution: Solution) -> Solution:
     """The solution without its trellis and rules, which need not travel back to the caller."""
-    return replace(solution, context=None, certificate=replace(solution.certificate, stamp=str))
+    return replace(solution, context=None, certificate=replace(solution.certificate, make_digest=str))
 
 
 def _with_context(solution: Solution, context: Context) -> Solution:

@@ -94,7 +94,7 @@ class _Begun(Generic[Item, Answer]):
         while self.work is not None:
             try:
                 self.work()
-                if self._pool is not None and not self.work.settled(following, self._threads):
+                if self._pool is not None and not self.work.wait(following, self._threads):
                     for other in self._others:
                         other.result()
             except Exception:

@@ -121,7 +121,7 @@ class Direct:
         self, outcomes: "Several | list[Outcome | None]", given: Sequence[Any], origin: "Origin"
     ) -> list[Answer | None]:
         """The answers for the sequences of one call."""
-        if isinstance(outcomes, list) or not outcomes.proved or origin.tables.folding.left:
+        if isinstance(outcomes, list) or not outcomes.proved or origin.tables.folding.excluded:
             return list(map(self._answer, outcomes, given, repeat(origin)))
         self._notice(origin.tables.rules)
         known = partial(self._known_of, outcomes, origin)
@@ -130,7 +130,7 @@ class Direct:
     def _answer(self, outcome: "Outcome | None", given: Any, origin: "Origin") -> Answer | None:
         if outcome is None:
             return None
-        left = origin.tables.folding.left
+        left = origin.tables.folding.excluded
         if not outcome.proved or (left and self._broken(origin.make(given), left, outcome.path)):
             return outcome.incumbent
         self._notice(origin.tables.rules)
@@ -176,11 +176,11 @@ class Direct:
         trellis = make(given)
         problem = self.rules.quietly(trellis)
         kept = set(map(id, problem.fold().rules))
-        taken = [part for part in outcome.taken if id(problem.rules[part[0]]) in kept]
-        stage = tuple(part for part in taken if part not in outcome.inside)
+        taken = [part for part in outcome.machines if id(problem.rules[part[0]]) in kept]
+        stage = tuple(part for part in taken if part not in outcome.product)
         leaf = Leaf(
             {part: price << 10 for part, price in outcome.multipliers.items()},
-            tuple(part for part in taken if part in outcome.inside),
+            tuple(part for part in taken if part in outcome.product),
             (stage,) if stage else (),
         )
         how = _how(outcome)
@@ -212,5 +212,5 @@ def _same(trellis: Trellis) -> Trellis:
 
 def _how(outcome: "Outcome") -> str:
     multipliers = f"{len(outcome.multipliers)} multipliers" if outcome.multipliers else ""
-    taken = f"label setting over {len(outcome.taken)} machines" if outcome.taken else ""
+    taken = f"label setting over {len(outcome.machines)} machines" if outcome.machines else ""
     return ", ".join(filter(None, (multipliers, taken))) or "viterbi"

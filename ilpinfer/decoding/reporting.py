@@ -62,8 +62,8 @@ def full_solution(
     value = NOTHING if result.path is None else context.problem.value(result.path)
     bound = max(result.bound, value.score)
     if result.path is None:
-        status = Status.INFEASIBLE if result.exhausted else Status.UNKNOWN
-        bound = -math.inf if result.exhausted else result.bound
+        status = Status.INFEASIBLE if result.proves_infeasibility else Status.UNKNOWN
+        bound = -math.inf if result.proves_infeasibility else result.bound
     elif not value.feasible:
         status = Status.UNKNOWN
     elif status is None:
@@ -104,7 +104,7 @@ def _account(result: Result, deadline: Deadline) -> Fields:
 
 def _value_fields(result: Result, context: Context, value: Value) -> Fields:
     """The fields that do not depend on the bound."""
-    rules = () if context.at_hand is None else context.at_hand.rules
+    rules = () if context.known_problem is None else context.known_problem.rules
     proof = result.certificate
     open_bound = result.bound == math.inf and proof.kind != "none"
     return {
@@ -122,7 +122,7 @@ def _value_fields(result: Result, context: Context, value: Value) -> Fields:
 def with_digest(certificate: Certificate, context: Context) -> Certificate:
     """The certificate with the digest of the problem that it is about, where it holds a proof."""
     digest = partial(attrgetter("digest"), context)
-    return certificate if certificate.tree is None else replace(certificate, stamp=digest)
+    return certificate if certificate.tree is None else replace(certificate, make_digest=digest)
 
 
 def nats_of_bound(units: float) -> float:

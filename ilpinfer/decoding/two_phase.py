@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 from formulations import Trellis, time_limits
 from formulations.grid import nats
 from formulations.problem.problem import Value
-from formulations.programs.formulation import Formulation, formulate, score_floor, without
+from formulations.programs.formulation import Formulation, exclude_labelling, formulate, score_floor
 from formulations.programs.record import IntegerProgram
 from ilpinfer.core.certificate import NONE, Certificate, Leaf, Phases, proof
 from ilpinfer.core.deadline import Deadline
@@ -129,7 +129,7 @@ def decode_two_phase(
     context = Context(compiler, trellis, partial(decode_two_phase, trellis, **options))
     try:
         with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
-            context = replace(context, at_hand=compiler.problem(trellis))
+            context = replace(context, known_problem=compiler.problem(trellis))
             solutions = _Search(context, method, deadline, threads).run(tau, bound, wanted)
     except time_limits.OutOfTime:
         nothing = Reply("unknown", None, math.inf, NONE)
@@ -186,10 +186,10 @@ class _Search:
 
     def _cheapest(self, first: Reply, floor: int | None, top: int) -> list[Reply] | None:
         """The cheapest labellings by the engine, with their proofs; None where it does not close."""
-        from ilpinfer.exact.cheapest import Cheapest
+        from ilpinfer.exact.least_cost import LeastCost
 
         assert first.path is not None
-        search = Cheapest(self.base, self.deadline, floor, first.path)
+        search = LeastCost(self.base, self.deadline, floor, first.path)
         paths = search.run(top)
         if not paths:
             return None
@@ -226,7 +226,7 @@ class _Search:
             self.deadline.excuse(VITERBI.warm())
             result = next(auto(hard_only(self.problem), Task(self.deadline), "auto"))
             certificate = _first_phase(result)
-            if result.exhausted:
+            if result.proves_infeasibility:
                 return Reply("infeasible", None, -math.inf, certificate), "auto: no labelling is possible"
             if result.path is not None and self._score(result.path) >= result.bound:
                 return Reply("optimal", result.path, result.bound, certificate), f"{result.method}, then "
@@ -291,7 +291,7 @@ class _Search:
     ) -> Reply:
         """Solve, with a no-good row for every answer that a tolerance let through, until one is accepted."""
         for path in excluded:
-            program = without(program, path)
+            program = exclude_labelling(program, path)
         while True:
             reply = solve(self.solver, program, self.deadline, self.threads)
             if reply.path is None:
@@ -299,7 +299,7 @@ class _Search:
             value = self._value(reply.path)
             if value.feasible and accepts(value):
                 return reply
-            program = without(program, reply.path)
+            program = exclude_labelling(program, reply.path)
 
     def _value(self, path: Path) -> Value:
         return self.problem.value(path)

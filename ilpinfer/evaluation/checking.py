@@ -208,7 +208,7 @@ class _Relations:
 
     def apart(self, i: int, j: int) -> bool:
         """Whether any labelling breaks i and keeps j, as far as can be told."""
-        if self.rules[i].unseen:
+        if self.rules[i].machineless:
             return True
         return any(
             self._possible(self.rules[j], _always_broken(machine)) for machine in self.rules[i].machines
@@ -216,7 +216,7 @@ class _Relations:
 
     def breakable(self, i: int) -> bool:
         """Whether any labelling breaks the rule."""
-        if self.broken_by[:, i].any() or self.rules[i].unseen:
+        if self.broken_by[:, i].any() or self.rules[i].machineless:
             return True
         return any(self._possible(_always_broken(machine)) for machine in self.rules[i].machines)
 

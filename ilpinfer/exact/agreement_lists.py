@@ -18,7 +18,7 @@ Shares = dict[MachineKey, list[list[int]]]
 
 @dataclass(frozen=True)
 class TokenList:
-    """A list of tokens that agree: the rule and the part by its place before folding, and the penalty, None if hard."""
+    """A list of tokens that agree: the rule and the component by its place before folding, and the penalty, None if hard."""
 
     key: MachineKey
     component: Agreement
@@ -28,18 +28,18 @@ class TokenList:
 def lists_of(progress: Progress) -> list[TokenList]:
     """The lists of one sort of kinds whose violations count singly, or must not be."""
     result = [
-        TokenList((progress.numbers[r], p), part, rule.penalty)
+        TokenList((progress.numbers[r], p), component, rule.penalty)
         for r, rule in enumerate(progress.folded.rules)
-        for p, part in enumerate(rule.components)
-        if isinstance(part, Agreement) and (rule.penalty is None or not rule.binary)
+        for p, component in enumerate(rule.components)
+        if isinstance(component, Agreement) and (rule.penalty is None or not rule.binary)
     ]
     return [each for each in result if np.array_equal(each.component.kind, result[0].component.kind)]
 
 
 def only_agree(progress: Progress) -> bool:
     """Whether all that does not fold is lists of tokens that agree, and there are any."""
-    parts = [part for rule in progress.folded.rules for part in rule.components]
-    return bool(parts) and all(isinstance(part, Agreement) for part in parts)
+    components = [component for rule in progress.folded.rules for component in rule.components]
+    return bool(components) and all(isinstance(component, Agreement) for component in components)
 
 
 class Lists:
@@ -68,15 +68,15 @@ class Lists:
         ends = zip(self.lists, [0, *self.ends], self.ends, strict=False)
         return {each.key: given[first:end] for each, first, end in ends}
 
-    def packed(self, own: Integers) -> kernels.Lists:
+    def pack(self, own: Integers) -> kernels.Lists:
         """For kernels."""
         past, future = np.empty_like(own), np.empty_like(own)
         return kernels.Lists(self.kind, self.begin, self.before, self.after, self.penalty, own, past, future)
 
-    def best(self, packed: kernels.Lists) -> Integers:
+    def best(self, pack: kernels.Lists) -> Integers:
         """(N,) the kinds of the best of each list, after a backward sweep."""
-        result = np.empty(len(packed.own), np.int64)
-        kernels.best_kinds(packed, result)
+        result = np.empty(len(pack.own), np.int64)
+        kernels.best_kinds(pack, result)
         return result
 
     def majority(self, kinds: Integers) -> Integers:

@@ -23,7 +23,7 @@ from ilpinfer.core.result import Path
 from ilpinfer.exact.agreement_lists import Lists, Shares, TokenList, lists_of
 from ilpinfer.exact.branch import first
 from ilpinfer.exact.progress import Progress
-from ilpinfer.exact.rounds import Ended
+from ilpinfer.exact.rounds import SearchResult
 from ilpinfer.exact.rows import Row
 from ilpinfer.exact.splits import tree_of
 from ilpinfer.exact.viterbi import viterbi
@@ -85,13 +85,13 @@ class Decomposition:
         self.progress, self.lattice = progress, progress.folded.lattice
         self.lists = Lists(lists, self.lattice)
         self.best: Path | None = None
-        self.closed = float(FORBIDDEN)
+        self.closed_bound = float(FORBIDDEN)
 
-    def run(self) -> Ended:
+    def run(self) -> SearchResult:
         """Tell cases apart, the one with the highest bound first, until none can be better than the best labelling."""
         progress = self.progress
         cases = [Case(self.lattice.node.copy(), self.lists.empty.copy())]
-        waiting = [] if self.settled(cases[0]) else [(-cases[0].bound, 0, cases[0])]
+        waiting = [] if self.fathom(cases[0]) else [(-cases[0].bound, 0, cases[0])]
         if waiting:
             relaxed = Lattice(cases[0].node.copy(), self.lattice.pool, self.lattice.step)
             progress.charged = relaxed, int(cases[0].bound)
@@ -103,9 +103,9 @@ class Decomposition:
             if split is None:
                 break
             heappop(waiting)
-            for child in self.take_apart(case, split):
+            for child in self.branch(case, split):
                 cases.append(child)
-                if not self.settled(child):
+                if not self.fathom(child):
                     heappush(waiting, (-child.bound, len(cases), child))
             self.prove(cases, waiting)
         self.prove(cases, waiting)
@@ -113,24 +113,24 @@ class Decomposition:
         paths = [self.best] if done and self.best is not None else []
         how = f"decomposition by {len(self.lists.lists)} lists of equal tokens"
         why = how if len(cases) == 1 else f"{how}, {len(cases)} cases told apart"
-        return Ended(paths, why, done, progress.tree if done else None)
+        return SearchResult(paths, why, done, progress.tree if done else None)
 
     def prove(self, cases: list[Case], waiting: list[tuple[float, int, Case]]) -> None:
         """Take the bound of all cases together."""
-        bound = max(self.closed, -waiting[0][0] if waiting else FORBIDDEN, self.progress.value)
+        bound = max(self.closed_bound, -waiting[0][0] if waiting else FORBIDDEN, self.progress.value)
         if bound < self.progress.bound:
             self.progress.prove(bound, tree_of(cases))
 
-    def settled(self, case: Case) -> bool:
+    def fathom(self, case: Case) -> bool:
         """Whether the best labelling of a case is known, or that it has none that is better."""
         progress = self.progress
         self.tighten(case)
         case.leaf = self.leaf(case)
         if case.bound >= progress.value and not is_forbidden(case.bound):
-            if case.path is None or progress.judge(case.path).value != case.bound:
+            if case.path is None or progress.evaluate(case.path).value != case.bound:
                 return False
             self.best = first(self.best, case.path, progress)
-        self.closed = max(self.closed, case.bound)
+        self.closed_bound = max(self.closed_bound, case.bound)
         case.node = case.own = self.lists.empty[:0]
         return True
 
@@ -144,11 +144,11 @@ class Decomposition:
     def tighten(self, case: Case) -> None:
         """Lower the bound of a case while sweeps do, and drop states."""
         progress = self.progress
-        scores, lists = self.packed(case)
+        scores, lists = self.pack(case)
         kernels.backward(scores, lists, False)
         for _ in range(STAGES):
             self.sweep(case, scores, lists)
-            if case.bound < progress.value or self.attained(case) or progress.deadline.passed:
+            if case.bound < progress.value or self.attains_bound(case) or progress.deadline.passed:
                 return
             kernels.forward(scores, lists, False)
             node = case.node.copy()
@@ -167,20 +167,20 @@ class Decomposition:
             before, case.bound = case.bound, min(case.bound, int(kernels.bound(scores, lists)))
             if is_forbidden(case.bound):
                 return
-            self.look(case, scores, lists)
+            self.evaluate_candidates(case, scores, lists)
             gap = case.bound - progress.value
             stalled = number >= FEWEST and before - case.bound < STALLED * gap
-            if gap < 0 or stalled or self.attained(case) or progress.deadline.passed:
+            if gap < 0 or stalled or self.attains_bound(case) or progress.deadline.passed:
                 return
             kernels.forward(scores, lists, True)
             kernels.backward(scores, lists, True)
 
-    def look(self, case: Case, scores: kernels.Scores, lists: kernels.Lists) -> None:
+    def evaluate_candidates(self, case: Case, scores: kernels.Scores, lists: kernels.Lists) -> None:
         """Judge the labelling of the lattice, and those with the kinds that the lists, or most of their tokens, have."""
         states = np.empty(len(case.node), np.int64)
         best_path(Chain(*scores[:4]), scores.ahead, states)
         case.path = self.lattice.labels_of(states)
-        if self.progress.judge(case.path).value == case.bound:
+        if self.progress.evaluate(case.path).value == case.bound:
             return
         kinds = self.lists.kind[states[self.lists.token]]
         wanted = self.lists.best(lists), self.lists.majority(kinds)
@@ -191,11 +191,11 @@ class Decomposition:
             )
             score, path = viterbi(Lattice(node, self.lattice.pool, self.lattice.step))
             if not is_forbidden(score):
-                self.progress.judge(path)
+                self.progress.evaluate(path)
 
-    def attained(self, case: Case) -> bool:
+    def attains_bound(self, case: Case) -> bool:
         """Whether the lattice's labelling is worth the bound."""
-        return case.path is not None and self.progress.judge(case.path).value == case.bound
+        return case.path is not None and self.progress.evaluate(case.path).value == case.bound
 
     def forbid(self, case: Case) -> None:
         """Forbid the kinds that a token has no state for any more."""
@@ -203,13 +203,13 @@ class Decomposition:
         for kind in range(case.own.shape[1]):
             case.own[~states[:, self.lists.kind == kind].any(axis=1), kind] = FORBIDDEN
 
-    def packed(self, case: Case) -> tuple[kernels.Scores, kernels.Lists]:
+    def pack(self, case: Case) -> tuple[kernels.Scores, kernels.Lists]:
         """For kernels."""
         lattice = self.lattice
         self.forbid(case)
         reach, ahead = np.empty_like(case.node), np.empty_like(case.node)
         scores = kernels.Scores(case.node, lattice.pool, lattice.step, lattice.base, reach, ahead)
-        return scores, self.lists.packed(case.own)
+        return scores, self.lists.pack(case.own)
 
     def split(self, case: Case) -> Row | None:
         """A token whose kind differs between the lattice and a list, and the labels of its kind in the list.
@@ -217,7 +217,7 @@ class Decomposition:
         The one where both lose most by the kind of the other.
         """
         assert case.path is not None
-        scores, lists = self.packed(case)
+        scores, lists = self.pack(case)
         kernels.backward(scores, lists, False)
         kernels.forward(scores, lists, False)
         there = self.lists.kind[self.lattice.states_of(case.path)[self.lists.token]]
@@ -234,7 +234,7 @@ class Decomposition:
         labels = np.flatnonzero(self.lists.lists[0].component.kind == here[place])
         return (int(self.lists.token[place]),), tuple(labels.tolist())
 
-    def take_apart(self, case: Case, row: Row) -> tuple[Case, ...]:
+    def branch(self, case: Case, row: Row) -> tuple[Case, ...]:
         """Into the case without the labels at the token, and that without the others."""
         (token,), labels = row
         there = np.isin(np.arange(len(self.lists.kind)) % self.lattice.shape[1], labels)
@@ -248,7 +248,7 @@ class Decomposition:
         return case.cases
 
 
-def agree(progress: Progress) -> Ended | None:
+def agree(progress: Progress) -> SearchResult | None:
     """The best labelling by decomposition, as far as that gets; None where no tokens have to agree."""
     lists = lists_of(progress)
     if not lists:

@@ -24,11 +24,11 @@ from ilpinfer.exact import rounds as limits
 from ilpinfer.exact.agreement_lists import only_agree
 from ilpinfer.exact.agreements import agree
 from ilpinfer.exact.branch import Branching
-from ilpinfer.exact.contradiction import FEW_CASES, MOST_CASES, chosen, contradiction
-from ilpinfer.exact.counting import Counting
+from ilpinfer.exact.contradiction import FEW_CASES, MOST_CASES, contradiction, sums_within
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
 from ilpinfer.exact.progress import Progress
-from ilpinfer.exact.rounds import Ended, rounds
+from ilpinfer.exact.rounds import SearchResult, rounds
+from ilpinfer.exact.sum_relaxation import SumRelaxation
 from ilpinfer.exact.viterbi import VITERBI
 
 MORE_TIES = 50
@@ -43,104 +43,108 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     task.deadline.excuse(VITERBI.warm())
     progress = Progress.of(problem, task.deadline, task.watch)
     if task.incumbent is not None:
-        progress.judge(task.incumbent)
+        progress.evaluate(task.incumbent)
     if task.top > 1 and task.within is None:
-        ended = rounds(progress, task.top)
+        end = rounds(progress, task.top)
     else:
-        ended = _best(problem, progress)
-        if ended.settled and ended.paths and task.within is not None:
+        end = _best(problem, progress)
+        if end.complete and end.paths and task.within is not None:
             progress.floor = progress.value - task.within
-            ended = rounds(progress, task.top)
-    for place, result in enumerate(_answers(progress, ended, task)):
+            end = rounds(progress, task.top)
+    for place, result in enumerate(_answers(progress, end, task)):
         yield result if place else replace(result, improvements=tuple(progress.improvements))
 
 
-def _best(problem: Problem, progress: Progress) -> Ended:
+def _best(problem: Problem, progress: Progress) -> SearchResult:
     """The best labelling, where rounds and cases come to an end.
 
     While no labelling is known, cases have nothing to measure bounds by: a solver has its turn before they do. What
     decomposition leaves open of tokens that agree goes to it soon.
     """
-    agreed = agree(progress)
-    if agreed is not None:
-        if agreed.settled or only_agree(progress) or progress.deadline.passed:
-            return agreed
-        ended = rounds(progress, most=min(refinement.FEW, limits.MOST_STEPS))
-        return replace(ended, why=f"{agreed.why}; {ended.why}")
-    counted = any(isinstance(part, Sum) for rule in progress.folded.rules for part in rule.components)
-    if counted:
-        ended = _counted(problem, progress)
-        only_sums = all(part.total is not None for part in progress.active)
-        if ended.settled or (only_sums and is_forbidden(progress.value)):
-            return ended
-    ended = rounds(progress)
-    if ended.settled or ended.unseen or (counted and is_forbidden(progress.value)):
-        return ended
-    return Branching(problem, progress).run(ended)
+    agreement = agree(progress)
+    if agreement is not None:
+        if agreement.complete or only_agree(progress) or progress.deadline.passed:
+            return agreement
+        end = rounds(progress, most=min(refinement.FEW, limits.MOST_STEPS))
+        return replace(end, why=f"{agreement.why}; {end.why}")
+    has_sums = any(isinstance(c, Sum) for rule in progress.folded.rules for c in rule.components)
+    if has_sums:
+        end = _best_with_sums(problem, progress)
+        only_sums = all(machine.total is not None for machine in progress.active)
+        if end.complete or (only_sums and is_forbidden(progress.value)):
+            return end
+    end = rounds(progress)
+    if end.complete or end.machineless or (has_sums and is_forbidden(progress.value)):
+        return end
+    return Branching(problem, progress).run(end)
 
 
-def _counted(problem: Problem, progress: Progress) -> Ended:
+def _best_with_sums(problem: Problem, progress: Progress) -> SearchResult:
     """The same for sums, which may contradict each other, or nearly: few steps and cases, before others have their turn."""
-    ended = rounds(progress, most=min(refinement.FEW, limits.MOST_STEPS))
-    if ended.settled or ended.unseen or progress.deadline.passed:
-        return ended
-    counting = Counting(problem, chosen(problem, progress.active))
-    refuted = _refuted(counting, progress, FEW_CASES)
+    end = rounds(progress, most=min(refinement.FEW, limits.MOST_STEPS))
+    if end.complete or end.machineless or progress.deadline.passed:
+        return end
+    sum_relaxation = SumRelaxation(problem, sums_within(problem, progress.active))
+    refuted = _refute(sum_relaxation, progress, FEW_CASES)
     if refuted is not None:
         return refuted
-    relaxed = counting.bound(problem, progress)
-    if not counting.divided(relaxed):
-        ended = rounds(progress, most=min(refinement.FEW * refinement.GROWTH, limits.MOST_STEPS))
+    relaxed = sum_relaxation.bound(problem, progress)
+    if not sum_relaxation.divided(relaxed):
+        end = rounds(progress, most=min(refinement.FEW * refinement.GROWTH, limits.MOST_STEPS))
         known = not is_forbidden(progress.value)
-        if ended.settled or ended.unseen or (known and any(part.total is None for part in progress.active)):
-            return ended
-    ended = Branching(problem, progress, counting, min(COUNTED_CASES, branch.MOST_CASES)).run(ended)
-    return ended if ended.settled else _refuted(counting, progress, MOST_CASES) or ended
+        if (
+            end.complete
+            or end.machineless
+            or (known and any(machine.total is None for machine in progress.active))
+        ):
+            return end
+    end = Branching(problem, progress, sum_relaxation, min(COUNTED_CASES, branch.MOST_CASES)).run(end)
+    return end if end.complete else _refute(sum_relaxation, progress, MOST_CASES) or end
 
 
-def _refuted(counting: Counting, progress: Progress, most: int) -> Ended | None:
+def _refute(sum_relaxation: SumRelaxation, progress: Progress, most: int) -> SearchResult | None:
     """The end, where no labelling is known and the hard sums are found to contradict each other in so many cases."""
     if not is_forbidden(progress.value) or progress.deadline.passed:
         return None
-    outcome = contradiction(counting.problem, counting.among, progress.deadline, most)
+    outcome = contradiction(sum_relaxation.problem, sum_relaxation.among, progress.deadline, most)
     if outcome.path is not None:
-        progress.judge(outcome.path)
+        progress.evaluate(outcome.path)
     if outcome.tree is None:
         return None
     progress.prove(FORBIDDEN, outcome.tree)
-    return Ended([], "the hard sums contradict each other", True, outcome.tree)
+    return SearchResult([], "the hard sums contradict each other", True, outcome.tree)
 
 
-def _answers(progress: Progress, ended: Ended, task: Task) -> Iterator[Result]:
+def _answers(progress: Progress, end: SearchResult, task: Task) -> Iterator[Result]:
     """What the rounds have found, or what a solver makes of what they have left."""
-    if ended.settled:
-        labellings = [tuple(path.tolist()) for path in ended.paths]
-        for place, path in enumerate(ended.paths):
-            tree = progress.tree if task.top == 1 else ended.tree
-            rest = _rest(progress, ended, task) if place == len(ended.paths) - 1 else None
-            certificate = proof(ended.why, tree, tuple(labellings[:place]), rest)
-            worth = progress.judge(path).value
-            yield Result(path, worth, f"auto: {ended.why}", certificate, value=worth)
-        if len(ended.paths) < task.top:
-            yield Result(None, float("-inf"), f"auto: {ended.why}", proof(ended.why, progress.tree))
+    if end.complete:
+        labellings = [tuple(path.tolist()) for path in end.paths]
+        for place, path in enumerate(end.paths):
+            tree = progress.tree if task.top == 1 else end.tree
+            rest = _rest(progress, end, task) if place == len(end.paths) - 1 else None
+            certificate = proof(end.why, tree, tuple(labellings[:place]), rest)
+            worth = progress.evaluate(path).value
+            yield Result(path, worth, f"auto: {end.why}", certificate, value=worth)
+        if len(end.paths) < task.top:
+            yield Result(None, float("-inf"), f"auto: {end.why}", proof(end.why, progress.tree))
         return
     if task.top > 1:
-        yield from _best_few(progress, task, "auto: " + ended.why.rstrip("; "))
+        yield from _best_few(progress, task, "auto: " + end.why.rstrip("; "))
     else:
-        yield _finished(progress, ended, task)
+        yield _by_solver(progress, end, task)
 
 
-def _rest(progress: Progress, ended: Ended, task: Task) -> Rest | None:
+def _rest(progress: Progress, end: SearchResult, task: Task) -> Rest | None:
     """The proof that there are no more labellings where fewer were found than asked for."""
-    if len(ended.paths) >= task.top or ended.tree is None:
+    if len(end.paths) >= task.top or end.tree is None:
         return None
     bound = -math.inf if task.within is None else nats(progress.floor - 1)
-    return Rest(bound, ended.tree)
+    return Rest(bound, end.tree)
 
 
-def _finished(progress: Progress, ended: Ended, task: Task) -> Result:
+def _by_solver(progress: Progress, end: SearchResult, task: Task) -> Result:
     """The folded program on a solver; a better labelling from there may let the rounds close after all."""
-    why = "auto: " + ended.why.rstrip("; ")
+    why = "auto: " + end.why.rstrip("; ")
     try:
         known = progress.path, progress.value, progress.charged
         answer = reduced_program(progress.folded, task.deadline, task.threads, *known)
@@ -148,14 +152,14 @@ def _finished(progress: Progress, ended: Ended, task: Task) -> Result:
         answer, why = None, why + "; too large for a solver"
     if answer is not None:
         why = f"{why}; reduced program on {answer.method}"
-        if answer.exhausted:
+        if answer.proves_infeasibility:
             return replace(answer, method=why)
         if answer.path is not None:
-            progress.judge(answer.path)
-        hopeless = ended.unseen or only_agree(progress) or task.deadline.passed
+            progress.evaluate(answer.path)
+        hopeless = end.machineless or only_agree(progress) or task.deadline.passed
         if progress.value >= answer.bound and not hopeless:
             again = rounds(progress)
-            if again.settled and again.paths:
+            if again.complete and again.paths:
                 why = f"{why}; proved by {again.why}"
                 return Result(again.paths[0], progress.bound, why, proof(why, progress.tree))
         if answer.bound < progress.bound:

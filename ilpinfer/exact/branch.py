@@ -15,13 +15,13 @@ from formulations.grid import FORBIDDEN
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Leaf, Split
 from ilpinfer.core.result import Path
-from ilpinfer.exact.counting import Counting
 from ilpinfer.exact.mixtures import Relaxed
 from ilpinfer.exact.progress import Progress
-from ilpinfer.exact.rounds import Ended, rounds
+from ilpinfer.exact.rounds import SearchResult, rounds
 from ilpinfer.exact.rows import Row
 from ilpinfer.exact.rule_machines import RuleMachine
 from ilpinfer.exact.splits import split_rules, tree_of
+from ilpinfer.exact.sum_relaxation import SumRelaxation
 
 MOST_CASES, DEEPEST = 4000, 100
 """Beyond which a solver has its turn; `verify` takes trees that are twice as deep."""
@@ -56,7 +56,7 @@ class Case:
         """The proof of the bound on it."""
         return self.progress.tree
 
-    def take_apart(self, row: Row, most: int = 0) -> None:
+    def branch(self, row: Row, most: int = 0) -> None:
         """Into two cases."""
         self.row, self.most = row, most
         rules = split_rules(row, most, self.depth, self.problem.shape)
@@ -77,18 +77,18 @@ class Branching:
     Parameters
     ----------
     problem, progress : the whole
-    counting : the linear relaxation of sums, where there are any
+    sum_relaxation : the linear relaxation of sums, where there are any
     most : cases; `MOST_CASES` where not given
     """
 
     problem: Problem
     progress: Progress
-    counting: Counting | None = None
+    sum_relaxation: SumRelaxation | None = None
     most: int | None = None
-    closed_below: float = FORBIDDEN
+    closed_bound: float = FORBIDDEN
     best: Path | None = None
 
-    def run(self, ended: Ended) -> Ended:
+    def run(self, end: SearchResult) -> SearchResult:
         """Tell cases apart, the one with the highest bound first, until none can be better than the best labelling."""
         progress, most = self.progress, MOST_CASES if self.most is None else self.most
         cases = [Case(self.problem, progress)]
@@ -101,45 +101,45 @@ class Branching:
             if split is None:
                 break
             heappop(waiting)
-            case.take_apart(*split)
+            case.branch(*split)
             for child in case.cases:
                 cases.append(child)
-                if not self.settled(child):
+                if not self.fathom(child):
                     heappush(waiting, (-child.progress.bound, len(cases), child))
-            bound = max(self.closed_below, -waiting[0][0] if waiting else FORBIDDEN, progress.value)
+            bound = max(self.closed_bound, -waiting[0][0] if waiting else FORBIDDEN, progress.value)
             if bound < progress.bound:
                 progress.prove(bound, tree_of(cases))
         if len(cases) == 1:
-            return ended
+            return end
         closed = not waiting or -waiting[0][0] < progress.value
         paths = [path for path in (self.best,) if closed and path is not None]
-        return Ended(paths, f"{ended.why}, {len(cases)} cases told apart", closed, tree_of(cases))
+        return SearchResult(paths, f"{end.why}, {len(cases)} cases told apart", closed, tree_of(cases))
 
     def split(self, case: Case) -> tuple[Row, int] | None:
         """Where to take a case apart: by a row of the sums that is fractional, else by what machines wait for."""
-        if self.counting is not None:
-            relaxed = case.relaxed or self.counting.bound(case.problem, case.progress)
-            result = self.counting.row(relaxed)
+        if self.sum_relaxation is not None:
+            relaxed = case.relaxed or self.sum_relaxation.bound(case.problem, case.progress)
+            result = self.sum_relaxation.row(relaxed)
             if result is not None:
                 return result
         row = _row(case, self.progress)
         return None if row is None else (row, 0)
 
-    def settled(self, case: Case) -> bool:
+    def fathom(self, case: Case) -> bool:
         """Whether the best labelling of a case is known, or that it has none that is better."""
         progress, own = self.progress, case.progress
         own.path, own.value = progress.path, progress.value
-        if self.counting is not None:
-            case.relaxed = self.counting.bound(case.problem, own)
+        if self.sum_relaxation is not None:
+            case.relaxed = self.sum_relaxation.bound(case.problem, own)
         beaten = own.bound < own.value
         answer = None if beaten else rounds(own, most=MOST_STEPS)
         if own.path is not None:
-            progress.judge(own.path)
+            progress.evaluate(own.path)
         for path in answer.paths if answer else ():
             self.best = first(self.best, path, progress)
-        done = answer is None or answer.settled
+        done = answer is None or answer.complete
         if done:
-            self.closed_below = max(self.closed_below, own.bound)
+            self.closed_bound = max(self.closed_bound, own.bound)
         return done
 
 
@@ -147,7 +147,7 @@ def first(best: Path | None, path: Path, progress: Progress) -> Path:
     """The better labelling, of equal ones the first by label ids."""
     if best is None:
         return path
-    return min(best, path, key=lambda p: (-progress.judge(p).value, p.tolist()))
+    return min(best, path, key=lambda p: (-progress.evaluate(p).value, p.tolist()))
 
 
 def _row(case: Case, whole: Progress) -> Row | None:
@@ -156,9 +156,9 @@ def _row(case: Case, whole: Progress) -> Row | None:
     relaxed, known = case.progress.relaxed, whole.path
     everywhere = tuple(range(T))
     weights: Counter[Row] = Counter()
-    for part in case.progress.active:
-        if part.total is None and part.machine.steps.values.shape[1] == 1:
-            for labels in _kinds(part):
+    for machine in case.progress.active:
+        if machine.total is None and machine.steps.values.shape[1] == 1:
+            for labels in _label_sets(machine):
                 there = [set(labels) & set(path.tolist()) for path in (relaxed, known) if path is not None]
                 weights[everywhere, labels] += 2 if any(there) and not all(there) else 1
     open_rows = [(weight, row) for row, weight in weights.items() if row not in case.used]
@@ -171,10 +171,10 @@ def _row(case: Case, whole: Progress) -> Row | None:
     return next((row for row in single if row not in case.used), None)
 
 
-def _kinds(part: RuleMachine) -> set[tuple[int, ...]]:
+def _label_sets(machine: RuleMachine) -> set[tuple[int, ...]]:
     """The sets of labels that a machine tells from the rest."""
     result = set()
-    for table in part.machine.steps.values[:, 0]:
+    for table in machine.steps.values[:, 0]:
         symbols, counts = np.unique(table, return_counts=True)
         result |= {tuple(np.flatnonzero(table == s).tolist()) for s in np.delete(symbols, counts.argmax())}
     return result

@@ -66,12 +66,12 @@ class Outcome(NamedTuple):
         return self.buffer.results(self.place).item(VALUE)
 
     @property
-    def taken(self) -> tuple[MachineKey, ...]:
+    def machines(self) -> tuple[MachineKey, ...]:
         """The machines that were taken up."""
         return self._machines(self._marks[0] != 0)
 
     @property
-    def inside(self) -> frozenset[MachineKey]:
+    def product(self) -> frozenset[MachineKey]:
         """Those of them that were multiplied for bounds."""
         return frozenset(self._machines(self._marks[0] == INSIDE))
 
@@ -85,9 +85,9 @@ class Outcome(NamedTuple):
     def _marks(self) -> Integers:
         return self.buffer.marks(self.place)
 
-    def _machines(self, chosen: NDArray[np.bool_]) -> tuple[MachineKey, ...]:
+    def _machines(self, sums_within: NDArray[np.bool_]) -> tuple[MachineKey, ...]:
         keys = self.buffer.entry.keys
-        return tuple([keys[m] for m in chosen.nonzero()[0].tolist()])
+        return tuple([keys[m] for m in sums_within.nonzero()[0].tolist()])
 
     @property
     def incumbent(self) -> Integers | None:
@@ -192,7 +192,7 @@ def input_of(trellises: Sequence[Trellis], pool: Grid, time_limit: float | None)
         emission = np.concatenate([lattice.node for lattice in lattices])
         words = list(chain.from_iterable([trellis.tokens for trellis in trellises]))
     if len(pool) > 1:
-        steps = np.concatenate([part for lattice in lattices for part in ([0], lattice.step)])
+        steps = np.concatenate([steps for lattice in lattices for steps in ([0], lattice.step)])
         own = len(lattices) == 1 and np.array_equal(lattices[0].step, np.arange(len(pool)))
     return Input(lengths, words, emission, pool, steps, own, time_limit)
 

@@ -18,7 +18,7 @@ from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.exact.calls import NO_STEPS, STEPS_PER_SECOND, Entry, Input, Outcome, Several, input_of, single
 from ilpinfer.kernels.decoding import DIRECT, decode_batch
 from ilpinfer.kernels.handle import together
-from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows, padded
+from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows, pad
 from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, Integers, Scores
 from ilpinfer.kernels.warming import Stage, example_trellis
 from ilpinfer.kernels.work import Steps, Work, finished
@@ -54,11 +54,15 @@ class Tables:
     def holds(self, trellis: Trellis, time_limit: float | None = None) -> bool:
         """Whether kernels can decode a sequence in time, as far as the rules go that look at neighbours only."""
         T, folding = len(trellis.tokens), self.folding
-        if trellis.lattice.node.shape[1] != self._size or T * folding.weight > SPARE or not folding.apart:
+        if (
+            trellis.lattice.node.shape[1] != self._size
+            or T * folding.weight > SPARE
+            or not folding.independent
+        ):
             return False
         if time_limit is not None and not self.in_time(T, time_limit):
             return False
-        return folding.silent or any(trellis.tokens)
+        return folding.ignores_tokens or any(trellis.tokens)
 
     def in_time(self, length: int, time_limit: float) -> bool:
         """Whether a Viterbi pass over a sequence takes much less than a time limit for certain."""
@@ -96,7 +100,7 @@ class Tables:
 
     def _known_rows(self, words: Sequence[str]) -> Integers | None:
         """The rows of tokens where all were met before."""
-        if not self.folding.reads:
+        if not self.folding.reads_tokens:
             return np.zeros(len(words), np.int64)
         return self.vocabulary.known_rows(words)
 
@@ -117,8 +121,8 @@ class Tables:
         for (pool_id, _), places in groups.items():
             if len(places) == len(trellises):
                 return (yield from self.run(input_of(trellises, pools[pool_id], time_limit)))
-            chosen = [trellises[place] for place in places]
-            outcomes = yield from self.run(input_of(chosen, pools[pool_id], time_limit))
+            sums_within = [trellises[place] for place in places]
+            outcomes = yield from self.run(input_of(sums_within, pools[pool_id], time_limit))
             for place, outcome in zip(places, outcomes, strict=True):
                 result[place] = outcome
         return result
@@ -174,7 +178,7 @@ class Tables:
 
     def _rows(self, words: Sequence[str]) -> Integers:
         """The row of each token in the vocabulary; all one where texts do not matter."""
-        return self.vocabulary.rows(words) if self.folding.reads else np.zeros(len(words), np.int64)
+        return self.vocabulary.rows(words) if self.folding.reads_tokens else np.zeros(len(words), np.int64)
 
     def _emission(self, given: Input, tokens: Integers) -> tuple[Grid, Integers]:
         """Scores of labels, and the row of them for each token."""
@@ -186,7 +190,7 @@ class Tables:
         known = self._entries.get((id(pool), length))
         if known is not None and known.changes == vocabulary.changes:
             return known
-        machines, keys, components = self._packed(length)
+        machines, keys, components = self._pack(length)
         scores = self._steps_of(pool, tokens) if given.own else pack_scores(self.folding, vocabulary, pool)
         handle = together(pack_windows(vocabulary), scores, machines)
         K, padded_K = scores.edge.shape[1:]
@@ -209,9 +213,9 @@ class Tables:
         scores = pack_scores(self.folding, vocabulary, np.zeros_like(pool[:1]))
         edges = scores.edge[..., : pool.shape[2]]
         which = np.repeat(np.arange(len(pool))[:, None], len(edges), axis=1)
-        return Scores(scores.node, padded(add(pool, edges[classes])), which)
+        return Scores(scores.node, pad(add(pool, edges[classes])), which)
 
-    def _packed(self, length: int) -> tuple[Any, list[MachineKey], list[MachineKey]]:
+    def _pack(self, length: int) -> tuple[Any, list[MachineKey], list[MachineKey]]:
         """Machines for the classes met so far; those for other lengths, where they are the same."""
         classes = len(self.vocabulary.truths[MACHINES])
         followed = self.folding.machines(length)
@@ -229,7 +233,7 @@ class Tables:
 def tables_of(rules: RuleCompiler, labels: LabelSet) -> Tables:
     """The rules for a label set, as kernels read them; the same object while it lasts."""
     recent = rules.recent(Tables)
-    for tables in recent.kept:
+    for tables in recent.items:
         if tables.rules.labels is labels and not tables.vocabulary.full:
             return tables
     compiled = rules.compiled(labels)
@@ -245,7 +249,7 @@ def _tables() -> Tables:
 def _several() -> None:
     tables = _tables()
     finished(tables.decode([example_trellis()]))
-    Work(tables.decode_one, (), 0).settled(None, 0)
+    Work(tables.decode_one, (), 0).wait(None, 0)
 
 
 COMPILED = Stage("compiled", "decoding by compiled rules", lambda: _tables().decode_one(example_trellis()))

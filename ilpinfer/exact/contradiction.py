@@ -12,8 +12,17 @@ from ilpinfer.core.certificate import Leaf, MachineKey, Split
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Path
 from ilpinfer.exact.bare import without_scores
-from ilpinfer.exact.mixtures import RELAXATION, Counted, Pool, Relaxed, fractional, relax, spliced, sums_of
-from ilpinfer.exact.rows import Row, combined
+from ilpinfer.exact.mixtures import (
+    RELAXATION,
+    Pool,
+    Relaxed,
+    SumTerm,
+    fractional_row,
+    relax,
+    splice,
+    sums_of,
+)
+from ilpinfer.exact.rows import Row, combined_rows
 from ilpinfer.exact.rule_machines import RuleMachine
 from ilpinfer.exact.splits import split_rules, tree_of
 
@@ -58,11 +67,11 @@ class Outcome:
     path: Path | None = None
 
 
-def chosen(problem: Problem, active: Sequence[RuleMachine] = ()) -> frozenset[MachineKey]:
+def sums_within(problem: Problem, active: Sequence[RuleMachine] = ()) -> frozenset[MachineKey]:
     """The sums that linear programs look at: all, or where they are too many, those that are active."""
     places = [place for place, _ in sums_of(problem)]
     if len(places) > MOST_SUMS:
-        places = [part.component for part in active if part.component in set(places)][:MOST_SUMS]
+        places = [machine.component for machine in active if machine.component in set(places)][:MOST_SUMS]
     return frozenset(places)
 
 
@@ -86,16 +95,16 @@ class _Search:
 
     def run(self) -> Outcome:
         root, shape = self.root, self.root.problem.shape
-        counted = [part for _, part in self.sums(root.problem)]
-        rows = combined([part.total for part in counted], shape)
+        terms = [term for _, term in self.sums(root.problem)]
+        rows = combined_rows([term.total for term in terms], shape)
         nodes, waiting = [root], [root]
         while waiting:
             node = waiting.pop()
             answer = self.relaxed(node)
             if node.leaf is not None:
                 continue
-            kept = [path for path in (*answer.paths, *spliced(answer, counted)) if self.keeps(path, counted)]
-            split = fractional(answer, rows, shape)
+            kept = [path for path in (*answer.paths, *splice(answer, terms)) if self.keeps(path, terms)]
+            split = fractional_row(answer, rows, shape)
             if kept or split is None or len(nodes) > self.most or node.depth == DEEPEST:
                 return Outcome(path=min(kept, key=lambda path: len(root.problem.breaks(path)), default=None))
             node.row, node.most = split
@@ -105,16 +114,16 @@ class _Search:
             waiting += node.cases
         return Outcome(tree_of(nodes))
 
-    def sums(self, problem: Problem) -> list[tuple[MachineKey, Counted]]:
+    def sums(self, problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
         """The hard sums that are looked at, and those of splits."""
         first = len(self.root.problem.rules)
-        return [(at, part) for at, part in sums_of(problem) if at in self.among or at[0] >= first]
+        return [(at, term) for at, term in sums_of(problem) if at in self.among or at[0] >= first]
 
-    def keeps(self, path: Path, counted: Sequence[Counted]) -> bool:
+    def keeps(self, path: Path, terms: Sequence[SumTerm]) -> bool:
         """Whether a labelling is possible and keeps the sums."""
         if is_forbidden(self.root.problem.lattice.score(path)):
             return False
-        return not any(part.total.violations(path) for part in counted)
+        return not any(term.total.violations(path) for term in terms)
 
     def case(self, node: Node, rule: GroundRule) -> Node:
         return Node(replace(node.problem, rules=(*node.problem.rules, rule)), node.depth + 1)
@@ -122,10 +131,12 @@ class _Search:
     def relaxed(self, node: Node) -> Relaxed:
         """The linear relaxation of a case; where that is impossible, it gets its leaf."""
         sums = self.sums(node.problem)
-        counted = [part for _, part in sums]
-        answer = relax(node.problem.fold().lattice, counted, 1.0, self.pool, self.deadline, enough=0)
+        terms = [term for _, term in sums]
+        answer = relax(node.problem.fold().lattice, terms, 1.0, self.pool, self.deadline, enough=0)
         if answer.bound < 0:
             empty = not any(answer.multipliers)
             multipliers = zip((place for place, _ in sums), answer.multipliers, strict=True)
-            node.leaf = Leaf({part: price << 10 for part, price in multipliers if price or empty})
+            node.leaf = Leaf(
+                {place: multiplier << 10 for place, multiplier in multipliers if multiplier or empty}
+            )
         return answer

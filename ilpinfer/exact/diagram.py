@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from formulations import constraints as C
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.guide import Alive, Guide, Integers, Path, everything, given_back, joint_symbols
+from ilpinfer.exact.guide import Domains, Guide, Integers, Path, all_domains, dual_constant, joint_symbols
 from ilpinfer.exact.rule_machines import RuleMachine, pack_rule_machines, rule_machines
 from ilpinfer.kernels import diagram as kernels
 from ilpinfer.kernels import multiplication
@@ -64,14 +64,14 @@ class Diagram:
     ----------
     guide : whose lattice the states are of
     graph : nodes and steps; see the kernels
-    back : grid units that are given back for charges still among the scores
+    constant : grid units that are given back for charges still among the scores
     left_out : no labelling that is left out is worth more, grid units, if it is worth the floor
     states : of the best labelling (T,), the first one by their ids
     """
 
     guide: Guide
     graph: Graph
-    back: int
+    constant: int
     left_out: int
     states: Integers
 
@@ -88,7 +88,7 @@ class Diagram:
     @property
     def best(self) -> int:
         """On the labellings that are left."""
-        return FORBIDDEN if self.empty else int(self.graph.ahead[0]) + self.back
+        return FORBIDDEN if self.empty else int(self.graph.ahead[0]) + self.constant
 
     @property
     def path(self) -> Path:
@@ -100,7 +100,7 @@ class Diagram:
         graph = self.graph
         return replace(self, graph=graph._replace(target=graph.target.copy(), score=graph.score.copy()))
 
-    def completed(self, deadline: Deadline) -> "Diagram | None":
+    def complete(self, deadline: Deadline) -> "Diagram | None":
         """With what is ahead of nodes worked out, and the best labelling; None past the deadline."""
         T = len(self.graph.layers) - 2
         states = np.empty(T, np.int64)
@@ -111,7 +111,7 @@ class Diagram:
             kernels.complete(self.graph, last, max(0, last - stretch + 1), states)
         return replace(self, states=states)
 
-    def thinned(self, floor: int, most: int) -> "Diagram":
+    def thin(self, floor: int, most: int) -> "Diagram":
         """Without what cannot reach the floor, nor, where more than about `most` steps would be left, the worst.
 
         What was there before is used up.
@@ -123,20 +123,20 @@ class Diagram:
             n = np.searchsorted(old.first, e, "right") - 1
             result = old.value[n] + old.score[e] + old.ahead[old.target[e]]
             keep = min(len(result), most // every + 1)
-            floor = max(floor, int(np.partition(result, -keep)[-keep]) + self.back)
+            floor = max(floor, int(np.partition(result, -keep)[-keep]) + self.constant)
         nodes = {name: np.empty_like(getattr(old, name)) for name in ("state", "value", "layers", "first")}
         made = old._replace(**nodes, end=np.empty_like(old.end), ahead=np.empty_like(old.ahead))
         number = np.empty(len(old.state), np.int32)
-        steps, left = kernels.thin(old, floor - self.back, number, made)
-        left_out = max(self.left_out, left + self.back if left > FORBIDDEN else FORBIDDEN)
+        steps, left = kernels.thin(old, floor - self.constant, number, made)
+        left_out = max(self.left_out, left + self.constant if left > FORBIDDEN else FORBIDDEN)
         made = made._replace(target=old.target[:steps].copy(), score=old.score[:steps].copy())
         return replace(
-            self, graph=_cut(made, made.end[: made.layers[-1] - made.layers[-2]]), left_out=left_out
+            self, graph=_trim(made, made.end[: made.layers[-1] - made.layers[-2]]), left_out=left_out
         )
 
-    def multiplied(
+    def multiply(
         self,
-        parts: Sequence[RuleMachine],
+        machines: Sequence[RuleMachine],
         multipliers: Mapping[tuple[int, int], int],
         deadline: Deadline,
         room: Room,
@@ -144,7 +144,7 @@ class Diagram:
         floor: int,
         most: int,
     ) -> "Diagram | None":
-        """The diagram that the machines of `parts` follow too; None past the deadline, or where it gets too large.
+        """The diagram that the machines of `machines` follow too; None past the deadline, or where it gets too large.
 
         Parameters
         ----------
@@ -153,19 +153,21 @@ class Diagram:
         most : about how many steps may be left
         """
         T, lattice = len(self.graph.layers) - 2, self.guide.lattice
-        joint = joint_of(pack_rule_machines(parts, lattice), joint_symbols(lattice, parts))
+        joint = joint_of(pack_rule_machines(machines, lattice), joint_symbols(lattice, machines))
         worth, ahead = (
-            _charges(parts, multipliers, joint.symbols.read),
-            self.guide.futures(multipliers).of(parts),
+            _charges(machines, multipliers, joint.symbols.read),
+            self.guide.futures(multipliers).of(machines),
         )
-        back = self.back - sum(
-            given_back(part, multipliers[part.key]) for part in parts if part.key in multipliers
+        constant = self.constant - sum(
+            dual_constant(machine, multipliers[machine.key])
+            for machine in machines
+            if machine.key in multipliers
         )
         made = room.growth(np.zeros(T + 2, np.int64))
         made.graph.state[0], made.graph.value[0], made.graph.layers[:2], made.origin[0] = -1, 0, (0, 1), 0
         counts = np.array([0, 1, 0, FORBIDDEN])
         width = max(64, 4 * most * len(self.graph.state) // (T * (len(self.graph.target) + 1)))
-        limits = multiplication.Limits(back, floor, width, _WORK_PER_CALL)
+        limits = multiplication.Limits(constant, floor, width, _WORK_PER_CALL)
         while counts[0] < T:
             if deadline.passed:
                 return None
@@ -187,11 +189,13 @@ class Diagram:
             target=room.target[:steps], score=room.score[:steps], ahead=np.empty(nodes, np.int64)
         )
         left_out = max(self.left_out, int(counts[3]))
-        diagram = replace(self, graph=_cut(graph, end), back=back, left_out=left_out).completed(deadline)
-        return diagram and diagram.thinned(floor, most)
+        diagram = replace(self, graph=_trim(graph, end), constant=constant, left_out=left_out).complete(
+            deadline
+        )
+        return diagram and diagram.thin(floor, most)
 
 
-def _cut(graph: Graph, end: Integers) -> Graph:
+def _trim(graph: Graph, end: Integers) -> Graph:
     """As many nodes as there are."""
     n = graph.layers[-1]
     return graph._replace(
@@ -203,10 +207,10 @@ def _cut(graph: Graph, end: Integers) -> Graph:
     )
 
 
-def unfolded(
+def unfold(
     guide: Guide,
     multipliers: Integers,
-    alive: Alive,
+    domains: Domains,
     deadline: Deadline,
     room: Room,
     *,
@@ -218,11 +222,11 @@ def unfolded(
     Parameters
     ----------
     guide, multipliers : what the sums are charged, grid units (R,)
-    alive : the states that each token can have
-    floor, most : as in `multiplied`
+    domains : the states that each token can have
+    floor, most : as in `multiply`
     """
     lattice, T = guide.lattice, len(guide.lattice.node)
-    nodes, steps = len(alive.states) + 1, alive.steps + int(alive.begins[1])
+    nodes, steps = len(domains.states) + 1, domains.steps + int(domains.begins[1])
     if nodes >= MOST_NODES or steps > MOST_STEPS or deadline.passed:
         return None
     charge = (
@@ -231,35 +235,38 @@ def unfolded(
         else np.zeros(max(1, guide.symbols.read.shape[1]), np.int64)
     )
     graph = room.graph(np.zeros(T + 2, np.int64))
-    steps = kernels.unfold(chain_of(lattice), alive, guide.symbols, charge, graph)
+    steps = kernels.unfold(chain_of(lattice), domains, guide.symbols, charge, graph)
     graph = graph._replace(
         target=graph.target[:steps], score=graph.score[:steps], ahead=np.empty(nodes, np.int64)
     )
-    graph = _cut(graph, np.zeros(nodes - graph.layers[-2], np.int64))
-    back = sum(given_back(part, int(price)) for part, price in zip(guide.charged, multipliers, strict=True))
-    diagram = Diagram(guide, graph, back, FORBIDDEN, NONE).completed(deadline)
-    return diagram and diagram.thinned(floor, most)
+    graph = _trim(graph, np.zeros(nodes - graph.layers[-2], np.int64))
+    constant = sum(
+        dual_constant(machine, int(multiplier))
+        for machine, multiplier in zip(guide.charged, multipliers, strict=True)
+    )
+    diagram = Diagram(guide, graph, constant, FORBIDDEN, NONE).complete(deadline)
+    return diagram and diagram.thin(floor, most)
 
 
 def _charges(
-    parts: Sequence[RuleMachine], multipliers: Mapping[tuple[int, int], int], read: NDArray[np.int32]
+    machines: Sequence[RuleMachine], multipliers: Mapping[tuple[int, int], int], read: NDArray[np.int32]
 ) -> Integers:
     """What joint symbols give back of the charges (J,)."""
     worth = np.zeros(max(1, read.shape[1]), np.int64)
-    for part, symbols in zip(parts, read, strict=True):
-        if multipliers.get(part.key) and part.total is not None:
-            worth += multipliers[part.key] * part.total.weights[symbols]
+    for machine, symbols in zip(machines, read, strict=True):
+        if multipliers.get(machine.key) and machine.total is not None:
+            worth += multipliers[machine.key] * machine.total.weights[symbols]
     return worth
 
 
 def _example() -> None:
     problem = example_problem(C.at_most_runs("0", 1, penalty=1))
-    parts, limits = rule_machines(problem.rules[0], 0)[0], (Deadline(), Room())
+    machines, limits = rule_machines(problem.rules[0], 0)[0], (Deadline(), Room())
     lattice, multipliers = problem.lattice, np.ones(1, np.int64)
-    guide = Guide(lattice, [], parts)
-    diagram = unfolded(guide, multipliers, everything(lattice), *limits, floor=-4, most=1)
+    guide = Guide(lattice, [], machines)
+    diagram = unfold(guide, multipliers, all_domains(lattice), *limits, floor=-4, most=1)
     if diagram is not None:
-        diagram.multiplied(parts, {parts[0].key: 1}, *limits, floor=-4, most=1)
+        diagram.multiply(machines, {machines[0].key: 1}, *limits, floor=-4, most=1)
 
 
 DIAGRAMS = Stage("refinement", "decision diagrams", _example)

@@ -7,7 +7,7 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Path, Result, Task
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.bare import with_random_scores
-from ilpinfer.exact.contradiction import chosen, contradiction
+from ilpinfer.exact.contradiction import contradiction, sums_within
 from ilpinfer.exact.mixtures import sums_of
 
 
@@ -20,11 +20,11 @@ def witness(bare: Problem, rules: tuple[GroundRule, ...], deadline: Deadline) ->
     """A labelling that keeps the rules, or None and whether it is proved that there is none."""
     problem = replace(bare, rules=rules)
     if len(sums_of(problem)) > 1:
-        outcome = contradiction(problem, chosen(problem), deadline)
+        outcome = contradiction(problem, sums_within(problem), deadline)
         if outcome.tree is not None:
             return None, True
         if outcome.path is not None and not problem.breaks(outcome.path):
             return outcome.path, False
         problem = with_random_scores(problem)
     answer = best(problem, deadline)
-    return answer.path, answer.exhausted
+    return answer.path, answer.proves_infeasibility

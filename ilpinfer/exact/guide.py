@@ -15,7 +15,7 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.rule_machines import RuleMachine
 from ilpinfer.exact.viterbi import best_completed
 from ilpinfer.kernels import guide as kernels
-from ilpinfer.kernels.guide import Alive
+from ilpinfer.kernels.guide import Domains
 from ilpinfer.kernels.machines import Symbols
 from ilpinfer.kernels.packed import chain_of
 
@@ -43,40 +43,40 @@ class Relaxed:
     completion: Integers
 
 
-def everything(lattice: Lattice) -> Alive:
+def all_domains(lattice: Lattice) -> Domains:
     """Every state that a token can have."""
     (T, K), S = lattice.shape, lattice.states
     first, later = (0, K), (K if lattice.order == 2 else 0, S)
     states = [np.arange(*first), np.tile(np.arange(*later), T - 1)]
     begins = np.append(0, K + (later[1] - later[0]) * np.arange(T))
-    return Alive(np.concatenate(states).astype(np.int32), begins, K)
+    return Domains(np.concatenate(states).astype(np.int32), begins, K)
 
 
-def survivors(lattice: Lattice, alive: Alive, completion: Integers, floor: int) -> Alive:
+def prune(lattice: Lattice, domains: Domains, completion: Integers, floor: int) -> Domains:
     """The states through which a labelling can still be worth `floor`, grid units, by their max-marginals.
 
     completion : (T, S) bounds what follows a state.
     """
-    kept = alive._replace(states=np.empty_like(alive.states), begins=np.zeros_like(alive.begins))
-    kernels.survivors(chain_of(lattice), alive, completion, floor, kept)
+    kept = domains._replace(states=np.empty_like(domains.states), begins=np.zeros_like(domains.begins))
+    kernels.prune(chain_of(lattice), domains, completion, floor, kept)
     return kept._replace(states=kept.states[: kept.begins[-1]])
 
 
-def joint_symbols(lattice: Lattice, parts: Sequence[RuleMachine]) -> Symbols:
+def joint_symbols(lattice: Lattice, machines: Sequence[RuleMachine]) -> Symbols:
     """A symbol of each step for all machines together, most of which occur."""
     T, B = lattice.shape
     to = np.concatenate([[0], lattice.base])[:, None] + np.arange(B)
     place = np.zeros(T, np.int64)
-    for part in parts:
-        steps = part.machine.steps
+    for machine in machines:
+        steps = machine.steps
         if len(steps.values) > 1:
             _, place = np.unique(place * len(steps.values) + steps.index, return_inverse=True)
     _, first, table = np.unique(place, return_index=True, return_inverse=True)
     code, kinds = np.zeros((len(first), *to.shape), np.int64), 1
     read: list[Integers] = []
-    for part in parts:
-        values, X = lattice.on_states(part.machine.steps).values, part.machine.emits.shape[1]
-        which = values[part.machine.steps.index[first]]
+    for machine in machines:
+        values, X = lattice.on_states(machine.steps).values, machine.emits.shape[1]
+        which = values[machine.steps.index[first]]
         code = code * X + (which[:, 0][:, to] if values.shape[1] == 1 else which)
         read = [np.repeat(digits, X) for digits in read] + [np.tile(np.arange(X), kinds)]
         kinds *= X
@@ -87,7 +87,7 @@ def joint_symbols(lattice: Lattice, parts: Sequence[RuleMachine]) -> Symbols:
     return Symbols(
         code.astype(np.int32),
         table.reshape(-1).astype(np.int64),
-        np.array(read, np.int32).reshape(len(parts), kinds),
+        np.array(read, np.int32).reshape(len(machines), kinds),
     )
 
 
@@ -105,20 +105,22 @@ class Futures:
         self, charged: Sequence[RuleMachine], multipliers: Mapping[MachineKey, int], length: int
     ) -> None:
         self.multipliers = multipliers
-        rule_machines = [part for part in charged if multipliers.get(part.key)]
-        sizes = [length * part.machine.states for part in rule_machines]
+        rule_machines = [machine for machine in charged if multipliers.get(machine.key)]
+        sizes = [length * machine.states for machine in rule_machines]
         begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64).tolist()
         self.table = np.empty(begins[-1], np.int64)
         self.begin, self.most = dict[MachineKey, int](), dict[MachineKey, int]()
-        for part, begin, end in zip(rule_machines, begins, begins[1:], strict=False):
+        for machine, begin, end in zip(rule_machines, begins, begins[1:], strict=False):
             result = self.table[begin:end].reshape(length, -1)
-            potentials(part, multipliers[part.key], result)
-            self.begin[part.key], self.most[part.key] = begin, max(0, int(result.max()))
+            potentials(machine, multipliers[machine.key], result)
+            self.begin[machine.key], self.most[machine.key] = begin, max(0, int(result.max()))
 
-    def of(self, parts: Sequence[RuleMachine]) -> kernels.Futures:
+    def of(self, machines: Sequence[RuleMachine]) -> kernels.Futures:
         """Those of some machines."""
-        begin = np.array([self.begin.get(part.key, -1) for part in parts], np.int64)
-        return kernels.Futures(self.table, begin, np.array([part.machine.states for part in parts], np.int64))
+        begin = np.array([self.begin.get(machine.key, -1) for machine in machines], np.int64)
+        return kernels.Futures(
+            self.table, begin, np.array([machine.states for machine in machines], np.int64)
+        )
 
 
 class Guide:
@@ -127,9 +129,9 @@ class Guide:
     Parameters
     ----------
     lattice : T tokens, S states
-    alive : the states that are looked at; all of them where not given
+    domains : the states that are looked at; all of them where not given
     inside : machines that the lattice is multiplied with; Q, the product of their states, is small
-    charged : parts whose `total` bears a price
+    charged : machines whose `total` has a multiplier
     """
 
     def __init__(
@@ -137,18 +139,18 @@ class Guide:
         lattice: Lattice,
         inside: Sequence[RuleMachine],
         charged: Sequence[RuleMachine] = (),
-        alive: Alive | None = None,
+        domains: Domains | None = None,
     ) -> None:
-        self.whole, self.alive = alive is None, everything(lattice) if alive is None else alive
-        self.lattice, self.inside, self.charged = lattice, tuple(inside), tuple(charged)
+        self.unpruned, self.domains = domains is None, all_domains(lattice) if domains is None else domains
+        self.lattice, self.product, self.charged = lattice, tuple(inside), tuple(charged)
         self._futures: Futures | None = None
-        sizes = [part.machine.states for part in inside]
+        sizes = [machine.states for machine in inside]
         self.radix = (
             np.concatenate([[1], np.cumprod(sizes[:-1])]).astype(np.int64) if sizes else np.zeros(0, np.int64)
         )
         self.states = int(np.prod(sizes)) if sizes else 1
-        parts = [*self.inside, *self.charged]
-        self.symbols = joint_symbols(lattice, parts)
+        machines = [*self.product, *self.charged]
+        self.symbols = joint_symbols(lattice, machines)
         self.usual = self._usual()
         self._machines()
 
@@ -169,26 +171,26 @@ class Guide:
             np.zeros(self.states, np.int64),
         )
         joint = np.arange(self.states)
-        for part, radix, symbol in zip(self.inside, self.radix.tolist(), self.symbols.read, strict=False):
-            state = joint // radix % part.machine.states
+        for machine, radix, symbol in zip(self.product, self.radix.tolist(), self.symbols.read, strict=False):
+            state = joint // radix % machine.states
             at = (state[None, :], symbol[:, None])
-            self.following += (radix * part.machine.next_state[at]).astype(np.int32)
-            self.cost += part.cost[at]
-            self.final += part.final[state]
+            self.following += (radix * machine.next_state[at]).astype(np.int32)
+            self.cost += machine.cost[at]
+            self.final += machine.final_cost[state]
         self.cost, self.final = np.minimum(self.cost, -FORBIDDEN), np.minimum(self.final, -FORBIDDEN)
 
     @cached_property
     def weights(self) -> Integers:
-        """(R, J) weight of each joint symbol in the sum of each charged part."""
+        """(R, J) weight of each joint symbol in the sum of each charged machine."""
         rows = [
             p.total.weights[s]
-            for p, s in zip(self.charged, self.symbols.read[len(self.inside) :], strict=True)
+            for p, s in zip(self.charged, self.symbols.read[len(self.product) :], strict=True)
             if p.total
         ]
         return np.array(rows, np.int64).reshape(len(self.charged), -1)
 
     def units(self, path: Path) -> Integers:
-        """(R,) weight that label ids (T,) take of the sum of each charged part."""
+        """(R,) weight that label ids (T,) take of the sum of each charged machine."""
         return np.array([p.total.steps.along(path).sum() for p in self.charged if p.total], np.int64)
 
     def futures(self, multipliers: Mapping[MachineKey, int]) -> Futures:
@@ -200,13 +202,13 @@ class Guide:
     @property
     def work(self) -> int:
         """Steps of one solution."""
-        return self.alive.steps * self.states
+        return self.domains.steps * self.states
 
     def solve(self, multipliers: Integers, deadline: Deadline) -> Relaxed | None:
         """The best labelling at these multipliers, grid units (R,) a unit of weight; None past the deadline."""
         lattice, chain = self.lattice, chain_of(self.lattice)
         T, S = lattice.node.shape
-        if not self.inside and not self.charged and self.whole:
+        if not self.product and not self.charged and self.unpruned:
             score, path, completion = best_completed(lattice)
             return Relaxed(score, path, completion[:, :, None])
         cost = self.cost + (multipliers @ self.weights)[:, None] if len(self.charged) else self.cost
@@ -220,29 +222,30 @@ class Guide:
             if deadline.passed:
                 return None
             first = max(0, last - stretch + 1)
-            score = kernels.complete(chain, self.alive, product, completion, last, first, path)
+            score = kernels.complete(chain, self.domains, product, completion, last, first, path)
         path = lattice.labels_of(path)
         if is_forbidden(score):
             return Relaxed(FORBIDDEN, path, completion)
         back = sum(
-            given_back(part, int(price)) for part, price in zip(self.charged, multipliers, strict=True)
+            dual_constant(machine, int(multiplier))
+            for machine, multiplier in zip(self.charged, multipliers, strict=True)
         )
         return Relaxed(score + back, path, completion)
 
 
-def given_back(part: RuleMachine, price: int) -> int:
-    """What a price on a part's sum is worth at best, grid units."""
-    assert part.total is not None
-    return worth(part.total, part.penalty, price)
+def dual_constant(machine: RuleMachine, multiplier: int) -> int:
+    """The dual constant of a multiplier on the sum of a machine, grid units."""
+    assert machine.total is not None
+    return worth(machine.total, machine.penalty, multiplier)
 
 
-def worth(total: Sum, penalty: int | None, price: int) -> int:
+def worth(total: Sum, penalty: int | None, multiplier: int) -> int:
     """max over N of price·N - penalty·(violations of N): the multiplier's term of the Lagrangian, grid units.
 
     It is concave in N, so that the sides and the ends of its reach suffice. A hard rule has the sides only;
     `FORBIDDEN` where no sum lies within.
     """
-    return max((price * n - cost for n, cost in corners(total, penalty)), default=FORBIDDEN)
+    return max((multiplier * n - cost for n, cost in corners(total, penalty)), default=FORBIDDEN)
 
 
 def corners(total: Sum, penalty: int | None) -> list[tuple[int, int]]:
@@ -255,24 +258,23 @@ def corners(total: Sum, penalty: int | None) -> list[tuple[int, int]]:
     return [(n, penalty * total.away(n)) for n in sums]
 
 
-def slope(part: RuleMachine, price: int, taken: int) -> int:
+def slope(machine: RuleMachine, multiplier: int, taken: int) -> int:
     """A subgradient of the bound, with its sign turned: units taken beyond what is given back, 0 at an end of the box."""
-    total = part.total
+    total = machine.total
     assert total is not None
-    low, high = part.multipliers
+    low, high = machine.multipliers
     least, most = total.reach
     side = least if total.low is None else total.low, most if total.high is None else total.high
-    away = taken - (side[price > 0] if price else min(max(taken, side[0]), side[1]))
-    return 0 if (price >= high and away > 0) or (price <= low and away < 0) else away
+    away = taken - (side[multiplier > 0] if multiplier else min(max(taken, side[0]), side[1]))
+    return 0 if (multiplier >= high and away > 0) or (multiplier <= low and away < 0) else away
 
 
-def potentials(part: RuleMachine, price: int, result: Integers) -> None:
+def potentials(machine: RuleMachine, multiplier: int, result: Integers) -> None:
     """Fill found (T, Q) with the most that a machine's future can give back at this price, less what it will cost."""
-    assert part.total is not None
-    machine = part.machine
-    worth = price * part.total.weights[None, :] - part.cost
+    assert machine.total is not None
+    worth = multiplier * machine.total.weights[None, :] - machine.cost
     kinds = [np.unique(values) for values in machine.steps.values]
     symbols = np.full((len(kinds), max(map(len, kinds))), -1, np.int64)
     for row, kind in zip(symbols, kinds, strict=True):
         row[: len(kind)] = kind
-    kernels.potentials(symbols, machine.steps.index, worth, machine.next_state, -part.final, result)
+    kernels.potentials(symbols, machine.steps.index, worth, machine.next_state, -machine.final_cost, result)

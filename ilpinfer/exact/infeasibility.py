@@ -8,7 +8,7 @@ import numpy as np
 
 from formulations.automata.machine import Machine
 from formulations.grid import LIMIT, is_forbidden
-from formulations.problem.priority import silenced
+from formulations.problem.priority import mask_tokens
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
@@ -17,12 +17,12 @@ from ilpinfer.core.result import Path
 from ilpinfer.exact import feasibility
 from ilpinfer.exact.bare import without_scores
 
-PATIENCE = 10.0
+TIME_LIMIT = 10.0
 """Seconds that are spent on reasons where there is no time limit."""
 
 
 Piece = tuple[int, int, int]
-"""(rule, part, token) of what a conflict may consist of; token -1 for a part that is no rule on single steps."""
+"""(rule, component, token) of what a conflict may consist of; token -1 for a component that is no rule on single steps."""
 
 
 def explain_infeasibility(context: Context, deadline: Deadline) -> Infeasibility:
@@ -34,7 +34,9 @@ def explain_infeasibility(context: Context, deadline: Deadline) -> Infeasibility
     deadline : what is not known when it passes is left out
     """
     remaining, tokens = deadline.remaining, context.trellis.tokens
-    search = _Search(context.problem, Deadline(PATIENCE if remaining is None else min(remaining, PATIENCE)))
+    search = _Search(
+        context.problem, Deadline(TIME_LIMIT if remaining is None else min(remaining, TIME_LIMIT))
+    )
     if search.impossible(()):
         return Infeasibility(reason="the scores themselves forbid every labelling")
     conflict = search.conflict()
@@ -57,7 +59,7 @@ class _Search:
         return not self.deadline.passed and feasibility.witness(self.bare, tuple(rules), self.deadline)[1]
 
     def conflict(self) -> list[Clash]:
-        """First which rules, then which parts and tokens of them."""
+        """First which rules, then which components and tokens of them."""
         numbers = list(range(len(self.hard)))
         if not self.impossible(self.hard):
             return []
@@ -74,20 +76,20 @@ class _Search:
 
     def _pieces(self, number: int) -> list[Piece]:
         pieces = []
-        for p, part in enumerate(self.hard[number].components):
+        for p, component in enumerate(self.hard[number].components):
             at = (
-                np.flatnonzero(part.fires_at).tolist()
-                if isinstance(part, Machine) and part.is_local
+                np.flatnonzero(component.fires_at).tolist()
+                if isinstance(component, Machine) and component.is_local
                 else [-1]
             )
             pieces += [(number, p, token) for token in at]
         return pieces
 
     def _only(self, pieces: Sequence[Piece]) -> list[GroundRule]:
-        """The hard rules cut down to some of their parts and tokens."""
+        """The hard rules cut down to some of their components and tokens."""
         kept: dict[int, dict[int, set[int]]] = {}
-        for rule, part, token in pieces:
-            kept.setdefault(rule, {}).setdefault(part, set()).add(token)
+        for rule, component, token in pieces:
+            kept.setdefault(rule, {}).setdefault(component, set()).add(token)
         length = self.problem.shape[0]
         return [
             replace(
@@ -95,20 +97,20 @@ class _Search:
                 components=tuple(
                     self.hard[rule].components[p]
                     if -1 in at
-                    else silenced(self.hard[rule].components[p], sorted(set(range(length)) - at))
-                    for p, at in parts.items()
+                    else mask_tokens(self.hard[rule].components[p], sorted(set(range(length)) - at))
+                    for p, at in components.items()
                 ),
             )
-            for rule, parts in kept.items()
+            for rule, components in kept.items()
         ]
 
     def relaxation(self) -> tuple[dict[str, int], Path | None]:
         """The fewest violations of hard rules in all, and the best labelling among those."""
         problem, hard = self.problem, {rule.name for rule in self.hard}
-        soft = [r.softened(1) for r in self.hard]
+        soft = [r.with_penalty(1) for r in self.hard]
         weight = self._spread() + 1
         if weight * sum(rule.most for rule in soft) < LIMIT:
-            rules = tuple(r.softened(weight) if r.name in hard else r for r in problem.rules)
+            rules = tuple(r.with_penalty(weight) if r.name in hard else r for r in problem.rules)
             result = self._best(replace(problem, rules=rules))
         else:
             result = self._best(replace(self.bare, rules=tuple(soft)))

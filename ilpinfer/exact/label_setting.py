@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from formulations import constraints as C
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.guide import Guide, Relaxed, everything, joint_symbols, survivors
+from ilpinfer.exact.guide import Guide, Relaxed, all_domains, joint_symbols, prune
 from ilpinfer.exact.rule_machines import RuleMachine, pack_rule_machines, rule_machines
 from ilpinfer.kernels import machine_label_setting as kernels
 from ilpinfer.kernels.machines import joint_of
@@ -29,7 +29,7 @@ _LARGEST_MEMO = 4_000_000
 
 
 @dataclass(frozen=True)
-class MachineTemplate:
+class LabelSetting:
     """What label setting has found.
 
     Parameters
@@ -37,99 +37,101 @@ class MachineTemplate:
     paths : labellings that reach the floor, best first, or cheapest first; equal ones by label ids
     values : what they are worth in the relaxation that knows the machines followed, grid units
     left_out : the best that a prefix left out for want of width could have reached; `FORBIDDEN` for none
-    whole : whether it went to the last token
-    spent : what their violations cost, where account of it was taken; 0 where not
+    complete : whether it went to the last token
+    costs : what their violations cost, where account of it was taken; 0 where not
     """
 
     paths: list[Path]
     values: list[int]
     left_out: int
-    whole: bool = True
-    spent: Sequence[int] = ()
+    complete: bool = True
+    costs: Sequence[int] = ()
 
     @property
     def exact(self) -> bool:
         """Whether the first labelling is the best one that reaches the floor, or there is none."""
-        return self.whole and (self.left_out < self.values[0] if self.paths else self.left_out <= FORBIDDEN)
+        return self.complete and (
+            self.left_out < self.values[0] if self.paths else self.left_out <= FORBIDDEN
+        )
 
 
-def follow(
+def label_setting(
     guide: Guide,
     multipliers: Integers,
     relaxed: Relaxed,
-    parts: Sequence[RuleMachine],
+    machines: Sequence[RuleMachine],
     deadline: Deadline,
     *,
     floor: int = FORBIDDEN,
     width: int,
     beam: bool = False,
     copies: int = 1,
-    purse: int = -1,
-) -> MachineTemplate:
-    """The best labellings under the machines of `parts`.
+    budget: int = -1,
+) -> LabelSetting:
+    """The best labellings under the machines of `machines`.
 
     Parameters
     ----------
-    guide, multipliers, relaxed : whose completions bound what can follow; the parts inside it and those charged come
-        first among `parts`
+    guide, multipliers, relaxed : whose completions bound what can follow; the machines inside it and those charged come
+        first among `machines`
     floor : grid units; prefixes that cannot reach it are dropped
     width : how many prefixes a token may have; more end the search, or, with `beam`, only the best are kept
     copies : how many prefixes with the same future are kept
-    purse : grid units; the most that violations may cost in all, where labellings are wanted that cost the least, of
+    budget : grid units; the most that violations may cost in all, where labellings are wanted that cost the least, of
         those the best; -1 where the best are wanted
     """
     lattice = guide.lattice
     T, B = lattice.shape
     room = width * B if beam else min(width, 512)
-    front, fresh = _prefixes(width if beam else room), _extensions(room)
+    front, new = _prefixes(width if beam else room), _extensions(room)
     front.value[0], front.key[0] = 0, 0
-    joint = joint_of(pack_rule_machines(parts, lattice), joint_symbols(lattice, parts))
+    joint = joint_of(pack_rule_machines(machines, lattice), joint_symbols(lattice, machines))
     back = kernels.Back(
         _empty(4096 + len(front.value)), _empty(4096 + len(front.value)), np.zeros(T + 1, np.int64)
     )
-    counts, bounds = np.array([0, 1, FORBIDDEN]), _bounds(guide, multipliers, relaxed, parts)
+    counts, bounds = np.array([0, 1, FORBIDDEN]), _bounds(guide, multipliers, relaxed, machines)
     while counts[0] < T:
         if deadline.passed:
-            return MachineTemplate([], [], relaxed.bound, whole=False)
+            return LabelSetting([], [], relaxed.bound, complete=False)
         now = len(front.value)
-        limits = kernels.Limits(floor, purse, now, copies, _WORK_PER_CALL)
-        arrays = bounds, joint, front, fresh, back, counts
-        code = kernels.advance(chain_of(lattice), guide.alive, *arrays, limits)
+        limits = kernels.Limits(floor, budget, now, copies, _WORK_PER_CALL)
+        arrays = bounds, joint, front, new, back, counts
+        code = kernels.advance(chain_of(lattice), guide.domains, *arrays, limits)
         if code == kernels.BACK:
-            back = back._replace(state=_doubled(back.state), parent=_doubled(back.parent))
+            back = back._replace(state=_double(back.state), parent=_double(back.parent))
         elif code == kernels.FRESH and now < width:
             wider = _prefixes(min(width, 4 * now))
-            for old, new in zip(front, wider, strict=True):
-                new[:now] = old
-            front, fresh = wider, _extensions(len(wider.value))
+            for old, larger in zip(front, wider, strict=True):
+                larger[:now] = old
+            front, new = wider, _extensions(len(wider.value))
         elif code == kernels.FRESH:
-            if copies == 1 or len(fresh.value) >= width * B:
-                return MachineTemplate([], [], relaxed.bound, whole=False)
-            fresh = _extensions(4 * len(fresh.value))
+            if copies == 1 or len(new.value) >= width * B:
+                return LabelSetting([], [], relaxed.bound, complete=False)
+            new = _extensions(4 * len(new.value))
         elif code == kernels.MEMO:
             if joint.memo.after.size > _LARGEST_MEMO:
-                return MachineTemplate([], [], relaxed.bound, whole=False)
+                return LabelSetting([], [], relaxed.bound, complete=False)
             joint = joint.grown()
     if counts[2] > FORBIDDEN and not beam:
-        return MachineTemplate([], [], relaxed.bound, whole=False)
+        return LabelSetting([], [], relaxed.bound, complete=False)
     size = int(counts[1])
-    values, spent = front.value[:size], front.key[:size, 1]
-    order = [h for h in np.lexsort((-values, spent)).tolist() if values[h] >= max(floor, FORBIDDEN // 2)]
+    values, costs = front.value[:size], front.key[:size, 1]
+    order = [h for h in np.lexsort((-values, costs)).tolist() if values[h] >= max(floor, FORBIDDEN // 2)]
     paths = [lattice.labels_of(_backtrack(back, h)) for h in order]
-    return MachineTemplate(paths, values[order].tolist(), int(counts[2]), spent=spent[order].tolist())
+    return LabelSetting(paths, values[order].tolist(), int(counts[2]), costs=costs[order].tolist())
 
 
 def _bounds(
-    guide: Guide, multipliers: Integers, relaxed: Relaxed, parts: Sequence[RuleMachine]
+    guide: Guide, multipliers: Integers, relaxed: Relaxed, machines: Sequence[RuleMachine]
 ) -> kernels.Bounds:
     """The most that can follow a state, and what the kernel adds up to bound a prefix."""
-    inside = len(guide.inside)
+    inside = len(guide.product)
     ahead = guide.futures(dict(zip((p.key for p in guide.charged), multipliers.tolist(), strict=True)))
-    radix = np.zeros(len(parts), np.int64)
+    radix = np.zeros(len(machines), np.int64)
     radix[:inside] = guide.radix
-    completion, room = relaxed.completion, sum(ahead.most.get(part.key, 0) for part in parts)
+    completion, room = relaxed.completion, sum(ahead.most.get(machine.key, 0) for machine in machines)
     ceiling = (completion[:, :, 0] if guide.states == 1 else completion.max(axis=2)) + room
-    return kernels.Bounds(ceiling, completion, radix, ahead.of(parts))
+    return kernels.Bounds(ceiling, completion, radix, ahead.of(machines))
 
 
 def _prefixes(n: int) -> kernels.Prefixes:
@@ -152,7 +154,7 @@ def _backtrack(back: kernels.Back, h: int) -> Path:
     return path
 
 
-def _doubled(array: NDArray[np.int32]) -> NDArray[np.int32]:
+def _double(array: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.concatenate([array, np.empty_like(array)])
 
 
@@ -160,10 +162,10 @@ def _example() -> None:
     problem = example_problem(C.at_most_runs("0", 1), C.at_least_runs("1", 1, penalty=1.0))
     inside, charged = (rule_machines(rule, place)[0] for place, rule in enumerate(problem.rules))
     guide, multipliers = Guide(problem.lattice, inside, charged), np.array([-1])
-    survivors(problem.lattice, everything(problem.lattice), np.zeros((3, 2), np.int64), 0)
+    prune(problem.lattice, all_domains(problem.lattice), np.zeros((3, 2), np.int64), 0)
     relaxed = guide.solve(multipliers, Deadline())
     if relaxed is not None:
-        follow(guide, multipliers, relaxed, [*inside, *charged], Deadline(), width=64)
+        label_setting(guide, multipliers, relaxed, [*inside, *charged], Deadline(), width=64)
 
 
 LABEL_SETTING = Stage("engine", "multipliers and label setting", _example)

@@ -26,7 +26,7 @@ from ilpinfer.exact.viterbi import VITERBI, viterbi
 from ilpinfer.kernels.warming import Stage, example_problem
 
 Integers = NDArray[np.int64]
-Shares = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 UNIT = UNITS_PER_NAT
 """Of multipliers and scores in a linear program."""
@@ -34,7 +34,7 @@ NEAR = 1e-6
 """How close, in these units, a linear program comes to what it has still to gain."""
 WHOLE = 1e-5
 """How far from a whole number a mean counts as one."""
-SPLICED, TRIED, MOST_CUTS = 3, 20, 150
+MOST_SPLICED, MOST_TRIED, MOST_CUTS = 3, 20, 150
 """Labellings of a mixture that are spliced, how many of the results are tried, and places of cuts."""
 HARD = 1e4
 """Nats that a violation of a hard sum counts there."""
@@ -43,22 +43,22 @@ MOST_STEPS = 500
 
 
 @dataclass(frozen=True)
-class Counted:
+class SumTerm:
     """A sum and what a violation costs, grid units; None for a hard one."""
 
     total: Sum
     penalty: int | None = None
 
 
-def sums_of(problem: Problem) -> list[tuple[MachineKey, Counted]]:
+def sums_of(problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
     """The sums whose violations count singly and that do not fold, with their places."""
     return [
-        ((r, p), Counted(part, rule.penalty))
+        ((r, p), SumTerm(component, rule.penalty))
         for r, rule in enumerate(problem.rules)
         if rule.penalty is None or not rule.binary
         if not rule.folds
-        for p, part in enumerate(rule.components)
-        if isinstance(part, Sum)
+        for p, component in enumerate(rule.components)
+        if isinstance(component, Sum)
     ]
 
 
@@ -70,13 +70,13 @@ class Relaxed:
     ----------
     bound : on every labelling at the multipliers, grid units; `FORBIDDEN` where there is none
     multipliers : (R,) grid units a unit of weight
-    paths, shares : label ids (N, T) and the mixture of them, where the linear program is solved; else None
+    paths, weights : label ids (N, T) and the mixture of them, where the linear program is solved; else None
     """
 
     bound: int
     multipliers: tuple[int, ...]
     paths: list[Integers]
-    shares: Shares | None = None
+    weights: Floats | None = None
 
 
 @dataclass
@@ -89,7 +89,7 @@ class Pool:
 
 def relax(
     lattice: Lattice,
-    counted: Sequence[Counted],
+    terms: Sequence[SumTerm],
     largest: float,
     pool: Pool,
     deadline: Deadline,
@@ -101,25 +101,25 @@ def relax(
     Parameters
     ----------
     lattice : scores, rules on single steps folded in
-    counted : R sums
+    terms : R sums
     largest : nats that the price of a hard sum may have
     enough : a bound, grid units, below which multipliers are good enough
     """
-    nothing = (0,) * len(counted)
-    if not all(corners(part.total, part.penalty) for part in counted):
+    nothing = (0,) * len(terms)
+    if not all(corners(term.total, term.penalty) for term in terms):
         return Relaxed(FORBIDDEN, nothing, [])
     known = [(path, lattice.score(path)) for path in pool.paths]
     paths = [path for path, score in known if not is_forbidden(score)]
     scores = [score for _, score in known if not is_forbidden(score)]
-    taken = [units(counted, path) for path in paths]
-    best, multipliers = Relaxed(2**62, nothing, paths), np.zeros(len(counted), np.int64)
+    sums = [units(terms, path) for path in paths]
+    best, multipliers = Relaxed(2**62, nothing, paths), np.zeros(len(terms), np.int64)
     while pool.steps < MOST_STEPS and not deadline.passed:
         pool.steps += 1
-        gain, path = _favoured(lattice, counted, multipliers)
+        gain, path = _best_response(lattice, terms, multipliers)
         if is_forbidden(gain):
             return Relaxed(FORBIDDEN, nothing, [])
         bound = gain + sum(
-            worth(p.total, p.penalty, x) for p, x in zip(counted, multipliers.tolist(), strict=True)
+            worth(p.total, p.penalty, x) for p, x in zip(terms, multipliers.tolist(), strict=True)
         )
         if bound < best.bound:
             best = Relaxed(bound, tuple(multipliers.tolist()), paths)
@@ -128,34 +128,34 @@ def relax(
         pool.paths.append(path)
         paths.append(path)
         scores.append(lattice.score(path))
-        taken.append(units(counted, path))
-        solved = _master(counted, np.array(scores), np.array(taken), largest)
+        sums.append(units(terms, path))
+        solved = _master(terms, np.array(scores), np.array(sums), largest)
         if solved is None:
             return best
-        value, exact, shares = solved
+        value, exact, weights = solved
         if best.bound / UNIT - value < NEAR * max(1.0, abs(value)):
-            return Relaxed(best.bound, best.multipliers, paths, shares)
+            return Relaxed(best.bound, best.multipliers, paths, weights)
         multipliers = np.rint(exact * UNIT).astype(np.int64)
     return best
 
 
-def units(counted: Sequence[Counted], path: Integers) -> list[int]:
+def units(terms: Sequence[SumTerm], path: Integers) -> list[int]:
     """(R,) units that a labelling takes of each sum."""
-    return [int(part.total.steps.along(path).sum()) for part in counted]
+    return [int(term.total.steps.along(path).sum()) for term in terms]
 
 
-def spliced(relaxed: Relaxed, counted: Sequence[Counted]) -> list[Integers]:
+def splice(relaxed: Relaxed, terms: Sequence[SumTerm]) -> list[Integers]:
     """Labellings that begin like one of the mixture, go on like another and end like a third, near the sides.
 
     The stretches are those whose sums cost least, steps across cuts apart; none without a mixture.
     """
-    if relaxed.shares is None or not counted:
+    if relaxed.weights is None or not terms:
         return []
-    most = np.argsort(-relaxed.shares, kind="stable")[:SPLICED]
-    paths = [relaxed.paths[i] for i in most if relaxed.shares[i] > WHOLE]
+    most = np.argsort(-relaxed.weights, kind="stable")[:MOST_SPLICED]
+    paths = [relaxed.paths[i] for i in most if relaxed.weights[i] > WHOLE]
     if len(paths) < 2:
         return []
-    along = np.array([[part.total.steps.along(path) for part in counted] for path in paths])
+    along = np.array([[term.total.steps.along(path) for term in terms] for path in paths])
     before = np.concatenate([np.zeros((*along.shape[:2], 1), np.int64), along.cumsum(axis=2)], axis=2)
     T = along.shape[2]
     at = np.linspace(0, T, min(T, MOST_CUTS) + 1).astype(np.int64)
@@ -166,15 +166,15 @@ def spliced(relaxed: Relaxed, counted: Sequence[Counted]) -> list[Integers]:
         begin, middle, end = before[first][:, at], before[second][:, at], before[third][:, at]
         total = (begin - middle)[:, :, None] + (middle - end)[:, None, :] + end[:, -1][:, None, None]
         cost = np.zeros(total.shape[1:])
-        for part, sums in zip(counted, total, strict=True):
-            low, high = part.total.low, part.total.high
+        for term, sums in zip(terms, total, strict=True):
+            low, high = term.total.low, term.total.high
             away = np.maximum(
                 0, np.maximum(low - sums if low is not None else 0, sums - high if high is not None else 0)
             )
-            cost += away * (HARD if part.penalty is None else part.penalty / UNIT)
+            cost += away * (HARD if term.penalty is None else term.penalty / UNIT)
         cost[np.tril_indices(len(at), -1)] = np.inf
         in_order = np.flatnonzero(np.isfinite(cost))
-        for place in in_order[np.argsort(cost.flat[in_order], kind="stable")][:TRIED]:
+        for place in in_order[np.argsort(cost.flat[in_order], kind="stable")][:MOST_TRIED]:
             i, j = np.unravel_index(place, cost.shape)
             cuts = at[i], at[j]
             path = np.concatenate(
@@ -182,22 +182,22 @@ def spliced(relaxed: Relaxed, counted: Sequence[Counted]) -> list[Integers]:
             )
             result.append((float(cost[i, j]), path))
     result.sort(key=lambda pair: pair[0])
-    return [path for _, path in result[:TRIED]]
+    return [path for _, path in result[:MOST_TRIED]]
 
 
-def _favoured(lattice: Lattice, counted: Sequence[Counted], multipliers: Integers) -> tuple[int, Integers]:
+def _best_response(lattice: Lattice, terms: Sequence[SumTerm], multipliers: Integers) -> tuple[int, Integers]:
     """What the labelling that multipliers favour most is worth under them, and the labelling."""
     charges = (
-        StepTable(-price * part.total.steps.values, part.total.steps.index)
-        for price, part in zip(multipliers.tolist(), counted, strict=True)
-        if price
+        StepTable(-multiplier * term.total.steps.values, term.total.steps.index)
+        for multiplier, term in zip(multipliers.tolist(), terms, strict=True)
+        if multiplier
     )
     return viterbi(lattice.plus(charges))
 
 
 def _master(
-    counted: Sequence[Counted], scores: Integers, taken: Integers, largest: float
-) -> tuple[float, Shares, Shares] | None:
+    terms: Sequence[SumTerm], scores: Integers, units: Integers, largest: float
+) -> tuple[float, Floats, Floats] | None:
     """The best multipliers (R,) against the labellings with these scores (N,) and units (N, R), and their mixture.
 
     minimise gain + Σ back, subject to gain >= score - multipliers · units for each labelling, and
@@ -205,20 +205,20 @@ def _master(
     """
     from scipy.optimize import linprog
 
-    N, R = taken.shape
+    N, R = units.shape
     rows, sides = (
-        [np.hstack([np.full((N, 1), -1.0), np.zeros((N, R)), -taken.astype(float)])],
+        [np.hstack([np.full((N, 1), -1.0), np.zeros((N, R)), -units.astype(float)])],
         [-scores / UNIT],
     )
     bounds: list[tuple[float | None, float | None]] = [(None, None)] * (1 + R)
-    for r, part in enumerate(counted):
-        for at, cost in corners(part.total, part.penalty):
+    for r, term in enumerate(terms):
+        for at, cost in corners(term.total, term.penalty):
             row = np.zeros((1, 1 + 2 * R))
             row[0, 1 + r], row[0, 1 + R + r] = -1.0, float(at)
             rows.append(row)
             sides.append(np.array([cost / UNIT]))
-        most = largest if part.penalty is None else part.penalty / UNIT
-        low, high = part.total.low is not None, part.total.high is not None
+        most = largest if term.penalty is None else term.penalty / UNIT
+        low, high = term.total.low is not None, term.total.high is not None
         bounds.append((-most if low else 0.0, most if high else 0.0))
     objective = np.concatenate([np.ones(1 + R), np.zeros(R)])
     result = linprog(objective, np.vstack(rows), np.concatenate(sides), bounds=bounds, method="highs-ds")
@@ -227,36 +227,36 @@ def _master(
     return float(result.fun), result.x[1 + R :], np.clip(-result.ineqlin.marginals[:N], 0.0, None)
 
 
-def fractional(relaxed: Relaxed, rows: Sequence[Row], shape: tuple[int, int]) -> tuple[Row, int] | None:
+def fractional_row(relaxed: Relaxed, rows: Sequence[Row], shape: tuple[int, int]) -> tuple[Row, int] | None:
     """A row whose mean is no whole number, and the whole number below; None where there is none, or no mixture.
 
     Rows that combine sums come first, then counts of a label, in long stretches before short ones.
     """
     T, K = shape
-    if relaxed.shares is None:
+    if relaxed.weights is None:
         return None
     share = np.zeros((T, K))
-    for path, part in zip(relaxed.paths, relaxed.shares, strict=True):
-        share[np.arange(T), path] += part
+    for path, weight in zip(relaxed.paths, relaxed.weights, strict=True):
+        share[np.arange(T), path] += weight
     for row in rows:
         mean = float(share[np.ix_(*map(list, row))].sum())
         if abs(mean - round(mean)) > WHOLE:
             return row, int(np.floor(mean))
     before = np.vstack([np.zeros(K), share.cumsum(axis=0)])
-    for parts in stretches(T):
-        ends = np.array([(part.start, part.stop) for part in parts])
+    for ranges in stretches(T):
+        ends = np.array([(each.start, each.stop) for each in ranges])
         means = before[ends[:, 1]] - before[ends[:, 0]]
         away = np.abs(means - np.rint(means))
         if away.max() > WHOLE:
             at, k = np.unravel_index(int(away.argmax()), away.shape)
-            return (tuple(parts[int(at)]), (int(k),)), int(np.floor(means[at, k]))
+            return (tuple(ranges[int(at)]), (int(k),)), int(np.floor(means[at, k]))
     return None
 
 
 def _example() -> None:
     VITERBI.warm()
     problem = example_problem(C.exactly_tokens("0", 1, penalty=1), C.at_least_runs("1", 1))
-    relax(problem.lattice, [part for _, part in sums_of(problem)], 1.0, Pool(), Deadline())
+    relax(problem.lattice, [term for _, term in sums_of(problem)], 1.0, Pool(), Deadline())
 
 
 RELAXATION = Stage("relaxation", "the linear relaxation of sums", _example)

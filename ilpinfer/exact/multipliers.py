@@ -9,7 +9,7 @@ from ilpinfer.exact.progress import Progress
 ROUNDS = 40
 _GUESS = 4 * UNITS_PER_NAT
 """How far below the bound to aim while no labelling is known, grid units."""
-PATIENCE = 4
+MOST_STALE = 4
 """Steps without a lower bound before the steps get shorter."""
 
 
@@ -21,15 +21,15 @@ def tighten(
     It aims at the value of the best labelling so far, and stops where the bound comes down to it, or where the
     relaxation's own labelling attains the bound.
     """
-    box = np.array([part.multipliers for part in guide.charged]).T
+    box = np.array([machine.multipliers for machine in guide.charged]).T
     best_multipliers, best = multipliers, relaxed
     at, now, share, stale = multipliers, relaxed, 1.0, 0
     for _ in range(ROUNDS):
-        judged = progress.judge(now.path)
-        if judged.value >= best.bound or progress.value >= best.bound:
+        evaluation = progress.evaluate(now.path)
+        if evaluation.value >= best.bound or progress.value >= best.bound:
             break
-        taken = guide.units(now.path)
-        away = np.array([slope(p, int(x), int(n)) for p, x, n in zip(guide.charged, at, taken, strict=True)])
+        units = guide.units(now.path)
+        away = np.array([slope(p, int(x), int(n)) for p, x, n in zip(guide.charged, at, units, strict=True)])
         norm = int((away * away).sum())
         if not norm:
             break
@@ -46,7 +46,7 @@ def tighten(
             best_multipliers, best, stale = at, now, 0
         else:
             stale += 1
-            if stale == PATIENCE:
+            if stale == MOST_STALE:
                 share, stale, at, now = share / 2, 0, best_multipliers, best
                 if share < 0.1:
                     break

@@ -79,12 +79,12 @@ def product_of(problem: Problem, budget: int) -> Product:
         where a rule has no machine, or the product more than `budget` joint states.
     """
     for rule in problem.rules:
-        if rule.unseen:
+        if rule.machineless:
             raise TooManyStates(
                 f"rule {rule.name!r} has no machine that is small enough, so that nothing can be summed over "
                 "exactly: leave it out, or state it with a simpler template"
             )
-    problem = replace(problem, rules=tuple(_unforced(rule) for rule in problem.rules))
+    problem = replace(problem, rules=tuple(_without_forcing(rule) for rule in problem.rules))
     lattice, packed = problem.lattice, pack(problem)
     readings, groups = _read(lattice, packed)
     node, pool = _nats(lattice.node), _nats(lattice.pool)
@@ -95,7 +95,7 @@ def product_of(problem: Problem, budget: int) -> Product:
         raise TooManyStates(_refusal(problem, packed, joint, budget))
     scores = marginals.Nats(node, pool, np.empty_like(pool), np.empty(pool.shape[:2]))
     marginals.scale(pool, scores.scaled, scores.largest)
-    tail = np.empty(joint.alive.shape)
+    tail = np.empty(joint.labels.shape)
     log_sum = marginals.backward(joint, readings, groups, scores, tail)
     owners = _owners(problem), len(problem.rules)
     return Product(packed, owners, readings, groups, joint, scores, tail, float(log_sum))
@@ -106,7 +106,7 @@ def _owners(problem: Problem) -> NDArray[np.int64]:
     return np.array([r for r, rule in enumerate(problem.rules) for _ in rule.machines], np.int64)
 
 
-def _unforced(rule: GroundRule) -> GroundRule:
+def _without_forcing(rule: GroundRule) -> GroundRule:
     return replace(rule, forced=False) if rule.forced else rule
 
 

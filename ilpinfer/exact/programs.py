@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from formulations.automata.lattice import Lattice
 from formulations.problem.problem import Problem
-from formulations.programs.formulation import best_score, formulate, without
+from formulations.programs.formulation import best_score, exclude_labelling, formulate
 from formulations.programs.record import IntegerProgram
 from formulations.programs.reduction import reduce
 from ilpinfer import solvers
@@ -61,14 +61,14 @@ def best_of_program(problem: Problem, task: Task, solver: str) -> Iterator[Resul
     for _ in range(task.top):
         reply = solve(solver, program, task.deadline, task.threads)
         if reply.status in ("feasible", "unknown"):
-            reply = _relaxed(reply, problem)
+            reply = _with_relaxed_bound(reply, problem)
         if reply.path is None:
             yield Result(None, reply.bound, _words(solver, reply), reply.certificate)
             return
         value = problem.value(reply.path)
         bound = float(value.score) if reply.status == "optimal" else reply.bound
         yield Result(reply.path, max(bound, value.score), _words(solver, reply), reply.certificate)
-        program = without(program, reply.path)
+        program = exclude_labelling(program, reply.path)
 
 
 def reduced_program(
@@ -100,12 +100,12 @@ def reduced_program(
     path = None if answer.x is None else program.labelling(reduced.expand(answer.x))
     reply = Reply(answer.status, path, answer.bound, certificate)
     if reply.status in ("feasible", "unknown"):
-        reply = _relaxed(reply, folded)
+        reply = _with_relaxed_bound(reply, folded)
     bound = reply.bound if path is None else max(reply.bound, folded.value(path).score)
     return Result(path, bound, _words(FASTEST, reply), reply.certificate)
 
 
-def _relaxed(reply: Reply, problem: Problem) -> Reply:
+def _with_relaxed_bound(reply: Reply, problem: Problem) -> Reply:
     """The reply with the bound of the scores alone, where that is the lower one: solvers begin far above it."""
     best = best_score(problem.lattice)
     return replace(reply, bound=best, certificate=VITERBI_BOUND) if best < reply.bound else reply

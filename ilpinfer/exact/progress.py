@@ -12,7 +12,7 @@ from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import Leaf, MachineKey, Split
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.incumbents import Improvement
-from ilpinfer.exact.guide import Alive, everything, survivors
+from ilpinfer.exact.guide import Domains, all_domains, prune
 from ilpinfer.exact.rule_machines import RuleMachine, rule_machines
 
 Path = NDArray[np.int64]
@@ -20,13 +20,13 @@ Watch = Callable[[float, int, float], None]
 
 
 @dataclass(frozen=True)
-class Judged:
+class Evaluation:
     """A labelling under all rules that do not fold.
 
     Parameters
     ----------
     value : grid units, `FORBIDDEN` where a hard rule is broken
-    broken : the rule and the part of it that it breaks, by place
+    broken : the rule and the component of it that it breaks, by place
     """
 
     value: int
@@ -47,7 +47,7 @@ class Progress:
     fixed : whether `value` stays as it is, since labellings below a better one are wanted too
     floor : grid units that each of several labellings has to reach
     completion : (T, S) the best that follows a state, rules apart
-    alive : the states that are left
+    domains : the states that are left
     charged : scores of a relaxation of all labellings as good as the best one, and its bound
     multipliers : multipliers so far, grid units
     relaxed : the labelling of the last relaxation
@@ -68,7 +68,7 @@ class Progress:
     fixed: bool = False
     floor: int = FORBIDDEN
     completion: Grid | None = None
-    alive: Alive | None = None
+    domains: Domains | None = None
     charged: tuple[Lattice, int] | None = None
     multipliers: dict[MachineKey, int] = field(default_factory=dict)
     relaxed: Path | None = None
@@ -76,8 +76,8 @@ class Progress:
     near: list[Path] = field(default_factory=list)
     active: list[RuleMachine] = field(default_factory=list)
     improvements: list[Improvement] = field(default_factory=list)
-    _known: dict[bytes, Judged] = field(default_factory=dict)
-    _parts: dict[int, list[list[RuleMachine]]] = field(default_factory=dict)
+    _known: dict[bytes, Evaluation] = field(default_factory=dict)
+    _machines: dict[int, list[list[RuleMachine]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, problem: Problem, deadline: Deadline, watch: Watch | None = None) -> "Progress":
@@ -86,11 +86,11 @@ class Progress:
         places = {id(rule): place for place, rule in enumerate(problem.rules)}
         return cls(folded, [places[id(rule)] for rule in folded.rules], deadline, watch)
 
-    def judge(self, path: Path) -> Judged:
+    def evaluate(self, path: Path) -> Evaluation:
         """What a labelling is worth; the best one is kept."""
         key = path.tobytes()
         if key not in self._known:
-            result = self._known[key] = self._judged(path)
+            result = self._known[key] = self._evaluate(path)
             better = result.value > self.value or (self.path is None and not is_forbidden(result.value))
             if better and not self.fixed:
                 self.path, self.value = path, result.value
@@ -98,19 +98,19 @@ class Progress:
                 self._report()
         return self._known[key]
 
-    def _judged(self, path: Path) -> Judged:
+    def _evaluate(self, path: Path) -> Evaluation:
         value, broken = self.folded.lattice.score(path), []
         for r, rule in enumerate(self.folded.rules):
             total = 0
-            for p, part in enumerate(rule.components):
-                violations = part.violations(path)
+            for p, component in enumerate(rule.components):
+                violations = component.violations(path)
                 if violations:
                     total += violations
                     broken.append((r, p))
             if total:
                 cost = -FORBIDDEN if rule.penalty is None else rule.penalty * (1 if rule.binary else total)
                 value = FORBIDDEN if is_forbidden(value - cost) else value - cost
-        return Judged(value, tuple(broken))
+        return Evaluation(value, tuple(broken))
 
     def prove(self, bound: float, tree: Leaf | Split | None) -> None:
         """Take a bound on every labelling where it is lower than the one at hand."""
@@ -118,27 +118,27 @@ class Progress:
             self.bound, self.tree = bound, tree
             self._report()
 
-    def fresh(self, paths: Iterable[Path], active: Iterable[RuleMachine]) -> tuple[MachineKey, ...]:
-        """The parts that labellings break, that have a machine and are not active; the rule's place is the folded one."""
-        known = {part.component for part in active}
-        broken = {part for path in paths for part in self.judge(path).broken}
+    def new_components(self, paths: Iterable[Path], active: Iterable[RuleMachine]) -> tuple[MachineKey, ...]:
+        """The components that labellings break, that have a machine and are not active; the rule's place is the folded one."""
+        known = {machine.component for machine in active}
+        broken = {place for path in paths for place in self.evaluate(path).broken}
         result = [(r, p) for r, p in sorted(broken) if (self.numbers[r], p) not in known]
         return tuple((r, p) for r, p in result if self.folded.rules[r].components[p].machines)
 
-    def unseen(self, path: Path) -> list[str]:
-        """The rules that a labelling breaks in a part without a machine."""
-        broken = self.judge(path).broken
+    def machineless(self, path: Path) -> list[str]:
+        """The rules that a labelling breaks in a component without a machine."""
+        broken = self.evaluate(path).broken
         return [
             self.folded.rules[r].name for r, p in broken if not self.folded.rules[r].components[p].machines
         ]
 
     def machines(self, broken: Iterable[MachineKey]) -> list[RuleMachine]:
-        """The machines of broken parts."""
+        """The machines of broken components."""
         result: list[RuleMachine] = []
         for r, p in broken:
-            if r not in self._parts:
-                self._parts[r] = rule_machines(self.folded.rules[r], self.numbers[r])
-            result += self._parts[r][p]
+            if r not in self._machines:
+                self._machines[r] = rule_machines(self.folded.rules[r], self.numbers[r])
+            result += self._machines[r][p]
         return result
 
     def drop(self) -> None:
@@ -146,8 +146,8 @@ class Progress:
         lattice = self.folded.lattice
         if self.path is None or self.completion is None:
             return
-        alive = everything(lattice) if self.alive is None else self.alive
-        self.alive = survivors(lattice, alive, self.completion, self.value)
+        domains = all_domains(lattice) if self.domains is None else self.domains
+        self.domains = prune(lattice, domains, self.completion, self.value)
 
     def _report(self) -> None:
         if self.watch is not None:

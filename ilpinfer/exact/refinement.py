@@ -11,14 +11,14 @@ from itertools import count
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.core.certificate import Leaf, MachineKey
 from ilpinfer.core.result import Path
-from ilpinfer.exact.diagram import DIAGRAMS, MOST_STEPS, Diagram, Room, unfolded
-from ilpinfer.exact.guide import Alive, Guide, Integers, everything
+from ilpinfer.exact.diagram import DIAGRAMS, MOST_STEPS, Diagram, Room, unfold
+from ilpinfer.exact.guide import Domains, Guide, Integers, all_domains
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rule_machines import RuleMachine
 
 FEW, GROWTH = 20_000, 25
 """Steps of the first diagrams, and how many times as many the next ones have."""
-TOGETHER, TRIED, SAMPLE = 6, 30, 3000
+TOGETHER, MOST_TRIED, SAMPLE = 6, 30, 3000
 """Machines that follow at a time; how many are tried for it where there are more, on a diagram of how many steps."""
 
 HIGHEST = 2**62
@@ -46,14 +46,14 @@ class Refinement:
 
     def __post_init__(self) -> None:
         self.charged = dict(zip(self.guide.charged, self.multipliers.tolist(), strict=True))
-        self.by_key = {part.key: price for part, price in self.charged.items()}
+        self.multiplier_of = {machine.key: multiplier for machine, multiplier in self.charged.items()}
         self.room = Room()
 
     @property
-    def alive(self) -> Alive:
+    def domains(self) -> Domains:
         """The states that are left."""
         self.progress.drop()
-        return everything(self.guide.lattice) if self.progress.alive is None else self.progress.alive
+        return all_domains(self.guide.lattice) if self.progress.domains is None else self.progress.domains
 
     def run(self, largest: int) -> list[Path] | None:
         """The best labelling, where it is proved but for rules without a machine, or none, if so proved; None if open."""
@@ -70,7 +70,7 @@ class Refinement:
         """The same with diagrams of at most so many steps."""
         progress, floor = self.progress, self.progress.value
         limits = progress.deadline, self.room
-        diagram = unfolded(self.guide, self.multipliers, self.alive, *limits, floor=floor, most=most)
+        diagram = unfold(self.guide, self.multipliers, self.domains, *limits, floor=floor, most=most)
         for number in count():
             if diagram is None:
                 return None
@@ -78,7 +78,7 @@ class Refinement:
             if diagram.empty:
                 return [] if diagram.left_out < floor or is_forbidden(diagram.left_out) else None
             path = diagram.path
-            if progress.judge(path).value == diagram.best:
+            if progress.evaluate(path).value == diagram.best:
                 return [path] if diagram.best > diagram.left_out else None
             if diagram.best <= diagram.left_out:
                 most = DIVE
@@ -88,33 +88,37 @@ class Refinement:
                     return [path]
                 self.order.append(stage)
             floor = progress.value
-            diagram = diagram.multiplied(self.order[number], self.by_key, *limits, floor=floor, most=most)
+            diagram = diagram.multiply(
+                self.order[number], self.multiplier_of, *limits, floor=floor, most=most
+            )
         return None
 
     def next_stage(self, path: Path, diagram: Diagram) -> Stage:
         """The machines that follow next: of those that the labelling breaks, the ones that leave the least.
 
-        Those of a part stay together, and those of a rule that counts once. Where it breaks nothing else, the sums
+        Those of a component stay together, and those of a rule that counts once. Where it breaks nothing else, the sums
         that are charged follow.
         """
         progress, rules = self.progress, self.progress.folded.rules
-        done = [part for stage in self.order for part in stage]
-        fresh = sorted(
-            progress.fresh([path], done), key=lambda at: rules[at[0]].penalty or HIGHEST, reverse=True
+        done = [machine for stage in self.order for machine in stage]
+        new = sorted(
+            progress.new_components([path], done),
+            key=lambda at: rules[at[0]].penalty or HIGHEST,
+            reverse=True,
         )
-        if not fresh:
-            taken = {part.key for part in done}
-            charged = (part for part, price in self.charged.items() if price)
-            return [part for part in charged if part.key not in taken][:TOGETHER]
-        groups = {tuple(p.key for p in group): group for group in map(self.group, fresh[:TRIED])}
-        chosen = list(groups.values())
-        if len(chosen) > TOGETHER:
-            small = diagram.copy().thinned(progress.value, SAMPLE)
-            chosen.sort(key=lambda group: self.left_by(group, small))
-        return [part for group in chosen[:TOGETHER] for part in group]
+        if not new:
+            taken = {machine.key for machine in done}
+            charged = (machine for machine, multiplier in self.charged.items() if multiplier)
+            return [machine for machine in charged if machine.key not in taken][:TOGETHER]
+        groups = {tuple(p.key for p in group): group for group in map(self.group, new[:MOST_TRIED])}
+        sums_within = list(groups.values())
+        if len(sums_within) > TOGETHER:
+            small = diagram.copy().thin(progress.value, SAMPLE)
+            sums_within.sort(key=lambda group: self.count_left(group, small))
+        return [machine for group in sums_within[:TOGETHER] for machine in group]
 
     def group(self, at: MachineKey) -> Stage:
-        """The machines that go with a broken part."""
+        """The machines that go with a broken component."""
         r, _ = at
         group = self.progress.machines([at])
         if group[0].shared:
@@ -123,12 +127,12 @@ class Refinement:
             )
         return group
 
-    def left_by(self, group: Stage, small: Diagram) -> int:
+    def count_left(self, group: Stage, small: Diagram) -> int:
         """How many steps of a small diagram are left if machines follow it."""
         progress = self.progress
         floor = max(progress.value, small.left_out)
-        left = small.multiplied(
-            group, self.by_key, progress.deadline, self.room, floor=floor, most=MOST_STEPS
+        left = small.multiply(
+            group, self.multiplier_of, progress.deadline, self.room, floor=floor, most=MOST_STEPS
         )
         return MOST_STEPS if left is None else len(left.graph.target)
 
@@ -140,8 +144,8 @@ class Refinement:
         charged: Mapping[RuleMachine, int] = self.charged
         bound = diagram.bound if is_forbidden(floor) else max(diagram.bound, floor - 1)
         if is_forbidden(bound):
-            charged = {part: 0 for part in charged if part.penalty is None}
-            stages = [[part for part in stage if part.penalty is None] for stage in stages]
-        multipliers = {part.component: price << 10 for part, price in charged.items()}
-        followed = tuple(tuple(part.key for part in stage) for stage in stages if stage)
+            charged = {machine: 0 for machine in charged if machine.penalty is None}
+            stages = [[machine for machine in stage if machine.penalty is None] for stage in stages]
+        multipliers = {machine.component: multiplier << 10 for machine, multiplier in charged.items()}
+        followed = tuple(tuple(machine.key for machine in stage) for stage in stages if stage)
         self.progress.prove(FORBIDDEN if is_forbidden(bound) else bound, Leaf(multipliers, (), followed))

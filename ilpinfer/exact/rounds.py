@@ -11,8 +11,8 @@ from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.core.certificate import Leaf, MachineKey, Split
 from ilpinfer.core.result import Path
 from ilpinfer.exact.diagram import MOST_STEPS
-from ilpinfer.exact.guide import Alive, Guide, Integers, Relaxed
-from ilpinfer.exact.label_setting import LABEL_SETTING, MachineTemplate, follow
+from ilpinfer.exact.guide import Domains, Guide, Integers, Relaxed
+from ilpinfer.exact.label_setting import LABEL_SETTING, LabelSetting, label_setting
 from ilpinfer.exact.multipliers import tighten
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.refinement import Refinement
@@ -33,23 +33,23 @@ WIDTHS = (256, 4096, 32768)
 
 
 @dataclass(frozen=True)
-class Ended:
+class SearchResult:
     """What the rounds have come to.
 
     Parameters
     ----------
     paths : the best labellings, best first, equal ones by label ids; empty where there is none or it is not proved
     why : in a few words
-    settled : whether they are proved to be the best, and all that were asked for or that there are
+    complete : whether they are proved to be the best, and all that were asked for or that there are
     tree : what proves it
-    unseen : rules that stand in the way, as they have no machine
+    machineless : rules that stand in the way, as they have no machine
     """
 
     paths: list[Path]
     why: str
-    settled: bool
+    complete: bool
     tree: Leaf | Split | None = None
-    unseen: tuple[str, ...] = ()
+    machineless: tuple[str, ...] = ()
 
 
 @dataclass
@@ -63,13 +63,13 @@ class Round:
     closed: bool = False
 
     def __post_init__(self) -> None:
-        lattice, alive = self.progress.folded.lattice, self.progress.alive if self.top == 1 else None
-        self.inside, self.charged, self.others = place(self.active, lattice, alive)
-        self.guide = Guide(lattice, self.inside, self.charged, alive)
+        lattice, domains = self.progress.folded.lattice, self.progress.domains if self.top == 1 else None
+        self.product, self.charged, self.others = place(self.active, lattice, domains)
+        self.guide = Guide(lattice, self.product, self.charged, domains)
         self.multipliers: Integers = np.array(
             [self.progress.multipliers.get(p.key, 0) for p in self.charged], np.int64
         )
-        self.machines = [*self.inside, *self.charged, *self.others]
+        self.machines = [*self.product, *self.charged, *self.others]
 
     def tighten(self, relaxed: Relaxed) -> Relaxed:
         """The relaxation at better multipliers, which later rounds begin with."""
@@ -84,14 +84,14 @@ class Round:
         """The proof that this relaxation gives."""
         charged = zip(self.charged, self.multipliers.tolist(), strict=True)
         return Leaf(
-            {part.component: price << 10 for part, price in charged},
-            tuple(part.key for part in self.inside),
+            {machine.component: multiplier << 10 for machine, multiplier in charged},
+            tuple(machine.key for machine in self.product),
             self.outside(self.machines) if followed else (),
         )
 
-    def outside(self, parts: Iterable[RuleMachine]) -> tuple[tuple[MachineKey, ...], ...]:
+    def outside(self, machines: Iterable[RuleMachine]) -> tuple[tuple[MachineKey, ...], ...]:
         """The one stage in which the machines that are not inside follow."""
-        stage = tuple(part.key for part in parts if part not in self.inside)
+        stage = tuple(machine.key for machine in machines if machine not in self.product)
         return (stage,) if stage else ()
 
     def run(self) -> tuple[list[Path], str] | None:
@@ -101,41 +101,43 @@ class Round:
         if relaxed is None:
             return None
         if is_forbidden(relaxed.bound):
-            if self.guide.whole:
+            if self.guide.unpruned:
                 progress.prove(FORBIDDEN, self.impossible(followed=False))
             else:
                 progress.prove(progress.value - 1, self.leaf(followed=False))
             return [], "no labelling is possible"
         progress.prove(relaxed.bound, self.leaf(followed=False))
-        if self.guide.whole and not self.machines:
+        if self.guide.unpruned and not self.machines:
             progress.completion = relaxed.completion[:, :, 0]
         if self.charged:
             relaxed = self.tighten(relaxed)
         progress.relaxed = relaxed.path
         if self.top == 1 and progress.bound < progress.value:
             return [], "nothing better is possible"
-        if self.top == 1 and (self.attained(relaxed) or progress.fresh([relaxed.path], self.active)):
-            inside = f"{len(self.inside)} machines in the lattice" if self.inside else ""
+        if self.top == 1 and (
+            self.attains_bound(relaxed) or progress.new_components([relaxed.path], self.active)
+        ):
+            inside = f"{len(self.product)} machines in the lattice" if self.product else ""
             multipliers = (
                 f"{np.count_nonzero(self.multipliers)} multipliers" if self.multipliers.any() else ""
             )
             return [relaxed.path], ", ".join(filter(None, (inside, multipliers))) or "viterbi"
-        return self.refined(relaxed) if self.top == 1 else self.label_setting(relaxed)
+        return self.refine(relaxed) if self.top == 1 else self.best_few(relaxed)
 
-    def refined(self, relaxed: Relaxed) -> tuple[list[Path], str] | None:
+    def refine(self, relaxed: Relaxed) -> tuple[list[Path], str] | None:
         """The best labelling by refinement, which takes up what else is broken by itself."""
         progress = self.progress
         for _ in range(BEAMS):
-            beam = self.follow(relaxed, BEAM, progress.value, beam=True)
+            beam = self.label_setting(relaxed, BEAM, progress.value, beam=True)
             if beam.exact:
-                return self.proved(beam)
+                return self.prove_best(beam)
             for path in beam.paths:
-                progress.judge(path)
-            fresh = progress.machines(progress.fresh(beam.paths[:1], self.machines))
-            if not fresh or progress.deadline.passed:
+                progress.evaluate(path)
+            new = progress.machines(progress.new_components(beam.paths[:1], self.machines))
+            if not new or progress.deadline.passed:
                 break
-            self.machines += fresh
-            progress.active = [*progress.active, *fresh]
+            self.machines += new
+            progress.active = [*progress.active, *new]
         refinement = Refinement(progress, self.guide, self.multipliers)
         result = refinement.run(self.most)
         if result is None:
@@ -143,41 +145,41 @@ class Round:
         self.closed = True
         return result, f"refinement by {sum(map(len, refinement.order))} machines"
 
-    def attained(self, relaxed: Relaxed) -> bool:
+    def attains_bound(self, relaxed: Relaxed) -> bool:
         """Whether the relaxation's labelling is worth the bound where all that it leaves out is left out."""
-        if len(self.machines) == len(self.inside):
+        if len(self.machines) == len(self.product):
             return True
-        return self.progress.judge(relaxed.path).value == relaxed.bound
+        return self.progress.evaluate(relaxed.path).value == relaxed.bound
 
-    def label_setting(self, relaxed: Relaxed) -> tuple[list[Path], str] | None:
+    def best_few(self, relaxed: Relaxed) -> tuple[list[Path], str] | None:
         """Several labellings: wider and wider, with a beam in between for better ones to measure prefixes by."""
         progress, floor = self.progress, self.progress.floor
         widths = *WIDTHS, COPIES * self.top
         for width in widths[progress.rung :]:
-            result = self.follow(relaxed, width, floor)
+            result = self.label_setting(relaxed, width, floor)
             if result.exact:
                 progress.rung = widths.index(width)
-                return self.proved(result)
+                return self.prove_best(result)
             if progress.deadline.passed:
                 return None
-            beam = self.follow(relaxed, max(32, width // 8, self.top), floor, beam=True)
+            beam = self.label_setting(relaxed, max(32, width // 8, self.top), floor, beam=True)
             for path in beam.paths[: self.top]:
-                progress.judge(path)
+                progress.evaluate(path)
             if progress.deadline.passed:
                 return None
             floor = max(floor, self.worst(beam))
         return None
 
-    def worst(self, beam: MachineTemplate) -> int:
+    def worst(self, beam: LabelSetting) -> int:
         """The lowest value among as many known labellings as are asked for."""
         values = sorted(
-            (self.progress.judge(path).value for path in beam.paths[: 2 * self.top]), reverse=True
+            (self.progress.evaluate(path).value for path in beam.paths[: 2 * self.top]), reverse=True
         )
         return values[self.top - 1] if len(values) >= self.top else FORBIDDEN
 
-    def follow(self, relaxed: Relaxed, width: int, floor: int, *, beam: bool = False) -> MachineTemplate:
+    def label_setting(self, relaxed: Relaxed, width: int, floor: int, *, beam: bool = False) -> LabelSetting:
         deadline = self.progress.deadline
-        return follow(
+        return label_setting(
             self.guide,
             self.multipliers,
             relaxed,
@@ -189,7 +191,7 @@ class Round:
             copies=self.top,
         )
 
-    def proved(self, result: MachineTemplate) -> tuple[list[Path], str]:
+    def prove_best(self, result: LabelSetting) -> tuple[list[Path], str]:
         """The labellings of a search that has left out nothing that matters."""
         if result.paths:
             self.progress.prove(result.values[0], self.leaf(followed=True))
@@ -203,38 +205,38 @@ class Round:
 
     def impossible(self, *, followed: bool) -> Leaf:
         """The proof that hard rules leave no labelling: a price of 0 names a sum that no labelling can have."""
-        inside = tuple(part.key for part in self.inside if part.penalty is None)
-        charged = {part.component: 0 for part in self.charged if part.penalty is None}
-        hard = (part for part in self.machines if part.penalty is None)
+        inside = tuple(machine.key for machine in self.product if machine.penalty is None)
+        charged = {machine.component: 0 for machine in self.charged if machine.penalty is None}
+        hard = (machine for machine in self.machines if machine.penalty is None)
         return Leaf(charged, inside, self.outside(hard) if followed else ())
 
 
 def place(
-    active: list[RuleMachine], lattice: Lattice, alive: Alive | None
+    active: list[RuleMachine], lattice: Lattice, domains: Domains | None
 ) -> tuple[list[RuleMachine], list[RuleMachine], list[RuleMachine]]:
     """Which machines the lattice is multiplied with, which sums bear multipliers, and which machines are only followed.
 
     Sums go inside where all of them fit, since multipliers do as well and cost less than most of them inside.
     """
-    work = lattice.node.size * lattice.pool.shape[2] if alive is None else alive.steps
+    work = lattice.node.size * lattice.pool.shape[2] if domains is None else domains.steps
     inside: list[RuleMachine] = []
     others: list[RuleMachine] = []
     states = 1
-    for part in sorted((p for p in active if p.total is None), key=lambda p: p.machine.states):
-        more = states * part.machine.states
-        if part.shared or more > MOST_INSIDE or work * more > MOST_WORK:
-            others.append(part)
+    for machine in sorted((p for p in active if p.total is None), key=lambda p: p.states):
+        more = states * machine.states
+        if machine.shared or more > MOST_INSIDE or work * more > MOST_WORK:
+            others.append(machine)
         else:
-            inside.append(part)
+            inside.append(machine)
             states = more
     sums = [p for p in active if p.total is not None]
-    more = states * math.prod(p.machine.states for p in sums)
+    more = states * math.prod(p.states for p in sums)
     if more <= MOST_INSIDE and work * more <= SUMS_WORK and more <= states * SUMS_INSIDE:
         return [*inside, *sums], [], others
     return inside, sums, others
 
 
-def rounds(progress: Progress, top: int = 1, most: int | None = None) -> Ended:
+def rounds(progress: Progress, top: int = 1, most: int | None = None) -> SearchResult:
     """Take up what labellings break, until the best ones break nothing new."""
     why = ""
     while True:
@@ -244,21 +246,23 @@ def rounds(progress: Progress, top: int = 1, most: int | None = None) -> Ended:
         answer = current.run()
         if answer is None:
             open_for = "no time left" if progress.deadline.passed else "too many prefixes"
-            return Ended([], why + open_for, False)
+            return SearchResult([], why + open_for, False)
         paths, how = answer
-        fresh = () if current.closed else progress.fresh(paths, progress.active)
+        new = () if current.closed else progress.new_components(paths, progress.active)
         if not progress.active and paths:
-            count = len({r for path in paths for r, _ in progress.judge(path).broken})
+            count = len({r for path in paths for r, _ in progress.evaluate(path).broken})
             rules = len(progress.folded.rules)
             why = f"viterbi breaks {count} of {rules} rules that do not fold; " if count else ""
-        if fresh:
-            fresh = progress.fresh([*paths, *progress.near], progress.active)
-        taken = progress.machines(fresh)
-        if taken:
-            progress.active = [*progress.active, *taken]
+        if new:
+            new = progress.new_components([*paths, *progress.near], progress.active)
+        machines = progress.machines(new)
+        if machines:
+            progress.active = [*progress.active, *machines]
             progress.drop()
             continue
-        unseen = sorted({rule for path in paths for rule in progress.unseen(path)})
-        if unseen:
-            return Ended([], f"{why}no machine for {', '.join(unseen)}; ", False, unseen=tuple(unseen))
-        return Ended(paths, why + how, True, current.leaf(followed=True))
+        machineless = sorted({rule for path in paths for rule in progress.machineless(path)})
+        if machineless:
+            return SearchResult(
+                [], f"{why}no machine for {', '.join(machineless)}; ", False, machineless=tuple(machineless)
+            )
+        return SearchResult(paths, why + how, True, current.leaf(followed=True))

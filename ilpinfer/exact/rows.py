@@ -24,22 +24,22 @@ MOST_COMBINED = 6
 
 def stretches(length: int) -> Iterator[list[range]]:
     """All tokens, their halves, quarters and so on, down to single tokens."""
-    parts = [range(length)]
-    while parts:
-        yield parts
-        halves = [(part[: len(part) // 2], part[len(part) // 2 :]) for part in parts if len(part) > 1]
-        parts = [half for pair in halves for half in pair]
+    ranges = [range(length)]
+    while ranges:
+        yield ranges
+        halves = [(each[: len(each) // 2], each[len(each) // 2 :]) for each in ranges if len(each) > 1]
+        ranges = [half for pair in halves for half in pair]
 
 
-def combined(sums: Sequence[Sum], shape: tuple[int, int]) -> list[Row]:
+def combined_rows(sums: Sequence[Sum], shape: tuple[int, int]) -> list[Row]:
     """The rows whose multiples are combinations of sums over tokens, those with the largest divisors first."""
-    flat = [part for part in sums if part.steps.values.shape[1] == 1]
+    flat = [each for each in sums if each.steps.values.shape[1] == 1]
     if not flat:
         return []
-    places, index = np.unique(np.stack([part.steps.index for part in flat]), axis=1, return_inverse=True)
+    places, index = np.unique(np.stack([each.steps.index for each in flat]), axis=1, return_inverse=True)
     index = index.reshape(-1)
     weights = np.stack(
-        [part.steps.values[at, 0] for part, at in zip(flat, places, strict=True)]
+        [each.steps.values[at, 0] for each, at in zip(flat, places, strict=True)]
     )  # (R, classes of tokens, K)
     result: dict[Row, int] = {}
     for factors in _factors(weights):

@@ -19,14 +19,15 @@ _LARGEST = 2**56
 
 
 @dataclass(frozen=True, eq=False)
-class RuleMachine:
-    """A machine to follow.
+class RuleMachine(Machine):
+    """A machine of a rule, with what its violations cost.
+
+    It emits each violation as early as it is certain, and once only where the rule counts at most once.
 
     Parameters
     ----------
     key : the rule among those before folding, and the machine among the rule's
     component : the rule, and the component among the rule's
-    machine : emits each violation as early as it is certain; once only, where the rule counts at most once
     penalty : grid units a violation; None for a hard rule
     shared : whether the rule counts at most once over several machines
     total : the sum that the machine counts, where its violations count singly
@@ -34,7 +35,6 @@ class RuleMachine:
 
     key: MachineKey
     component: MachineKey
-    machine: Machine
     penalty: int | None
     shared: bool = False
     total: Sum | None = None
@@ -42,12 +42,12 @@ class RuleMachine:
     @property
     def cost(self) -> NDArray[np.int64]:
         """(Q, X) grid units for reading each symbol."""
-        return _price(self.machine.emits, self.penalty)
+        return _cost(self.emits, self.penalty)
 
     @property
-    def final(self) -> NDArray[np.int64]:
+    def final_cost(self) -> NDArray[np.int64]:
         """(Q,) grid units at the end."""
-        return _price(self.machine.final, self.penalty)
+        return _cost(self.final, self.penalty)
 
     @property
     def multipliers(self) -> tuple[int, int]:
@@ -58,37 +58,36 @@ class RuleMachine:
         return (0 if self.total.low is None else -most), (0 if self.total.high is None else most)
 
 
-def _price(violations: NDArray[np.int64], penalty: int | None) -> NDArray[np.int64]:
+def _cost(violations: NDArray[np.int64], penalty: int | None) -> NDArray[np.int64]:
     return np.where(violations > 0, -FORBIDDEN, 0) if penalty is None else penalty * violations
 
 
 def rule_machines(rule: GroundRule, number: int) -> list[list[RuleMachine]]:
-    """The machines of each of a rule's parts; `number` is the rule's among those before folding."""
+    """The machines of each of a rule's components.
+
+    Parameters
+    ----------
+    number : the place of the rule among those before folding
+    """
     once = rule.binary and rule.penalty is not None
     shared = once and len(rule.machines) > 1
     result: list[list[RuleMachine]] = []
     count = 0
-    for p, part in enumerate(rule.components):
-        machines = part.machines or ()
-        total = part if isinstance(part, Sum) and not once else None
-        result.append(
-            [
-                RuleMachine(
-                    (number, count + m),
-                    (number, p),
-                    (machine.once if once and not shared else machine).early,
-                    rule.penalty,
-                    shared,
-                    total,
-                )
-                for m, machine in enumerate(machines)
-            ]
-        )
-        count += len(machines)
+    for p, component in enumerate(rule.components):
+        group = []
+        for machine in component.machines or ():
+            early = (machine.once if once and not shared else machine).early
+            total = component if isinstance(component, Sum) and not once else None
+            key = number, count
+            group.append(
+                RuleMachine(early.steps, early.automaton, key, (number, p), rule.penalty, shared, total)
+            )
+            count += 1
+        result.append(group)
     return result
 
 
-def pack_rule_machines(parts: Sequence[RuleMachine], lattice: Lattice) -> Packed:
+def pack_rule_machines(machines: Sequence[RuleMachine], lattice: Lattice) -> Packed:
     """Flat arrays of the machines, for kernels."""
-    once = [part.key[0] if part.shared else None for part in parts]
-    return pack_machines([part.machine for part in parts], [part.penalty for part in parts], once, lattice)
+    once = [machine.key[0] if machine.shared else None for machine in machines]
+    return pack_machines(machines, [machine.penalty for machine in machines], once, lattice)

@@ -22,12 +22,12 @@ def split_rules(row: Row, most: int, depth: int, shape: tuple[int, int]) -> tupl
     values, index = np.zeros((2, 1, K), np.int64), np.zeros(T, np.int64)
     values[1, 0, list(labels)], index[list(tokens)] = 1, 1
     steps = StepTable(values, index)
-    parts = bounded(steps, None, most), bounded(steps, most + 1, None)
+    components = bounded(steps, None, most), bounded(steps, most + 1, None)
     if len(tokens) == 1 and not most:
         others = values * 0
         others[1] = 1 - values[1]
-        parts = parts[0], bounded(StepTable(others, index), None, 0)
-    below, above = (GroundRule(f"split {depth}", None, False, (part,)) for part in parts)
+        components = components[0], bounded(StepTable(others, index), None, 0)
+    below, above = (GroundRule(f"split {depth}", None, False, (component,)) for component in components)
     return below, above
 
 

@@ -58,15 +58,15 @@ class TokenTables(Tables):
         places = [place for place, words in enumerate(texts) if self._fits(words, time_limit)]
         if not places:
             return result
-        chosen = texts if len(places) == len(texts) else [texts[place] for place in places]
-        words = chosen[0] if len(chosen) == 1 else list(chain.from_iterable(chosen))
+        sums_within = texts if len(places) == len(texts) else [texts[place] for place in places]
+        words = sums_within[0] if len(sums_within) == 1 else list(chain.from_iterable(sums_within))
         try:
             outcomes = yield from self.run(
-                Input(list(map(len, chosen)), words, None, self._pool, time_limit=time_limit)
+                Input(list(map(len, sums_within)), words, None, self._pool, time_limit=time_limit)
             )
         except TypeError:
             return result
-        if chosen is texts:
+        if sums_within is texts:
             return outcomes
         for place, outcome in zip(places, outcomes, strict=True):
             result[place] = outcome
@@ -74,11 +74,11 @@ class TokenTables(Tables):
 
     def _fits(self, words: Sequence[str], time_limit: float | None) -> bool:
         T, folding = len(words), self.folding
-        if not T or T * (folding.weight + self._largest) > SPARE or not folding.apart:
+        if not T or T * (folding.weight + self._largest) > SPARE or not folding.independent:
             return False
         if time_limit is not None and not self.in_time(T, time_limit):
             return False
-        return folding.silent or any(words)
+        return folding.ignores_tokens or any(words)
 
     def _rows(self, words: Sequence[str]) -> Integers:
         rows = self.vocabulary.rows(words)
@@ -107,7 +107,7 @@ def _largest(scores: Grid) -> int:
 def token_tables_of(rules: RuleCompiler, scores: TokenScores) -> TokenTables:
     """The rules for a model's labels together with its scores, as kernels read them; the same object while it lasts."""
     recent = rules.recent(TokenTables)
-    for tables in recent.kept:
+    for tables in recent.items:
         if tables.scores is scores and not tables.vocabulary.full:
             return tables
     return recent.find(

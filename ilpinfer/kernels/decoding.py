@@ -3,14 +3,14 @@
 import numpy as np
 
 from formulations.grid import FORBIDDEN
+from ilpinfer.kernels.atomics import add
+from ilpinfer.kernels.charges import charge_labelling
 from ilpinfer.kernels.jit import kernel, subroutine
-from ilpinfer.kernels.joint import complete_jointly, multiplied, no_machines
-from ilpinfer.kernels.judging import judge
-from ilpinfer.kernels.label_setting import DEAD, NONE, follow, no_prefixes, spell
+from ilpinfer.kernels.joint import complete_jointly, multiply_machines, no_machines
+from ilpinfer.kernels.label_setting import DEAD, NONE, no_prefixes, set_labels, spell
 from ilpinfer.kernels.multipliers import tighten
 from ilpinfer.kernels.recursion import complete, trace
 from ilpinfer.kernels.share import DONE, ENTERED, NEXT
-from ilpinfer.kernels.sharing import add
 from ilpinfer.kernels.tables import (
     BOUND,
     CODE,
@@ -70,7 +70,7 @@ def _product(handle, emission, rows, tokens, marks, room, count, most, steps):  
     """Multiply machines that are taken up, the `count` in `room` after those that were `INSIDE`, up to so many joint states.
 
     It takes as long as so many steps of label setting at most. Sums with multipliers stay outside, as proofs have it. Returns the
-    joint automaton, its recursion as `follow` reads it, and how many of the machines stay outside, in `room`.
+    joint automaton, its recursion as `set_labels` reads it, and how many of the machines stay outside, in `room`.
     """
     T, K, mask = len(rows), emission.shape[1], marks[0]
     every, outside = np.empty(len(mask), np.int64), count
@@ -85,7 +85,7 @@ def _product(handle, emission, rows, tokens, marks, room, count, most, steps):  
     every = every[:count]
     width = handle.scores.edge.shape[2]
     most = max(1, min(most, MOST_CELLS // (T * width), VECTOR * steps // (T * K * width)))
-    joint, inside = multiplied(handle.machines, tokens[MACHINES, :T], K, every, marks[1], most)
+    joint, inside = multiply_machines(handle.machines, tokens[MACHINES, :T], K, every, marks[1], most)
     size = len(joint.final), T, width
     completion, tail = np.empty(size, np.int64), np.empty(size, np.int64)
     total = complete_jointly(handle, emission, rows, tokens[NODES], tokens[3], joint, completion, tail)
@@ -109,9 +109,9 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
     p, joint, most = no_prefixes(), no_machines(T, K), FEWEST_JOINT
     work, last, slots = limits
     while True:
-        left, taken = (work - result[WORK], slots), room[0, :count]
-        end, bound, steps, p = follow(
-            handle, edge_at, classes, joint, taken, recursion, result[BOUND], result[VALUE], left, p
+        left, active = (work - result[WORK], slots), room[0, :count]
+        end, bound, steps, p = set_labels(
+            handle, edge_at, classes, joint, active, recursion, result[BOUND], result[VALUE], left, p
         )
         result[BOUND] = bound
         result[WORK] += steps
@@ -127,7 +127,7 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
             continue
         spell(p, end, trial)
         before = count
-        count, cost = judge(handle, classes, trial, marks[0], room, count)
+        count, cost = charge_labelling(handle, classes, trial, marks[0], room, count)
         if count == before or bound - cost > max(result[VALUE], DEAD):
             result[VALUE] = bound - cost
             for t in range(len(path)):
@@ -138,10 +138,10 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
 
 
 @subroutine
-def _sums(machines, taken):  # type: ignore[no-untyped-def]
+def _sums(machines, active):  # type: ignore[no-untyped-def]
     """How many of the machines are sums that may have multipliers."""
     count = 0
-    for m in taken:
+    for m in active:
         count += machines.sums[m, LEAST] < machines.sums[m, MOST]
     return count
 
@@ -163,7 +163,7 @@ def _solve(handle, emission, rows, tokens, recursion, limits, path, result, mark
         return FORBIDDEN
     result[BOUND] = min(result[BOUND], total)
     trace(handle.scores.edge, edge_at, completion, tail, total, trial)
-    count, cost = judge(handle, classes, trial, mask, room, np.int64(0))
+    count, cost = charge_labelling(handle, classes, trial, mask, room, np.int64(0))
     if count == 0 or total - cost > max(result[VALUE], DEAD):
         result[VALUE] = total - cost
         for t in range(T):
@@ -189,7 +189,7 @@ def _decode(handle, emission, words, rows, pool, limits, tokens, recursion, path
     words, rows, pool, path, result, marks : of the sequence
     tokens : (5, T) at least, filled with classes for each purpose, entries of `scores.edge`, and anything
     recursion : (2, T, Kp) at least, filled
-    room : as for `judge`
+    room : as for `charge_labelling`
     """
     if classify(handle.windows, words, tokens) >= 0:
         result[CODE] = UNKNOWN_CLASS

@@ -31,13 +31,13 @@ class Graph(NamedTuple):
 
 
 @kernel
-def unfold(chain, alive, symbols, charge, made):  # type: ignore[no-untyped-def]
+def unfold(chain, domains, symbols, charge, made):  # type: ignore[no-untyped-def]
     """Write a lattice out, as far as the states named for its tokens; the number of steps is returned.
 
     charge : what each joint symbol is charged (J,), grid units
     """
     node, pool, step, base = chain
-    states, begins = alive.states, alive.begins
+    states, begins = domains.states, domains.begins
     state, value, layers, first, target, score, _, _ = made
     T, B = len(node), pool.shape[2]
     state[0], value[0], layers[0], layers[1], count = -1, 0, 0, 1, 0

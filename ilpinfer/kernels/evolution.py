@@ -210,20 +210,20 @@ def evolve(chain, machines, people, places, seed, runs, settings, weights, recor
 def _survive(order, elite, keeper, pressure, seed, survivors, living, free, everyone):  # type: ignore[no-untyped-def]
     """Choose who lives on: the best, the best that keeps the hard rules, and others by ranking, none of them twice."""
     mu = len(living)
-    alive = np.zeros(len(order), np.bool_)
-    alive[elite] = True
+    survives = np.zeros(len(order), np.bool_)
+    survives[elite] = True
     if keeper >= 0:
-        alive[keeper] = True
-    kept = alive.sum()
+        survives[keeper] = True
+    kept = survives.sum()
     while kept < mu:
         sample(order, mu, pressure, seed, survivors)
         for n in survivors:
-            if kept < mu and not alive[n]:
-                alive[n] = True
+            if kept < mu and not survives[n]:
+                survives[n] = True
                 kept += 1
     a, b = 0, 0
     for n in everyone.copy():
-        if alive[n] and a < mu:
+        if survives[n] and a < mu:
             living[a] = n
             a += 1
         else:

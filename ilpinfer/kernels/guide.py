@@ -11,7 +11,7 @@ from ilpinfer.kernels.packed import Integers, Small
 _DEAD = FORBIDDEN // 2
 
 
-class Alive(NamedTuple):
+class Domains(NamedTuple):
     """The states that each token can have: those of token t are states[begins[t] : begins[t + 1]], ascending.
 
     `labels` follow a state at most.
@@ -55,7 +55,7 @@ class Futures(NamedTuple):
 
 
 @subroutine
-def bare(futures):  # type: ignore[no-untyped-def]
+def no_futures(futures):  # type: ignore[no-untyped-def]
     """Whether no machine can give anything back."""
     last = -1
     for begin in futures.begin:
@@ -64,7 +64,7 @@ def bare(futures):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def promised(futures, vectors, t, joint):  # type: ignore[no-untyped-def]
+def future_gain(futures, vectors, t, joint):  # type: ignore[no-untyped-def]
     """What the futures of all machines can give back after token t, from a joint state."""
     extra = 0
     for m in range(len(futures.begin)):
@@ -74,14 +74,14 @@ def promised(futures, vectors, t, joint):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def survivors(chain, alive, completion, floor, kept):  # type: ignore[no-untyped-def]
+def prune(chain, domains, completion, floor, kept):  # type: ignore[no-untyped-def]
     """Fill `kept` with the states of each token that a labelling of at least `floor` can pass through.
 
     `completion` (T, S) bounds what follows one. The best that leads to a state and the best that follows it add up to
     its max-marginal.
     """
     node, pool, step, base = chain
-    states, begins, kept_states, kept_begins = alive.states, alive.begins, kept.states, kept.begins
+    states, begins, kept_states, kept_begins = domains.states, domains.begins, kept.states, kept.begins
     T, S = node.shape
     B = pool.shape[2]
     ahead, now = np.empty(S, np.int64), np.empty(S, np.int64)
@@ -105,14 +105,14 @@ def survivors(chain, alive, completion, floor, kept):  # type: ignore[no-untyped
 
 
 @kernel
-def complete(chain, alive, product, completion, last, first, path):  # type: ignore[no-untyped-def]
+def complete(chain, domains, product, completion, last, first, path):  # type: ignore[no-untyped-def]
     """Fill completion (T, S, Q) for tokens last, last - 1 … first: the best of what follows a state and machine states.
 
     Only the states named for a token are filled. After the first token path (T,) is filled with the best states, the
     first ones by ids, and the score is returned, `FORBIDDEN` for none.
     """
     node, pool, step, base = chain
-    states, begins = alive.states, alive.begins
+    states, begins = domains.states, domains.begins
     symbol, usual, table, following, cost, final = product
     T, S, Q = completion.shape
     B = pool.shape[2]

@@ -31,7 +31,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile what only kernels call, into each of them and for nothing else."""
     compiled = _compiled(function, Subroutine, no_cpython_wrapper=True)
-    compiled._cache = Stamped(function)
+    compiled._cache = SubroutineCache(function)
     compiled._insert = lambda *overload: None  # there is nothing that Python could call
 
     def _compile_for_args(*args: Any) -> None:
@@ -65,11 +65,11 @@ def place() -> str | None:
         return None
 
 
-class Stamped(NullCache):
+class SubroutineCache(NullCache):
     """Stands for the cache of a subroutine: kernels keep what they are compiled from."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.stamp = _stamp(function)
+        self.digest = _digest(function)
 
 
 class NoCache:
@@ -78,7 +78,7 @@ class NoCache:
     cache_path = None
 
     def load_overload(self, signature: Any, target: Any) -> None:
-        notices.kept = False
+        notices.cacheable = False
         notices.begins()
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
@@ -90,8 +90,8 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        self.stamp = _stamp(function)
-        self._files = SealedFiles(self._cache_path, self._impl.filename_base, self.stamp)
+        self.digest = _digest(function)
+        self._files = SealedFiles(self._cache_path, self._impl.filename_base, self.digest)
         self._cache_file = self._files
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
@@ -116,7 +116,7 @@ class KernelCache(FunctionCache):
         try:
             super().save_overload(signature, compiled)
         except Exception as error:
-            notices.kept = False
+            notices.cacheable = False
             text = (
                 f"compiled kernels cannot be kept in {self._cache_path} ({_reason(error)}) and are compiled anew in "
                 "every process: make room there, or set NUMBA_CACHE_DIR to another folder"
@@ -144,7 +144,7 @@ class SealedFiles(IndexDataCacheFile):
         return super()._load_data(name)
 
 
-def _stamp(function: Callable[..., Any]) -> str:
+def _digest(function: Callable[..., Any]) -> str:
     """A digest of all that a kernel is compiled from: its file, the constants it may use, and kernels of other files.
 
     Numba's own looks at the kernel's file only, so that code would go stale where another file changes.
@@ -152,9 +152,9 @@ def _stamp(function: Callable[..., Any]) -> str:
     known = function.__globals__
     constants = sorted(f"{name}={known[name]!r}" for name in known if isinstance(known[name], int | float))
     caches = (getattr(value, "_cache", None) for value in known.values())
-    stamps = sorted({cache.stamp for cache in caches if isinstance(cache, KernelCache | Stamped)})
+    digests = sorted({cache.digest for cache in caches if isinstance(cache, KernelCache | SubroutineCache)})
     text = Path(inspect.getfile(function)).read_bytes()
-    return hashlib.sha256(repr((text, constants, stamps)).encode()).hexdigest()
+    return hashlib.sha256(repr((text, constants, digests)).encode()).hexdigest()
 
 
 def _fields(kinds: Any) -> Any:

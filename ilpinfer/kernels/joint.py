@@ -106,16 +106,16 @@ def _multiply(joint, kind, pairs, machines, m, most):  # type: ignore[no-untyped
 
 
 @subroutine
-def multiplied(machines, classes, K, taken, apart, most):  # type: ignore[no-untyped-def]
-    """The joint automaton of as many machines in `taken` (A,) as have at most so many joint states, in their order.
+def multiply_machines(machines, classes, K, active, apart, most):  # type: ignore[no-untyped-def]
+    """The joint automaton of as many machines in `active` (A,) as have at most so many joint states, in their order.
 
     Those that look at the previous label stay outside, and those where apart (M,) is not 0. Returns which ones are inside (A,), too.
     """
     row, known = _rows(classes, len(machines.table))
     joint = Joint(row, np.zeros((len(known), K), np.int32), *no_machines(1, 1)[2:])
-    inside = np.zeros(len(taken), np.bool_)
-    for a in range(len(taken)):
-        m = taken[a]
+    inside = np.zeros(len(active), np.bool_)
+    for a in range(len(active)):
+        m = active[a]
         if machines.layout[m, STRIDE] or apart[m]:
             continue
         kind, pairs = _split(joint.kind, joint.after.shape[1], machines, m, known)

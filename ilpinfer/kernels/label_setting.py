@@ -71,7 +71,7 @@ def _more_prefixes(p, more):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _of_words(p, words):  # type: ignore[no-untyped-def]
+def _with_words(p, words):  # type: ignore[no-untyped-def]
     """Room for prefixes whose keys have so many words."""
     if p.key.shape[1] == words:
         return p
@@ -88,7 +88,7 @@ def _more_slots(p, least):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _hashed(slots, keys, h, first, clock):  # type: ignore[no-untyped-def]
+def _slot_of(slots, keys, h, first, clock):  # type: ignore[no-untyped-def]
     """The slot of prefix h's key in an open hash table, where the prefixes of this length begin at `first`."""
     mask, words, spread = len(slots) - 1, keys.shape[1], np.uint64(0)
     for w in range(words):
@@ -106,7 +106,7 @@ def _hashed(slots, keys, h, first, clock):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _with_room(p, first, made, more, indexed):  # type: ignore[no-untyped-def]
+def _reserve(p, first, made, more, indexed):  # type: ignore[no-untyped-def]
     """The same prefixes with room for `more`; those of this length are from `first` to `made`."""
     if made + more > len(p.reach):
         p = _more_prefixes(p, more)
@@ -114,7 +114,7 @@ def _with_room(p, first, made, more, indexed):  # type: ignore[no-untyped-def]
         p = _more_slots(p, 4 * (made - first + more))
         for h in range(first, made):
             if p.reach[h] > DEAD:
-                p.slots[_hashed(p.slots, p.key, h, first, p.clock[0])] = p.clock[0] + h
+                p.slots[_slot_of(p.slots, p.key, h, first, p.clock[0])] = p.clock[0] + h
     return p
 
 
@@ -133,7 +133,7 @@ def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-un
 
 
 @subroutine
-def _extend(handle, edge_at, classes, joint, taken, recursion, limits, places, values, p, at):  # type: ignore[no-untyped-def]
+def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, values, p, at):  # type: ignore[no-untyped-def]
     """Extend prefixes from where `at` says, until all are labellings (`DONE`), or the work (`STOPPED`) or the room (`FULL`) ends."""
     completion, tail, total = recursion
     floor, work, indexed = limits
@@ -141,7 +141,7 @@ def _extend(handle, edge_at, classes, joint, taken, recursion, limits, places, v
     symbols, table, layout = machines.symbols, machines.table, machines.layout
     next_state, cost, final = machines.next_state, machines.cost, machines.final
     reach, key, label, parent, slots, clock = p.reach, p.key, p.label, p.parent, p.slots, p.clock[0]
-    T, K, A = len(classes), edge.shape[1], len(taken)
+    T, K, A = len(classes), edge.shape[1], len(active)
     where, joint_shift, joint_mask, words = places
     word, shift, mask, row, read = where
     last = T - 1
@@ -163,7 +163,7 @@ def _extend(handle, edge_at, classes, joint, taken, recursion, limits, places, v
             rest = reach[h] - (completion[q, t - 1, i] if t else total)
             cut = max(cut, _look_ahead(edge, edge_at[t], i, tail[q], t, rest, floor, values))
             for a in range(A):
-                m = taken[a]
+                m = active[a]
                 row[a] = layout[m, ARC] + (key[h, word[a]] >> shift[a] & mask[a]) * layout[m, WIDTH]
                 read[a] = table[c, m] + (i + 1) * layout[m, STRIDE]
             done += K
@@ -180,13 +180,13 @@ def _extend(handle, edge_at, classes, joint, taken, recursion, limits, places, v
                     key[made, word[a]] |= np.int64(next_state[arc]) << shift[a]
                     spent = min(spent + cost[arc], -FORBIDDEN)
                     if t == last:
-                        spent = min(spent + final[layout[taken[a], FINAL] + next_state[arc]], -FORBIDDEN)
+                        spent = min(spent + final[layout[active[a], FINAL] + next_state[arc]], -FORBIDDEN)
                 done += A + 4
                 value -= spent
                 if value < floor:
                     cut = max(cut, value)
                     continue
-                place = key[made, 0] if indexed else _hashed(slots, key, made, first, clock)
+                place = key[made, 0] if indexed else _slot_of(slots, key, made, first, clock)
                 other = slots[place] - clock
                 if other >= first:
                     if value <= reach[other]:
@@ -205,14 +205,14 @@ def _extend(handle, edge_at, classes, joint, taken, recursion, limits, places, v
 
 
 @subroutine
-def _places(layout, taken, K, Q):  # type: ignore[no-untyped-def]
-    """Where K labels, Q joint states, and states of the machines in `taken` (A,) are in a key; the label has the lowest bits.
+def _places(layout, active, K, Q):  # type: ignore[no-untyped-def]
+    """Where K labels, Q joint states, and states of the machines in `active` (A,) are in a key; the label has the lowest bits.
 
     Returns the rows of `WORD`; bit of the first word that the joint state begins at, and its mask; words; bits of the last.
     """
-    where, word, used = np.empty((5, len(taken)), np.int64), 0, _bits(K) + _bits(Q)
-    for a in range(len(taken)):
-        need = _bits(layout[taken[a], STATES])
+    where, word, used = np.empty((5, len(active)), np.int64), 0, _bits(K) + _bits(Q)
+    for a in range(len(active)):
+        need = _bits(layout[active[a], STATES])
         if used + need > BITS:
             word, used = word + 1, 0
         where[WORD, a], where[SHIFT, a], where[MASK, a] = word, used, (1 << need) - 1
@@ -230,8 +230,8 @@ def _bits(values):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def follow(handle, edge_at, classes, joint, taken, recursion, bound, least, limits, p):  # type: ignore[no-untyped-def]
-    """The first of the best labellings, as the joint automaton and the machines in `taken` (A,) charge them.
+def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least, limits, p):  # type: ignore[no-untyped-def]
+    """The first of the best labellings, as the joint automaton and the machines in `active` (A,) charge them.
 
     Prefixes are followed down to a floor, which goes down until a labelling reaches it.
 
@@ -240,7 +240,7 @@ def follow(handle, edge_at, classes, joint, taken, recursion, bound, least, limi
     handle : `Handle`
     edge_at : (T,) which edge scores lead into each token
     classes : (T,) of machines
-    recursion : completion, tail, and the best value without the machines in `taken`, of `joint.complete_jointly`
+    recursion : completion, tail, and the best value without the machines in `active`, of `joint.complete_jointly`
     bound : no labelling is worth more
     least : labellings worth less do not matter; grid units
     limits : steps, after which it stops, and slots of the largest direct index
@@ -252,8 +252,8 @@ def follow(handle, edge_at, classes, joint, taken, recursion, bound, least, limi
     best one; steps; p
     """
     K = handle.scores.edge.shape[1]
-    places, used = _places(handle.machines.layout, taken, K, len(joint.final))
-    p = _of_words(p, places[3])
+    places, used = _places(handle.machines.layout, active, K, len(joint.final))
+    p = _with_words(p, places[3])
     values, at = np.empty(K, np.int64), np.zeros(7, np.int64)
     size = 1 << used
     work, indexed = limits[0], places[3] == 1 and size <= limits[1]
@@ -264,10 +264,10 @@ def follow(handle, edge_at, classes, joint, taken, recursion, bound, least, limi
         floor, code = max(bound - step, least, DEAD), FULL
         at[TOKEN], at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[CUT] = 0, 0, 0, 1, 1, FORBIDDEN
         while code == FULL:
-            p = _with_room(p, at[FIRST], at[MADE], K, indexed)
+            p = _reserve(p, at[FIRST], at[MADE], K, indexed)
             p.key[0], p.reach[0], p.label[0], p.parent[0] = 0, recursion[2], -1, -1
             stops = floor, work, indexed
-            code = _extend(handle, edge_at, classes, joint, taken, recursion, stops, places, values, p, at)
+            code = _extend(handle, edge_at, classes, joint, active, recursion, stops, places, values, p, at)
         p.clock[0] += at[MADE]
         if code == STOPPED:
             return STOPPED, bound, at[STEPS], p

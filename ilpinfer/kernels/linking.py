@@ -44,7 +44,7 @@ class OwnFlags(Flags):
         return SharedFlags.of(self)
 
 
-class Whole(JITCodeLibrary):
+class KernelCode(JITCodeLibrary):
     """Code of a kernel; what unpacks arguments for it is optimised once, with the kernel."""
 
     def _optimize_functions(self, module: Any) -> None:
@@ -54,11 +54,11 @@ class Whole(JITCodeLibrary):
             super()._optimize_functions(module)
 
 
-class MachineKey(JITCodeLibrary):
+class LinkedCode(JITCodeLibrary):
     """Code to be linked into that of kernels, neither optimised as a whole nor turned into machine code by itself."""
 
     @property
-    def codegen(self) -> "MachineKey":
+    def codegen(self) -> "LinkedCode":
         """Takes the environment that machine code would have."""
         return self
 
@@ -81,7 +81,7 @@ class MachineKey(JITCodeLibrary):
 class Kernel(Compiler):
     """Compiles what Python calls."""
 
-    library: type[JITCodeLibrary] = Whole
+    library: type[JITCodeLibrary] = KernelCode
 
     def __init__(
         self, typing: Any, target: Any, library: Any, args: Any, kind: Any, flags: Flags, names: Any
@@ -98,7 +98,7 @@ class Kernel(Compiler):
 class Subroutine(Kernel):
     """Compiles what only kernels call."""
 
-    library = MachineKey
+    library = LinkedCode
 
 
 def load_arrays() -> None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.guide import Futures, bare, promised
+from ilpinfer.kernels.guide import Futures, future_gain, no_futures
 from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import BROKEN, UNKNOWN, close, read_symbol
@@ -64,34 +64,34 @@ class Limits(NamedTuple):
     """
 
     floor: int
-    purse: int
+    budget: int
     width: int
     copies: int
     work: int
 
 
 @subroutine
-def _thin(fresh, made, copies):  # type: ignore[no-untyped-def]
+def _thin(new, made, copies):  # type: ignore[no-untyped-def]
     """Of prefixes that agree, which name the same first one, leave the best `copies`; of equal ones the first stay."""
     count = np.zeros(made, np.int64)
-    for c in descending(fresh.value, made):
-        first = fresh.first[c]
+    for c in descending(new.value, made):
+        first = new.first[c]
         count[first] += 1
         if count[first] > copies:
-            fresh.bound[c] = FORBIDDEN
+            new.bound[c] = FORBIDDEN
 
 
 @subroutine
-def _keep(front, fresh, back, counts, made, width):  # type: ignore[no-untyped-def]
+def _keep(front, new, back, counts, made, width):  # type: ignore[no-untyped-def]
     """Move the best `width` of the new prefixes to the front, in the order of their label ids."""
     value, bound, key = front
-    new_value, new_bound, new_key, parent, _, _ = fresh
+    new_value, new_bound, new_key, parent, _, _ = new
     states, parents, begins = back
-    t, alive, above = counts[0], 0, 0
+    t, left, above = counts[0], 0, 0
     for c in range(made):
-        alive += new_bound[c] > _DEAD
+        left += new_bound[c] > _DEAD
     threshold = _DEAD
-    if alive > width:
+    if left > width:
         threshold = nth_smallest(new_bound, 0, made, made - width)
         for c in range(made):
             above += new_bound[c] > threshold
@@ -100,7 +100,7 @@ def _keep(front, fresh, back, counts, made, width):  # type: ignore[no-untyped-d
         best = new_bound[c]
         if best <= _DEAD:
             continue
-        if best < threshold or (best == threshold and alive > width and equal == 0):
+        if best < threshold or (best == threshold and left > width and equal == 0):
             counts[2] = max(counts[2], best)
             continue
         if best == threshold:
@@ -114,21 +114,21 @@ def _keep(front, fresh, back, counts, made, width):  # type: ignore[no-untyped-d
 
 
 @kernel
-def advance(chain, alive, bounds, joint, front, fresh, back, counts, limits):  # type: ignore[no-untyped-def]
+def advance(chain, domains, bounds, joint, front, new, back, counts, limits):  # type: ignore[no-untyped-def]
     """Extend prefixes until the labelling ends, and machines charge for that, the work is done, or there is no room.
 
     counts : token, prefixes at hand, and the best bound that was left out
     """
     node, pool, step, base = chain
-    states_of, begins, _ = alive
+    states_of, begins, _ = domains
     ceiling, completion, radix, futures = bounds
     packed, symbols, memo = joint
     (symbol, table, read), (vectors, after, cost, _, _, _, _) = symbols, memo
     value, _, key = front
-    new_value, new_bound, new_key, parent, first, slots = fresh
-    floor, purse, width, copies, work = limits
+    new_value, new_bound, new_key, parent, first, slots = new
+    floor, budget, width, copies, work = limits
     T, B, M = len(node), pool.shape[2], len(read)
-    done, plain, extra = 0, bare(futures), 0
+    done, plain, extra = 0, no_futures(futures), 0
     while counts[0] < T and done < work:
         t, size = counts[0], counts[1]
         if back.begins[t] + width > len(back.state):
@@ -155,19 +155,19 @@ def advance(chain, alive, bounds, joint, front, fresh, back, counts, limits):  #
                     if not read_symbol(packed, symbols, memo, from_joint, s):
                         return MEMO
                 state = after[from_joint, s]
-                if state == BROKEN or (purse >= 0 and spent + cost[from_joint, s] > purse):
+                if state == BROKEN or (budget >= 0 and spent + cost[from_joint, s] > budget):
                     continue
                 total, q = here + score - cost[from_joint, s], 0
                 for m in range(M):
                     q += radix[m] * vectors[state, m]
                 if not plain:
-                    extra = promised(futures, vectors, t, state)
+                    extra = future_gain(futures, vectors, t, state)
                 reach = total + completion[t, j, q] + extra if extra > _DEAD else FORBIDDEN
                 if reach < floor or reach <= _DEAD:
                     continue
                 new_value[made], new_bound[made], parent[made] = total, reach, h
                 new_key[made, 0] = (np.int64(j) << SHIFT) | np.int64(state)
-                new_key[made, 1] = spent + cost[from_joint, s] if purse >= 0 else 0
+                new_key[made, 1] = spent + cost[from_joint, s] if budget >= 0 else 0
                 slot = place(slots, new_key, 0, made)
                 other = slots[slot]
                 if copies == 1 and other >= 0:
@@ -180,17 +180,17 @@ def advance(chain, alive, bounds, joint, front, fresh, back, counts, limits):  #
                 made += 1
         done += size * (begins[t + 1] - begins[t]) + len(slots) // 8
         if copies > 1:
-            _thin(fresh, made, copies)
-        _keep(front, fresh, back, counts, made, width)
+            _thin(new, made, copies)
+        _keep(front, new, back, counts, made, width)
     if counts[0] == T:
-        _finish(joint, front, purse, counts[1])
+        _finish(joint, front, budget, counts[1])
     return DONE
 
 
 @subroutine
-def _finish(joint, front, purse, size):  # type: ignore[no-untyped-def]
+def _finish(joint, front, budget, size):  # type: ignore[no-untyped-def]
     """Charge what machines emit after the last token; prefixes that break a hard rule become forbidden."""
     for h in range(size):
         cost, hard = close(joint.packed, joint.memo.vectors[front.key[h, 0] & LOW].copy())
         front.value[h] = FORBIDDEN if hard else front.value[h] - cost
-        front.key[h, 1] += cost if purse >= 0 else 0
+        front.key[h, 1] += cost if budget >= 0 else 0

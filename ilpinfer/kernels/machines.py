@@ -21,7 +21,7 @@ def symbol_of(packed, m, t, before, now):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def counted(packed, m, violations, vector):  # type: ignore[no-untyped-def]
+def count_violations(packed, m, violations, vector):  # type: ignore[no-untyped-def]
     """How many violations count, of those that machine m emits; a rule that counts once is marked as paid."""
     mark = packed.mark[m]
     if violations == 0 or mark < 0:
@@ -37,17 +37,17 @@ def read(packed, m, symbol, vector):  # type: ignore[no-untyped-def]
     """Let machine m read a symbol; how many violations count."""
     arc = packed.arc[m] + vector[m] * packed.width[m] + symbol
     vector[m] = packed.next_state[arc]
-    return counted(packed, m, packed.emits[arc], vector)
+    return count_violations(packed, m, packed.emits[arc], vector)
 
 
 @subroutine
-def ended(packed, m, vector):  # type: ignore[no-untyped-def]
+def count_final(packed, m, vector):  # type: ignore[no-untyped-def]
     """How many violations of machine m count after the last token."""
-    return counted(packed, m, packed.final[packed.state_at[m] + vector[m]], vector)
+    return count_violations(packed, m, packed.final[packed.state_at[m] + vector[m]], vector)
 
 
 @subroutine
-def price(packed, m, violations):  # type: ignore[no-untyped-def]
+def penalty_of(packed, m, violations):  # type: ignore[no-untyped-def]
     """Grid units and hard violations for the violations of machine m that count."""
     penalty = packed.penalty[m]
     return (0, violations) if penalty == HARD else (penalty * violations, 0)
@@ -58,7 +58,7 @@ def read_step(packed, t, before, now, vector):  # type: ignore[no-untyped-def]
     """Let every machine read a step, up to the first hard violation; grid units and hard violations for it."""
     cost = 0
     for m in range(len(packed.mark)):
-        more, hard = price(packed, m, read(packed, m, symbol_of(packed, m, t, before, now), vector))
+        more, hard = penalty_of(packed, m, read(packed, m, symbol_of(packed, m, t, before, now), vector))
         if hard:
             return cost, hard
         cost += more
@@ -70,7 +70,7 @@ def close(packed, vector):  # type: ignore[no-untyped-def]
     """Grid units and hard violations for what machines emit after the last token."""
     cost, broken = 0, 0
     for m in range(len(packed.mark)):
-        more, hard = price(packed, m, ended(packed, m, vector))
+        more, hard = penalty_of(packed, m, count_final(packed, m, vector))
         cost, broken = cost + more, broken + hard
     return cost, broken
 
@@ -128,30 +128,30 @@ def joint_of(packed: Packed, symbols: Symbols, n: int = 64) -> Joint:
 
 def memo_of(packed: Packed, symbols: Symbols, n: int, *, counting: bool = False) -> Memo:
     """Room for n joint states, of which the first is that of all machines at their start."""
-    J, counted = max(1, symbols.read.shape[1]), n if counting else 0
+    J, count_violations = max(1, symbols.read.shape[1]), n if counting else 0
     memo = Memo(
         np.zeros((n, packed.joint), np.int32),
         np.full((n, J), UNKNOWN, np.int32),
         np.empty((n, J), np.int64),
         np.ones(1, np.int64),
         np.empty(1 << (2 * n).bit_length(), np.int32),
-        np.empty((counted, J), np.int64),
-        np.empty((counted, 2), np.int64),
+        np.empty((count_violations, J), np.int64),
+        np.empty((count_violations, 2), np.int64),
     )
     enter(memo.slots, memo.vectors, 0, 1)
     if counting:
-        settle_first(packed, memo)
+        first_final_cost(packed, memo)
     return memo
 
 
 @kernel
-def settle_first(packed, memo):  # type: ignore[no-untyped-def]
+def first_final_cost(packed, memo):  # type: ignore[no-untyped-def]
     """Work out what the first joint state costs at the end."""
-    _settle(packed, memo, 0)
+    _final_cost(packed, memo, 0)
 
 
 @subroutine
-def _settle(packed, memo, row):  # type: ignore[no-untyped-def]
+def _final_cost(packed, memo, row):  # type: ignore[no-untyped-def]
     """Work out what a joint state costs at the end."""
     memo.end[row, 0], memo.end[row, 1] = close(packed, memo.vectors[row].copy())
 
@@ -159,26 +159,26 @@ def _settle(packed, memo, row):  # type: ignore[no-untyped-def]
 @subroutine
 def read_symbol(packed, symbols, memo, joint, symbol):  # type: ignore[no-untyped-def]
     """Work out what a symbol does to a joint state; False where there is no room for a new one."""
-    fresh, counting = memo.met[0], len(memo.hard) > 0
-    if fresh == len(memo.vectors):
+    new, counting = memo.met[0], len(memo.hard) > 0
+    if new == len(memo.vectors):
         return False
-    vector = memo.vectors[fresh]
+    vector = memo.vectors[new]
     for k in range(len(vector)):
         vector[k] = memo.vectors[joint, k]
     cost, broken = 0, 0
     for m in range(len(symbols.read)):
-        more, hard = price(packed, m, read(packed, m, symbols.read[m, symbol], vector))
+        more, hard = penalty_of(packed, m, read(packed, m, symbols.read[m, symbol], vector))
         if hard and not counting:
             memo.after[joint, symbol] = BROKEN
             return True
         cost, broken = cost + more, broken + hard
-    slot = place(memo.slots, memo.vectors, 0, fresh)
+    slot = place(memo.slots, memo.vectors, 0, new)
     if memo.slots[slot] < 0:
-        memo.slots[slot] = fresh
+        memo.slots[slot] = new
         for s in range(memo.after.shape[1]):
-            memo.after[fresh, s] = UNKNOWN
+            memo.after[new, s] = UNKNOWN
         if counting:
-            _settle(packed, memo, fresh)
+            _final_cost(packed, memo, new)
         memo.met[0] += 1
     memo.after[joint, symbol], memo.cost[joint, symbol] = memo.slots[slot], cost
     if counting:

@@ -28,7 +28,7 @@ class Nats(NamedTuple):
 @subroutine
 def _row(product, number, tail, u, i, out):  # type: ignore[no-untyped-def]
     """Fill out (K,) with what follows vector u (-1: START) and label i at each next label; the largest is returned."""
-    leads, price = product.leads, product.price
+    leads, price = product.leads, product.cost
     arcs = product.arc_at[u + 1]
     most = -np.inf
     for j in range(len(out)):
@@ -93,7 +93,7 @@ def backward(product, readings, groups, scores, tail):  # type: ignore[no-untype
 
     Each token is shifted by a number on the grid. The logarithm of the whole sum is returned, -inf for none.
     """
-    first, alive, end = product.first, product.alive, product.end
+    first, reached, end = product.first, product.labels, product.end
     number, kind = readings.number, readings.kind
     group, pair, step = groups.alike, groups.pair, groups.step
     node, pool, scaled, largest = scores
@@ -107,7 +107,7 @@ def backward(product, readings, groups, scores, tail):  # type: ignore[no-untype
             peak = -np.inf
             for i in range(K):
                 tail[v, i] = -np.inf
-                if not alive[v, i]:
+                if not reached[v, i]:
                     continue
                 if t == T - 1:
                     tail[v, i] = node[t, i] - end[v]

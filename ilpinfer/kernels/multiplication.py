@@ -6,7 +6,7 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.diagram import Graph
-from ilpinfer.kernels.guide import bare, promised
+from ilpinfer.kernels.guide import future_gain, no_futures
 from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import BROKEN, UNKNOWN, close, read_symbol
@@ -52,7 +52,7 @@ def multiply(graph, base, joint, worth, futures, growth, counts, limits):  # typ
     made, origin, bound, slots = growth
     new_state, value, new_layers, new_first, new_target, new_score, _, _ = made
     back, floor, width, work = limits
-    T, M, done, plain = len(layers) - 2, len(symbols.read), 0, bare(futures)
+    T, M, done, plain = len(layers) - 2, len(symbols.read), 0, no_futures(futures)
     while counts[0] < T and done < work:
         t, count, steps = counts[0], counts[1], counts[2]
         begin = new_layers[t + 1]
@@ -81,7 +81,7 @@ def multiply(graph, base, joint, worth, futures, growth, counts, limits):  # typ
                 gain = score[e] + worth[s] - cost[before, s]
                 reach = here + gain + ahead[m] + back
                 if not plain:
-                    reach += promised(futures, vectors, t, q)
+                    reach += future_gain(futures, vectors, t, q)
                 if reach < floor or reach <= _DEAD:
                     continue
                 origin[count, 0] = (np.int64(m) << SHIFT) | np.int64(q)

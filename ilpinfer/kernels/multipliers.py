@@ -7,9 +7,9 @@ it charges then is what a labelling lacks of that (Rush and Collins 2012, sectio
 import numpy as np
 
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
+from ilpinfer.kernels.charges import charge_labelling
 from ilpinfer.kernels.handle import Handle
 from ilpinfer.kernels.jit import subroutine
-from ilpinfer.kernels.judging import judge
 from ilpinfer.kernels.recursion import complete, trace
 from ilpinfer.kernels.tables import (
     ARC,
@@ -34,7 +34,7 @@ from ilpinfer.kernels.tables import (
 )
 
 DEAD = FORBIDDEN // 2
-ROUNDS, PATIENCE = 30, 4
+ROUNDS, MOST_STALE = 30, 4
 """Viterbi passes, and how many of them may leave the bound where it is before steps get shorter."""
 SHORTEST = 0.1
 """Of the step of Polyak, below which it ends."""
@@ -62,11 +62,11 @@ def _pairs(edge_at, classes, E, C):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _charge(machines, m, price, c, i, row):  # type: ignore[no-untyped-def]
+def _charge(machines, m, multiplier, c, i, row):  # type: ignore[no-untyped-def]
     """Take the price of sum m off the scores (K,) of the steps from label i, -1 for START, into a token of class c."""
     at, weight = machines.table[c, m] + (i + 1) * machines.layout[m, STRIDE], machines.layout[m, WEIGHT]
     for j in range(len(row)):
-        row[j] -= price * machines.weight[weight + machines.symbols[at + j]]
+        row[j] -= multiplier * machines.weight[weight + machines.symbols[at + j]]
 
 
 @subroutine
@@ -100,16 +100,16 @@ def _clear(array):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _priced(multipliers):  # type: ignore[no-untyped-def]
+def _count_multipliers(multipliers):  # type: ignore[no-untyped-def]
     """How many have a price."""
     count = 0
-    for price in multipliers:
-        count += price != 0
+    for multiplier in multipliers:
+        count += multiplier != 0
     return count
 
 
 @subroutine
-def _given_back(machines, multipliers):  # type: ignore[no-untyped-def]
+def _constant(machines, multipliers):  # type: ignore[no-untyped-def]
     """The most that sums give back."""
     total = np.int64(0)
     for m in range(len(multipliers)):
@@ -148,7 +148,7 @@ def _slopes(machines, multipliers, units):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _settle(machines, multipliers):  # type: ignore[no-untyped-def]
+def _reparametrise(machines, multipliers):  # type: ignore[no-untyped-def]
     """What machines charge where each gives back as much as it can at its price, in advance; and what that comes to."""
     cost, final, total = machines.cost.copy(), machines.final.copy(), 0
     owing, count = np.empty(len(multipliers), np.int32), 0
@@ -164,7 +164,7 @@ def _settle(machines, multipliers):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _give_back(machines, m, price, cost, final):  # type: ignore[no-untyped-def]
+def _give_back(machines, m, multiplier, cost, final):  # type: ignore[no-untyped-def]
     """Change the costs of one machine, whose arcs lead to no earlier state; returns the most that it can give back."""
     layout = machines.layout[m]
     Q, width, arc, weight = layout[STATES], layout[WIDTH], layout[ARC], layout[WEIGHT]
@@ -175,12 +175,12 @@ def _give_back(machines, m, price, cost, final):  # type: ignore[no-untyped-def]
             a = arc + q * width + s
             if machines.next_state[a] != q:
                 ahead = most[machines.next_state[a]]
-                gain = price * machines.weight[weight + s]
+                gain = multiplier * machines.weight[weight + s]
                 most[q] = max(most[q], gain + ahead - cost[a], FORBIDDEN)
     for q in range(Q):
         for s in range(width):
             a = arc + q * width + s
-            gain, ahead = price * machines.weight[weight + s], most[machines.next_state[a]]
+            gain, ahead = multiplier * machines.weight[weight + s], most[machines.next_state[a]]
             dead = cost[a] > -DEAD or ahead < DEAD or most[q] < DEAD
             cost[a] = -FORBIDDEN if dead else cost[a] - gain - ahead + most[q]
         final[q] = -FORBIDDEN if final[q] > -DEAD or most[q] < DEAD else final[q] + most[q]
@@ -224,7 +224,7 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
     share, stale, spent = 1.0, 0, 0
     for _ in range(ROUNDS):
         _clear(mask)
-        _, cost = judge(handle, classes, trial, mask, room, np.int64(0))
+        _, cost = charge_labelling(handle, classes, trial, mask, room, np.int64(0))
         _weigh(machines, classes, trial, K, units)
         value = total - cost
         for m in range(len(at)):
@@ -247,12 +247,12 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
             )
             moved |= after != at[m]
             at[m] = after
-        spent += (T + len(pairs) * (1 + _priced(at))) * K * K // CELLS
+        spent += (T + len(pairs) * (1 + _count_multipliers(at))) * K * K // CELLS
         if not moved or spent > steps:
             break
         _charge_all(handle, pairs, at, edge, emission[rows[0]], own[0])
         total = complete(charged, own, order, tokens[NODES], edge_at, completion, tail)
-        bound = total + _given_back(machines, at)
+        bound = total + _constant(machines, at)
         trace(edge, edge_at, completion, tail, total, trial)
         if bound < best:
             best, best_total, stale = bound, total, 0
@@ -260,7 +260,7 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
             _copy(trial, best_path)
         else:
             stale += 1
-            if stale == PATIENCE:
+            if stale == MOST_STALE:
                 share, stale = share / 2, 0
                 if share < SHORTEST:
                     break
@@ -268,14 +268,14 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
                 _copy(best_path, trial)
                 total, bound = best_total, best
     result[BOUND] = min(result[BOUND], bound if result[CODE] == PROVED else best)
-    result[MULTIPLIERS] = _priced(multipliers)
+    result[MULTIPLIERS] = _count_multipliers(multipliers)
     _clear(mask)
     if result[CODE] == PROVED:
         return charged, own, order
-    cost, final, owing, given_back = _settle(machines, multipliers)
+    cost, final, owing, dual_constant = _reparametrise(machines, multipliers)
     _charge_all(handle, pairs, multipliers, edge, emission[rows[0]], own[0])
     for j in range(K):
-        own[0, j] += given_back
+        own[0, j] += dual_constant
     return (
         Handle(windows, Scores(scores.node, edge, scores.which), _charging(machines, cost, final, owing)),
         own,

@@ -6,22 +6,22 @@ from collections.abc import Callable
 logger = logging.getLogger("ilpinfer")
 purpose = "decoding"
 """What the kernels are for that are needed now."""
-kept = True
+cacheable = True
 """Whether compiled kernels can be kept for other processes."""
-_said: set[str] = set()
+_announced: set[str] = set()
 
 
 def begins() -> None:
     """A kernel is about to be compiled: say so, and for what."""
-    again = "once for this installation" if kept else "anew in every process"
+    again = "once for this installation" if cacheable else "anew in every process"
     announce(f"compiling kernels for {purpose}, {again}: this can take minutes", "compiling")
 
 
 def _announce(text: str, subject: str) -> None:
     """Warn of a subject the first time; other texts about it are for those who log everything, each once."""
-    if text not in _said:
-        logger.log(logging.INFO if subject in _said else logging.WARNING, text)
-    _said.update((subject, text))
+    if text not in _announced:
+        logger.log(logging.INFO if subject in _announced else logging.WARNING, text)
+    _announced.update((subject, text))
 
 
 announce: Callable[[str, str], None] = _announce

@@ -33,7 +33,7 @@ def pack_windows(vocabulary: Vocabulary) -> Windows:
     )
 
 
-def padded(scores: Grid) -> Grid:
+def pad(scores: Grid) -> Grid:
     """Scores (…, K) as (…, Kp), `FORBIDDEN` beyond K."""
     more = -scores.shape[-1] % BLOCK
     return np.pad(scores, [(0, 0)] * (scores.ndim - 1) + [(0, more)], constant_values=FORBIDDEN)
@@ -47,7 +47,7 @@ def pack_scores(folding: Folding, vocabulary: Vocabulary, pool: Grid) -> Scores:
     every = add(pool[:, None], np.array(edges, np.int64).reshape(1, -1, K, K))
     return Scores(
         node=np.array(nodes, np.int64).reshape(-1, K),
-        edge=padded(every.reshape(-1, K, K)),
+        edge=pad(every.reshape(-1, K, K)),
         which=np.arange(every.shape[0] * every.shape[1]).reshape(every.shape[:2]),
     )
 

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
 from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel, subroutine
-from ilpinfer.kernels.machines import close, ended, price, read
+from ilpinfer.kernels.machines import close, count_final, penalty_of, read
 from ilpinfer.kernels.packed import Integers, Small
-from ilpinfer.kernels.readings import doubled, longer
+from ilpinfer.kernels.readings import enlarge, enlarge_slots
 
 DEAD, UNREAD = -1, -2
 """Where an arc leads that breaks a hard rule, and one that was not needed."""
@@ -33,10 +33,10 @@ class Product(NamedTuple):
 
     first: Integers
     states: Small
-    alive: NDArray[np.bool_]
+    labels: NDArray[np.bool_]
     arc_at: Integers
     leads: Small
-    price: NDArray[np.float64]
+    cost: NDArray[np.float64]
     end: NDArray[np.float64]
     passed: int
 
@@ -51,10 +51,10 @@ def _forget(packed, vector):  # type: ignore[no-untyped-def]
 
 @subroutine
 def _read(packed, symbols, vector):  # type: ignore[no-untyped-def]
-    """Let machines read their symbols; the price in nats, inf if a hard rule breaks."""
+    """Let machines read their symbols; the cost in nats, inf if a hard rule breaks."""
     cost = 0
     for m in range(len(symbols)):
-        more, hard = price(packed, m, read(packed, m, symbols[m], vector))
+        more, hard = penalty_of(packed, m, read(packed, m, symbols[m], vector))
         if hard:
             return np.inf
         cost += more
@@ -71,9 +71,9 @@ def expand(packed, size, readings, groups, possible, pool, budget):  # type: ign
     begin, kind = readings.begin, readings.kind
     T, K = possible.shape
     first = np.zeros(T + 1, np.int64)
-    states, alive = np.zeros((64, size), np.int32), np.zeros((64, K), np.bool_)
+    states, labels = np.zeros((64, size), np.int32), np.zeros((64, K), np.bool_)
     arc_at = np.zeros(65, np.int64)
-    leads, price = np.empty(256, np.int32), np.empty(256)
+    leads, cost = np.empty(256, np.int32), np.empty(256)
     vectors = arcs = 0
     passed = T
     for t in range(T):
@@ -83,14 +83,14 @@ def expand(packed, size, readings, groups, possible, pool, budget):  # type: ign
         for u in range(first[t - 1] if t else -1, result):
             arc_at[u + 1] = arcs
             while arcs + width > len(leads):
-                leads, price = np.concatenate((leads, leads)), np.concatenate((price, price))
+                leads, cost = np.concatenate((leads, leads)), np.concatenate((cost, cost))
             while vectors + width >= len(states):
-                states, alive = longer(states, 2 * len(states)), longer(alive, 2 * len(alive))
+                states, labels = enlarge(states, 2 * len(states)), enlarge(labels, 2 * len(labels))
                 arc_at = np.concatenate((arc_at, arc_at))
             while 2 * (vectors - result + width) > len(slots):
-                slots = doubled(slots, states, result, vectors - result)
-            leads_now, price_now = leads[arcs : arcs + width], price[arcs : arcs + width]
-            made = states, alive, leads_now, price_now, slots
+                slots = enlarge_slots(slots, states, result, vectors - result)
+            leads_now, cost_now = leads[arcs : arcs + width], cost[arcs : arcs + width]
+            made = states, labels, leads_now, cost_now, slots
             vectors = _follow(packed, readings, groups, possible, pool, t, u, result, vectors, made)
             arcs += width
             if vectors * K > budget or arcs > ARCS_PER_STATE * budget:
@@ -108,10 +108,10 @@ def expand(packed, size, readings, groups, possible, pool, budget):  # type: ign
     return (
         first,
         states[:vectors],
-        alive[:vectors],
+        labels[:vectors],
         arc_at[: vectors + 1],
         leads[:arcs],
-        price[:arcs],
+        cost[:arcs],
         end,
         passed,
     )
@@ -122,13 +122,13 @@ def _follow(packed, readings, groups, possible, pool, t, u, result, vectors, mad
     """Read token t after vector u, -1 for START, and add new vectors; how many there are then."""
     number, symbols, begin, kind = readings
     _, group, pair, step = groups
-    states, alive, leads, costs, slots = made
+    states, labels, leads, costs, slots = made
     K = possible.shape[1]
     needed, none = np.ones(K, np.bool_), np.zeros(K, np.int64)
     leads[:] = UNREAD
     for i in range(-1 if u < 0 else 0, 0 if u < 0 else K):
         if i >= 0:
-            if not alive[u, i] or not needed[group[pair[t - 1], i]]:
+            if not labels[u, i] or not needed[group[pair[t - 1], i]]:
                 continue
             needed[group[pair[t - 1], i]] = False
         numbers = number[kind[t], i + 1]
@@ -146,11 +146,11 @@ def _follow(packed, readings, groups, possible, pool, t, u, result, vectors, mad
                     slot = place(slots, states, result, vectors)
                     if slots[slot] < 0:
                         slots[slot] = vectors - result
-                        alive[vectors] = False
+                        labels[vectors] = False
                         vectors += 1
                     leads[n] = result + slots[slot]
             if leads[n] >= 0:
-                alive[leads[n], j] = True
+                labels[leads[n], j] = True
     return vectors
 
 
@@ -181,5 +181,5 @@ def expected_counts(packed, rule, readings, product, mass, last, expected):  # t
         for k in range(len(vector)):
             vector[k] = states[v, k]
         for m in range(M):
-            counts[rule[m]] += ended(packed, m, vector)
+            counts[rule[m]] += count_final(packed, m, vector)
         expected += last[v] * counts

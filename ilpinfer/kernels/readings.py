@@ -38,14 +38,14 @@ class Groups(NamedTuple):
 
 
 @subroutine
-def longer(array, rows):  # type: ignore[no-untyped-def]
+def enlarge(array, rows):  # type: ignore[no-untyped-def]
     larger = np.empty((rows, array.shape[1]), array.dtype)
     larger[: len(array)] = array
     return larger
 
 
 @subroutine
-def doubled(slots, rows, first, count):  # type: ignore[no-untyped-def]
+def enlarge_slots(slots, rows, first, count):  # type: ignore[no-untyped-def]
     """A hash table of twice the size."""
     larger = np.empty(2 * len(slots), np.int32)
     enter(larger, rows, first, count)
@@ -65,7 +65,7 @@ def number_readings(packed, K):  # type: ignore[no-untyped-def]
         for i in range(K + 1):
             for j in range(K):
                 if first + count == len(symbols):
-                    symbols = longer(symbols, 2 * len(symbols))
+                    symbols = enlarge(symbols, 2 * len(symbols))
                 for m in range(M):
                     symbols[first + count, m] = symbol_of(packed, m, kind, i - 1, j)
                 slot = place(slots, symbols, first, first + count)
@@ -74,7 +74,7 @@ def number_readings(packed, K):  # type: ignore[no-untyped-def]
                     count += 1
                 number[kind, i, j] = slots[slot]
                 if 2 * count > len(slots):
-                    slots = doubled(slots, symbols, first, count)
+                    slots = enlarge_slots(slots, symbols, first, count)
         begin[kind + 1] = first + count
     return number, symbols[: begin[N]], begin
 

@@ -32,7 +32,7 @@ def complete(handle, emission, rows, classes, edge_at, completion, tail):  # typ
     """The best value of a labelling; forbidden where there is none.
 
     Fills completion (T, Kp), the best value of what follows label k at token t, and tail (T, Kp), the same with the
-    token's own score. Parameters as `label_setting.follow`, and rows (T,) of `emission`, classes (T,) of nodes.
+    token's own score. Parameters as `label_setting.set_labels`, and rows (T,) of `emission`, classes (T,) of nodes.
     """
     node, edge, T, K = handle.scores.node, handle.scores.edge, len(rows), emission.shape[1]
     for t in range(T - 1, -1, -1):

@@ -95,7 +95,7 @@ def _refit(chain, y, seed, memory, now):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _changed(label, who, first, last, until, now):  # type: ignore[no-untyped-def]
+def _differs(label, who, first, last, until, now):  # type: ignore[no-untyped-def]
     """Whether any label is another one than that at hand, and whether one of them is tabu."""
     other, forbidden = False, False
     for t in range(first, last + 1):
@@ -137,7 +137,7 @@ def search(chain, machines, people, seed, runs, memory, manner, weight, records,
                 first, last = _refit(chain, label[trial], seed, memory, now)
             else:
                 first, last = mutate(label[trial], seed, borders, K, shifts, True, runs)
-            other, forbidden = _changed(label, trial, first, last, until, now)
+            other, forbidden = _differs(label, trial, first, last, until, now)
             if not other:
                 continue
             if not value(chain, machines, people, trial, first, last, counts):

@@ -69,7 +69,7 @@ def best_lists(chain, top):  # type: ignore[no-untyped-def]
     after = np.zeros((T, S, top), np.int32)
     rank = np.zeros((T, S, top), np.int32)
     score[T - 1, :, 0] = 0
-    taken = np.empty(K, np.int32)
+    used = np.empty(K, np.int32)
     tail = np.empty((S, top), np.int64)
     for t in range(T - 2, -1, -1):
         for s in range(S):
@@ -79,16 +79,16 @@ def best_lists(chain, top):  # type: ignore[no-untyped-def]
         for s in range(S):
             if base[s]:
                 ahead = tail[base[s] : base[s] + K]
-            taken[:] = 0
+            used[:] = 0
             for r in range(top):
                 best, chosen = FORBIDDEN // 2, -1
                 for j in range(K):
-                    if taken[j] < top:
-                        value = edges[s, j] + ahead[j, taken[j]]
+                    if used[j] < top:
+                        value = edges[s, j] + ahead[j, used[j]]
                         if value > best:
                             best, chosen = value, j
                 if chosen < 0:
                     break
-                score[t, s, r], after[t, s, r], rank[t, s, r] = best, base[s] + chosen, taken[chosen]
-                taken[chosen] += 1
+                score[t, s, r], after[t, s, r], rank[t, s, r] = best, base[s] + chosen, used[chosen]
+                used[chosen] += 1
     return score, after, rank

@@ -35,12 +35,12 @@ class Work:
         """How many of other threads find something to do."""
         return min(threads, self.number - 1)
 
-    def settled(self, following: Optional["Work"], threads: int) -> bool:
+    def wait(self, following: Optional["Work"], threads: int) -> bool:
         """Whether all is done, after a little patience: with other threads, and until they have begun with what follows."""
-        from ilpinfer.kernels.sharing import settle
+        from ilpinfer.kernels.atomics import wait
 
         share, others = (NO_SHARE, 0) if following is None else (following.share, following.helpers(threads))
-        return bool(settle(self.share, self.number, share, others))
+        return bool(wait(self.share, self.number, share, others))
 
     def stop(self) -> None:
         """Leave what was not begun."""

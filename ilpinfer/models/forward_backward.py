@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations import Trellis
-from formulations.automata.lattice import Lattice, entered
+from formulations.automata.lattice import Lattice, at_targets
 from formulations.dtypes import Floats, Integers
 from formulations.grid import all_nats
 
@@ -39,7 +39,7 @@ class Sums:
 
     def edges(self) -> Floats:
         """(T-1, S, K) probability of each edge into token t+1, γ_t(i, j) (eq. 12)."""
-        after = entered(self.node[1:] + self.beta[1:], self.pool.shape[2])
+        after = at_targets(self.node[1:] + self.beta[1:], self.pool.shape[2])
         total = self.alpha[:-1, :, None] + self.pool[self.step] + after - self.log_partition
         return np.exp(total)
 
@@ -63,7 +63,7 @@ def forward_backward(node: Floats, pool: Floats, step: Integers) -> Sums:
         alpha[t, skipped:] = np.logaddexp.reduce(left + ahead[step[t - 1]]).reshape(-1)
         alpha[t] += node[t]
     for t in range(T - 2, -1, -1):
-        after = pool[step[t]] + entered(node[t + 1] + beta[t + 1], K)
+        after = pool[step[t]] + at_targets(node[t + 1] + beta[t + 1], K)
         beta[t] = np.logaddexp.reduce(after, axis=1)
     return Sums(node, pool, step, alpha, beta, float(np.logaddexp.reduce(alpha[-1])))
 

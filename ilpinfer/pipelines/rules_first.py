@@ -150,8 +150,8 @@ class RulesFirst:
         at, fixed, K = settled.at, settled.fixed, len(self.model.labels)
         left = np.stack([self.token_rules.mask(settled.allowed[t]) for t in at.tolist()])
         node = np.where(left, snap(emissions), FORBIDDEN)
-        entered = settled.first & settled.before[at]
-        node[entered] = add(node[entered], self._transitions[fixed[at[entered] - 1]])
+        at_targets = settled.first & settled.before[at]
+        node[at_targets] = add(node[at_targets], self._transitions[fixed[at[at_targets] - 1]])
         left_again = settled.last & settled.after[at]
         node[left_again] = add(node[left_again], self._transitions.T[fixed[at[left_again] + 1]])
         here, there = at[:-1], at[1:]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from formulations.dtypes import Integers
 from formulations.grid import Grid
-from ilpinfer.proof.recursions import Followed, row_keys
+from ilpinfer.proof.stages import StagePass, row_keys
 
 
 @dataclass(frozen=True)
@@ -19,13 +19,13 @@ class Account:
 
     Parameters
     ----------
-    purse : the cost that is claimed to be the least
+    budget : the cost that is claimed to be the least
     unit : the greatest common divisor of all penalties
     floor : the least score that counts
     score : the score that is claimed to be the best at that cost
     """
 
-    purse: int
+    budget: int
     unit: int
     floor: int
     score: int
@@ -33,29 +33,29 @@ class Account:
     @property
     def limit(self) -> int:
         """Every such labelling has a value above this."""
-        better = self.score + 1 - self.purse
-        cheaper = self.floor - (self.purse - self.unit)
-        return (min(better, cheaper) if self.purse else better) - 1
+        better = self.score + 1 - self.budget
+        cheaper = self.floor - (self.budget - self.unit)
+        return (min(better, cheaper) if self.budget else better) - 1
 
     @property
     def largest(self) -> int:
         """No sum of its numbers is larger."""
-        return self.purse + self.unit + abs(self.floor) + abs(self.score) + 1
+        return self.budget + self.unit + abs(self.floor) + abs(self.score) + 1
 
-    def scaled(self, scale: int) -> "Account":
+    def scale_by(self, scale: int) -> "Account":
         """In units `scale` times as fine, where scores are multiples of `scale`."""
         score = (self.score + 1) * scale - 1
-        return Account(self.purse * scale, self.unit * scale, self.floor * scale, score)
+        return Account(self.budget * scale, self.unit * scale, self.floor * scale, score)
 
     def holds(self, value: Grid, spent: Integers) -> NDArray[np.bool_]:
         """Whether labellings of that value and cost are among those that must not be there."""
         score = value + spent
-        cheaper = (spent < self.purse) & (score >= self.floor)
-        return cheaper | ((spent <= self.purse) & (score > self.score))
+        cheaper = (spent < self.budget) & (score >= self.floor)
+        return cheaper | ((spent <= self.budget) & (score > self.score))
 
 
 @dataclass(frozen=True)
-class Spending(Followed):
+class ResourcePass(StagePass):
     """A pass whose prefixes differ by what they have spent too; of those that agree otherwise, none is kept that has
     spent as much as another one, for no better a score.
 
@@ -70,13 +70,13 @@ class Spending(Followed):
         """Whether a labelling that must not be there is not ruled out."""
         rows, value, spent = self.start(), np.zeros(1, np.int64), np.zeros(1, np.int64)
         for t in range(len(self.lattice.node)):
-            steps, rows, value = self.extended(t, rows, value)
-            spent = spent[steps.source] - steps.taken
-            kept = np.flatnonzero(spent <= self.account.purse)
-            kept = kept[_undominated(row_keys(rows[kept]), value[kept] + spent[kept], spent[kept])]
+            steps, rows, value = self.extend(t, rows, value)
+            spent = spent[steps.source] - steps.charge
+            kept = np.flatnonzero(spent <= self.account.budget)
+            kept = kept[_pareto(row_keys(rows[kept]), value[kept] + spent[kept], spent[kept])]
             rows, value, spent = rows[kept], value[kept], spent[kept]
         ends = self.ends(rows)
-        return bool(self.account.holds(value + ends + self.back, spent - ends).any())
+        return bool(self.account.holds(value + ends + self.constant, spent - ends).any())
 
     def ends(self, rows: Integers) -> Grid:
         """What machines take off after the last token."""
@@ -86,7 +86,7 @@ class Spending(Followed):
         return result
 
 
-def _undominated(key: Integers, score: Grid, spent: Integers) -> Integers:
+def _pareto(key: Integers, score: Grid, spent: Integers) -> Integers:
     """The places of prefixes that no other one with the same key beats in both score and what is spent."""
     order = np.lexsort((-score, spent, key))
     _, rank = np.unique(score, return_inverse=True)

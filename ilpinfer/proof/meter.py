@@ -2,11 +2,15 @@
 
 import time
 from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any
 
 MAX_STEPS = 1_000_000_000
 """Steps that the check of a solution may take where nothing else is said: about half a minute."""
 OVERHEAD = 2_000
 """Steps that a token of a pass costs, however few edges it has."""
+RULE = 200
+"""Steps to look at a rule for a leaf."""
 MOST_CELLS = 2**24
 """Numbers of an array that is made and dropped again."""
 MOST_STORED = 2**26
@@ -15,6 +19,14 @@ MOST_STORED = 2**26
 
 class Rejected(Exception):
     """A claim that does not hold, or a proof that does not prove it."""
+
+
+def whole_numbers(values: Any, end: int, what: str) -> tuple[int, ...]:
+    """The values, each of which must be a whole number from 0 and below `end`."""
+    for value in values:
+        if not isinstance(value, Integral) or isinstance(value, bool) or not 0 <= int(value) < end:
+            raise Rejected(f"{value!r} is not a {what} from 0 to {end - 1}")
+    return tuple(int(value) for value in values)
 
 
 @dataclass

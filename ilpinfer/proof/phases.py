@@ -15,9 +15,9 @@ from formulations.grid import is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Phases
 from ilpinfer.proof.accounts import Account
-from ilpinfer.proof.checker import LARGEST, check_tree, whole_numbers
-from ilpinfer.proof.meter import Meter, Rejected
-from ilpinfer.proof.recursions import Labelling
+from ilpinfer.proof.checker import check_tree
+from ilpinfer.proof.leaf import LARGEST
+from ilpinfer.proof.meter import Meter, Rejected, whole_numbers
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class PhasesClaim:
     cost: int
 
 
-class _Kept(GroundRule):
+class _CostRule(GroundRule):
     """A soft rule that does not go into the scores, so that what it costs is told apart from them."""
 
     @property
@@ -56,17 +56,17 @@ def cost_unit(rules: Iterable[GroundRule]) -> int:
     return math.gcd(*(rule.penalty or 0 for rule in rules)) or 1
 
 
-def weighted(problem: Problem, weight: int) -> Problem:
+def weighted_problem(problem: Problem, weight: int) -> Problem:
     """The problem in which a unit of cost takes `weight` grid units off the score; hard rules are folded."""
     problem = problem.fold(soft=False)
     unit = cost_unit(problem.rules)
-    rules = tuple(rule if rule.penalty is None else _kept(rule, weight, unit) for rule in problem.rules)
+    rules = tuple(rule if rule.penalty is None else _cost_rule(rule, weight, unit) for rule in problem.rules)
     return replace(problem, rules=rules)
 
 
-def _kept(rule: GroundRule, weight: int, unit: int) -> GroundRule:
+def _cost_rule(rule: GroundRule, weight: int, unit: int) -> GroundRule:
     penalty = (rule.penalty or 0) // unit * weight
-    return _Kept(rule.name, penalty, rule.binary, rule.components, rule.forced, rule.overruled)
+    return _CostRule(rule.name, penalty, rule.binary, rule.components, rule.forced, rule.overruled)
 
 
 def lowest_score(problem: Problem) -> int:
@@ -81,7 +81,7 @@ def check_phases(
     problem: Problem,
     phases: Phases,
     claim: PhasesClaim | None,
-    excluded: tuple[Labelling, ...],
+    excluded: tuple[tuple[int, ...], ...],
     meter: Meter,
 ) -> None:
     """Check that the claim's labelling is the best but for those excluded; None: that none keeps the hard rules.
@@ -103,7 +103,7 @@ def check_phases(
         raise Rejected("certificate: it holds no proof of the second phase")
 
 
-def _check_witness(hard: Problem, witness: Labelling, best: int) -> None:
+def _check_witness(hard: Problem, witness: tuple[int, ...], best: int) -> None:
     T, K = hard.shape
     if len(witness) != T:
         raise Rejected(f"witness: it has {len(witness)} labels; expected {T}")
@@ -113,17 +113,17 @@ def _check_witness(hard: Problem, witness: Labelling, best: int) -> None:
 
 
 def _check_second(
-    problem: Problem, phases: Phases, claim: PhasesClaim, excluded: tuple[Labelling, ...], meter: Meter
+    problem: Problem, phases: Phases, claim: PhasesClaim, excluded: tuple[tuple[int, ...], ...], meter: Meter
 ) -> None:
     (weight,) = whole_numbers([phases.weight], LARGEST, "weight")
     if not weight:
         raise Rejected("weight: it is 0; expected a whole number from 1")
     account = account_of(problem, claim, weight)
-    check_tree(weighted(problem, weight), phases.least, account.limit, excluded, meter, account)
+    check_tree(weighted_problem(problem, weight), phases.least, account.limit, excluded, meter, account)
 
 
 def account_of(problem: Problem, claim: PhasesClaim, weight: int) -> Account:
     """What the second phase has to rule out at a weight."""
     floor = lowest_score(problem) if claim.floor is None else claim.floor
-    purse = claim.cost // cost_unit(problem.rules) * weight
-    return Account(purse, weight, floor, claim.score)
+    budget = claim.cost // cost_unit(problem.rules) * weight
+    return Account(budget, weight, floor, claim.score)

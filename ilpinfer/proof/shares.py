@@ -17,8 +17,8 @@ from formulations.automata.lattice import Lattice, StepTable
 from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
 from formulations.problem.problem import GroundRule
+from ilpinfer.proof.edges import max_marginals
 from ilpinfer.proof.meter import Meter, Rejected
-from ilpinfer.proof.recursions import through
 
 LARGEST_SHARE = 2**56
 ROUNDS = 100
@@ -33,22 +33,22 @@ class Share:
 
     Parameters
     ----------
-    part : n tokens of F kinds
+    component : n tokens of F kinds
     given : (n, F) scores that the lattice has beside its own
     penalty : for a token that differs from the one before; None where that must not be
     """
 
-    part: Agreement
+    component: Agreement
     given: Integers
     penalty: int | None
 
     @property
     def table(self) -> StepTable:
         """What the lattice has beside its own scores."""
-        values = np.zeros((1 + len(self.given), 1, len(self.part.kind)), np.int64)
-        values[1:, 0] = self.given[:, self.part.kind]
-        index = np.zeros(self.part.length, np.int64)
-        index[self.part.tokens] = 1 + np.arange(len(self.given))
+        values = np.zeros((1 + len(self.given), 1, len(self.component.kind)), np.int64)
+        values[1:, 0] = self.given[:, self.component.kind]
+        index = np.zeros(self.component.length, np.int64)
+        index[self.component.tokens] = 1 + np.arange(len(self.given))
         return StepTable(values, index)
 
     @property
@@ -59,13 +59,13 @@ class Share:
 
     def kind(self, states: int) -> Integers:
         """(S,) the kind of each state."""
-        return self.part.kind[np.arange(states) % len(self.part.kind)]
+        return self.component.kind[np.arange(states) % len(self.component.kind)]
 
     def through(self, node: Grid) -> Grid:
         """(n, F) the best of the chain through each kind that a state of the token (T, S) still has."""
         kind = self.kind(node.shape[1])
         own = np.full(self.given.shape, FORBIDDEN)
-        for place, token in enumerate(self.part.tokens.tolist()):
+        for place, token in enumerate(self.component.tokens.tolist()):
             there = np.unique(kind[~is_forbidden(node[token])])
             own[place, there] = -self.given[place, there]
         past, future = own.copy(), np.zeros_like(own)
@@ -80,20 +80,22 @@ class Share:
         return np.asarray(np.maximum(values, add(np.array(values.max()), np.array(-self.penalty))))
 
 
-def read_share(rule: GroundRule, part: Any, rows: Any, scale: int) -> Share:
-    """What a part gives, checked; in units `scale` times as fine as the grid's.
+def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share:
+    """What a component gives, checked; in units `scale` times as fine as the grid's.
 
     Raises
     ------
     Rejected
-        for a part that is no list of tokens whose violations count singly, and for wrong numbers.
+        for a component that is no list of tokens whose violations count singly, and for wrong numbers.
     """
-    if not isinstance(part, Agreement) or (rule.binary and rule.penalty is not None):
+    if not isinstance(component, Agreement) or (rule.binary and rule.penalty is not None):
         raise Rejected(
             f"leaf: {rule.name!r} has shares, but is no list of tokens whose violations count singly"
         )
-    if len(rows) != len(part.tokens) or any(len(row) != part.kinds for row in rows):
-        raise Rejected(f"leaf: the shares of {rule.name!r} are not {len(part.tokens)} rows of {part.kinds}")
+    if len(rows) != len(component.tokens) or any(len(row) != component.kinds for row in rows):
+        raise Rejected(
+            f"leaf: the shares of {rule.name!r} are not {len(component.tokens)} rows of {component.kinds}"
+        )
     for value in (value for row in rows for value in row):
         if (
             not isinstance(value, Integral)
@@ -104,10 +106,10 @@ def read_share(rule: GroundRule, part: Any, rows: Any, scale: int) -> Share:
                 f"leaf: a share of {rule.name!r} is {value!r}, which is no whole number, or too large"
             )
     given = scale * np.array([[int(value) for value in row] for row in rows], np.int64)
-    return Share(part, given, None if rule.penalty is None else scale * rule.penalty)
+    return Share(component, given, None if rule.penalty is None else scale * rule.penalty)
 
 
-def dropped(lattice: Lattice, shares: Sequence[Share], limit: int, meter: Meter) -> tuple[Lattice, int]:
+def drop_states(lattice: Lattice, shares: Sequence[Share], limit: int, meter: Meter) -> tuple[Lattice, int]:
     """The lattice without the states through which nothing passes the limit, and what the lists add at most.
 
     Both repeat until no state is dropped any more, as each makes the bounds tighter.
@@ -119,7 +121,7 @@ def dropped(lattice: Lattice, shares: Sequence[Share], limit: int, meter: Meter)
     for _ in range(ROUNDS):
         meter.spend(2 * T * (edges + TOKEN) + places * (S + TOKEN))
         charged = Lattice(node, lattice.pool, lattice.step).plus(tables)
-        worth, lists = through(charged), 0
+        worth, lists = max_marginals(charged), 0
         best = int(worth[0].max())
         for share in shares:
             chain = share.through(node)
@@ -128,7 +130,7 @@ def dropped(lattice: Lattice, shares: Sequence[Share], limit: int, meter: Meter)
                 return Lattice(np.full_like(node, FORBIDDEN), lattice.pool, lattice.step), 0
             lists += most
             less = np.where(is_forbidden(chain), FORBIDDEN, chain - most)[:, share.kind(S)]
-            worth[share.part.tokens] = add(worth[share.part.tokens], less)
+            worth[share.component.tokens] = add(worth[share.component.tokens], less)
         if best + lists <= limit:
             return Lattice(np.full_like(node, FORBIDDEN), lattice.pool, lattice.step), 0
         lost = (add(worth, np.array(lists)) <= limit) & ~is_forbidden(node)

@@ -1,6 +1,7 @@
 """Simulated annealing over the runs of labellings (Kirkpatrick, Gelatt, Vecchi 1983), a modern baseline."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,25 +12,48 @@ from ilpinfer.core.result import Result, Task
 from ilpinfer.kernels import annealing as kernels
 from ilpinfer.kernels.evolution import VALUED
 from ilpinfer.kernels.warming import Stage
-from ilpinfer.search.parameters import Annealing, Evolution
-from ilpinfer.search.population import Population, example, searched
-from ilpinfer.search.starting import better_first
+from ilpinfer.search.best_first import better_first_labelling
+from ilpinfer.search.parameters import Parameters, within
+from ilpinfer.search.population import Individuals, Population, example, population_search
 
 _STEPS = 1000
 """Steps of a call where their number is limited, so that the temperature falls alike however fast they are."""
+
+
+@dataclass(frozen=True)
+class Annealing(Parameters):
+    """Of simulated annealing.
+
+    Parameters
+    ----------
+    start_temperature, end_temperature : nats; it falls by the same share each step
+    hard_weight : nats a hard violation
+    run_rate : how often a run or a border changes, rather than any short stretch
+    shift_rate : of these, how often it is a border that shifts
+    iterations : steps at most; 0 for as many as time allows
+    seed : of the random numbers
+    """
+
+    start_temperature: float = within(1.0, 1e-6, 1e6)
+    end_temperature: float = within(0.1, 1e-6, 1e6)
+    hard_weight: float = within(10.0, 0, 1e6)
+    run_rate: float = within(0.2, 0, 1)
+    shift_rate: float = within(0.6, 0, 1)
+    iterations: int = within(0, 0, 1e12)
+    seed: int = within(0, 0, 2**63 - 1)
 
 
 def annealing(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labelling that keeps the hard rules, of all that were passed through."""
     parameters = task.parameters or Annealing()
     assert isinstance(parameters, Annealing)
-    individuals = Evolution(population=1, offspring=1, seed=parameters.seed, iterations=parameters.iterations)
+    individuals = Individuals(iterations=parameters.iterations, seed=parameters.seed)
 
     def run(population: Population) -> str:
         population.begin()
         return f"{cool(population, parameters)} steps"
 
-    yield from searched(problem, task, name, (ANNEALING,), individuals, better_first, run)
+    yield from population_search(problem, task, name, (ANNEALING,), individuals, better_first_labelling, run)
 
 
 def cool(population: Population, parameters: Annealing) -> int:
@@ -69,7 +93,7 @@ def cool(population: Population, parameters: Annealing) -> int:
 
 
 def _example() -> None:
-    population = example(Evolution(population=1, offspring=1))
+    population = example(Individuals())
     population.begin()
     cool(population, Annealing(iterations=1))
 

@@ -1,25 +1,31 @@
 """Beam search over labels and rule states."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations import constraints as C
+from formulations.automata.machine import Machine
 from formulations.grid import FORBIDDEN, is_forbidden
-from formulations.problem.problem import Problem
+from formulations.problem.problem import GroundRule, Problem
+from formulations.programs.formulation import best_score
+from ilpinfer.core.certificate import BEAM_BOUND, VITERBI_BOUND
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Path
-from ilpinfer.exact.viterbi import completions
+from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.exact.viterbi import VITERBI, completions
 from ilpinfer.kernels import beam as kernels
 from ilpinfer.kernels.packed import chain_of, integers, pack, small
 from ilpinfer.kernels.warming import Stage, example_problem
+from ilpinfer.search.completeness import complete_search
 
 _WORK_PER_CALL = 500_000
+COMPLETE_BEAM = "the beam left out no prefix that could be better"
 
 
 @dataclass(frozen=True)
-class Beam:
+class Hypotheses:
     """What a search has found.
 
     Parameters
@@ -38,7 +44,7 @@ class Beam:
     blind: bool = False
 
 
-def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> Beam:
+def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> Hypotheses:
     """The best `width` prefixes at every token, violations seen so far included (Chang et al. 2007, section 7).
 
     A prefix that breaks a hard rule is dropped. Two prefixes with the same state of the lattice and the same rule states have
@@ -57,7 +63,7 @@ def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> 
     completion = completions(lattice)
     best = int(np.max(lattice.node[0] + completion[0]))
     if is_forbidden(best):
-        return Beam([], [], FORBIDDEN, FORBIDDEN)
+        return Hypotheses([], [], FORBIDDEN, FORBIDDEN)
     T, K = folded.shape
     state = kernels.Beam(
         integers(width),
@@ -70,7 +76,7 @@ def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> 
     stretch = max(1, _WORK_PER_CALL // (width * K * (len(packed.mark) + 1)))
     for first in range(0, T, stretch):
         if deadline.passed:
-            return Beam([], [], best, best)
+            return Hypotheses([], [], best, best)
         ends = first, min(first + stretch, T)
         kernels.advance(chain_of(lattice), completion, packed, state, copies, *ends)
     kernels.finish(packed, state)
@@ -80,12 +86,12 @@ def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> 
     bound = max([left_out, *(int(score[h]) for h in order[:1])])
     paths = [lattice.labels_of(_backtrack(nodes, parents, h)) for h in order]
     scores_found = [int(score[h]) for h in order]
-    blind = any(rule.unseen for rule in folded.rules)
+    blind = any(rule.machineless for rule in folded.rules)
     if blind:
         valued = [(folded.value(path).score, path) for path in paths]
         valued = sorted((v for v in valued if not is_forbidden(v[0])), key=lambda v: -v[0])
         paths, scores_found = [path for _, path in valued], [value for value, _ in valued]
-    return Beam(paths, scores_found, left_out, min(best, bound), blind)
+    return Hypotheses(paths, scores_found, left_out, min(best, bound), blind)
 
 
 def _backtrack(nodes: NDArray[np.int32], parents: NDArray[np.int32], h: int) -> Path:
@@ -95,6 +101,55 @@ def _backtrack(nodes: NDArray[np.int32], parents: NDArray[np.int32], h: int) -> 
         states[t] = nodes[t, h]
         h = parents[t, h]
     return states
+
+
+def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Result]:
+    """The final hypotheses of a beam search, as many as are wanted (Chang et al. 2007, section 7)."""
+    task.deadline.excuse(VITERBI.warm())
+    task.deadline.excuse(BEAM.warm())
+    width = max(task.width, task.top)
+    folded = problem.fold()
+    result = search(with_forced_rules(folded), width, task.deadline, copies=task.top)
+    late = [rule.name for rule in folded.rules if rule.machineless]
+    method = f"beam: width {width}" + (f", whole labellings only for {', '.join(late)}" if late else "")
+    bound, proof = result.bound, BEAM_BOUND
+    if any(rule.forced for rule in folded.rules):
+        bound, proof = best_score(folded.lattice), VITERBI_BOUND
+    apart = proof is BEAM_BOUND and not result.blind
+    before: list[tuple[int, ...]] = []
+    for path, score in zip(result.paths[: task.top], result.scores, strict=False):
+        own = proof
+        if apart and result.left_out <= score:
+            own = complete_search(problem, COMPLETE_BEAM, feasible=True, excluded=tuple(before))
+        yield Result(path, max(result.left_out, score) if apart else bound, method, own)
+        before.append(tuple(path.tolist()))
+    if not result.paths:
+        none_left = apart and is_forbidden(bound)
+        yield Result(
+            None,
+            bound,
+            method,
+            complete_search(problem, COMPLETE_BEAM, feasible=False) if none_left else proof,
+        )
+
+
+def with_forced_rules(problem: Problem) -> Problem:
+    """The problem as a search sees it that evaluates the rules marked "forced" on every prefix.
+
+    A hard rule drops each prefix that would break it if it ended there, although it might still come right; a soft
+    one charges what it would cost if it ended there (Stokman 2011, section 4.1).
+    """
+    rules = tuple(
+        _on_prefixes(r) if r.forced and (r.penalty is None or not r.binary) else r for r in problem.rules
+    )
+    return replace(problem, rules=rules)
+
+
+def _on_prefixes(rule: GroundRule) -> GroundRule:
+    machines = tuple(
+        Machine(m.steps, m.automaton.on_prefixes(keep=rule.penalty is None)) for m in rule.machines
+    )
+    return replace(rule, components=(*machines, *rule.machineless))
 
 
 BEAM = Stage("beam", "beam search", lambda: search(example_problem(C.at_most_runs("0", 1)), 2, Deadline()))

@@ -23,9 +23,9 @@ from ilpinfer.kernels.hashing import enter
 from ilpinfer.kernels.machines import joint_of
 from ilpinfer.kernels.packed import chain_of, integers, small
 from ilpinfer.kernels.warming import Stage, example_problem
-from ilpinfer.search.exhaustion import whole_search
+from ilpinfer.search.completeness import complete_search
 from ilpinfer.search.incumbents import Incumbents
-from ilpinfer.search.parameters import Discrepancy
+from ilpinfer.search.parameters import Parameters, one_of, within
 
 _LABELLINGS = 64
 """Room for labellings in a call."""
@@ -34,6 +34,33 @@ _LARGEST_MEMO = 2_000_000
 
 RUN_TIME = 0.8
 """Seconds that a search has where no limit is given (Stokman 2011, Table 6)."""
+
+
+@dataclass(frozen=True)
+class Discrepancy(Parameters):
+    """Of limited discrepancy search; the defaults are those of Stokman 2011, Table 6.
+
+    Parameters
+    ----------
+    variant : "published": prefixes are dropped whose score lies below a floor, α·T·m^i nats in round i, and a labelling
+        that is found raises it (section 4.2.2); "admissible": the same distance from the best score without the rules, and
+        prefixes are asked for what could still follow, so that nothing better is lost; "textbook": at most i choices that are
+        not the best one, and no floor (Harvey and Ginsberg 1995)
+    token_multiplier : α, nats a token
+    iteration_multiplier : m
+    branching, branching_increase : b, how many choices a prefix has in the first round, and δb, how many more in each
+    zero : "score": the floor is held against the score itself, as printed; "best": against its distance from the best
+        choice at each token, as the prose has it
+    keep_going : whether rounds go on to the deadline rather than to the first that finds anything
+    """
+
+    variant: str = one_of("published", "admissible", "textbook")
+    token_multiplier: float = within(-1.3, -math.inf, 0)
+    iteration_multiplier: float = within(1.5, 1, 1e6)
+    branching: int = within(3, 1, 1e6)
+    branching_increase: int = within(1, 0, 1e6)
+    zero: str = one_of("score", "best")
+    keep_going: bool = False
 
 
 def run_time(deadline: Deadline) -> Deadline:
@@ -57,13 +84,13 @@ def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Res
     if is_forbidden(search.best):
         yield Result(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
         return
-    exhausted = search.run()
+    complete = search.run()
     result = search.incumbents
     method = f"{name}: {parameters.variant}, {search.rounds} rounds, {search.nodes} nodes"
-    if exhausted:
+    if complete:
         words = "depth-first search to the end"
         yield result.best(
-            result.value, method, whole_search(problem, words, feasible=result.path is not None)
+            result.value, method, complete_search(problem, words, feasible=result.path is not None)
         )
     else:
         yield result.best(search.best, method)
@@ -100,7 +127,7 @@ class Search:
         self.best = int(np.max(lattice.node[0] + ahead[0]))
         self.completion = ahead if self.parameters.variant == "admissible" else np.zeros_like(ahead)
         self.incumbents = Incumbents(self.folded, self.task)
-        early, late = _parts(
+        early, late = _machines(
             self.folded, self.task.deadline, all_early=self.parameters.variant != "published"
         )
         self.joint = joint_of(pack_rule_machines(early, lattice), joint_symbols(lattice, early))
@@ -127,13 +154,13 @@ class Search:
             if cut is None:
                 return False
             known = self.incumbents.path is not None
-            if not cut and (free or (known and self.incumbents.value >= self._allowed())):
+            if not cut and (free or (known and self.incumbents.value >= self._round_floor())):
                 return not self.incumbents.blind
             if free or (known and not parameters.keep_going):
                 return False
         return False
 
-    def _allowed(self) -> int:
+    def _round_floor(self) -> int:
         """The floor of an admissible round; that of others proves nothing."""
         if self.parameters.variant != "admissible":
             return LIMIT * 4
@@ -232,7 +259,7 @@ class Search:
             stack.joint[at] = np.searchsorted(used, stack.joint[at])
 
 
-def _parts(
+def _machines(
     folded: Problem, deadline: Deadline, *, all_early: bool
 ) -> tuple[list[RuleMachine], list[RuleMachine]]:
     """The machines that are followed on prefixes, and those that are evaluated on whole labellings only.
@@ -248,8 +275,8 @@ def _parts(
             m.automaton.partial == "exact" or (rule.penalty is None and bool(m.automaton.partial))
             for m in rule.machines
         )
-        parts = [part for group in rule_machines(rule, r) for part in group]
-        (early if all_early or testable else late).extend(parts)
+        machines = [machine for group in rule_machines(rule, r) for machine in group]
+        (early if all_early or testable else late).extend(machines)
     return early, late
 
 

@@ -1,14 +1,65 @@
-"""The evolutionary algorithm of Stokman 2011, section 4.2.3, and the hybrid."""
+"""The evolutionary algorithm of Stokman 2011, section 4.2.3."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass
 
+from formulations.grid import LIMIT, UNITS_PER_NAT
 from formulations.problem.problem import Problem
-from ilpinfer.core.result import Result, Task
-from ilpinfer.search.discrepancy import limited_discrepancy
-from ilpinfer.search.parameters import Border, Discrepancy, Evolution
-from ilpinfer.search.population import Path, Population, searched
-from ilpinfer.search.starting import best_first
+from ilpinfer.core.deadline import STRETCH
+from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.kernels import evolution as kernels
+from ilpinfer.kernels.warming import Stage
+from ilpinfer.search.best_first import best_first_labelling
+from ilpinfer.search.parameters import Parameters, one_of, within
+from ilpinfer.search.population import Individuals, Population, example, population_search
+
+
+@dataclass(frozen=True)
+class Evolution(Parameters):
+    """Of the evolutionary algorithm; the defaults are those of Stokman 2011, Tables 5 and 6.
+
+    Parameters
+    ----------
+    population, offspring : μ and λ
+    mutation_rate : β, of each offspring
+    shift_rate : ω, how often a mutation shifts a border rather than gives a run another label
+    selection_pressure : s of the linear ranking (eq. 66), above 1 and up to 2
+    start_weight, weight_increase : γs and γδ, nats a hard violation, and more each generation (eq. 67)
+    parents : "uniform", drawn at random (Table 5), or "ranked" (the text)
+    shift : "backwards" as published, or "both" ways
+    start : what the first population is bred from: the "best-first" labelling as published, or "viterbi", the best one
+        under the rules on single tokens and steps
+    start_mutations : of that labelling, for each individual of the first population but one
+    iterations : generations at most; 0 for as many as time allows
+    seed : of the random numbers
+    """
+
+    population: int = within(30, 1, 100_000)
+    offspring: int = within(30, 1, 100_000)
+    mutation_rate: float = within(0.25, 0, 1)
+    shift_rate: float = within(0.9, 0, 1)
+    selection_pressure: float = within(1.5, 1, 2)
+    start_weight: float = within(2.0, 0, 1e6)
+    weight_increase: float = within(1.0, 0, 1e6)
+    parents: str = one_of("uniform", "ranked")
+    shift: str = one_of("backwards", "both")
+    start: str = one_of("best-first", "viterbi")
+    start_mutations: int = within(3, 0, 1e6)
+    iterations: int = within(0, 0, 1e12)
+    seed: int = within(0, 0, 2**63 - 1)
+
+    @property
+    def individuals(self) -> Individuals:
+        """How many there are, and how they change."""
+        ranked, both = self.parents == "ranked", self.shift == "both"
+        return Individuals(
+            self.population,
+            self.offspring,
+            self.start_mutations,
+            self.iterations,
+            self.seed,
+            kernels.Settings(self.mutation_rate, self.selection_pressure, self.shift_rate, ranked, both),
+        )
 
 
 def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
@@ -17,22 +68,49 @@ def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     assert isinstance(parameters, Evolution)
 
     def begin(folded: Problem, path: Path, task: Task) -> Path | None:
-        return best_first(folded, task.deadline) if parameters.start == "best-first" else path
+        return best_first_labelling(folded, task.deadline) if parameters.start == "best-first" else path
 
     def run(population: Population) -> str:
-        population.run()
-        return f"{population.generations} generations, {population.valued} labellings"
+        breed(population, parameters)
+        generations, valued = (int(population.counts[n]) for n in (kernels.GENERATION, kernels.VALUED))
+        return f"{generations} generations, {valued} labellings"
 
-    yield from searched(problem, task, name, (), parameters, begin, run)
+    yield from population_search(problem, task, name, (EVOLUTION,), parameters.individuals, begin, run)
 
 
-def hybrid(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """Discrepancy search for short sequences, the evolutionary algorithm for long ones, each with its usual parameters."""
-    border = task.parameters or Border()
-    assert isinstance(border, Border)
-    if problem.shape[0] <= border.border:
-        short = replace(task, parameters=Discrepancy(zero=border.zero))
-        yield from limited_discrepancy(problem, short, f"{name}: lds")
-    else:
-        long = replace(task, parameters=Evolution(seed=border.seed))
-        yield from evolutionary(problem, long, f"{name}: evolutionary")
+def breed(population: Population, parameters: Evolution) -> None:
+    """The first individuals, and generations until the iterations or the time are over."""
+    deadline, most = population.task.deadline, LIMIT // 4
+    weights = (parameters.start_weight, parameters.weight_increase)
+    units = kernels.Weights(*(min(most, round(weight * UNITS_PER_NAT)) for weight in weights))
+    population.begin()
+    last, speed = parameters.iterations or 2**62, 100.0
+    while population.counts[kernels.GENERATION] < last and not deadline.passed:
+        began, before = deadline.elapsed, population.counts.copy()
+        until = min(last, int(before[kernels.GENERATION]) + max(1, int(speed * STRETCH)))
+        code = kernels.evolve(
+            population.scores,
+            population.machines,
+            population.people,
+            population.places,
+            population.seed,
+            population.runs,
+            population.individuals.settings,
+            units,
+            population.records,
+            population.counts,
+            until,
+        )
+        done = population.counts - before
+        speed = max(1.0, done[kernels.GENERATION] / max(1e-6, deadline.elapsed - began))
+        population.take(began, int(before[kernels.VALUED]))
+        if code == kernels.FULL and not done[kernels.GENERATION]:
+            population.make_room()
+
+
+def _example() -> None:
+    parameters = Evolution(iterations=1)
+    breed(example(parameters.individuals), parameters)
+
+
+EVOLUTION = Stage("evolution", "the evolutionary algorithm", _example)

@@ -24,7 +24,7 @@ class Incumbents:
     improvements: list[Improvement] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.blind = any(rule.unseen for rule in self.folded.rules)
+        self.blind = any(rule.machineless for rule in self.folded.rules)
 
     @property
     def value(self) -> int:

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import constraints as C
-from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
+from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.problem import Problem
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import VITERBI_BOUND
-from ilpinfer.core.deadline import STRETCH, Deadline
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Path, Result, Task
 from ilpinfer.exact.guide import joint_symbols
 from ilpinfer.exact.rule_machines import RuleMachine, pack_rule_machines, rule_machines
@@ -23,17 +23,38 @@ from ilpinfer.kernels.runs import Runs
 from ilpinfer.kernels.warming import Stage, example_problem
 from ilpinfer.search.discrepancy import DISCREPANCY, run_time
 from ilpinfer.search.incumbents import Incumbents
-from ilpinfer.search.parameters import Evolution
 
 _LARGEST_MEMO = 4_000_000
+_SETTINGS = kernels.Settings(0.25, 1.5, 0.9, False, False)
 
 
-def searched(
+@dataclass(frozen=True)
+class Individuals:
+    """How many individuals there are, and how the first ones come to be.
+
+    Parameters
+    ----------
+    size, offspring : how many live, and places for as many others
+    mutations : of the first individual, for each of the others
+    iterations : at most; 0 for as many as time allows
+    seed : of the random numbers
+    settings : of mutations and selection
+    """
+
+    size: int = 1
+    offspring: int = 1
+    mutations: int = 0
+    iterations: int = 0
+    seed: int = 0
+    settings: kernels.Settings = _SETTINGS
+
+
+def population_search(
     problem: Problem,
     task: Task,
     name: str,
     stages: Iterable[Stage],
-    individuals: Evolution,
+    individuals: Individuals,
     begin: Callable[[Problem, Path, Task], Path | None],
     run: "Callable[[Population], str]",
 ) -> Iterator[Result]:
@@ -46,7 +67,7 @@ def searched(
     begin : the first of them, from the folded problem and Viterbi's labelling, which stands in for None
     run : the search; says how much it has done
     """
-    for stage in (VITERBI, DISCREPANCY, EVOLUTION, *stages):
+    for stage in (VITERBI, DISCREPANCY, POPULATION, *stages):
         task.deadline.excuse(stage.warm())
     folded = problem.fold()
     bound, path = viterbi(folded.lattice)
@@ -77,7 +98,6 @@ class Population:
     folded : local rules in its lattice
     start : label ids (T,) of the first individual
     bound : grid units; no labelling is worth more
-    generations, valued : done so far
 
     Raises
     ------
@@ -87,21 +107,19 @@ class Population:
 
     folded: Problem
     task: Task
-    parameters: Evolution
+    individuals: Individuals
     start: NDArray[np.int64]
     bound: int
-    generations: int = 0
-    valued: int = 0
     incumbents: Incumbents = field(init=False)
 
     def __post_init__(self) -> None:
-        lattice, p = self.folded.lattice, self.parameters
-        T, mu, lam = len(lattice.node), p.population, p.offspring
-        parts = self._parts()
+        lattice, p = self.folded.lattice, self.individuals
+        T, mu, lam = len(lattice.node), p.size, p.offspring
+        machines = self._machines_of_rules()
         self.incumbents = Incumbents(self.folded, self.task)
         chain = chain_of(lattice)
-        self.scores = chain._replace(pool=_last_added(chain.pool), step=_last_added(chain.step))
-        self.packed, self.symbols = pack_rule_machines(parts, lattice), joint_symbols(lattice, parts)
+        self.scores = chain._replace(pool=_never_empty(chain.pool), step=_never_empty(chain.step))
+        self.packed, self.symbols = pack_rule_machines(machines, lattice), joint_symbols(lattice, machines)
         self.memo = self._memo(1024 + 8 * T)
         N = mu + lam
         self.people = kernels.People(
@@ -110,21 +128,16 @@ class Population:
         self.places = kernels.Places(np.arange(mu), np.arange(mu, N))
         self.seed = np.array([p.seed], np.uint64)
         self.runs = Runs(self.folded.labels.joins, self.folded.labels.run_forms)
-        ranked, both = p.parents == "ranked", p.shift == "both"
-        self.settings = kernels.Settings(p.mutation_rate, p.selection_pressure, p.shift_rate, ranked, both)
-        most = LIMIT // 4
-        weights = (p.start_weight, p.weight_increase)
-        self.weights = kernels.Weights(*(min(most, round(x * UNITS_PER_NAT)) for x in weights))
         room = 64 + lam
         self.records = kernels.Records(integers(room), integers(room), small(room, T))
         self.counts = np.array([0, 0, 0, FORBIDDEN])
 
-    def _parts(self) -> list[RuleMachine]:
+    def _machines_of_rules(self) -> list[RuleMachine]:
         result: list[RuleMachine] = []
         for r, rule in enumerate(self.folded.rules):
             if self.task.deadline.passed:
                 raise OutOfTime
-            result += [part for group in rule_machines(rule, r) for part in group]
+            result += [machine for group in rule_machines(rule, r) for machine in group]
         return result
 
     def _memo(self, n: int) -> Memo:
@@ -136,40 +149,13 @@ class Population:
         """What the kernels read rules by."""
         return Joint(self.packed, self.symbols, self.memo)
 
-    def run(self) -> None:
-        """Generations until the iterations or the time are over."""
-        deadline = self.task.deadline
-        self.begin()
-        last, speed = self.parameters.iterations or 2**62, 100.0
-        while self.counts[kernels.GENERATION] < last and not deadline.passed:
-            began, before = deadline.elapsed, self.counts.copy()
-            until = min(last, int(before[kernels.GENERATION]) + max(1, int(speed * STRETCH)))
-            code = kernels.evolve(
-                self.scores,
-                self.machines,
-                self.people,
-                self.places,
-                self.seed,
-                self.runs,
-                self.settings,
-                self.weights,
-                self.records,
-                self.counts,
-                until,
-            )
-            done = self.counts - before
-            speed = max(1.0, done[kernels.GENERATION] / max(1e-6, deadline.elapsed - began))
-            self.take(began, int(before[kernels.VALUED]))
-            if code == kernels.FULL and not done[kernels.GENERATION]:
-                self.make_room()
-        self.generations, self.valued = (int(self.counts[n]) for n in (kernels.GENERATION, kernels.VALUED))
-
     def begin(self) -> None:
         """The first individuals; past the deadline only one, since there will be no others."""
-        mu = 1 if self.task.deadline.passed else self.parameters.population
+        p = self.individuals
+        mu = 1 if self.task.deadline.passed else p.size
         self.people[0][0] = self.start
-        begun = (self.parameters.start_mutations, self.seed, self.runs, self.settings, self.counts)
-        while not kernels.begin(self.scores, self.machines, self.people, mu, *begun):
+        more = p.mutations, self.seed, self.runs, p.settings, self.counts
+        while not kernels.begin(self.scores, self.machines, self.people, mu, *more):
             self.make_room()
         label, _, _, _, total, breaks = self.people
         kept = [n for n in range(mu) if not breaks[n]]
@@ -206,21 +192,21 @@ class Population:
         return int(self.memo.met[0]) + (lam + kernels.SPARE) * T <= n
 
 
-def _last_added(array: NDArray[np.int64]) -> NDArray[np.int64]:
+def _never_empty(array: NDArray[np.int64]) -> NDArray[np.int64]:
     """The array, which kernels may ask for a first entry even where there is a single token."""
     return array if len(array) else np.zeros((1, *array.shape[1:]), np.int64)
 
 
-def example(individuals: Evolution) -> Population:
+def example(individuals: Individuals) -> Population:
     """A population on the example problem."""
     problem = example_problem(C.at_most_runs("0", 1, penalty=1))
     return Population(problem, Task(Deadline()), individuals, np.zeros(3, np.int64), 0)
 
 
 def _example() -> None:
-    population = example(Evolution(iterations=1))
-    population.run()
+    population = example(Individuals())
+    population.begin()
     population.make_room()
 
 
-EVOLUTION = Stage("evolution", "the evolutionary algorithm", _example)
+POPULATION = Stage("population", "labellings that a search changes", _example)

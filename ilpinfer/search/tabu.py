@@ -1,6 +1,7 @@
 """Tabu search over the runs of labellings (Glover 1989), a modern baseline beside annealing."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,24 +12,51 @@ from ilpinfer.core.result import Result, Task
 from ilpinfer.kernels import tabu as kernels
 from ilpinfer.kernels.evolution import VALUED
 from ilpinfer.kernels.warming import Stage
-from ilpinfer.search.parameters import Evolution, Tabu
-from ilpinfer.search.population import Population, example, searched
-from ilpinfer.search.starting import better_first
+from ilpinfer.search.best_first import better_first_labelling
+from ilpinfer.search.parameters import Parameters, within
+from ilpinfer.search.population import Individuals, Population, example, population_search
+
+
+@dataclass(frozen=True)
+class Tabu(Parameters):
+    """Of tabu search.
+
+    Parameters
+    ----------
+    candidates : changes that a step chooses among, unless one of them makes the labelling better at once
+    tenure : steps for which a token may not have a label again that it has lost, and up to twice as many
+    patience : steps without a better labelling, after which the search goes on from the best one
+    kicks : random changes of that one first
+    hard_weight : nats a hard violation
+    refit_rate : how often a change forbids a token its label and refits those around it, rather than a run or a border;
+        never where scores look at two labels before
+    shift_rate : of the others, how often it is a border that shifts
+    iterations : steps at most; 0 for as many as time allows
+    seed : of the random numbers
+    """
+
+    candidates: int = within(100, 1, 1e6)
+    tenure: int = within(3, 1, 1e9)
+    patience: int = within(300, 1, 1e9)
+    kicks: int = within(3, 0, 1e6)
+    hard_weight: float = within(10.0, 0, 1e6)
+    refit_rate: float = within(0.9, 0, 1)
+    shift_rate: float = within(0.6, 0, 1)
+    iterations: int = within(0, 0, 1e12)
+    seed: int = within(0, 0, 2**63 - 1)
 
 
 def tabu(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labelling that keeps the hard rules, of all that were moved to."""
     parameters = task.parameters or Tabu()
     assert isinstance(parameters, Tabu)
-    individuals = Evolution(
-        population=2, offspring=2, start_mutations=0, seed=parameters.seed, iterations=parameters.iterations
-    )
+    individuals = Individuals(2, 2, iterations=parameters.iterations, seed=parameters.seed)
 
     def run(population: Population) -> str:
         population.begin()
         return f"{move(population, parameters)} steps"
 
-    yield from searched(problem, task, name, (TABU,), individuals, better_first, run)
+    yield from population_search(problem, task, name, (TABU,), individuals, better_first_labelling, run)
 
 
 def memory_of(population: Population, parameters: Tabu) -> kernels.Memory:
@@ -76,7 +104,7 @@ def move(population: Population, parameters: Tabu, memory: kernels.Memory | None
 
 
 def _example() -> None:
-    population = example(Evolution(population=2, offspring=2, start_mutations=0))
+    population = example(Individuals(2, 2))
     population.begin()
     move(population, Tabu(iterations=1))
 

@@ -264,12 +264,12 @@ def certificate_case(rng: random.Random) -> tuple[str, int, list[str]]:
         },
         {
             "certificate": replace(
-                solution.certificate, tree=replace(tree, followed=rng.choice(mutations.VALUES))
+                solution.certificate, tree=replace(tree, stages=rng.choice(mutations.VALUES))
             )
         },
         {
             "certificate": replace(
-                solution.certificate, tree=replace(tree, inside=rng.choice(mutations.VALUES))
+                solution.certificate, tree=replace(tree, product=rng.choice(mutations.VALUES))
             )
         },
         {"path": rng.choice((*mutations.VALUES, draw.integers(0, 3, 5)))},

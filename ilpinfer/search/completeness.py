@@ -4,7 +4,7 @@ from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import Certificate, Leaf, proof
 
 
-def whole_search(
+def complete_search(
     problem: Problem, source: str, *, feasible: bool, excluded: tuple[tuple[int, ...], ...] = ()
 ) -> Certificate:
     """Following every machine at the value found, as the search has; no more than a word where a rule has none.
@@ -17,8 +17,8 @@ def whole_search(
     excluded : label ids (T,) of the labellings before
     """
     rules = [(r, rule) for r, rule in enumerate(problem.rules) if not rule.folds]
-    if any(rule.unseen for _, rule in rules):
+    if any(rule.machineless for _, rule in rules):
         return Certificate("none", source)
     named = ((r, rule) for r, rule in rules if feasible or rule.penalty is None)
     machines = tuple((r, m) for r, rule in named for m in range(len(rule.machines)))
-    return proof(source, Leaf(followed=(machines,) if machines else ()), excluded)
+    return proof(source, Leaf(stages=(machines,) if machines else ()), excluded)

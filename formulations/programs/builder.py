@@ -15,7 +15,7 @@ from formulations.programs.rows import Columns, Rows
 
 
 @dataclass
-class Shared:
+class ProgramBuilder:
     """The program under construction, with its indicator columns by token and table.
 
     Parameters
@@ -67,7 +67,7 @@ class Shared:
             self._known[key] = column
         return self._known[key]
 
-    def weighted(self, steps: StepTable) -> tuple[Integers, Integers]:
+    def weighted_columns(self, steps: StepTable) -> tuple[Integers, Integers]:
         """Columns and weights whose sum is that of the steps."""
         filled: Booleans = np.array([table.any() for table in steps.values], bool)
         weight = [self._shared_weight(table) for table in steps.values]

@@ -1,22 +1,24 @@
-"""Labellings that searches start from."""
+"""The best choice for each token in turn, turning back at hard rules: a heuristic, and a start for others."""
+
+from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.problem import Problem
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Task
+from ilpinfer.core.result import Path, Result, Task
 from ilpinfer.exact.viterbi import completions
-from ilpinfer.search.discrepancy import RUN_TIME, Search
-from ilpinfer.search.parameters import Discrepancy
+from ilpinfer.kernels.evolution import VALUED
+from ilpinfer.search.discrepancy import RUN_TIME, Discrepancy, Search
+from ilpinfer.search.population import Individuals, Population, population_search
 
 _MOST_NODES = 200_000
 """Of the best-first labelling where no limit of time is set, so that it is the same on every machine."""
 
 
-def best_first(folded: Problem, deadline: Deadline) -> NDArray[np.int64] | None:
+def best_first_labelling(folded: Problem, deadline: Deadline) -> Path | None:
     """The first labelling of depth-first search that takes the best choice and turns back at hard rules; label ids (T,).
 
     None where a share of the time that is left does not suffice, or, without a limit, so many nodes.
@@ -35,14 +37,27 @@ def best_first(folded: Problem, deadline: Deadline) -> NDArray[np.int64] | None:
     return search.incumbents.path
 
 
-def better_first(folded: Problem, path: NDArray[np.int64], task: Task) -> NDArray[np.int64]:
+def better_first_labelling(folded: Problem, path: Path, task: Task) -> Path:
     """The better one of a labelling and the best-first one; label ids (T,)."""
-    first = best_first(folded, task.deadline)
+    first = best_first_labelling(folded, task.deadline)
     if first is None:
         return path
 
-    def worth(labelling: NDArray[np.int64]) -> tuple[bool, int]:
+    def worth(labelling: Path) -> tuple[bool, int]:
         value = folded.value(labelling)
         return value.feasible, value.model + value.features - value.penalty
 
     return max(path, first, key=worth)
+
+
+def best_first(problem: Problem, task: Task, name: str) -> Iterator[Result]:
+    """The first labelling of depth-first search that takes the best choice for each token and turns back at hard rules."""
+
+    def first(folded: Problem, path: Path, task: Task) -> Path | None:
+        return best_first_labelling(folded, task.deadline)
+
+    def run(population: Population) -> str:
+        population.begin()
+        return f"{population.counts[VALUED]} labellings"
+
+    yield from population_search(problem, task, name, (), Individuals(), first, run)

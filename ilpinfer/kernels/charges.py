@@ -8,19 +8,19 @@ from ilpinfer.kernels.tables import ARC, FINAL, WIDTH
 
 
 @subroutine
-def _charge(cost, m, mask, taken, count, total):  # type: ignore[no-untyped-def]
+def _charge(cost, m, mask, active, count, total):  # type: ignore[no-untyped-def]
     """Add what machine m costs, and the machine to those that are taken up; returns their number, and the total cost."""
     if cost == 0:
         return count, total
     if not mask[m]:
         mask[m] = 2
-        taken[count] = m
+        active[count] = m
         count += 1
     return count, min(total + cost, -FORBIDDEN)
 
 
 @subroutine
-def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-def]
+def charge_labelling(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-def]
     """Charge a labelling for the machines that are not taken up, and take up those that it breaks.
 
     Parameters
@@ -35,7 +35,7 @@ def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-
     """
     machines, K = handle.machines, handle.scores.edge.shape[1]
     begin, event, layout, final = machines.begin, machines.event, machines.layout, machines.final
-    taken, state, visited = room[0], room[1], room[2]
+    active, state, visited = room[0], room[1], room[2]
     before, touched, now, total = 0, 0, count, np.int64(0)
     for t in range(len(path)):
         c, j = classes[t], path[t]
@@ -50,16 +50,16 @@ def judge(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-
                 touched += 1
             arc = layout[m, ARC] + state[m] * layout[m, WIDTH] + event[e, 1]
             state[m] = machines.next_state[arc]
-            now, total = _charge(machines.cost[arc], m, mask, taken, now, total)
+            now, total = _charge(machines.cost[arc], m, mask, active, now, total)
         before = j + 1
     for owing in range(len(machines.owing)):
         m = np.int64(machines.owing[owing])
         if state[m] < 0 and not mask[m] & 1:
-            now, total = _charge(final[layout[m, FINAL]], m, mask, taken, now, total)
+            now, total = _charge(final[layout[m, FINAL]], m, mask, active, now, total)
     for v in range(touched):
         m = visited[v]
-        now, total = _charge(final[layout[m, FINAL] + state[m]], m, mask, taken, now, total)
+        now, total = _charge(final[layout[m, FINAL] + state[m]], m, mask, active, now, total)
         state[m] = -1
     for v in range(count, now):
-        mask[taken[v]] = 1
+        mask[active[v]] = 1
     return now, total

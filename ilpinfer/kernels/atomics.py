@@ -9,12 +9,12 @@ from numba.extending import intrinsic
 from ilpinfer.kernels.jit import kernel
 from ilpinfer.kernels.share import DONE, ENTERED
 
-PATIENCE = 20_000
+MOST_STALE = 20_000
 """Looks at a counter before a thread stops waiting for others: about a tenth of a millisecond."""
 
 
 @intrinsic
-def _added(context: Any, array: Any, place: Any, amount: Any) -> Any:
+def _atomic_add(context: Any, array: Any, place: Any, amount: Any) -> Any:
     """The number at a place of an array of int64, before the amount is added to it, all at once."""
 
     def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -30,20 +30,20 @@ def _added(context: Any, array: Any, place: Any, amount: Any) -> Any:
 @kernel
 def add(share, place, amount):  # type: ignore[no-untyped-def]
     """What a counter was before it grew by an amount; other threads may add to it at the same time."""
-    return _added(share, place, amount)  # type: ignore[call-arg]
+    return _atomic_add(share, place, amount)  # type: ignore[call-arg]
 
 
 @kernel
 def _reached(share, place, number):  # type: ignore[no-untyped-def]
     """Whether a counter comes to a number soon."""
-    looks = PATIENCE
+    looks = MOST_STALE
     while looks and add(share, place, 0) < number:
         looks -= 1
     return looks > 0
 
 
 @kernel
-def settle(share, number, following, others):  # type: ignore[no-untyped-def]
+def wait(share, number, following, others):  # type: ignore[no-untyped-def]
     """Wait a little until `number` pieces of work are done, and then until `others` have begun with the following share.
 
     A thread that has to take the interpreter's lock for that finds it free. Returns whether all work is done.

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
 
-class Wordless(tuple[str, ...]):
+class MissingTokens(tuple[str, ...]):
     """Empty texts in place of tokens, which know whether anything has looked at one."""
 
     seen: bool = False
@@ -18,14 +18,14 @@ class Wordless(tuple[str, ...]):
         return super().__iter__()
 
 
-def words_of(tokens: tuple[str, ...]) -> tuple[str, ...]:
+def guard_tokens(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """The tokens, or empty texts that know whether they are looked at where every token is empty."""
-    return tokens if any(tokens) else Wordless(tokens)
+    return tokens if any(tokens) else MissingTokens(tokens)
 
 
-def looked_at(words: tuple[str, ...]) -> bool:
+def was_read(words: tuple[str, ...]) -> bool:
     """Whether something has looked for a token where there is none, since this was asked last."""
-    if not isinstance(words, Wordless):
+    if not isinstance(words, MissingTokens):
         return False
     seen, words.seen = words.seen, False
     return seen

@@ -39,7 +39,7 @@ def test_nothing_near_a_repaired_labelling_is_better(method, problem):
     instance, cases = problem
     rules = [case.rule for case in cases]
     compiled = compile_problem(instance.trellis, rules)
-    assume(not any(rule.unseen for rule in compiled.rules))
+    assume(not any(rule.machineless for rule in compiled.rules))
     solution = ilpinfer.decode(instance.trellis, rules, method=method)
     expected, _ = oracles.best(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y))
     if expected is None:
@@ -59,7 +59,7 @@ def test_nothing_near_a_repaired_labelling_is_better(method, problem):
 def test_best_first_finds_a_labelling_that_keeps_the_hard_rules_if_there_is_one(problem, data):
     instance, cases = problem
     rules = [case.rule for case in cases]
-    assume(not any(rule.unseen for rule in compile_problem(instance.trellis, rules).rules))
+    assume(not any(rule.machineless for rule in compile_problem(instance.trellis, rules).rules))
     expected, _ = oracles.best(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y))
     solution = ilpinfer.decode(instance.trellis, rules, method="best-first")
     assert solution.has_labelling == (expected is not None)

@@ -9,13 +9,22 @@ from formulations.automata.lattice import Lattice
 from formulations.grid import UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import Leaf, MachineKey
-from ilpinfer.exact.mixtures import RELAXATION, Counted, Pool, Relaxed, fractional, relax, spliced, sums_of
+from ilpinfer.exact.mixtures import (
+    RELAXATION,
+    Pool,
+    Relaxed,
+    SumTerm,
+    fractional_row,
+    relax,
+    splice,
+    sums_of,
+)
 from ilpinfer.exact.progress import Progress
-from ilpinfer.exact.rows import Row, combined
+from ilpinfer.exact.rows import Row, combined_rows
 
 
 @dataclass
-class Counting:
+class SumRelaxation:
     """The relaxations of one problem and of its cases.
 
     Parameters
@@ -29,45 +38,46 @@ class Counting:
     among: frozenset[MachineKey]
     pool: Pool = field(default_factory=Pool)
 
-    def sums(self, problem: Problem) -> list[tuple[MachineKey, Counted]]:
+    def sums(self, problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
         """Those of a case, and the rows of its splits."""
         first = len(self.problem.rules)
-        return [(at, part) for at, part in sums_of(problem) if at in self.among or at[0] >= first]
+        return [(at, term) for at, term in sums_of(problem) if at in self.among or at[0] >= first]
 
     @cached_property
     def rows(self) -> list[Row]:
         """Combinations of sums with a divisor."""
-        return combined([part.total for _, part in self.sums(self.problem)], self.problem.shape)
+        return combined_rows([term.total for _, term in self.sums(self.problem)], self.problem.shape)
 
     def bound(self, problem: Problem, progress: Progress) -> Relaxed:
         """The relaxation of a case, whose bound and multipliers its progress takes; its sums are taken up."""
         progress.deadline.excuse(RELAXATION.warm())
         sums = self.sums(problem)
-        counted = [part for _, part in sums]
+        terms = [term for _, term in sums]
         lattice, value = progress.folded.lattice, progress.value
         enough = None if is_forbidden(value) else value
-        largest = spread(lattice) + 2 * sum(part.penalty or 0 for part in counted) / UNITS_PER_NAT
-        relaxed = relax(lattice, counted, largest, self.pool, progress.deadline, enough=enough)
-        for path in (*relaxed.paths, *spliced(relaxed, counted)):
-            progress.judge(path)
+        largest = spread(lattice) + 2 * sum(term.penalty or 0 for term in terms) / UNITS_PER_NAT
+        relaxed = relax(lattice, terms, largest, self.pool, progress.deadline, enough=enough)
+        for path in (*relaxed.paths, *splice(relaxed, terms)):
+            progress.evaluate(path)
         if is_forbidden(relaxed.bound):
             return relaxed
         multipliers = dict(zip((place for place, _ in sums), relaxed.multipliers, strict=True))
         progress.prove(
-            relaxed.bound, Leaf({place: price << 10 for place, price in multipliers.items() if price})
+            relaxed.bound,
+            Leaf({place: multiplier << 10 for place, multiplier in multipliers.items() if multiplier}),
         )
-        self.take_up(progress, multipliers)
+        self.activate(progress, multipliers)
         return relaxed
 
-    def take_up(self, progress: Progress, multipliers: dict[MachineKey, int]) -> None:
+    def activate(self, progress: Progress, multipliers: dict[MachineKey, int]) -> None:
         """Sums with a price are charged from now on."""
-        known = {part.component for part in progress.active}
+        known = {machine.component for machine in progress.active}
         folded = {number: r for r, number in enumerate(progress.numbers)}
-        for (number, p), price in multipliers.items():
-            if price and (number, p) not in known:
+        for (number, p), multiplier in multipliers.items():
+            if multiplier and (number, p) not in known:
                 progress.active = [*progress.active, *progress.machines([(folded[number], p)])]
         progress.multipliers |= {
-            part.key: multipliers[part.component] for part in progress.active if part.component in multipliers
+            m.key: multipliers[m.component] for m in progress.active if m.component in multipliers
         }
 
     def divided(self, relaxed: Relaxed) -> bool:
@@ -77,7 +87,7 @@ class Counting:
 
     def row(self, relaxed: Relaxed) -> tuple[Row, int] | None:
         """A row by which the mixture is fractional, and the whole number below."""
-        return fractional(relaxed, self.rows, self.problem.shape)
+        return fractional_row(relaxed, self.rows, self.problem.shape)
 
 
 def spread(lattice: Lattice) -> float:

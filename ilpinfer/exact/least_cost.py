@@ -12,7 +12,7 @@ from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Leaf, MachineKey
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Path
-from ilpinfer.exact.label_setting import follow
+from ilpinfer.exact.label_setting import label_setting
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round, place, rounds
 from ilpinfer.proof.phases import cost_unit, lowest_score
@@ -31,7 +31,7 @@ class Point:
 
 
 @dataclass
-class Cheapest:
+class LeastCost:
     """The search for one problem whose hard rules alone have been folded.
 
     Parameters
@@ -48,31 +48,31 @@ class Cheapest:
 
     def __post_init__(self) -> None:
         self.unit = cost_unit(self.problem.rules)
-        self.cheapest = self.point(self.best)
+        self.incumbent = self.point(self.best)
         self.cost_bound = 0
-        self.weighed = False
+        self.is_weighted = False
         self.weight = 1
-        self.taken: set[MachineKey] = set()
-        self.followed: set[MachineKey] = set()
+        self.components: set[MachineKey] = set()
+        self.stages: set[MachineKey] = set()
 
     def point(self, path: Path) -> Point:
         """Its score and cost."""
         value = self.problem.value(path)
         return Point(path, value.model + value.features, value.penalty // self.unit)
 
-    def keeps(self, score: int) -> bool:
+    def reaches_floor(self, score: int) -> bool:
         """Whether a score reaches the floor."""
         return self.floor is None or score >= self.floor
 
-    def weighted(self, weight: int) -> Problem:
+    def weighted_problem(self, weight: int) -> Problem:
         """The problem in which a unit of cost takes `weight` grid units off the score; what cannot be broken costs 1."""
 
-        def weighed(rule: GroundRule) -> GroundRule:
+        def is_weighted(rule: GroundRule) -> GroundRule:
             if rule.penalty is None:
                 return rule
             return replace(rule, penalty=rule.penalty // self.unit * weight if rule.most else 1)
 
-        rules = tuple(map(weighed, self.problem.rules))
+        rules = tuple(map(is_weighted, self.problem.rules))
         return replace(self.problem, rules=rules)
 
     def proof(self) -> tuple[Leaf, int]:
@@ -82,12 +82,14 @@ class Cheapest:
         """
         progress = Progress(self.problem, list(range(len(self.problem.rules))), self.deadline, fixed=True)
         rules = self.problem.rules
-        named = sorted({r for r, _ in self.taken | self.followed if rules[r].most})
+        named = sorted({r for r, _ in self.components | self.stages if rules[r].most})
         every = progress.machines((r, p) for r in named for p in range(len(rules[r].components)))
-        parts = [part for part in every if part.component in self.taken or part.key in self.followed]
-        inside, charged, others = place(parts, self.problem.lattice, None)
-        stage = tuple(part.key for part in (*charged, *others))
-        return Leaf({}, tuple(part.key for part in inside), (stage,) if stage else ()), self.weight
+        machines = [
+            machine for machine in every if machine.component in self.components or machine.key in self.stages
+        ]
+        inside, charged, others = place(machines, self.problem.lattice, None)
+        stage = tuple(machine.key for machine in (*charged, *others))
+        return Leaf({}, tuple(machine.key for machine in inside), (stage,) if stage else ()), self.weight
 
     def run(self, top: int) -> list[Path] | None:
         """The `top` cheapest labellings, of equal cost the best scores, equal ones by label ids; None if not closed."""
@@ -95,13 +97,13 @@ class Cheapest:
         high = self.probe(heaviest)
         if high is None:
             return None
-        weight = heaviest if self.keeps(high.score) else self.balance(high)
+        weight = heaviest if self.reaches_floor(high.score) else self.balance(high)
         if weight is None:
             return None
         self.weight = weight
-        if top == 1 and self.cheapest.cost <= self.cost_bound and self.weighed:
-            return [self.cheapest.path]
-        return self.closed(weight, top)
+        if top == 1 and self.incumbent.cost <= self.cost_bound and self.is_weighted:
+            return [self.incumbent.path]
+        return self.close(weight, top)
 
     def balance(self, high: Point) -> int | None:
         """A weight at which the best labelling just keeps the floor, or just does not."""
@@ -115,7 +117,7 @@ class Cheapest:
                 return None
             if result.score - weight * result.cost <= low.score - weight * low.cost:
                 break
-            low, high = (result, high) if self.keeps(result.score) else (low, result)
+            low, high = (result, high) if self.reaches_floor(result.score) else (low, result)
         return weight
 
     def _most(self) -> int:
@@ -123,18 +125,20 @@ class Cheapest:
 
     def probe(self, weight: int) -> Point | None:
         """The best labelling at a weight: none of its cost scores more, and its value bounds all costs."""
-        progress = Progress.of(self.weighted(weight), self.deadline)
-        ended = rounds(progress)
-        self.taken |= {part.component for part in progress.active} | self._folded_by(progress)
+        progress = Progress.of(self.weighted_problem(weight), self.deadline)
+        end = rounds(progress)
+        self.components |= {machine.component for machine in progress.active} | self._folded_components(
+            progress
+        )
         if isinstance(progress.tree, Leaf):
-            self.taken |= set(progress.tree.multipliers)
-            self.followed |= {key for keys in (progress.tree.inside, *progress.tree.followed) for key in keys}
-        if not ended.settled or not ended.paths:
+            self.components |= set(progress.tree.multipliers)
+            self.stages |= {key for keys in (progress.tree.product, *progress.tree.stages) for key in keys}
+        if not end.complete or not end.paths:
             return None
-        result = self.point(ended.paths[0])
-        before = self.cheapest
-        if self.keeps(result.score) and (result.cost, -result.score) <= (before.cost, -before.score):
-            self.cheapest, self.weighed = result, True
+        result = self.point(end.paths[0])
+        before = self.incumbent
+        if self.reaches_floor(result.score) and (result.cost, -result.score) <= (before.cost, -before.score):
+            self.incumbent, self.is_weighted = result, True
         value, floor = (
             result.score - weight * result.cost,
             lowest_score(self.problem) if self.floor is None else self.floor,
@@ -142,27 +146,27 @@ class Cheapest:
         self.cost_bound = max(self.cost_bound, -((value - floor) // weight))
         return result
 
-    def closed(self, weight: int, top: int) -> list[Path] | None:
+    def close(self, weight: int, top: int) -> list[Path] | None:
         """Label setting over everything that could cost less, or as little for a better score."""
-        problem, known = self.weighted(weight), self.cheapest
+        problem, known = self.weighted_problem(weight), self.incumbent
         progress = Progress(problem, list(range(len(problem.rules))), self.deadline, fixed=True)
         for path in (self.best, known.path):
-            progress.active += progress.machines(progress.fresh([path], progress.active))
+            progress.active += progress.machines(progress.new_components([path], progress.active))
         while True:
             result = self._cheapest_few(progress, weight, top)
             if result is None:
                 return None
-            fresh = progress.machines(progress.fresh(result, progress.active))
-            if fresh:
-                progress.active = [*progress.active, *fresh]
-            elif any(progress.unseen(path) for path in result):
+            new = progress.machines(progress.new_components(result, progress.active))
+            if new:
+                progress.active = [*progress.active, *new]
+            elif any(progress.machineless(path) for path in result):
                 return None
             else:
-                self.taken |= {part.component for part in progress.active}
+                self.components |= {machine.component for machine in progress.active}
                 return result
 
-    def _folded_by(self, progress: Progress) -> set[MachineKey]:
-        """The parts of the rules that went into the scores."""
+    def _folded_components(self, progress: Progress) -> set[MachineKey]:
+        """The components of the rules that went into the scores."""
         kept, rules = set(progress.numbers), self.problem.rules
         return {(r, p) for r in range(len(rules)) if r not in kept for p in range(len(rules[r].components))}
 
@@ -172,26 +176,26 @@ class Cheapest:
         relaxed = current.guide.solve(current.multipliers, self.deadline)
         if relaxed is None:
             return None
-        known: int | None = self.cheapest.cost if top == 1 else None
+        known: int | None = self.incumbent.cost if top == 1 else None
         for width in WIDTHS:
             for beam in (False, True):
-                purse = LIMIT if known is None else weight * known
+                budget = LIMIT if known is None else weight * known
                 lowest = lowest_score(self.problem) if self.floor is None else self.floor
-                result = follow(
+                result = label_setting(
                     current.guide,
                     current.multipliers,
                     relaxed,
                     current.machines,
                     self.deadline,
-                    floor=-LIMIT if known is None else lowest - purse,
+                    floor=-LIMIT if known is None else lowest - budget,
                     width=width // 8 if beam else width,
                     beam=beam,
                     copies=top,
-                    purse=purse,
+                    budget=budget,
                 )
-                pairs = zip(result.paths, result.values, result.spent, strict=True)
-                kept = [path for path, value, spent in pairs if self.keeps(value + spent)]
-                if result.whole and not beam:
+                pairs = zip(result.paths, result.values, result.costs, strict=True)
+                kept = [path for path, value, cost in pairs if self.reaches_floor(value + cost)]
+                if result.complete and not beam:
                     return kept[:top]
                 if self.deadline.passed:
                     return None

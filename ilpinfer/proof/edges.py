@@ -1,0 +1,60 @@
+"""The edges of a lattice, token by token: scores, targets, table values, and max-marginals."""
+
+import numpy as np
+
+from formulations.automata.lattice import Lattice, StepTable
+from formulations.dtypes import Integers
+from formulations.grid import FORBIDDEN, Grid, add
+from ilpinfer.proof.meter import Meter
+
+UNIQUE = 8
+"""Steps for each number of an array that is sorted."""
+
+
+def edges_into(lattice: Lattice, t: int) -> tuple[Grid, Integers]:
+    """Scores and targets (R, B) of the edges into token t: from the one state START, or from each state."""
+    _, S, B = lattice.pool.shape
+    target = np.arange(S)[None] if t == 0 else lattice.base[:, None] + np.arange(B)
+    score = lattice.node[t][target]
+    return (score if t == 0 else add(score, lattice.pool[lattice.step[t - 1]])), target
+
+
+def values_along(steps: StepTable, t: int, lattice: Lattice) -> Integers:
+    """A table's values (R, B) on the edges into token t; the label of a state is its number modulo K."""
+    _, S, K = lattice.pool.shape
+    table = steps.at(t)
+    before = np.zeros(1, np.int64) if t == 0 else 1 + np.arange(S) % K
+    label = np.arange(S if t == 0 else K) % K
+    return table[before[:, None] if len(table) > 1 else np.zeros_like(before)[:, None], label]
+
+
+def distinct_columns(columns: Integers) -> tuple[Integers, Integers]:
+    """The different columns of (M, N), and which of them each column is."""
+    result, which = np.unique(columns, axis=1, return_inverse=True)
+    return result, which.reshape(-1)
+
+
+def max_marginals(lattice: Lattice) -> Grid:
+    """(T, S) the best through each state."""
+    T, S = lattice.node.shape
+    K = lattice.pool.shape[2]
+    target = lattice.base[:, None] + np.arange(K)
+    reach, ahead = np.empty((T, S), np.int64), np.zeros((T, S), np.int64)
+    reach[0] = lattice.node[0]
+    for t in range(1, T):
+        arrived = np.full(S, FORBIDDEN)
+        np.maximum.at(arrived, target, add(reach[t - 1][:, None], lattice.pool[lattice.step[t - 1]]))
+        reach[t] = add(arrived, lattice.node[t])
+        constant = T - 1 - t
+        after = add(lattice.node[constant + 1], ahead[constant + 1])[target]
+        ahead[constant] = add(lattice.pool[lattice.step[constant]], after).max(axis=1)
+    return add(reach, ahead)
+
+
+def prune_states(lattice: Lattice, limit: int, meter: Meter) -> Lattice:
+    """The lattice without the states through which no labelling passes the limit, rules apart (max-marginals)."""
+    edges = lattice.states * lattice.pool.shape[2]
+    meter.spend((UNIQUE + 1) * len(lattice.step) * edges, 2 * len(lattice.node))
+    meter.keep(2 * lattice.node.size)
+    node = np.where(max_marginals(lattice) <= limit, FORBIDDEN, lattice.node)
+    return Lattice(node, lattice.pool, lattice.step)

@@ -1,0 +1,186 @@
+"""The check of a leaf: backward and forward passes over the lattice, in whole numbers."""
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from formulations.automata.lattice import Lattice, StepTable
+from formulations.grid import FORBIDDEN, Grid, add, is_forbidden, nats
+from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.core.certificate import Leaf, MachineKey
+from ilpinfer.proof.accounts import Account, ResourcePass
+from ilpinfer.proof.edges import prune_states
+from ilpinfer.proof.meter import RULE, Meter, Rejected
+from ilpinfer.proof.multipliers import (
+    FINE,
+    Multiplier,
+    charge_of,
+    charges,
+    check_account,
+    constants,
+    first_machine,
+    is_shared,
+    key_of,
+    largest,
+    read_multiplier,
+)
+from ilpinfer.proof.product import Product, completions, layers
+from ilpinfer.proof.readers import potentials, reader_of
+from ilpinfer.proof.shares import Share, drop_states, read_share
+from ilpinfer.proof.stages import LARGEST_KEY, Graph, StagePass, trie
+
+LARGEST = 2**57
+"""All numbers of a leaf taken together stay below: no sum of four such totals overflows, or looks forbidden."""
+
+
+def check_leaf(
+    problem: Problem,
+    leaf: Leaf,
+    claim: int,
+    excluded: tuple[tuple[int, ...], ...],
+    meter: Meter,
+    account: Account | None,
+) -> None:
+    rules = problem.rules
+    inside, *stages = _machines(rules, [leaf.product, *leaf.stages])
+    multipliers = [read_multiplier(rules, key, value) for key, value in dict(leaf.multipliers).items()]
+    for rule, machine in inside:
+        if is_shared(rules[rule]):
+            raise Rejected(
+                f"leaf: {rules[rule].name!r} counts once for several machines, so none can be inside"
+            )
+        if any(multiplier.machine == (rule, machine) for multiplier in multipliers):
+            raise Rejected(f"leaf: {rules[rule].name!r} has a multiplier, and is inside too")
+    if any(multiplier.constant is None for multiplier in multipliers):
+        return
+    scale = 1 if all(multiplier.value % FINE == 0 for multiplier in multipliers) else FINE
+    meter.spend(RULE * len(rules))
+    meter.spend(sum(len(rule.components) for rule in rules if rule.folds) * problem.lattice.node.size)
+    lattice = problem.fold().lattice
+    _check_size(lattice, rules, multipliers, {key for keys in (inside, *stages) for key in keys}, scale)
+    if account is not None and account.largest * scale > LARGEST:
+        raise Rejected(
+            f"leaf: its account adds up to more than the {LARGEST} that are checked without overflow"
+        )
+    limit = (claim + 1) * scale - 1
+    lattice = Lattice(_scale(lattice.node, scale), _scale(lattice.pool, scale), lattice.step)
+    lattice = prune_states(lattice, limit, meter)
+    given, lists = list[StepTable](), 0
+    for stage in leaf.shares:
+        shares = _shares(rules, stage, {*inside, *chain(*stages)}, scale, account)
+        _check_sum(lattice, shares)
+        lattice, lists = drop_states(lattice, shares, limit, meter)
+        given = [share.table for share in shares]
+    limit -= lists
+    charged = lattice.plus([*charges(multipliers, scale), *given])
+    product, final = layers([reader_of(rules, key, scale) for key in inside], lattice, meter)
+    left: Product | Graph = Product(charged, product, completions(charged, product, final, meter))
+    nothing, tree = trie((), problem.shape[1], meter), trie(excluded, problem.shape[1], meter)
+    stages = stages or ([[]] if excluded or account else [])
+    for number, keys in enumerate(stages):
+        if _bound(left, multipliers, scale) <= limit:
+            return
+        readers = [reader_of(rules, key, scale) for key in keys]
+        worths = [charge_of(multipliers, key, scale) for key in keys]
+        multipliers = [multiplier for multiplier in multipliers if multiplier.machine not in keys]
+        stage_pass = StagePass(
+            left,
+            lattice,
+            readers,
+            worths,
+            [potentials(r, lattice, worth, meter) for r, worth in zip(readers, worths, strict=True)],
+            constants(multipliers, scale),
+            limit,
+            nothing if number else tree,
+            meter,
+        )
+        if account is not None and number == len(stages) - 1:
+            check_account(rules, multipliers)
+            if ResourcePass(**vars(stage_pass), account=account.scale_by(scale)).remains():
+                raise Rejected(
+                    "leaf: labellings that cost less, or score more at that cost, are not ruled out"
+                )
+            return
+        left = stage_pass.graph()
+    bound = _bound(left, multipliers, scale)
+    if bound > limit and not is_forbidden(bound):
+        raise Rejected(
+            f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats((bound + lists) // scale)!r} are not ruled out"
+        )
+
+
+def _shares(
+    rules: Sequence[GroundRule], stage: Any, machines: set[MachineKey], scale: int, account: Account | None
+) -> list[Share]:
+    """What lists of tokens give to the lattice, where their machines are not followed as well."""
+    result = []
+    for key, rows in dict(stage).items():
+        rule, place = key_of(rules, key, "components")
+        if (rule, first_machine(rules[rule], place)) in machines:
+            raise Rejected(f"leaf: {rules[rule].name!r} has shares, and its machine is named too")
+        if account is not None:
+            raise Rejected(f"leaf: {rules[rule].name!r} has shares, where account is kept")
+        result.append(read_share(rules[rule], rules[rule].components[place], rows, scale))
+    return result
+
+
+def _check_sum(lattice: Lattice, shares: Sequence[Share]) -> None:
+    """Refuse shares that 64 bits might not hold, beside the scores."""
+    total = len(lattice.node) * sum(largest(x) for x in (lattice.node, lattice.pool))
+    total += sum(share.largest for share in shares)
+    if total > LARGEST:
+        raise Rejected(
+            f"leaf: its shares may add up to {total}, more than the {LARGEST} that are checked without overflow"
+        )
+
+
+def _bound(left: Product | Graph, multipliers: list[Multiplier], scale: int) -> int:
+    """On every labelling that is left, fine units."""
+    return int(add(left.ahead(0)[0], np.array(constants(multipliers, scale))))
+
+
+def _machines(rules: Sequence[GroundRule], stages: Sequence[Any]) -> list[list[MachineKey]]:
+    """The machines of each stage, each of which is named once, and together with those that it pays with."""
+    result = [[key_of(rules, key, "machines") for key in stage] for stage in stages]
+    stage_of: dict[Any, int] = {}
+    for number, stage in enumerate(result):
+        for key in stage:
+            if key in stage_of:
+                raise Rejected(f"leaf: machine {key!r} is named twice")
+            stage_of[key] = number
+            rule = key[0]
+            if is_shared(rules[rule]) and stage_of.setdefault(("paid", rule), number) != number:
+                raise Rejected(
+                    f"leaf: {rules[rule].name!r} counts once for several machines, but they follow apart"
+                )
+    return result
+
+
+def _check_size(
+    lattice: Lattice,
+    rules: Sequence[GroundRule],
+    multipliers: list[Multiplier],
+    machines: set[MachineKey],
+    scale: int,
+) -> None:
+    """Refuse numbers that 64 bits might not hold, by adding up their sizes in Python's own."""
+    T = len(lattice.node)
+    total = scale * T * sum(largest(x) for x in (lattice.node, lattice.pool))
+    total += sum(scale * (rules[r].penalty or 0) * rules[r].machines[m].most for r, m in machines)
+    if any(scale * (rules[r].penalty or 0) > LARGEST_KEY for r, _ in machines):
+        raise Rejected("leaf: a penalty is larger than what can be checked without overflow")
+    for multiplier in multipliers:
+        size = abs(multiplier.value) * T * largest(multiplier.component.steps.values) + abs(
+            multiplier.constant or 0
+        )
+        total += size * scale // FINE
+    if total > LARGEST:
+        raise Rejected(
+            f"leaf: its numbers may add up to {total}, more than the {LARGEST} that are checked without overflow"
+        )
+
+
+def _scale(values: Grid, scale: int) -> Grid:
+    return np.where(is_forbidden(values), FORBIDDEN, np.where(is_forbidden(values), 0, values) * scale)

@@ -1,0 +1,141 @@
+"""The rules that a leaf names, and its multipliers on sums."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from formulations.automata.lattice import StepTable
+from formulations.automata.sums import Sum
+from formulations.grid import Grid, is_forbidden
+from formulations.problem.problem import GroundRule
+from ilpinfer.core.certificate import MachineKey
+from ilpinfer.proof.meter import Rejected, whole_numbers
+
+FINE = 2**10
+"""Units of multipliers in a grid unit."""
+
+
+@dataclass(frozen=True)
+class Multiplier:
+    """A sum whose violations are priced.
+
+    Parameters
+    ----------
+    rule : its place
+    component : the sum
+    machine : its place among the machines named by a leaf, if it has one
+    value : fine units that a unit of weight is charged
+    constant : fine units that are given back at most, violations paid; None where no labelling keeps a hard rule
+    """
+
+    rule: int
+    component: Sum
+    machine: MachineKey | None
+    value: int
+    constant: int | None
+
+
+def first_machine(rule: GroundRule, component: int) -> int:
+    """The place of a component's first machine among the rule's."""
+    return sum(len(before.machines or ()) for before in rule.components[:component])
+
+
+def is_shared(rule: GroundRule) -> bool:
+    """Whether it counts once for several machines."""
+    return counts_once(rule) and len(rule.machines) > 1
+
+
+def counts_once(rule: GroundRule) -> bool:
+    """Whether a second violation costs no more; of a hard rule none is ever paid for."""
+    return rule.binary and rule.penalty is not None
+
+
+def key_of(rules: Sequence[GroundRule], key: Any, what: str) -> MachineKey:
+    """The key of a rule's component or machine, which must exist."""
+    if not isinstance(key, tuple) or len(key) != 2:
+        raise Rejected(f"leaf: {key!r} is not a pair of a rule and one of its {what}")
+    (rule,) = whole_numbers(key[:1], len(rules), "rule")
+    if rules[rule].folds:
+        raise Rejected(f"leaf: {rules[rule].name!r} has folded into the scores, and has no {what} left")
+    (place,) = whole_numbers(
+        key[1:], len(getattr(rules[rule], what)), f"place among the {what} of {rules[rule].name!r}"
+    )
+    return rule, place
+
+
+def read_multiplier(rules: Sequence[GroundRule], key: Any, value: Any) -> Multiplier:
+    """A multiplier that is charged; of a rule that costs nothing, none is."""
+    rule, place = key_of(rules, key, "components")
+    ground, component = rules[rule], rules[rule].components[place]
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise Rejected(f"leaf: the multiplier of {ground.name!r} is {value!r}, which is no whole number")
+    if not isinstance(component, Sum) or counts_once(ground):
+        raise Rejected(f"leaf: {ground.name!r} has a multiplier, but is no sum whose violations count singly")
+    value = int(value) if ground.penalty != 0 else 0
+    if (value > 0 and component.high is None) or (value < 0 and component.low is None):
+        raise Rejected(
+            f"leaf: the multiplier of {ground.name!r} is {value}: the wrong sign, as that side is open"
+        )
+    if ground.penalty is not None and abs(value) > FINE * ground.penalty:
+        raise Rejected(f"leaf: the multiplier of {ground.name!r} is {value}, more than the penalty")
+    machine = rule, first_machine(ground, place)
+    return Multiplier(
+        rule,
+        component,
+        machine if component.machines else None,
+        value,
+        _constant(component, value, ground.penalty),
+    )
+
+
+def _constant(component: Sum, value: int, penalty: int | None) -> int | None:
+    """The largest of each · N less what N costs, over all sums N: as it is concave, one at a side or an end."""
+    low, high = component.reach
+    sums = {
+        low,
+        high,
+        *(side for side in (component.low, component.high) if side is not None and low <= side <= high),
+    }
+    kept = [total for total in sums if penalty is not None or not component.away(total)]
+    return max(
+        (value * total - FINE * (penalty or 0) * component.away(total) for total in kept), default=None
+    )
+
+
+def largest(values: Grid) -> int:
+    return int(np.where(is_forbidden(values), 0, np.abs(values)).max(initial=0))
+
+
+def charges(multipliers: list[Multiplier], scale: int) -> list[StepTable]:
+    return [
+        StepTable(
+            -(multiplier.value * scale // FINE) * multiplier.component.steps.values,
+            multiplier.component.steps.index,
+        )
+        for multiplier in multipliers
+    ]
+
+
+def constants(multipliers: list[Multiplier], scale: int) -> int:
+    return sum(multiplier.constant or 0 for multiplier in multipliers) * scale // FINE
+
+
+def charge_of(multipliers: list[Multiplier], key: MachineKey, scale: int) -> tuple[StepTable, int] | None:
+    result = [
+        (multiplier.component.steps, multiplier.value * scale // FINE)
+        for multiplier in multipliers
+        if multiplier.machine == key
+    ]
+    return result[0] if result else None
+
+
+def check_account(rules: Sequence[GroundRule], multipliers: list[Multiplier]) -> None:
+    """Refuse a price that is charged but not spent, as what is spent would be too little to tell the score from."""
+    for multiplier in multipliers:
+        if rules[multiplier.rule].penalty is not None:
+            raise Rejected(
+                f"leaf: {rules[multiplier.rule].name!r} has a multiplier, but does not follow where account is kept"
+            )

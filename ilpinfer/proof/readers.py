@@ -1,0 +1,69 @@
+"""Machines as a check reads them: with what their violations cost as scores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from formulations.automata.lattice import Lattice, StepTable
+from formulations.dtypes import Integers
+from formulations.grid import FORBIDDEN, Grid, add
+from formulations.problem.problem import GroundRule
+from ilpinfer.proof.edges import values_along
+from ilpinfer.proof.meter import Meter
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A machine with what its violations cost, as scores.
+
+    Parameters
+    ----------
+    steps : the symbol of each step
+    after, gain : (Q, C) next state and score of a state and a symbol
+    final : (Q,) score after the last token
+    shared : the rule, where it counts once for several machines, which then pay together
+    """
+
+    steps: StepTable
+    after: Integers
+    gain: Grid
+    final: Grid
+    shared: int | None
+
+
+def reader_of(rules: Sequence[GroundRule], key: tuple[int, int], scale: int) -> Reader:
+    """A machine whose violations are priced; where they count once, it remembers that it has paid."""
+    rule, machine = rules[key[0]], rules[key[0]].machines[key[1]]
+    if rule.penalty is None:
+        gain, final = (np.where(x > 0, FORBIDDEN, 0) for x in (machine.emits, machine.final))
+        return Reader(machine.steps, machine.next_state, gain, final, None)
+    cost = -rule.penalty * scale
+    if not rule.binary:
+        return Reader(machine.steps, machine.next_state, cost * machine.emits, cost * machine.final, None)
+    gain, final = cost * np.minimum(machine.emits, 1), cost * np.minimum(machine.final, 1)
+    if len(rule.machines) > 1:
+        return Reader(machine.steps, machine.next_state, gain, final, key[0])
+    paid = machine.next_state + machine.states
+    after = np.concatenate([np.where(machine.emits > 0, paid, machine.next_state), paid])
+    return Reader(
+        machine.steps, after, np.concatenate([gain, 0 * gain]), np.concatenate([final, 0 * final]), None
+    )
+
+
+def potentials(
+    reader: Reader, lattice: Lattice, worth: tuple[StepTable, int] | None, meter: Meter
+) -> list[Grid]:
+    """For t = 0 to T, (Q,): the best that a machine's scores, and what its sum is charged, can add up to from there."""
+    if reader.shared is not None:
+        return [0 * reader.final] * (len(lattice.node) + 1)
+    best = [reader.final]
+    for t in range(len(lattice.node) - 1, -1, -1):
+        meter.spend(lattice.states * lattice.pool.shape[2] + reader.gain.size)
+        meter.keep(len(reader.gain))
+        symbol = values_along(reader.steps, t, lattice)
+        weight = worth[1] * values_along(worth[0], t, lattice) if worth else 0
+        most = np.full(reader.gain.shape[1], FORBIDDEN)
+        np.maximum.at(most, symbol, np.broadcast_to(weight, symbol.shape))
+        best.append(add(most, reader.gain, best[-1][reader.after]).max(axis=1))
+    return best[::-1]

@@ -1,0 +1,38 @@
+"""Discrepancy search for short sequences, and the evolutionary algorithm for long ones (Stokman 2011, section 4.2)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from formulations.problem.problem import Problem
+from ilpinfer.core.result import Result, Task
+from ilpinfer.search.discrepancy import Discrepancy, limited_discrepancy
+from ilpinfer.search.evolution import Evolution, evolutionary
+from ilpinfer.search.parameters import Parameters, one_of, within
+
+
+@dataclass(frozen=True)
+class Border(Parameters):
+    """Of the hybrid (Stokman 2011, Table 6).
+
+    Parameters
+    ----------
+    border : tokens up to which discrepancy search is used, and the evolutionary algorithm beyond
+    zero : of discrepancy search
+    seed : of the random numbers
+    """
+
+    border: int = within(60, 0, 1e9)
+    zero: str = one_of("score", "best")
+    seed: int = within(0, 0, 2**63 - 1)
+
+
+def hybrid(problem: Problem, task: Task, name: str) -> Iterator[Result]:
+    """Discrepancy search up to a number of tokens, else the evolutionary algorithm, each with its usual parameters."""
+    border = task.parameters or Border()
+    assert isinstance(border, Border)
+    if problem.shape[0] <= border.border:
+        short = replace(task, parameters=Discrepancy(zero=border.zero))
+        yield from limited_discrepancy(problem, short, f"{name}: lds")
+    else:
+        long = replace(task, parameters=Evolution(seed=border.seed))
+        yield from evolutionary(problem, long, f"{name}: evolutionary")

@@ -1,0 +1,57 @@
+"""Viterbi as a heuristic: the rules ignored, or those on single tokens and steps in the scores."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from formulations.grid import LIMIT
+from formulations.problem.problem import Problem
+from ilpinfer.core.certificate import FOLDED_BOUND, VITERBI_BOUND, Certificate
+from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.exact.viterbi import LISTS, VITERBI, best_paths
+
+
+def plain_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Result]:
+    """The best labellings, the rules ignored; their scores bound those of all labellings that follow."""
+    yield from _best_of_lattice(problem, problem, task, name, VITERBI_BOUND)
+
+
+def constrained_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Result]:
+    """The best labellings of the trellis with all local rules in its scores, the other rules ignored.
+
+    Clamped tokens, forbidden labels and forbidden steps, thus sub-paths too, leave the rest of the labelling exact
+    (Fersini et al. 2014, eq. 10; Liao et al. 2009, section 3.2).
+    """
+    yield from _best_of_lattice(problem, problem.fold(), task, name, FOLDED_BOUND)
+
+
+def _best_of_lattice(
+    problem: Problem, relaxed: Problem, task: Task, name: str, reason: Certificate
+) -> Iterator[Result]:
+    """The best labellings by the scores alone of the problem, or of the problem folded."""
+    task.deadline.excuse((LISTS if task.top > 1 else VITERBI).warm())
+    result = best_paths(relaxed.lattice, task.top)
+    for (_, path), (bound, proof) in zip(result, _bounds(problem, result, reason), strict=True):
+        broken = len(relaxed.breaks(path))
+        yield Result(path, bound, f"{name}: {broken} rules broken" if broken else name, proof)
+    if len(result) < task.top:
+        yield Result(None, float("-inf"), f"{name}: no labelling is possible", reason)
+
+
+def _bounds(
+    problem: Problem, result: list[tuple[int, Path]], proof: Certificate
+) -> list[tuple[int, Certificate]]:
+    """A bound for each of the best labellings of a relaxation, grid units, with its proof.
+
+    Those before one are excluded where none of them is worse than it under the rules; else its bound is the first one's.
+    """
+    excluded: list[tuple[int, ...]] = []
+    bounds, lowest = [], LIMIT
+    for score, path in result:
+        value = problem.value(path).score
+        if value <= lowest:
+            bounds.append((score, replace(proof, excluded=tuple(excluded))))
+        else:
+            bounds.append((result[0][0], proof))
+        lowest = min(lowest, value)
+        excluded.append(tuple(path.tolist()))
+    return bounds
