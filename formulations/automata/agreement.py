@@ -7,7 +7,7 @@ import numpy as np
 
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, Machine
-from formulations.dtypes import Integers
+from formulations.dtypes import Integers, LabelIds
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Agreement:
         """An upper bound on the violations of any labelling."""
         return len(self.tokens) - 1
 
-    def violations(self, path: Integers) -> int:
+    def violations(self, path: LabelIds) -> int:
         """Violations of label ids (T,)."""
         return int(np.count_nonzero(np.diff(self.kind[path[self.tokens]])))
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import limits
 from formulations.automata.gates import AND, FALSE, LITERAL, TRUE, Gates
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Machine, TooManyStates, local
 from formulations.automata.unroll import unroll
+from formulations.dtypes import Integers, LabelIds
 
 MOST_TOGETHER, MOST_APART = 5_000, 20_000
 """States of a machine for all groundings of a formula, and of those for each grounding in all."""
@@ -40,7 +40,7 @@ class Circuit:
         """An upper bound on the violations of any labelling."""
         return len(self.roots)
 
-    def violations(self, path: NDArray[np.int64]) -> int:
+    def violations(self, path: LabelIds) -> int:
         """Violations of label ids (T,)."""
         gates, true = self.gates, {FALSE: False, TRUE: True}
         for node in gates.below(self.roots):
@@ -78,7 +78,9 @@ class Circuit:
         steps, symbols = _symbols(gates, [tuple(sorted(t)) for t in tables])
         known: dict[tuple[int, int], dict[int, int]] = {}
 
-        def read(token: int, state: tuple[tuple[int, int], ...], symbol: int) -> tuple[tuple, int]:
+        def read(
+            token: int, state: tuple[tuple[int, int], ...], symbol: int
+        ) -> tuple[tuple[tuple[int, int], ...], int]:
             cache = known.setdefault((token, symbol), {})
             left: Counter[int] = Counter()
             for node, times in (*state, *starts.get(token, ())):
@@ -103,7 +105,7 @@ def _symbols(gates: Gates, tables: list[tuple[int, ...]]) -> tuple[StepTable, li
     """The step's symbol at each token, and for each symbol which tables it lies in."""
     K = gates.labels
     kinds: dict[tuple[bool, tuple[int, ...]], tuple[int, list[frozenset[int]]]] = {}
-    values: list[NDArray[np.int64]] = []
+    values: list[Integers] = []
     index, symbols = [], []
     for token, used in enumerate(tables):
         key = (token == 0, used)
@@ -123,7 +125,7 @@ def _symbols(gates: Gates, tables: list[tuple[int, ...]]) -> tuple[StepTable, li
 def components_of(gates: Gates, roots: Sequence[int], length: int) -> list[Machine | Circuit]:
     """Groundings, those that look at one step taken together as a local machine."""
     rest = [root for root in roots if root != TRUE and not (root > TRUE and gates.is_local(root))]
-    broken: dict[int, NDArray[np.int64]] = {}
+    broken: dict[int, Integers] = {}
     for number, (root, times) in enumerate(Counter(roots).items()):
         if not number % 256:
             limits.check()
@@ -139,10 +141,10 @@ def components_of(gates: Gates, roots: Sequence[int], length: int) -> list[Machi
     return components
 
 
-def by_token(tables: dict[int, NDArray[np.int64]], labels: int, length: int) -> StepTable:
+def by_token(tables: dict[int, Integers], labels: int, length: int) -> StepTable:
     """A step table from tables (K, K), or (1, K) at token 0, of some tokens; 0 at the others."""
     pool: dict[bytes, int] = {}
-    values: list[NDArray[np.int64]] = []
+    values: list[Integers] = []
     index = np.zeros(length, np.int64)
     flat = all(len(t) == 1 or (t == t[0]).all() for t in tables.values())
     for token in range(length):

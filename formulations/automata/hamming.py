@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import limits
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, Machine, TooManyStates
 from formulations.automata.unroll import unroll
+from formulations.dtypes import Integers, LabelIds
 
 MOST_STATES = 5_000
 """Of the deterministic machine; where it would pass them, the distance is left to rows."""
@@ -24,6 +24,10 @@ MOST_PLACES = 2_000
 
 Place = tuple[int, ...]
 """The label class of a repaired labelling's last token, and the states of the rule's machines."""
+
+
+Costs = frozenset[tuple[Place, int]]
+"""What each place has cost so far, less the least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +60,7 @@ class HammingDistance:
         return bool(self.repairs.feasible[0])
 
     @cached_property
-    def classes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def classes(self) -> tuple[Integers, Integers]:
         """The class of each label (K,), labels that no machine tells apart being one, and a member of each class."""
         return label_classes(self.rule, self.labels)
 
@@ -69,11 +73,11 @@ class HammingDistance:
         """An upper bound on the distance of any labelling."""
         return self.length
 
-    def violations(self, path: NDArray[np.int64]) -> int:
+    def violations(self, path: LabelIds) -> int:
         """The distance of label ids (T,)."""
         return self.nearest(path)[0]
 
-    def nearest(self, path: NDArray[np.int64]) -> tuple[int, list[int]]:
+    def nearest(self, path: LabelIds) -> tuple[int, list[int]]:
         """The distance of label ids (T,), and one choice of the tokens to relabel."""
         if not self.possible:
             return self.length, list(range(self.length))
@@ -101,7 +105,7 @@ class HammingDistance:
             return None
 
     def _machine(self) -> Machine:
-        def read(token: int, state: frozenset, symbol: int) -> tuple[frozenset, int]:
+        def read(token: int, state: Costs, symbol: int) -> tuple[Costs, int]:
             costs: dict[Place, int] = {}
             for place, cost in state:
                 for after in self.repairs.after(token, place):
@@ -131,7 +135,7 @@ class HammingDistance:
 class Repairs:
     """Steps of labellings that keep the rule to the end."""
 
-    def __init__(self, machines: Sequence[Machine], members: NDArray[np.int64], length: int) -> None:
+    def __init__(self, machines: Sequence[Machine], members: Integers, length: int) -> None:
         self.machines, self.members, self.length = machines, members, length
         self.after = cache(self._after)
         self.feasible = self._feasible()
@@ -176,7 +180,7 @@ class Repairs:
         return result
 
 
-def label_classes(machines: Sequence[Machine], labels: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def label_classes(machines: Sequence[Machine], labels: int) -> tuple[Integers, Integers]:
     """Labels that no machine tells apart: the class of each label (K,), and a member of each class."""
     rows = []
     for machine in machines:

@@ -7,11 +7,9 @@ from functools import cached_property, lru_cache
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.automata.lattice import StepTable
-
-Table = NDArray[np.int64]
+from formulations.dtypes import Booleans, Integers, LabelIds
 
 MOST_STATES = 50_000
 """The largest machine that is built; what needs more is left to rows and to whole labellings."""
@@ -37,9 +35,9 @@ class Automaton:
     backward : where that is smaller, an automaton that reads from right to left and emits as much in all
     """
 
-    next_state: Table
-    emits: Table
-    final: Table
+    next_state: Integers
+    emits: Integers
+    final: Integers
     backward: "Automaton | None" = None
 
     @property
@@ -52,7 +50,7 @@ class Automaton:
         return self.states == 1 and not self.final.any()
 
     @cached_property
-    def floor(self) -> Table:
+    def floor(self) -> Integers:
         """(Q,) least violations that can still follow, whatever the remaining labels are and how many.
 
         The shortest ways to an end: a few sweeps where that is enough, and single steps for long chains of states.
@@ -65,7 +63,7 @@ class Automaton:
             least = lower
         return self._shortest(least.tolist())
 
-    def _shortest(self, least: list[int]) -> Table:
+    def _shortest(self, least: list[int]) -> Integers:
         """Lower bounds by single steps until none is left."""
         arrive = np.argsort(self.next_state, axis=None, kind="stable")
         begins = np.searchsorted(self.next_state.reshape(-1)[arrive], np.arange(self.states + 1)).tolist()
@@ -84,7 +82,7 @@ class Automaton:
         return np.array(least, np.int64)
 
     @cached_property
-    def reachable(self) -> NDArray[np.bool_]:
+    def reachable(self) -> Booleans:
         """(Q,) states that some sequence of symbols leads to."""
         (after, _), width = self._arcs, self.emits.shape[1]
         seen, waiting = bytearray(len(after)), [0]
@@ -149,7 +147,7 @@ class Automaton:
         """Where the arcs of the next state begin, and violations, by arc: flat lists, which Python reads faster."""
         return (self.next_state * self.emits.shape[1]).reshape(-1).tolist(), self.emits.reshape(-1).tolist()
 
-    def violations(self, symbols: NDArray[np.int64]) -> int:
+    def violations(self, symbols: Integers) -> int:
         """Violations of a word, symbols (T,)."""
         if self.is_local:
             return int(self.emits[0, symbols].sum())
@@ -184,15 +182,15 @@ class Machine:
         return self.automaton.states
 
     @property
-    def next_state(self) -> Table:
+    def next_state(self) -> Integers:
         return self.automaton.next_state
 
     @property
-    def emits(self) -> Table:
+    def emits(self) -> Integers:
         return self.automaton.emits
 
     @property
-    def final(self) -> Table:
+    def final(self) -> Integers:
         return self.automaton.final
 
     @property
@@ -216,7 +214,7 @@ class Machine:
         return None if other is None else Machine(self.steps, other)
 
     @cached_property
-    def fires_at(self) -> NDArray[np.bool_]:
+    def fires_at(self) -> Booleans:
         """(T,) tokens at which a local machine can emit anything."""
         fires = [bool(self.emits[0, np.unique(values)].any()) for values in self.steps.values]
         return np.array(fires)[self.steps.index]
@@ -226,7 +224,7 @@ class Machine:
         """An upper bound on the violations of any labelling."""
         return int(self.emits.max(initial=0)) * len(self.steps.index) + int(self.final.max(initial=0))
 
-    def violations(self, path: NDArray[np.int64]) -> int:
+    def violations(self, path: LabelIds) -> int:
         """Violations of label ids (T,)."""
         return self.automaton.violations(self.steps.along(path))
 

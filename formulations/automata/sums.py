@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import MOST_STATES, Automaton, Machine, TooManyStates, local, longest
+from formulations.dtypes import Integers, LabelIds
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Sum:
         missing = 0 if self.low is None else self.low - total
         return max(0, missing, 0 if self.high is None else total - self.high)
 
-    def violations(self, path: NDArray[np.int64]) -> int:
+    def violations(self, path: LabelIds) -> int:
         """Violations of label ids (T,)."""
         return self.away(int(self.steps.along(path).sum()))
 
@@ -42,7 +42,7 @@ class Sum:
         return int(flat.min(axis=1)[self.steps.index].sum()), int(flat.max(axis=1)[self.steps.index].sum())
 
     @cached_property
-    def weights(self) -> NDArray[np.int64]:
+    def weights(self) -> Integers:
         """The weight of each symbol of its machine."""
         return np.unique(self.steps.values)
 
@@ -94,7 +94,7 @@ def _automaton(weights: tuple[int, ...], low: int | None, high: int | None, long
     return Automaton(place[after[order]], np.zeros(after.shape, np.int64), final)
 
 
-def _counter(weights: NDArray[np.int64], low: int | None, high: int | None, longest: int) -> Automaton:
+def _counter(weights: Integers, low: int | None, high: int | None, longest: int) -> Automaton:
     """Weights of one sign: states go no further than where nothing changes any more.
 
     What is too much is a violation when it is read, what is missing one at the end.
@@ -112,7 +112,7 @@ def _counter(weights: NDArray[np.int64], low: int | None, high: int | None, long
     return Automaton(next_state, emits, final)
 
 
-def _totals(weights: NDArray[np.int64], length: int, top: int | None = None) -> NDArray[np.int64]:
+def _totals(weights: Integers, length: int, top: int | None = None) -> Integers:
     """Ascending, every sum of at most `length` weights, cut at `top`; others between them do no harm."""
     unit = int(np.gcd.reduce(weights)) or 1
     least = length * min(0, int(weights.min())) // unit

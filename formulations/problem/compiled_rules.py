@@ -3,7 +3,7 @@
 import warnings
 from collections import Counter as Tally
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from formulations.automata.lattice import StepTable
@@ -133,8 +133,13 @@ class CompiledRules:
 
     rule_set: RuleSet
     labels: LabelSet
-    items: tuple[CompiledRule | CompiledFeature, ...] = field(repr=False)
-    notices: tuple[str, ...] = field(repr=False)
+    items: tuple[CompiledRule | CompiledFeature, ...]
+    notices: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        features = len(self.items) - len(self.rules)
+        labels = f"{len(self.labels)} labels, scheme {self.labels.scheme}"
+        return f"CompiledRules({len(self.rules)} rules, {features} features, {labels})"
 
     @cached_property
     def digest(self) -> str:

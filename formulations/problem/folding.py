@@ -50,7 +50,7 @@ class MachineTemplate:
     key : the place of the rule among all, and of the machine among the rule's
     steps : symbols (P, K+1 or 1, K), and the condition that chooses
     automaton : emits each violation as early as it is certain
-    penalty : grid units a violation; None for a hard rule
+    penalty : grid units a violation; `HARD` for a hard rule
     component : the place of the rule, and of the component among the rule's
     total : the sum that the machine counts, where its violations count singly
     """
@@ -58,7 +58,7 @@ class MachineTemplate:
     key: tuple[int, int]
     steps: StepChoice
     automaton: Automaton
-    penalty: int | None
+    penalty: int
     component: tuple[int, int]
     total: Sum | None
 

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.automata.component import Component
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Machine
 from formulations.automata.windows import Condition
+from formulations.dtypes import Booleans
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Demand:
     """
 
     condition: Condition
-    wanted: NDArray[np.bool_]
+    wanted: Booleans
 
 
 class Priorities:
@@ -33,9 +33,9 @@ class Priorities:
     """
 
     def __init__(self) -> None:
-        self._left: dict[int, tuple[str, NDArray[np.bool_]]] = {}
+        self._left: dict[int, tuple[str, Booleans]] = {}
 
-    def overruled(self, name: str, demands: Iterable[tuple[Iterable[int], NDArray[np.bool_]]]) -> list[int]:
+    def overruled(self, name: str, demands: Iterable[tuple[Iterable[int], Booleans]]) -> list[int]:
         """Tokens at which an earlier rule forbids what this one demands, given tokens and the labels (K,) they must have."""
         lost = []
         for tokens, wanted in demands:

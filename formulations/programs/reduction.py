@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from formulations.automata.lattice import Lattice
-from formulations.dtypes import Integers
-from formulations.programs.formulation import losses, with_row
+from formulations.dtypes import Integers, LabelIds
+from formulations.programs.formulation import with_row
+from formulations.programs.loss_bounds import losses
 from formulations.programs.record import IntegerProgram
 
 
@@ -33,7 +34,7 @@ class ReducedProgram:
 
 
 def reduce(
-    program: IntegerProgram, lattice: Lattice, path: Integers | None, value: int, bound: int | None = None
+    program: IntegerProgram, lattice: Lattice, path: LabelIds | None, value: int, bound: int | None = None
 ) -> ReducedProgram:
     """Leave out the steps with which no labelling is worth `value`, and ask for that much.
 
@@ -74,7 +75,7 @@ def reduce(
     return ReducedProgram(smaller, kept, program.n_columns)
 
 
-def _start(program: IntegerProgram, lattice: Lattice, path: Integers, steps: int) -> Integers:
+def _start(program: IntegerProgram, lattice: Lattice, path: LabelIds, steps: int) -> Integers:
     """The labelling's steps as values of columns; -1 for columns that it does not say."""
     S, K = lattice.states, lattice.shape[1]
     states = lattice.states_of(path)

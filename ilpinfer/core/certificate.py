@@ -224,6 +224,11 @@ class Certificate:
     rest: Rest | None = None
     make_digest: Callable[[], str] = field(default=str, repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        trees = f", {len(self.trees)} tree{'s' * (len(self.trees) > 1)}" if self.trees else ""
+        excluded = f", {len(self.excluded)} excluded" if self.excluded else ""
+        return f"Certificate({self.kind!r}, {self.source!r}{trees}{excluded})"
+
     @cached_property
     def digest(self) -> str:
         """Of what the proof speaks about, 64 hexadecimal digits; empty without a proof."""

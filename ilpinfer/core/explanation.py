@@ -187,7 +187,7 @@ def explain(
         places = [_place(trial, context.trellis.tokens, labels) for trial in context.broken(name, labels)]
         without = tuple(other.labels) if other.has_labelling else None
         changes = tuple(t for t, (a, b) in enumerate(zip(labels, without or labels, strict=True)) if a != b)
-        cost = float("inf") if rule.hard else (rule.units or 0) * count / 2**20
+        cost = float("inf") if rule.hard else rule.units * count / 2**20
         gain = other.score - score
         result.append(
             Broken(name, rule.reason, rule.hard, count, cost, tuple(places), without, changes, gain)

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from formulations.dtypes import LabelIds
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Improvement:
 
     seconds: float
     value: int
-    path: NDArray[np.int64]
+    path: LabelIds
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import LabelSet
+from formulations.dtypes import LabelIds
 from formulations.labels.label_set import OUTSIDE
 
-Path = NDArray[np.int64] | None
 """Label ids (T,), or None where nothing was predicted."""
 Span = tuple[int, int, int]
 """Field, first token, last token."""
@@ -45,11 +45,11 @@ class FieldTable:
             np.array([field.begins for field in chosen], bool).reshape(F, K + 1, K),
         )
 
-    def members(self, path: Path, T: int) -> NDArray[np.bool_]:
+    def members(self, path: LabelIds | None, T: int) -> NDArray[np.bool_]:
         """(F, T) whether a token belongs to a field."""
         return np.zeros((len(self.names), T), bool) if path is None else self.member[:, path]
 
-    def spans(self, path: Path) -> set[Span]:
+    def spans(self, path: LabelIds | None) -> set[Span]:
         """Every run."""
         if path is None:
             return set()

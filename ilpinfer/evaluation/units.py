@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.dtypes import LabelIds
 from ilpinfer.corpus import NEWLINE
-from ilpinfer.evaluation.runs import FieldTable, Path, Span
+from ilpinfer.evaluation.runs import FieldTable, Span
 
 UNITS = ("spans", "tokens", "lines", "characters")
 
@@ -15,7 +16,9 @@ Counts = NDArray[np.int64]
 """(..., 3): how much is predicted, how much is gold, and how much is both."""
 
 
-def count(table: FieldTable, tokens: Sequence[str], predicted: Path, gold: Path) -> dict[str, Counts]:
+def count(
+    table: FieldTable, tokens: Sequence[str], predicted: LabelIds | None, gold: LabelIds | None
+) -> dict[str, Counts]:
     """For each unit the counts (F, 3) of one sequence (Stokman 2011, section 5.1).
 
     Spans are runs with equal field, first and last token. Lines are what lies between tokens `@newline@`, which

@@ -3,26 +3,25 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.automata.agreement import Agreement
 from formulations.automata.lattice import Lattice
+from formulations.dtypes import Integers
 from formulations.grid import is_forbidden
 from ilpinfer.core.certificate import MachineKey
 from ilpinfer.exact.progress import Progress
 from ilpinfer.kernels import agreement as kernels
 
-Integers = NDArray[np.int64]
 Shares = dict[MachineKey, list[list[int]]]
 
 
 @dataclass(frozen=True)
 class TokenList:
-    """A list of tokens that agree: the rule and the component by its place before folding, and the penalty, None if hard."""
+    """A list of tokens that agree: the rule and the component by its place before folding, and the penalty."""
 
     key: MachineKey
     component: Agreement
-    penalty: int | None
+    penalty: int
 
 
 def lists_of(progress: Progress) -> list[TokenList]:
@@ -31,7 +30,7 @@ def lists_of(progress: Progress) -> list[TokenList]:
         TokenList((progress.numbers[r], p), component, rule.penalty)
         for r, rule in enumerate(progress.folded.rules)
         for p, component in enumerate(rule.components)
-        if isinstance(component, Agreement) and (rule.penalty is None or not rule.binary)
+        if isinstance(component, Agreement) and not rule.once
     ]
     return [each for each in result if np.array_equal(each.component.kind, result[0].component.kind)]
 
@@ -57,7 +56,7 @@ class Lists:
         same = which[1:] == which[:-1]
         before = np.append(-1, np.where(same, self.place[:-1], -1))
         after = np.append(np.where(same, self.place[1:], -1), -1)
-        penalty = np.array([-1 if each.penalty is None else each.penalty for each in lists], np.int64)[which]
+        penalty = np.array([each.penalty for each in lists], np.int64)[which]
         self.before, self.after, self.penalty = before[order], after[order], penalty[order]
         self.ends = np.cumsum([len(each.component.tokens) for each in lists]).tolist()
         self.empty = np.zeros((len(tokens), lists[0].component.kinds), np.int64)

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.automata.lattice import Lattice
+from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.certificate import Leaf
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Path
 from ilpinfer.exact.agreement_lists import Lists, Shares, TokenList, lists_of
 from ilpinfer.exact.branch import first
 from ilpinfer.exact.progress import Progress
@@ -31,8 +30,6 @@ from ilpinfer.kernels import agreement as kernels
 from ilpinfer.kernels.packed import Chain
 from ilpinfer.kernels.viterbi import best_path
 from ilpinfer.kernels.warming import Stage
-
-Integers = NDArray[np.int64]
 
 MOST_CASES, DEEPEST = 1000, 100
 """Beyond which others have their turn; `verify` takes trees that are twice as deep."""
@@ -68,7 +65,7 @@ class Case:
     row: Row | None = None
     most: int = 0
     cases: tuple["Case", ...] = ()
-    path: Path | None = None
+    path: LabelIds | None = None
     leaf: Leaf | None = None
 
 
@@ -84,7 +81,7 @@ class Decomposition:
     def __init__(self, progress: Progress, lists: list[TokenList]) -> None:
         self.progress, self.lattice = progress, progress.folded.lattice
         self.lists = Lists(lists, self.lattice)
-        self.best: Path | None = None
+        self.best: LabelIds | None = None
         self.closed_bound = float(FORBIDDEN)
 
     def run(self) -> SearchResult:

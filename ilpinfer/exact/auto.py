@@ -16,7 +16,8 @@ from dataclasses import replace
 from formulations.automata.sums import Sum
 from formulations.grid import FORBIDDEN, is_forbidden, nats
 from formulations.problem.problem import Problem
-from formulations.programs.formulation import TooLarge, best_score
+from formulations.programs.formulation import TooLarge
+from formulations.programs.loss_bounds import best_score
 from ilpinfer.core.certificate import FOLDED_BOUND, Rest, proof
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact import branch, refinement

@@ -11,10 +11,10 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Leaf, Split
-from ilpinfer.core.result import Path
 from ilpinfer.exact.mixtures import Relaxed
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import SearchResult, rounds
@@ -86,7 +86,7 @@ class Branching:
     sum_relaxation: SumRelaxation | None = None
     most: int | None = None
     closed_bound: float = FORBIDDEN
-    best: Path | None = None
+    best: LabelIds | None = None
 
     def run(self, end: SearchResult) -> SearchResult:
         """Tell cases apart, the one with the highest bound first, until none can be better than the best labelling."""
@@ -143,7 +143,7 @@ class Branching:
         return done
 
 
-def first(best: Path | None, path: Path, progress: Progress) -> Path:
+def first(best: LabelIds | None, path: LabelIds, progress: Progress) -> LabelIds:
     """The better labelling, of equal ones the first by label ids."""
     if best is None:
         return path

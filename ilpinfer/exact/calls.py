@@ -6,13 +6,13 @@ from itertools import chain
 from typing import Any, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import Trellis
+from formulations.dtypes import Booleans, Integers
 from formulations.grid import Grid, is_forbidden
 from ilpinfer.core.certificate import MachineKey
 from ilpinfer.kernels.decoding import INSIDE, decode_one
-from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, VALUE, Integers
+from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, VALUE
 
 SHARE = 1 / 4
 """Of a time limit, which label setting may use up, so that passes and products, which have no limit of their own, end in time."""
@@ -85,7 +85,7 @@ class Outcome(NamedTuple):
     def _marks(self) -> Integers:
         return self.buffer.marks(self.place)
 
-    def _machines(self, sums_within: NDArray[np.bool_]) -> tuple[MachineKey, ...]:
+    def _machines(self, sums_within: Booleans) -> tuple[MachineKey, ...]:
         keys = self.buffer.entry.keys
         return tuple([keys[m] for m in sums_within.nonzero()[0].tolist()])
 
@@ -124,10 +124,10 @@ class Several(Sequence[Outcome]):
         return self.paths[self.begins[place] : self.begins[place + 1]]
 
     def results(self, place: int) -> Integers:
-        return self.all_results[place]
+        return np.asarray(self.all_results[place])
 
     def marks(self, place: int) -> Integers:
-        return self.all_marks[place]
+        return np.asarray(self.all_marks[place])
 
 
 class Entry(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from formulations.automata.machine import TooManyStates, longest
+from formulations.dtypes import Integers
 from formulations.grid import SPARE, Grid, add
 from formulations.problem.compiled_rules import CompiledRules, compile_rules
 from formulations.problem.folding import EDGES, MACHINES, Folding
@@ -19,7 +20,7 @@ from ilpinfer.exact.calls import NO_STEPS, STEPS_PER_SECOND, Entry, Input, Outco
 from ilpinfer.kernels.decoding import DIRECT, decode_batch
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows, pad
-from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, Integers, Scores
+from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, Scores
 from ilpinfer.kernels.warming import Stage, example_trellis
 from ilpinfer.kernels.work import Steps, Work, finished
 

@@ -6,11 +6,11 @@ The search ends at the first labelling that keeps all sides, or with a tree whos
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from formulations.dtypes import LabelIds
 from formulations.grid import is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Leaf, MachineKey, Split
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Path
 from ilpinfer.exact.bare import without_scores
 from ilpinfer.exact.mixtures import (
     RELAXATION,
@@ -64,7 +64,7 @@ class Outcome:
     """
 
     tree: Leaf | Split | None = None
-    path: Path | None = None
+    path: LabelIds | None = None
 
 
 def sums_within(problem: Problem, active: Sequence[RuleMachine] = ()) -> frozenset[MachineKey]:
@@ -80,7 +80,7 @@ def contradiction(
 ) -> Outcome:
     """A labelling that keeps the hard sums among these, or a proof that there is none; neither after `most` cases."""
     deadline.excuse(RELAXATION.warm())
-    hard = tuple(rule if rule.penalty is None else replace(rule, components=()) for rule in problem.rules)
+    hard = tuple(rule if rule.hard else replace(rule, components=()) for rule in problem.rules)
     root = Node(replace(without_scores(problem), rules=hard))
     return _Search(root, among, deadline, most).run()
 
@@ -119,7 +119,7 @@ class _Search:
         first = len(self.root.problem.rules)
         return [(at, term) for at, term in sums_of(problem) if at in self.among or at[0] >= first]
 
-    def keeps(self, path: Path, terms: Sequence[SumTerm]) -> bool:
+    def keeps(self, path: LabelIds, terms: Sequence[SumTerm]) -> bool:
         """Whether a labelling is possible and keeps the sums."""
         if is_forbidden(self.root.problem.lattice.score(path)):
             return False

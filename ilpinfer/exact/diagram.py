@@ -10,16 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import constraints as C
+from formulations.dtypes import Integers, LabelIds, Small
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.guide import Domains, Guide, Integers, Path, all_domains, dual_constant, joint_symbols
+from ilpinfer.exact.guide import Guide, all_domains, dual_constant, joint_symbols
 from ilpinfer.exact.rule_machines import RuleMachine, pack_rule_machines, rule_machines
 from ilpinfer.kernels import diagram as kernels
 from ilpinfer.kernels import multiplication
 from ilpinfer.kernels.diagram import Graph
+from ilpinfer.kernels.guide import Domains
 from ilpinfer.kernels.machines import joint_of
 from ilpinfer.kernels.packed import chain_of
 from ilpinfer.kernels.warming import Stage, example_problem
@@ -91,7 +92,7 @@ class Diagram:
         return FORBIDDEN if self.empty else int(self.graph.ahead[0]) + self.constant
 
     @property
-    def path(self) -> Path:
+    def path(self) -> LabelIds:
         """Label ids (T,) of the best labelling, the first ones by label ids."""
         return self.guide.lattice.labels_of(self.states)
 
@@ -249,7 +250,7 @@ def unfold(
 
 
 def _charges(
-    machines: Sequence[RuleMachine], multipliers: Mapping[tuple[int, int], int], read: NDArray[np.int32]
+    machines: Sequence[RuleMachine], multipliers: Mapping[tuple[int, int], int], read: Small
 ) -> Integers:
     """What joint symbols give back of the charges (J,)."""
     worth = np.zeros(max(1, read.shape[1]), np.int64)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.automata.lattice import Lattice
 from formulations.automata.sums import Sum
-from formulations.grid import FORBIDDEN, is_forbidden
+from formulations.dtypes import Integers, LabelIds, Small
+from formulations.grid import FORBIDDEN, HARD, is_forbidden
 from ilpinfer.core.certificate import MachineKey
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.rule_machines import RuleMachine
@@ -18,9 +18,6 @@ from ilpinfer.kernels import guide as kernels
 from ilpinfer.kernels.guide import Domains
 from ilpinfer.kernels.machines import Symbols
 from ilpinfer.kernels.packed import chain_of
-
-Integers = NDArray[np.int64]
-Path = NDArray[np.int64]
 
 _WORK_PER_CALL = 1_000_000
 _MOST_SYMBOLS = 256
@@ -39,7 +36,7 @@ class Relaxed:
     """
 
     bound: int
-    path: Path
+    path: LabelIds
     completion: Integers
 
 
@@ -154,7 +151,7 @@ class Guide:
         self.usual = self._usual()
         self._machines()
 
-    def _usual(self) -> NDArray[np.int32]:
+    def _usual(self) -> Small:
         """(C, S) a symbol of the steps that lead to a state: the one from START, where that leads to it."""
         _, B = self.lattice.shape
         usual = np.zeros((len(self.symbols.symbol), self.lattice.states), np.int32)
@@ -177,7 +174,7 @@ class Guide:
             self.following += (radix * machine.next_state[at]).astype(np.int32)
             self.cost += machine.cost[at]
             self.final += machine.final_cost[state]
-        self.cost, self.final = np.minimum(self.cost, -FORBIDDEN), np.minimum(self.final, -FORBIDDEN)
+        self.cost, self.final = np.minimum(self.cost, HARD), np.minimum(self.final, HARD)
 
     @cached_property
     def weights(self) -> Integers:
@@ -189,7 +186,7 @@ class Guide:
         ]
         return np.array(rows, np.int64).reshape(len(self.charged), -1)
 
-    def units(self, path: Path) -> Integers:
+    def units(self, path: LabelIds) -> Integers:
         """(R,) weight that label ids (T,) take of the sum of each charged machine."""
         return np.array([p.total.steps.along(path).sum() for p in self.charged if p.total], np.int64)
 
@@ -239,7 +236,7 @@ def dual_constant(machine: RuleMachine, multiplier: int) -> int:
     return worth(machine.total, machine.penalty, multiplier)
 
 
-def worth(total: Sum, penalty: int | None, multiplier: int) -> int:
+def worth(total: Sum, penalty: int, multiplier: int) -> int:
     """max over N of price·N - penalty·(violations of N): the multiplier's term of the Lagrangian, grid units.
 
     It is concave in N, so that the sides and the ends of its reach suffice. A hard rule has the sides only;
@@ -248,12 +245,12 @@ def worth(total: Sum, penalty: int | None, multiplier: int) -> int:
     return max((multiplier * n - cost for n, cost in corners(total, penalty)), default=FORBIDDEN)
 
 
-def corners(total: Sum, penalty: int | None) -> list[tuple[int, int]]:
+def corners(total: Sum, penalty: int) -> list[tuple[int, int]]:
     """The sums at which what violations cost bends, or ends, each with that cost; of a hard rule those without any."""
     least, most = total.reach
     sides = [side for side in (total.low, total.high) if side is not None and least <= side <= most]
     sums = sorted({least, most, *sides})
-    if penalty is None:
+    if penalty == HARD:
         return [(n, 0) for n in sums if not total.away(n)]
     return [(n, penalty * total.away(n)) for n in sums]
 

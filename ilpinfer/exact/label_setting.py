@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import constraints as C
+from formulations.dtypes import Integers, LabelIds, Small
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.guide import Guide, Relaxed, all_domains, joint_symbols, prune
@@ -19,9 +19,6 @@ from ilpinfer.kernels import machine_label_setting as kernels
 from ilpinfer.kernels.machines import joint_of
 from ilpinfer.kernels.packed import chain_of
 from ilpinfer.kernels.warming import Stage, example_problem
-
-Integers = NDArray[np.int64]
-Path = NDArray[np.int64]
 
 _WORK_PER_CALL = 200_000
 _LARGEST_MEMO = 4_000_000
@@ -41,7 +38,7 @@ class LabelSetting:
     costs : what their violations cost, where account of it was taken; 0 where not
     """
 
-    paths: list[Path]
+    paths: list[LabelIds]
     values: list[int]
     left_out: int
     complete: bool = True
@@ -142,11 +139,11 @@ def _extensions(n: int) -> kernels.Extensions:
     return kernels.Extensions(*_prefixes(n), _empty(n), _empty(n), _empty(1 << (2 * n - 1).bit_length()))
 
 
-def _empty(n: int) -> NDArray[np.int32]:
+def _empty(n: int) -> Small:
     return np.empty(n, np.int32)
 
 
-def _backtrack(back: kernels.Back, h: int) -> Path:
+def _backtrack(back: kernels.Back, h: int) -> LabelIds:
     path = np.empty(len(back.begins) - 1, np.int64)
     for t in range(len(path) - 1, -1, -1):
         at = back.begins[t] + h
@@ -154,7 +151,7 @@ def _backtrack(back: kernels.Back, h: int) -> Path:
     return path
 
 
-def _double(array: NDArray[np.int32]) -> NDArray[np.int32]:
+def _double(array: Small) -> Small:
     return np.concatenate([array, np.empty_like(array)])
 
 

@@ -7,11 +7,11 @@ lies between the labellings that weights can find is closed by label setting tha
 
 from dataclasses import dataclass, replace
 
+from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Leaf, MachineKey
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Path
 from ilpinfer.exact.label_setting import label_setting
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round, place, rounds
@@ -25,7 +25,7 @@ MOST_WEIGHTS = 20
 class Point:
     """A labelling with its score, model and features, and its cost in units of the penalties' divisor."""
 
-    path: Path
+    path: LabelIds
     score: int
     cost: int
 
@@ -44,7 +44,7 @@ class LeastCost:
     problem: Problem
     deadline: Deadline
     floor: int | None
-    best: Path
+    best: LabelIds
 
     def __post_init__(self) -> None:
         self.unit = cost_unit(self.problem.rules)
@@ -55,7 +55,7 @@ class LeastCost:
         self.components: set[MachineKey] = set()
         self.stages: set[MachineKey] = set()
 
-    def point(self, path: Path) -> Point:
+    def point(self, path: LabelIds) -> Point:
         """Its score and cost."""
         value = self.problem.value(path)
         return Point(path, value.model + value.features, value.penalty // self.unit)
@@ -68,7 +68,7 @@ class LeastCost:
         """The problem in which a unit of cost takes `weight` grid units off the score; what cannot be broken costs 1."""
 
         def is_weighted(rule: GroundRule) -> GroundRule:
-            if rule.penalty is None:
+            if rule.hard:
                 return rule
             return replace(rule, penalty=rule.penalty // self.unit * weight if rule.most else 1)
 
@@ -91,7 +91,7 @@ class LeastCost:
         stage = tuple(machine.key for machine in (*charged, *others))
         return Leaf({}, tuple(machine.key for machine in inside), (stage,) if stage else ()), self.weight
 
-    def run(self, top: int) -> list[Path] | None:
+    def run(self, top: int) -> list[LabelIds] | None:
         """The `top` cheapest labellings, of equal cost the best scores, equal ones by label ids; None if not closed."""
         heaviest = max(1, LIMIT // (4 * max(1, self._most())))
         high = self.probe(heaviest)
@@ -121,7 +121,7 @@ class LeastCost:
         return weight
 
     def _most(self) -> int:
-        return sum((rule.penalty or 0) // self.unit * rule.most for rule in self.problem.rules)
+        return sum(rule.finite_penalty // self.unit * rule.most for rule in self.problem.rules)
 
     def probe(self, weight: int) -> Point | None:
         """The best labelling at a weight: none of its cost scores more, and its value bounds all costs."""
@@ -146,7 +146,7 @@ class LeastCost:
         self.cost_bound = max(self.cost_bound, -((value - floor) // weight))
         return result
 
-    def close(self, weight: int, top: int) -> list[Path] | None:
+    def close(self, weight: int, top: int) -> list[LabelIds] | None:
         """Label setting over everything that could cost less, or as little for a better score."""
         problem, known = self.weighted_problem(weight), self.incumbent
         progress = Progress(problem, list(range(len(problem.rules))), self.deadline, fixed=True)
@@ -170,7 +170,7 @@ class LeastCost:
         kept, rules = set(progress.numbers), self.problem.rules
         return {(r, p) for r in range(len(rules)) if r not in kept for p in range(len(rules[r].components))}
 
-    def _cheapest_few(self, progress: Progress, weight: int, top: int) -> list[Path] | None:
+    def _cheapest_few(self, progress: Progress, weight: int, top: int) -> list[LabelIds] | None:
         """Those of the rules taken up so far."""
         current = Round(progress, progress.active, top)
         relaxed = current.guide.solve(current.multipliers, self.deadline)

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import constraints as C
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.sums import Sum
-from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
+from formulations.dtypes import Floats, Integers, LabelIds
+from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import MachineKey
 from ilpinfer.core.deadline import Deadline
@@ -24,9 +24,6 @@ from ilpinfer.exact.guide import corners, worth
 from ilpinfer.exact.rows import Row, stretches
 from ilpinfer.exact.viterbi import VITERBI, viterbi
 from ilpinfer.kernels.warming import Stage, example_problem
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 UNIT = UNITS_PER_NAT
 """Of multipliers and scores in a linear program."""
@@ -36,7 +33,7 @@ WHOLE = 1e-5
 """How far from a whole number a mean counts as one."""
 MOST_SPLICED, MOST_TRIED, MOST_CUTS = 3, 20, 150
 """Labellings of a mixture that are spliced, how many of the results are tried, and places of cuts."""
-HARD = 1e4
+HARD_NATS = 1e4
 """Nats that a violation of a hard sum counts there."""
 MOST_STEPS = 500
 """Of the column generation, over all relaxations that share a pool."""
@@ -44,10 +41,10 @@ MOST_STEPS = 500
 
 @dataclass(frozen=True)
 class SumTerm:
-    """A sum and what a violation costs, grid units; None for a hard one."""
+    """A sum and what a violation costs, grid units; `HARD` for a hard one."""
 
     total: Sum
-    penalty: int | None = None
+    penalty: int
 
 
 def sums_of(problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
@@ -55,8 +52,7 @@ def sums_of(problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
     return [
         ((r, p), SumTerm(component, rule.penalty))
         for r, rule in enumerate(problem.rules)
-        if rule.penalty is None or not rule.binary
-        if not rule.folds
+        if not (rule.once or rule.folds)
         for p, component in enumerate(rule.components)
         if isinstance(component, Sum)
     ]
@@ -139,7 +135,7 @@ def relax(
     return best
 
 
-def units(terms: Sequence[SumTerm], path: Integers) -> list[int]:
+def units(terms: Sequence[SumTerm], path: LabelIds) -> list[int]:
     """(R,) units that a labelling takes of each sum."""
     return [int(term.total.steps.along(path).sum()) for term in terms]
 
@@ -171,7 +167,7 @@ def splice(relaxed: Relaxed, terms: Sequence[SumTerm]) -> list[Integers]:
             away = np.maximum(
                 0, np.maximum(low - sums if low is not None else 0, sums - high if high is not None else 0)
             )
-            cost += away * (HARD if term.penalty is None else term.penalty / UNIT)
+            cost += away * (HARD_NATS if term.penalty == HARD else term.penalty / UNIT)
         cost[np.tril_indices(len(at), -1)] = np.inf
         in_order = np.flatnonzero(np.isfinite(cost))
         for place in in_order[np.argsort(cost.flat[in_order], kind="stable")][:MOST_TRIED]:
@@ -217,7 +213,7 @@ def _master(
             row[0, 1 + r], row[0, 1 + R + r] = -1.0, float(at)
             rows.append(row)
             sides.append(np.array([cost / UNIT]))
-        most = largest if term.penalty is None else term.penalty / UNIT
+        most = largest if term.penalty == HARD else term.penalty / UNIT
         low, high = term.total.low is not None, term.total.high is not None
         bounds.append((-most if low else 0.0, most if high else 0.0))
     objective = np.concatenate([np.ones(1 + R), np.zeros(R)])

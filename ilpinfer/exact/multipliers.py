@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from formulations.dtypes import Integers
 from formulations.grid import UNITS_PER_NAT, is_forbidden
-from ilpinfer.exact.guide import Guide, Integers, Relaxed, slope
+from ilpinfer.exact.guide import Guide, Relaxed, slope
 from ilpinfer.exact.progress import Progress
 
 ROUNDS = 40

@@ -4,12 +4,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from formulations.automata.lattice import Lattice
+from formulations.dtypes import LabelIds
 from formulations.problem.problem import Problem
-from formulations.programs.formulation import best_score, exclude_labelling, formulate
+from formulations.programs.formulation import exclude_labelling, formulate
+from formulations.programs.loss_bounds import best_score
 from formulations.programs.record import IntegerProgram
 from formulations.programs.reduction import reduce
 from ilpinfer import solvers
@@ -17,8 +16,6 @@ from ilpinfer.core.certificate import VITERBI_BOUND, Certificate
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.solvers.process import GRACE
-
-Path = NDArray[np.int64]
 
 FASTEST = "cp-sat"
 """The solver measured fastest on folded programs: `python -m benchmarks.solvers`."""
@@ -33,7 +30,7 @@ class Reply:
     """A solver's answer to a program, in terms of labellings."""
 
     status: str
-    path: Path | None
+    path: LabelIds | None
     bound: float
     certificate: Certificate
 
@@ -75,7 +72,7 @@ def reduced_program(
     folded: Problem,
     deadline: Deadline,
     threads: int,
-    known: Path | None,
+    known: LabelIds | None,
     value: int,
     relaxed: tuple[Lattice, int] | None = None,
 ) -> Result | None:

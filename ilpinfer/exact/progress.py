@@ -3,19 +3,17 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from formulations.automata.lattice import Lattice
-from formulations.grid import FORBIDDEN, Grid, is_forbidden
+from formulations.dtypes import LabelIds
+from formulations.grid import FORBIDDEN, HARD, Grid, is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import Leaf, MachineKey, Split
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.incumbents import Improvement
-from ilpinfer.exact.guide import Domains, all_domains, prune
+from ilpinfer.exact.guide import all_domains, prune
 from ilpinfer.exact.rule_machines import RuleMachine, rule_machines
+from ilpinfer.kernels.guide import Domains
 
-Path = NDArray[np.int64]
 Watch = Callable[[float, int, float], None]
 
 
@@ -61,7 +59,7 @@ class Progress:
     numbers: list[int]
     deadline: Deadline
     watch: Watch | None = None
-    path: Path | None = None
+    path: LabelIds | None = None
     value: int = FORBIDDEN
     bound: float = float("inf")
     tree: Leaf | Split | None = None
@@ -71,9 +69,9 @@ class Progress:
     domains: Domains | None = None
     charged: tuple[Lattice, int] | None = None
     multipliers: dict[MachineKey, int] = field(default_factory=dict)
-    relaxed: Path | None = None
+    relaxed: LabelIds | None = None
     rung: int = 0
-    near: list[Path] = field(default_factory=list)
+    near: list[LabelIds] = field(default_factory=list)
     active: list[RuleMachine] = field(default_factory=list)
     improvements: list[Improvement] = field(default_factory=list)
     _known: dict[bytes, Evaluation] = field(default_factory=dict)
@@ -86,7 +84,7 @@ class Progress:
         places = {id(rule): place for place, rule in enumerate(problem.rules)}
         return cls(folded, [places[id(rule)] for rule in folded.rules], deadline, watch)
 
-    def evaluate(self, path: Path) -> Evaluation:
+    def evaluate(self, path: LabelIds) -> Evaluation:
         """What a labelling is worth; the best one is kept."""
         key = path.tobytes()
         if key not in self._known:
@@ -98,7 +96,7 @@ class Progress:
                 self._report()
         return self._known[key]
 
-    def _evaluate(self, path: Path) -> Evaluation:
+    def _evaluate(self, path: LabelIds) -> Evaluation:
         value, broken = self.folded.lattice.score(path), []
         for r, rule in enumerate(self.folded.rules):
             total = 0
@@ -108,7 +106,7 @@ class Progress:
                     total += violations
                     broken.append((r, p))
             if total:
-                cost = -FORBIDDEN if rule.penalty is None else rule.penalty * (1 if rule.binary else total)
+                cost = HARD if rule.hard else rule.penalty * (1 if rule.binary else total)
                 value = FORBIDDEN if is_forbidden(value - cost) else value - cost
         return Evaluation(value, tuple(broken))
 
@@ -118,14 +116,16 @@ class Progress:
             self.bound, self.tree = bound, tree
             self._report()
 
-    def new_components(self, paths: Iterable[Path], active: Iterable[RuleMachine]) -> tuple[MachineKey, ...]:
+    def new_components(
+        self, paths: Iterable[LabelIds], active: Iterable[RuleMachine]
+    ) -> tuple[MachineKey, ...]:
         """The components that labellings break, that have a machine and are not active; the rule's place is the folded one."""
         known = {machine.component for machine in active}
         broken = {place for path in paths for place in self.evaluate(path).broken}
         result = [(r, p) for r, p in sorted(broken) if (self.numbers[r], p) not in known]
         return tuple((r, p) for r, p in result if self.folded.rules[r].components[p].machines)
 
-    def machineless(self, path: Path) -> list[str]:
+    def machineless(self, path: LabelIds) -> list[str]:
         """The rules that a labelling breaks in a component without a machine."""
         broken = self.evaluate(path).broken
         return [

@@ -8,20 +8,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
+from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.core.certificate import Leaf, MachineKey
-from ilpinfer.core.result import Path
 from ilpinfer.exact.diagram import DIAGRAMS, MOST_STEPS, Diagram, Room, unfold
-from ilpinfer.exact.guide import Domains, Guide, Integers, all_domains
+from ilpinfer.exact.guide import Guide, all_domains
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rule_machines import RuleMachine
+from ilpinfer.kernels.guide import Domains
 
 FEW, GROWTH = 20_000, 25
 """Steps of the first diagrams, and how many times as many the next ones have."""
 TOGETHER, MOST_TRIED, SAMPLE = 6, 30, 3000
 """Machines that follow at a time; how many are tried for it where there are more, on a diagram of how many steps."""
 
-HIGHEST = 2**62
 DIVE = 10_000
 """Steps of a diagram that can prove nothing any more, but may hold a better labelling."""
 
@@ -55,7 +55,7 @@ class Refinement:
         self.progress.drop()
         return all_domains(self.guide.lattice) if self.progress.domains is None else self.progress.domains
 
-    def run(self, largest: int) -> list[Path] | None:
+    def run(self, largest: int) -> list[LabelIds] | None:
         """The best labelling, where it is proved but for rules without a machine, or none, if so proved; None if open."""
         self.progress.deadline.excuse(DIAGRAMS.warm())
         most = FEW
@@ -66,7 +66,7 @@ class Refinement:
             most *= GROWTH
         return None
 
-    def attempt(self, most: int) -> list[Path] | None:
+    def attempt(self, most: int) -> list[LabelIds] | None:
         """The same with diagrams of at most so many steps."""
         progress, floor = self.progress, self.progress.value
         limits = progress.deadline, self.room
@@ -93,7 +93,7 @@ class Refinement:
             )
         return None
 
-    def next_stage(self, path: Path, diagram: Diagram) -> Stage:
+    def next_stage(self, path: LabelIds, diagram: Diagram) -> Stage:
         """The machines that follow next: of those that the labelling breaks, the ones that leave the least.
 
         Those of a component stay together, and those of a rule that counts once. Where it breaks nothing else, the sums
@@ -103,7 +103,7 @@ class Refinement:
         done = [machine for stage in self.order for machine in stage]
         new = sorted(
             progress.new_components([path], done),
-            key=lambda at: rules[at[0]].penalty or HIGHEST,
+            key=lambda at: rules[at[0]].penalty,
             reverse=True,
         )
         if not new:
@@ -144,8 +144,8 @@ class Refinement:
         charged: Mapping[RuleMachine, int] = self.charged
         bound = diagram.bound if is_forbidden(floor) else max(diagram.bound, floor - 1)
         if is_forbidden(bound):
-            charged = {machine: 0 for machine in charged if machine.penalty is None}
-            stages = [[machine for machine in stage if machine.penalty is None] for stage in stages]
+            charged = {machine: 0 for machine in charged if machine.hard}
+            stages = [[machine for machine in stage if machine.hard] for stage in stages]
         multipliers = {machine.component: multiplier << 10 for machine, multiplier in charged.items()}
         followed = tuple(tuple(machine.key for machine in stage) for stage in stages if stage)
         self.progress.prove(FORBIDDEN if is_forbidden(bound) else bound, Leaf(multipliers, (), followed))

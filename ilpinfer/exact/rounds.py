@@ -7,16 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations.automata.lattice import Lattice
+from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.core.certificate import Leaf, MachineKey, Split
-from ilpinfer.core.result import Path
-from ilpinfer.exact.diagram import MOST_STEPS
-from ilpinfer.exact.guide import Domains, Guide, Integers, Relaxed
+from ilpinfer.exact.diagram import MOST_STEPS as MOST_STEPS
+from ilpinfer.exact.guide import Guide, Relaxed
 from ilpinfer.exact.label_setting import LABEL_SETTING, LabelSetting, label_setting
 from ilpinfer.exact.multipliers import tighten
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.refinement import Refinement
 from ilpinfer.exact.rule_machines import RuleMachine
+from ilpinfer.kernels.guide import Domains
 
 MOST_INSIDE, MOST_WORK = 729, 4_000_000
 """States of the machines inside a guide, and steps of its Viterbi."""
@@ -45,7 +46,7 @@ class SearchResult:
     machineless : rules that stand in the way, as they have no machine
     """
 
-    paths: list[Path]
+    paths: list[LabelIds]
     why: str
     complete: bool
     tree: Leaf | Split | None = None
@@ -94,7 +95,7 @@ class Round:
         stage = tuple(machine.key for machine in machines if machine not in self.product)
         return (stage,) if stage else ()
 
-    def run(self) -> tuple[list[Path], str] | None:
+    def run(self) -> tuple[list[LabelIds], str] | None:
         """The best labellings of this relaxation, and how they were found; None where it stays open."""
         progress = self.progress
         relaxed = self.guide.solve(self.multipliers, progress.deadline)
@@ -124,7 +125,7 @@ class Round:
             return [relaxed.path], ", ".join(filter(None, (inside, multipliers))) or "viterbi"
         return self.refine(relaxed) if self.top == 1 else self.best_few(relaxed)
 
-    def refine(self, relaxed: Relaxed) -> tuple[list[Path], str] | None:
+    def refine(self, relaxed: Relaxed) -> tuple[list[LabelIds], str] | None:
         """The best labelling by refinement, which takes up what else is broken by itself."""
         progress = self.progress
         for _ in range(BEAMS):
@@ -151,7 +152,7 @@ class Round:
             return True
         return self.progress.evaluate(relaxed.path).value == relaxed.bound
 
-    def best_few(self, relaxed: Relaxed) -> tuple[list[Path], str] | None:
+    def best_few(self, relaxed: Relaxed) -> tuple[list[LabelIds], str] | None:
         """Several labellings: wider and wider, with a beam in between for better ones to measure prefixes by."""
         progress, floor = self.progress, self.progress.floor
         widths = *WIDTHS, COPIES * self.top
@@ -191,7 +192,7 @@ class Round:
             copies=self.top,
         )
 
-    def prove_best(self, result: LabelSetting) -> tuple[list[Path], str]:
+    def prove_best(self, result: LabelSetting) -> tuple[list[LabelIds], str]:
         """The labellings of a search that has left out nothing that matters."""
         if result.paths:
             self.progress.prove(result.values[0], self.leaf(followed=True))
@@ -205,9 +206,9 @@ class Round:
 
     def impossible(self, *, followed: bool) -> Leaf:
         """The proof that hard rules leave no labelling: a price of 0 names a sum that no labelling can have."""
-        inside = tuple(machine.key for machine in self.product if machine.penalty is None)
-        charged = {machine.component: 0 for machine in self.charged if machine.penalty is None}
-        hard = (machine for machine in self.machines if machine.penalty is None)
+        inside = tuple(machine.key for machine in self.product if machine.hard)
+        charged = {machine.component: 0 for machine in self.charged if machine.hard}
+        hard = (machine for machine in self.machines if machine.hard)
         return Leaf(charged, inside, self.outside(hard) if followed else ())
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from formulations.automata.lattice import Lattice
-from formulations.grid import UNITS_PER_NAT, is_forbidden
+from formulations.grid import HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import Leaf, MachineKey
 from ilpinfer.exact.mixtures import (
@@ -55,7 +55,9 @@ class SumRelaxation:
         terms = [term for _, term in sums]
         lattice, value = progress.folded.lattice, progress.value
         enough = None if is_forbidden(value) else value
-        largest = spread(lattice) + 2 * sum(term.penalty or 0 for term in terms) / UNITS_PER_NAT
+        largest = (
+            spread(lattice) + 2 * sum(term.penalty for term in terms if term.penalty != HARD) / UNITS_PER_NAT
+        )
         relaxed = relax(lattice, terms, largest, self.pool, progress.deadline, enough=enough)
         for path in (*relaxed.paths, *splice(relaxed, terms)):
             progress.evaluate(path)

@@ -6,13 +6,13 @@ from itertools import chain
 import numpy as np
 
 from formulations.automata.machine import longest
+from formulations.dtypes import Integers
 from formulations.grid import SPARE, Grid, is_forbidden, snap
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.exact.calls import NO_STEPS, Input, Outcome, Several, single
 from ilpinfer.exact.compiled import Tables
-from ilpinfer.kernels.tables import Integers
 from ilpinfer.kernels.work import Steps
 
 

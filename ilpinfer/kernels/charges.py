@@ -1,14 +1,15 @@
+# mypy: allow-untyped-defs
 """What machines charge a labelling, by the events on its way."""
 
 import numpy as np
 
-from formulations.grid import FORBIDDEN
+from formulations.grid import HARD
 from ilpinfer.kernels.jit import subroutine
 from ilpinfer.kernels.tables import ARC, FINAL, WIDTH
 
 
 @subroutine
-def _charge(cost, m, mask, active, count, total):  # type: ignore[no-untyped-def]
+def _charge(cost, m, mask, active, count, total):
     """Add what machine m costs, and the machine to those that are taken up; returns their number, and the total cost."""
     if cost == 0:
         return count, total
@@ -16,11 +17,11 @@ def _charge(cost, m, mask, active, count, total):  # type: ignore[no-untyped-def
         mask[m] = 2
         active[count] = m
         count += 1
-    return count, min(total + cost, -FORBIDDEN)
+    return count, min(total + cost, HARD)
 
 
 @subroutine
-def charge_labelling(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-def]
+def charge_labelling(handle, classes, path, mask, room, count):
     """Charge a labelling for the machines that are not taken up, and take up those that it breaks.
 
     Parameters
@@ -31,7 +32,7 @@ def charge_labelling(handle, classes, path, mask, room, count):  # type: ignore[
 
     Returns
     -------
-    how many are taken up now, and the cost, at most -FORBIDDEN
+    how many are taken up now, and the cost, at most `HARD`
     """
     machines, K = handle.machines, handle.scores.edge.shape[1]
     begin, event, layout, final = machines.begin, machines.event, machines.layout, machines.final

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Decision diagrams of labellings: layers of nodes, one layer a token, and the steps between them.
 
 The steps of node n are those from first[n] to first[n + 1]; nodes of a layer follow each other, and the root is the
@@ -6,9 +7,9 @@ first. `value` of a node is the best that leads to it, `ahead` the best that fol
 
 from typing import NamedTuple
 
+from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel, subroutine
-from ilpinfer.kernels.packed import Integers, Small
 
 _DEAD = FORBIDDEN // 2
 
@@ -31,7 +32,7 @@ class Graph(NamedTuple):
 
 
 @kernel
-def unfold(chain, domains, symbols, charge, made):  # type: ignore[no-untyped-def]
+def unfold(chain, domains, symbols, charge, made):
     """Write a lattice out, as far as the states named for its tokens; the number of steps is returned.
 
     charge : what each joint symbol is charged (J,), grid units
@@ -67,7 +68,7 @@ def unfold(chain, domains, symbols, charge, made):  # type: ignore[no-untyped-de
 
 
 @kernel
-def complete(graph, last, stop, path):  # type: ignore[no-untyped-def]
+def complete(graph, last, stop, path):
     """Fill `ahead` for the layers last, last - 1 … stop, and path (T,) after the root with the best labelling's states."""
     _, _, layers, first, target, score, end, ahead = graph
     T = len(layers) - 2
@@ -85,7 +86,7 @@ def complete(graph, last, stop, path):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def thin(graph, floor, number, made):  # type: ignore[no-untyped-def]
+def thin(graph, floor, number, made):
     """Keep the nodes and steps through which a labelling of at least `floor` passes.
 
     graph : those steps that are kept move to the front
@@ -131,7 +132,7 @@ def thin(graph, floor, number, made):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _trace(graph, path):  # type: ignore[no-untyped-def]
+def _trace(graph, path):
     """Fill path (T,) with the states of the best labelling, the first one by their ids."""
     state, _, _, first, target, score, _, ahead = graph
     n = 0

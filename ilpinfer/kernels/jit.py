@@ -1,3 +1,4 @@
+# mypy: allow-untyped-calls
 """How kernels are compiled, and kept on disk."""
 
 import contextlib
@@ -18,7 +19,7 @@ SEAL = b"ilpinfer sha256 "
 """Stands between a file's content and the content's digest."""
 
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+def kernel(function: Callable[..., Any]) -> Any:
     """Compile for plain arrays: cached on disk where that can be written, and free of the interpreter lock while it runs."""
     compiled = _compiled(function, Kernel)
     try:
@@ -28,7 +29,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return compiled
 
 
-def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
+def subroutine(function: Callable[..., Any]) -> Any:
     """Compile what only kernels call, into each of them and for nothing else."""
     compiled = _compiled(function, Subroutine, no_cpython_wrapper=True)
     compiled._cache = SubroutineCache(function)

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Label setting: prefixes of labellings that could still reach a floor, those that agree merged, token by token.
 
 A prefix is known by its last label and the states of the machines at hand: its key, some bits for each. Its reach is the
@@ -8,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from formulations.grid import FORBIDDEN, UNITS_PER_NAT
+from formulations.dtypes import Integers, Small
+from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT
 from ilpinfer.kernels.jit import subroutine
-from ilpinfer.kernels.tables import ARC, FINAL, STATES, STRIDE, WIDTH, Integers, Small
+from ilpinfer.kernels.tables import ARC, FINAL, STATES, STRIDE, WIDTH
 
 DEAD = FORBIDDEN // 2
 DONE, NONE, STOPPED, FULL = 0, -1, -2, -3
@@ -50,14 +52,14 @@ class Prefixes(NamedTuple):
 
 
 @subroutine
-def no_prefixes():  # type: ignore[no-untyped-def]
+def no_prefixes():
     """Prefixes without room, which costs little where none are needed."""
     none, small = np.empty(0, np.int64), np.empty(0, np.int32)
     return Prefixes(none, np.empty((0, 1), np.int64), small, small, none, np.zeros(1, np.int64))
 
 
 @subroutine
-def _more_prefixes(p, more):  # type: ignore[no-untyped-def]
+def _more_prefixes(p, more):
     """The same prefixes with room for at least as many again, and `more`."""
     old, words = p.key.shape
     size = 2 * old + more + ROOM
@@ -71,7 +73,7 @@ def _more_prefixes(p, more):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _with_words(p, words):  # type: ignore[no-untyped-def]
+def _with_words(p, words):
     """Room for prefixes whose keys have so many words."""
     if p.key.shape[1] == words:
         return p
@@ -79,7 +81,7 @@ def _with_words(p, words):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _more_slots(p, least):  # type: ignore[no-untyped-def]
+def _more_slots(p, least):
     """The same prefixes with at least so many slots, all empty."""
     size = ROOM
     while size < least:
@@ -88,7 +90,7 @@ def _more_slots(p, least):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _slot_of(slots, keys, h, first, clock):  # type: ignore[no-untyped-def]
+def _slot_of(slots, keys, h, first, clock):
     """The slot of prefix h's key in an open hash table, where the prefixes of this length begin at `first`."""
     mask, words, spread = len(slots) - 1, keys.shape[1], np.uint64(0)
     for w in range(words):
@@ -106,7 +108,7 @@ def _slot_of(slots, keys, h, first, clock):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _reserve(p, first, made, more, indexed):  # type: ignore[no-untyped-def]
+def _reserve(p, first, made, more, indexed):
     """The same prefixes with room for `more`; those of this length are from `first` to `made`."""
     if made + more > len(p.reach):
         p = _more_prefixes(p, more)
@@ -119,7 +121,7 @@ def _reserve(p, first, made, more, indexed):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-untyped-def]
+def _look_ahead(edge, e, i, tail, t, rest, floor, values):
     """Fill values (K,) with what each label at token t after label i, -1 for START, could reach without the other machines.
 
     Returns the best of those that are below the floor.
@@ -133,7 +135,7 @@ def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-un
 
 
 @subroutine
-def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, values, p, at):  # type: ignore[no-untyped-def]
+def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, values, p, at):
     """Extend prefixes from where `at` says, until all are labellings (`DONE`), or the work (`STOPPED`) or the room (`FULL`) ends."""
     completion, tail, total = recursion
     floor, work, indexed = limits
@@ -178,9 +180,9 @@ def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, 
                 for a in range(A):
                     arc = row[a] + symbols[read[a] + j]
                     key[made, word[a]] |= np.int64(next_state[arc]) << shift[a]
-                    spent = min(spent + cost[arc], -FORBIDDEN)
+                    spent = min(spent + cost[arc], HARD)
                     if t == last:
-                        spent = min(spent + final[layout[active[a], FINAL] + next_state[arc]], -FORBIDDEN)
+                        spent = min(spent + final[layout[active[a], FINAL] + next_state[arc]], HARD)
                 done += A + 4
                 value -= spent
                 if value < floor:
@@ -205,7 +207,7 @@ def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, 
 
 
 @subroutine
-def _places(layout, active, K, Q):  # type: ignore[no-untyped-def]
+def _places(layout, active, K, Q):
     """Where K labels, Q joint states, and states of the machines in `active` (A,) are in a key; the label has the lowest bits.
 
     Returns the rows of `WORD`; bit of the first word that the joint state begins at, and its mask; words; bits of the last.
@@ -221,7 +223,7 @@ def _places(layout, active, K, Q):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _bits(values):  # type: ignore[no-untyped-def]
+def _bits(values):
     """How many bits tell so many values apart."""
     bits = 0
     while 1 << bits < values:
@@ -230,7 +232,7 @@ def _bits(values):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least, limits, p):  # type: ignore[no-untyped-def]
+def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least, limits, p):
     """The first of the best labellings, as the joint automaton and the machines in `active` (A,) charge them.
 
     Prefixes are followed down to a floor, which goes down until a labelling reaches it.
@@ -283,7 +285,7 @@ def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least,
 
 
 @subroutine
-def spell(p, end, path):  # type: ignore[no-untyped-def]
+def spell(p, end, path):
     """Fill path (T,) with the labels of a prefix."""
     for t in range(len(path) - 1, -1, -1):
         path[t] = p.label[end]

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-calls
 """How numba's compiler is spared work: subroutines are optimised in the kernels that call them, and become machine code there."""
 
 import importlib
@@ -28,7 +29,7 @@ class SharedFlags(Flags):
         self._hash = super().__hash__()
 
     def __hash__(self) -> int:
-        return self._hash
+        return int(self._hash)
 
     def __eq__(self, other: object) -> bool:
         return self is other or bool(super().__eq__(other))

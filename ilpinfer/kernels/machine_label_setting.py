@@ -1,16 +1,18 @@
+# mypy: allow-untyped-defs
 """Label setting: prefixes that could still reach a floor, equal ones merged, token by token."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.guide import Futures, future_gain, no_futures
 from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import BROKEN, UNKNOWN, close, read_symbol
 from ilpinfer.kernels.ordering import descending, nth_smallest
-from ilpinfer.kernels.packed import LOW, SHIFT, Integers, Small
+from ilpinfer.kernels.packed import LOW, SHIFT
 
 _DEAD = FORBIDDEN // 2
 DONE, BACK, FRESH, MEMO = 0, 1, 2, 3
@@ -71,7 +73,7 @@ class Limits(NamedTuple):
 
 
 @subroutine
-def _thin(new, made, copies):  # type: ignore[no-untyped-def]
+def _thin(new, made, copies):
     """Of prefixes that agree, which name the same first one, leave the best `copies`; of equal ones the first stay."""
     count = np.zeros(made, np.int64)
     for c in descending(new.value, made):
@@ -82,7 +84,7 @@ def _thin(new, made, copies):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _keep(front, new, back, counts, made, width):  # type: ignore[no-untyped-def]
+def _keep(front, new, back, counts, made, width):
     """Move the best `width` of the new prefixes to the front, in the order of their label ids."""
     value, bound, key = front
     new_value, new_bound, new_key, parent, _, _ = new
@@ -114,7 +116,7 @@ def _keep(front, new, back, counts, made, width):  # type: ignore[no-untyped-def
 
 
 @kernel
-def advance(chain, domains, bounds, joint, front, new, back, counts, limits):  # type: ignore[no-untyped-def]
+def advance(chain, domains, bounds, joint, front, new, back, counts, limits):
     """Extend prefixes until the labelling ends, and machines charge for that, the work is done, or there is no room.
 
     counts : token, prefixes at hand, and the best bound that was left out
@@ -188,7 +190,7 @@ def advance(chain, domains, bounds, joint, front, new, back, counts, limits):  #
 
 
 @subroutine
-def _finish(joint, front, budget, size):  # type: ignore[no-untyped-def]
+def _finish(joint, front, budget, size):
     """Charge what machines emit after the last token; prefixes that break a hard rule become forbidden."""
     for h in range(size):
         cost, hard = close(joint.packed, joint.memo.vectors[front.key[h, 0] & LOW].copy())

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
 """Lagrangian multipliers on sums, and scores that the multipliers are moved into: any labelling is worth the same as before.
 
 A price is taken off for each unit of a sum's weight on a step, and the sum's machine gives back the most that it can: what
@@ -6,7 +7,7 @@ it charges then is what a labelling lacks of that (Rush and Collins 2012, sectio
 
 import numpy as np
 
-from formulations.grid import FORBIDDEN, UNITS_PER_NAT
+from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT
 from ilpinfer.kernels.charges import charge_labelling
 from ilpinfer.kernels.handle import Handle
 from ilpinfer.kernels.jit import subroutine
@@ -47,7 +48,7 @@ MOST_PAIRS = 2**20
 
 
 @subroutine
-def _pairs(edge_at, classes, E, C):  # type: ignore[no-untyped-def]
+def _pairs(edge_at, classes, E, C):
     """Different pairs (P, 2) of E edge scores and C classes for machines; puts the number of its pair at each token."""
     number = np.full(E * C, -1, np.int32)
     pairs, count = np.empty((len(classes), 2), np.int64), 0
@@ -62,7 +63,7 @@ def _pairs(edge_at, classes, E, C):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _charge(machines, m, multiplier, c, i, row):  # type: ignore[no-untyped-def]
+def _charge(machines, m, multiplier, c, i, row):
     """Take the price of sum m off the scores (K,) of the steps from label i, -1 for START, into a token of class c."""
     at, weight = machines.table[c, m] + (i + 1) * machines.layout[m, STRIDE], machines.layout[m, WEIGHT]
     for j in range(len(row)):
@@ -70,7 +71,7 @@ def _charge(machines, m, multiplier, c, i, row):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _charge_all(handle, pairs, multipliers, edge, first, own):  # type: ignore[no-untyped-def]
+def _charge_all(handle, pairs, multipliers, edge, first, own):
     """Fill edge (P, K, Kp) and own (K,), from `first` (K,) of the first token, with scores less multipliers."""
     machines, K = handle.machines, len(own)
     for p in range(len(pairs)):
@@ -88,19 +89,19 @@ def _charge_all(handle, pairs, multipliers, edge, first, own):  # type: ignore[n
 
 
 @subroutine
-def _copy(source, target):  # type: ignore[no-untyped-def]
+def _copy(source, target):
     for i in range(len(source)):
         target[i] = source[i]
 
 
 @subroutine
-def _clear(array):  # type: ignore[no-untyped-def]
+def _clear(array):
     for i in range(len(array)):
         array[i] = 0
 
 
 @subroutine
-def _count_multipliers(multipliers):  # type: ignore[no-untyped-def]
+def _count_multipliers(multipliers):
     """How many have a price."""
     count = 0
     for multiplier in multipliers:
@@ -109,7 +110,7 @@ def _count_multipliers(multipliers):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _constant(machines, multipliers):  # type: ignore[no-untyped-def]
+def _constant(machines, multipliers):
     """The most that sums give back."""
     total = np.int64(0)
     for m in range(len(multipliers)):
@@ -119,7 +120,7 @@ def _constant(machines, multipliers):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _weigh(machines, classes, path, K, units):  # type: ignore[no-untyped-def]
+def _weigh(machines, classes, path, K, units):
     """Fill units (M,) with what each sum comes to on a labelling, 0 for other machines."""
     before = 0
     for m in range(len(units)):
@@ -133,7 +134,7 @@ def _weigh(machines, classes, path, K, units):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _slopes(machines, multipliers, units):  # type: ignore[no-untyped-def]
+def _slopes(machines, multipliers, units):
     """Turn units into a subgradient of the bound with its sign changed, 0 at the end of a box; returns its squared norm."""
     norm = np.int64(0)
     for m in range(len(multipliers)):
@@ -148,7 +149,7 @@ def _slopes(machines, multipliers, units):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _reparametrise(machines, multipliers):  # type: ignore[no-untyped-def]
+def _reparametrise(machines, multipliers):
     """What machines charge where each gives back as much as it can at its price, in advance; and what that comes to."""
     cost, final, total = machines.cost.copy(), machines.final.copy(), 0
     owing, count = np.empty(len(multipliers), np.int32), 0
@@ -164,7 +165,7 @@ def _reparametrise(machines, multipliers):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _give_back(machines, m, multiplier, cost, final):  # type: ignore[no-untyped-def]
+def _give_back(machines, m, multiplier, cost, final):
     """Change the costs of one machine, whose arcs lead to no earlier state; returns the most that it can give back."""
     layout = machines.layout[m]
     Q, width, arc, weight = layout[STATES], layout[WIDTH], layout[ARC], layout[WEIGHT]
@@ -182,13 +183,13 @@ def _give_back(machines, m, multiplier, cost, final):  # type: ignore[no-untyped
             a = arc + q * width + s
             gain, ahead = multiplier * machines.weight[weight + s], most[machines.next_state[a]]
             dead = cost[a] > -DEAD or ahead < DEAD or most[q] < DEAD
-            cost[a] = -FORBIDDEN if dead else cost[a] - gain - ahead + most[q]
-        final[q] = -FORBIDDEN if final[q] > -DEAD or most[q] < DEAD else final[q] + most[q]
+            cost[a] = HARD if dead else cost[a] - gain - ahead + most[q]
+        final[q] = HARD if final[q] > -DEAD or most[q] < DEAD else final[q] + most[q]
     return most[0]
 
 
 @subroutine
-def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room, steps):  # type: ignore[no-untyped-def]
+def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room, steps):
     """Lower the bound by multipliers, marks[1] (M,), which begin at 0, with Polyak's steps towards the best value that is known.
 
     It takes as long as so many steps of label setting at most. Other parameters as `decoding._decode`; recursion : completion,
@@ -284,7 +285,7 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
 
 
 @subroutine
-def _charging(machines, cost, final, owing):  # type: ignore[no-untyped-def]
+def _charging(machines, cost, final, owing):
     """The machines with other costs."""
     return Machines(
         machines.symbols,

@@ -1,15 +1,17 @@
 """Compiled rules laid out for kernels."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations.automata.windows import StepChoice
-from formulations.grid import FORBIDDEN, Grid, add
+from formulations.dtypes import Integers, Small
+from formulations.grid import FORBIDDEN, Grid, add, violation_costs
 from formulations.problem.folding import EDGES, MACHINES, NODES, Folding, MachineTemplate
 from formulations.problem.vocabulary import Vocabulary
-from ilpinfer.kernels.tables import Integers, Machines, Scores, Windows
+from ilpinfer.kernels.tables import Machines, Scores, Windows
 
 BLOCK = 8
 """Labels are padded to a multiple of it, so that loops over them become vector instructions."""
@@ -66,8 +68,8 @@ def pack_machines(followed: Sequence[MachineTemplate], folding: Folding, vocabul
         np.int64,
     ).reshape(len(truths), len(followed))
     rows = np.array([v[0].size for v in values], np.int64)
-    costs = [_cost(machine.automaton.emits, machine.penalty) for machine in followed]
-    finals = [_cost(machine.automaton.final, machine.penalty) for machine in followed]
+    costs = [violation_costs(machine.automaton.emits, machine.penalty) for machine in followed]
+    finals = [violation_costs(machine.automaton.final, machine.penalty) for machine in followed]
     begin, event = _events(followed, costs, which, K)
     weights = [_weights(machine) for machine in followed]
     layout = [
@@ -99,7 +101,7 @@ def _weights(machine: MachineTemplate) -> Integers:
 
 
 def _sum(machine: MachineTemplate, count: int) -> tuple[int, int, int, int]:
-    """Sides and multipliers of one machine of so many; a sum whose weights are of both signs has no price."""
+    """Sides and multipliers of one machine of so many; a sum whose weights are of both signs has no multiplier."""
     total = machine.total
     if total is None:
         return -OPEN, OPEN, 0, 0
@@ -107,9 +109,7 @@ def _sum(machine: MachineTemplate, count: int) -> tuple[int, int, int, int]:
     if total.weights[0] < 0 < total.weights[-1]:
         return low, high, 0, 0
     heaviest = max(1, int(np.abs(total.weights).max()), *(abs(s) for s in (low, high) if abs(s) < OPEN))
-    most = MOST_CHARGED // (LONG * count * heaviest)
-    if machine.penalty is not None:
-        most = min(most, machine.penalty)
+    most = min(machine.penalty, MOST_CHARGED // (LONG * count * heaviest))
     return low, high, 0 if low == -OPEN else -most, 0 if high == OPEN else most
 
 
@@ -117,13 +117,9 @@ def _chosen(steps: StepChoice, holds: bool) -> int:
     return int(holds and len(steps.values) > 1)
 
 
-def _cost(violations: NDArray[np.int64], penalty: int | None) -> Grid:
-    return np.where(violations > 0, -FORBIDDEN, 0) if penalty is None else penalty * violations
-
-
 def _events(
     followed: Sequence[MachineTemplate], costs: Sequence[Grid], which: Integers, K: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+) -> tuple[Small, Small]:
     """Which machines a step can move or make charge, and the symbols that they read, by class, previous and next label."""
     begin, events = [0], [np.zeros((0, 2), np.int64)]
     for chosen in which:
@@ -144,5 +140,5 @@ def _starts(sizes: list[int]) -> Integers:
     return np.cumsum([0, *sizes[:-1]]).astype(np.int64) if sizes else np.zeros(0, np.int64)
 
 
-def _flat(arrays: Sequence[NDArray[np.int64]], kind: type) -> NDArray:
+def _flat(arrays: Sequence[Integers], kind: type) -> NDArray[Any]:
     return np.concatenate([a.reshape(-1) for a in arrays]).astype(kind) if arrays else np.zeros(0, kind)

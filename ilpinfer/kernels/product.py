@@ -1,15 +1,15 @@
+# mypy: allow-untyped-defs
 """Building the product of a lattice with its rules' machines, token by token."""
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from formulations.dtypes import Booleans, Floats, Integers, Small
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
 from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import close, count_final, penalty_of, read
-from ilpinfer.kernels.packed import Integers, Small
 from ilpinfer.kernels.readings import enlarge, enlarge_slots
 
 DEAD, UNREAD = -1, -2
@@ -33,16 +33,16 @@ class Product(NamedTuple):
 
     first: Integers
     states: Small
-    labels: NDArray[np.bool_]
+    labels: Booleans
     arc_at: Integers
     leads: Small
-    cost: NDArray[np.float64]
-    end: NDArray[np.float64]
+    cost: Floats
+    end: Floats
     passed: int
 
 
 @subroutine
-def _forget(packed, vector):  # type: ignore[no-untyped-def]
+def _forget(packed, vector):
     """Machines of a rule that counts once, and is paid, are all alike."""
     for m in range(len(packed.mark)):
         if packed.mark[m] >= 0 and vector[packed.mark[m]]:
@@ -50,7 +50,7 @@ def _forget(packed, vector):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _read(packed, symbols, vector):  # type: ignore[no-untyped-def]
+def _read(packed, symbols, vector):
     """Let machines read their symbols; the cost in nats, inf if a hard rule breaks."""
     cost = 0
     for m in range(len(symbols)):
@@ -63,7 +63,7 @@ def _read(packed, symbols, vector):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def expand(packed, size, readings, groups, possible, pool, budget):  # type: ignore[no-untyped-def]
+def expand(packed, size, readings, groups, possible, pool, budget):
     """The product, in its order; joint states have `size` numbers.
 
     `possible` (T, K) says whether any path leads on from a label, rules apart; the budget is of joint states.
@@ -118,7 +118,7 @@ def expand(packed, size, readings, groups, possible, pool, budget):  # type: ign
 
 
 @subroutine
-def _follow(packed, readings, groups, possible, pool, t, u, result, vectors, made):  # type: ignore[no-untyped-def]
+def _follow(packed, readings, groups, possible, pool, t, u, result, vectors, made):
     """Read token t after vector u, -1 for START, and add new vectors; how many there are then."""
     number, symbols, begin, kind = readings
     _, group, pair, step = groups
@@ -155,7 +155,7 @@ def _follow(packed, readings, groups, possible, pool, t, u, result, vectors, mad
 
 
 @kernel
-def expected_counts(packed, rule, readings, product, mass, last, expected):  # type: ignore[no-untyped-def]
+def expected_counts(packed, rule, readings, product, mass, last, expected):
     """Add to expected (R,) what rules count on arcs, with probability mass (A,), and at the end, last (V,).
 
     rule : of each machine (M,)

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Small = NDArray[np.int32]
+from formulations.dtypes import Integers, Small
 
 NODES, EDGES, MACHINES = 0, 1, 2
 """What tokens are sorted into classes for: scores of tokens, scores of steps, and what machines read."""
@@ -76,7 +75,7 @@ class Machines(NamedTuple):
     table : (C, M)
     layout : (M, 6) see `ARC`
     next_state : state after each arc
-    cost : grid units of each arc, at least 0; -FORBIDDEN where a hard rule is broken
+    cost : grid units of each arc, at least 0; `HARD` where a hard rule is broken
     final : grid units at the end by state, as `cost`
     begin : (C · (K + 1) · K + 1,) where the events of a step [i, j] into a token of class c begin, at (c · (K + 1) + i + 1) · K + j
     event : (E, 2) a machine for which the step is an event, and the symbol that it reads: there is a state that the symbol

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from formulations.dtypes import Integers
+from formulations.dtypes import Booleans, Integers
 from formulations.grid import Grid
 from ilpinfer.proof.stages import StagePass, row_keys
 
@@ -47,7 +46,7 @@ class Account:
         score = (self.score + 1) * scale - 1
         return Account(self.budget * scale, self.unit * scale, self.floor * scale, score)
 
-    def holds(self, value: Grid, spent: Integers) -> NDArray[np.bool_]:
+    def holds(self, value: Grid, spent: Integers) -> Booleans:
         """Whether labellings of that value and cost are among those that must not be there."""
         score = value + spent
         cheaper = (spent < self.budget) & (score >= self.floor)

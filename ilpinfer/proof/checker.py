@@ -14,7 +14,7 @@ import numpy as np
 
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.sums import bounded
-from formulations.grid import FORBIDDEN, is_forbidden
+from formulations.grid import FORBIDDEN, HARD, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Leaf, Split, TooManyCases, nodes
 from ilpinfer.proof.accounts import Account
@@ -74,7 +74,7 @@ def _without_scores(problem: Problem) -> Problem:
     node, pool = (
         np.where(is_forbidden(x), FORBIDDEN, 0) for x in (problem.lattice.node, problem.lattice.pool)
     )
-    rules = tuple(rule if rule.penalty is None else replace(rule, penalty=0) for rule in problem.rules)
+    rules = tuple(rule if rule.hard else replace(rule, penalty=0) for rule in problem.rules)
     return replace(problem, lattice=Lattice(node, pool, problem.lattice.step), rules=rules)
 
 
@@ -92,7 +92,7 @@ def _leaves(tree: Leaf | Split, T: int, K: int) -> Iterator[tuple[tuple[GroundRu
         if len(node.tokens) == 1 and not most:
             above = bounded(_ones(node, T, K, others=True), None, 0)
         for component, child in ((above, node.above), (below, node.below)):
-            row = GroundRule(f"split {len(rows)}", None, False, (component,))
+            row = GroundRule(f"split {len(rows)}", HARD, False, (component,))
             waiting.append((child, (*rows, row)))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from formulations import Trellis
-from formulations.grid import FORBIDDEN, UNITS_PER_NAT, nats
+from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, nats
 from formulations.labels.reading import Reading
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.problem import Problem, Value
@@ -126,7 +126,7 @@ def phases_claim(problem: Problem, solution: Any, path: tuple[int, ...]) -> Phas
 
 def rank(problem: Problem, path: tuple[int, ...], solution: Any) -> tuple[int, int]:
     """The lower, the better; of two-phase solutions the cost comes first, and what is below the floor comes last."""
-    value, last = problem.value(np.array(path, np.int64)), (-FORBIDDEN, -FORBIDDEN)
+    value, last = problem.value(np.array(path, np.int64)), (HARD, HARD)
     if not value.feasible:
         return last
     if not is_two_phase(solution):

@@ -168,8 +168,8 @@ def _check_size(
     """Refuse numbers that 64 bits might not hold, by adding up their sizes in Python's own."""
     T = len(lattice.node)
     total = scale * T * sum(largest(x) for x in (lattice.node, lattice.pool))
-    total += sum(scale * (rules[r].penalty or 0) * rules[r].machines[m].most for r, m in machines)
-    if any(scale * (rules[r].penalty or 0) > LARGEST_KEY for r, _ in machines):
+    total += sum(scale * rules[r].finite_penalty * rules[r].machines[m].most for r, m in machines)
+    if any(scale * rules[r].finite_penalty > LARGEST_KEY for r, _ in machines):
         raise Rejected("leaf: a penalty is larger than what can be checked without overflow")
     for multiplier in multipliers:
         size = abs(multiplier.value) * T * largest(multiplier.component.steps.values) + abs(

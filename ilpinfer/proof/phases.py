@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from formulations.grid import is_forbidden
+from formulations.grid import HARD, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Phases
 from ilpinfer.proof.accounts import Account
@@ -48,24 +48,26 @@ class _CostRule(GroundRule):
 
 def hard_only(problem: Problem) -> Problem:
     """The problem of the first phase: no soft rule."""
-    return replace(problem, rules=tuple(rule for rule in problem.rules if rule.penalty is None))
+    return replace(problem, rules=tuple(rule for rule in problem.rules if rule.hard))
 
 
 def cost_unit(rules: Iterable[GroundRule]) -> int:
     """The greatest common divisor of the penalties, grid units; 1 where there is none."""
-    return math.gcd(*(rule.penalty or 0 for rule in rules)) or 1
+    return math.gcd(*(rule.finite_penalty for rule in rules)) or 1
 
 
 def weighted_problem(problem: Problem, weight: int) -> Problem:
     """The problem in which a unit of cost takes `weight` grid units off the score; hard rules are folded."""
     problem = problem.fold(soft=False)
     unit = cost_unit(problem.rules)
-    rules = tuple(rule if rule.penalty is None else _cost_rule(rule, weight, unit) for rule in problem.rules)
+    rules = tuple(rule if rule.hard else _cost_rule(rule, weight, unit) for rule in problem.rules)
     return replace(problem, rules=rules)
 
 
 def _cost_rule(rule: GroundRule, weight: int, unit: int) -> GroundRule:
-    penalty = (rule.penalty or 0) // unit * weight
+    penalty = rule.penalty // unit * weight
+    if penalty >= HARD:
+        raise Rejected(f"weight: {weight} makes a penalty too large to check")
     return _CostRule(rule.name, penalty, rule.binary, rule.components, rule.forced, rule.overruled)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.dtypes import Integers
-from formulations.grid import FORBIDDEN, Grid, add
+from formulations.grid import FORBIDDEN, HARD, Grid, add, violation_costs
 from formulations.problem.problem import GroundRule
 from ilpinfer.proof.edges import values_along
 from ilpinfer.proof.meter import Meter
@@ -35,8 +35,8 @@ class Reader:
 def reader_of(rules: Sequence[GroundRule], key: tuple[int, int], scale: int) -> Reader:
     """A machine whose violations are priced; where they count once, it remembers that it has paid."""
     rule, machine = rules[key[0]], rules[key[0]].machines[key[1]]
-    if rule.penalty is None:
-        gain, final = (np.where(x > 0, FORBIDDEN, 0) for x in (machine.emits, machine.final))
+    if rule.hard:
+        gain, final = (-violation_costs(x, HARD) for x in (machine.emits, machine.final))
         return Reader(machine.steps, machine.next_state, gain, final, None)
     cost = -rule.penalty * scale
     if not rule.binary:

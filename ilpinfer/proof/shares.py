@@ -15,7 +15,7 @@ import numpy as np
 from formulations.automata.agreement import Agreement
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.dtypes import Integers
-from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
+from formulations.grid import FORBIDDEN, HARD, Grid, add, is_forbidden
 from formulations.problem.problem import GroundRule
 from ilpinfer.proof.edges import max_marginals
 from ilpinfer.proof.meter import Meter, Rejected
@@ -35,12 +35,12 @@ class Share:
     ----------
     component : n tokens of F kinds
     given : (n, F) scores that the lattice has beside its own
-    penalty : for a token that differs from the one before; None where that must not be
+    penalty : for a token that differs from the one before; `HARD` where that must not be
     """
 
     component: Agreement
     given: Integers
-    penalty: int | None
+    penalty: int
 
     @property
     def table(self) -> StepTable:
@@ -55,7 +55,7 @@ class Share:
     def largest(self) -> int:
         """No sum of its numbers is larger, in Python's own numbers."""
         most = sum(int(np.abs(row).max()) for row in self.given)
-        return 2 * most + (self.penalty or 0) * len(self.given)
+        return 2 * most + (0 if self.penalty == HARD else self.penalty) * len(self.given)
 
     def kind(self, states: int) -> Integers:
         """(S,) the kind of each state."""
@@ -75,7 +75,7 @@ class Share:
         return add(past, future)
 
     def _across(self, values: Grid) -> Grid:
-        if self.penalty is None:
+        if self.penalty == HARD:
             return values
         return np.asarray(np.maximum(values, add(np.array(values.max()), np.array(-self.penalty))))
 
@@ -88,7 +88,7 @@ def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share
     Rejected
         for a component that is no list of tokens whose violations count singly, and for wrong numbers.
     """
-    if not isinstance(component, Agreement) or (rule.binary and rule.penalty is not None):
+    if not isinstance(component, Agreement) or rule.once:
         raise Rejected(
             f"leaf: {rule.name!r} has shares, but is no list of tokens whose violations count singly"
         )
@@ -106,7 +106,7 @@ def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share
                 f"leaf: a share of {rule.name!r} is {value!r}, which is no whole number, or too large"
             )
     given = scale * np.array([[int(value) for value in row] for row in rows], np.int64)
-    return Share(component, given, None if rule.penalty is None else scale * rule.penalty)
+    return Share(component, given, HARD if rule.hard else scale * rule.penalty)
 
 
 def drop_states(lattice: Lattice, shares: Sequence[Share], limit: int, meter: Meter) -> tuple[Lattice, int]:

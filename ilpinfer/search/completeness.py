@@ -19,6 +19,6 @@ def complete_search(
     rules = [(r, rule) for r, rule in enumerate(problem.rules) if not rule.folds]
     if any(rule.machineless for _, rule in rules):
         return Certificate("none", source)
-    named = ((r, rule) for r, rule in rules if feasible or rule.penalty is None)
+    named = ((r, rule) for r, rule in rules if feasible or rule.hard)
     machines = tuple((r, m) for r, rule in named for m in range(len(rule.machines)))
     return proof(source, Leaf(stages=(machines,) if machines else ()), excluded)

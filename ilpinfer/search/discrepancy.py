@@ -11,7 +11,7 @@ from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
 from formulations.limits import OutOfTime
 from formulations.problem.problem import Problem
-from formulations.programs.formulation import best_score
+from formulations.programs.loss_bounds import best_score
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
 from ilpinfer.core.result import Result, Task
@@ -272,8 +272,7 @@ def _machines(
         if deadline.passed:
             raise OutOfTime
         testable = all(
-            m.automaton.partial == "exact" or (rule.penalty is None and bool(m.automaton.partial))
-            for m in rule.machines
+            m.automaton.partial == "exact" or (rule.hard and bool(m.automaton.partial)) for m in rule.machines
         )
         machines = [machine for group in rule_machines(rule, r) for machine in group]
         (early if all_early or testable else late).extend(machines)

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT, UNITS_PER_NAT
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import STRETCH
-from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.kernels import evolution as kernels
 from ilpinfer.kernels.warming import Stage
 from ilpinfer.search.best_first import best_first_labelling
@@ -67,7 +68,7 @@ def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     parameters = task.parameters or Evolution()
     assert isinstance(parameters, Evolution)
 
-    def begin(folded: Problem, path: Path, task: Task) -> Path | None:
+    def begin(folded: Problem, path: LabelIds, task: Task) -> LabelIds | None:
         return best_first_labelling(folded, task.deadline) if parameters.start == "best-first" else path
 
     def run(population: Population) -> str:

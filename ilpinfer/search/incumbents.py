@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, field
 
+from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import VITERBI_BOUND, Certificate
 from ilpinfer.core.incumbents import Improvement
-from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.core.result import Result, Task
 
 
 @dataclass
@@ -32,7 +33,7 @@ class Incumbents:
         return self.improvements[-1].value if self.improvements else FORBIDDEN
 
     @property
-    def path(self) -> Path | None:
+    def path(self) -> LabelIds | None:
         """The best so far."""
         return self.improvements[-1].path if self.improvements else None
 
@@ -40,7 +41,7 @@ class Incumbents:
         """The best one, with those before it; `bound` in grid units."""
         return Result(self.path, bound, method, certificate, tuple(self.improvements))
 
-    def offer(self, path: Path, value: int, seconds: float, bound: int) -> None:
+    def offer(self, path: LabelIds, value: int, seconds: float, bound: int) -> None:
         """Take a labelling that is better; where a rule has no machine, it is valued anew."""
         if self.blind:
             value = self.folded.value(path).score

@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import constraints as C
+from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.limits import OutOfTime
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.guide import joint_symbols
 from ilpinfer.exact.rule_machines import RuleMachine, pack_rule_machines, rule_machines
 from ilpinfer.exact.viterbi import VITERBI, viterbi
@@ -55,7 +55,7 @@ def population_search(
     name: str,
     stages: Iterable[Stage],
     individuals: Individuals,
-    begin: Callable[[Problem, Path, Task], Path | None],
+    begin: Callable[[Problem, LabelIds, Task], LabelIds | None],
     run: "Callable[[Population], str]",
 ) -> Iterator[Result]:
     """The best labelling that a search finds which changes individuals.
@@ -108,7 +108,7 @@ class Population:
     folded: Problem
     task: Task
     individuals: Individuals
-    start: NDArray[np.int64]
+    start: Integers
     bound: int
     incumbents: Incumbents = field(init=False)
 
@@ -189,10 +189,10 @@ class Population:
             self.people[1][who] = -1
             if not kernels.value(self.scores, self.machines, self.people, who, 0, T, self.counts):
                 return False
-        return int(self.memo.met[0]) + (lam + kernels.SPARE) * T <= n
+        return bool(int(self.memo.met[0]) + (lam + kernels.SPARE) * T <= n)
 
 
-def _never_empty(array: NDArray[np.int64]) -> NDArray[np.int64]:
+def _never_empty(array: Integers) -> Integers:
     """The array, which kernels may ask for a first entry even where there is a single token."""
     return array if len(array) else np.zeros((1, *array.shape[1:]), np.int64)
 

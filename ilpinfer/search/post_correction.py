@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.grid import is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import VITERBI_BOUND
@@ -33,18 +33,18 @@ def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Result]
     yield Result(path, bound, f"{name}: {len(wrong)} tokens overwritten", VITERBI_BOUND)
 
 
-def allowed_labels(problem: Problem) -> NDArray[np.bool_]:
+def allowed_labels(problem: Problem) -> Booleans:
     """(T, K) which labels the hard rules on single tokens leave."""
     allowed = np.ones(problem.shape, bool)
     for rule in problem.rules:
-        if rule.penalty is None and rule.folds:
+        if rule.hard and rule.folds:
             for table in rule.as_scores():
                 if table.values.shape[1] == 1:
                     allowed &= ~is_forbidden(table.values[table.index, 0])
     return allowed
 
 
-def _with(path: NDArray[np.int64], t: int, label: int) -> NDArray[np.int64]:
+def _with(path: LabelIds, t: int, label: int) -> Integers:
     changed = path.copy()
     changed[t] = label
     return changed

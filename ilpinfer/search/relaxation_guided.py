@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from formulations.dtypes import LabelIds
 from formulations.grid import is_forbidden
 from formulations.problem.problem import Problem
-from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.label_setting import LABEL_SETTING
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round
@@ -18,7 +19,7 @@ def relaxation_guided(problem: Problem, task: Task, name: str) -> Iterator[Resul
     """
     task.deadline.excuse(LABEL_SETTING.warm())
 
-    def relaxed(folded: Problem, path: Path, task: Task) -> Path | None:
+    def relaxed(folded: Problem, path: LabelIds, task: Task) -> LabelIds | None:
         progress = Progress.of(problem, task.deadline)
         relaxation = Round(progress, progress.machines(progress.new_components([path], [])), 1)
         result = relaxation.guide.solve(relaxation.multipliers, task.deadline)

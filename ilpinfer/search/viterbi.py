@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import FOLDED_BOUND, VITERBI_BOUND, Certificate
-from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.viterbi import LISTS, VITERBI, best_paths
 
 
@@ -38,7 +39,7 @@ def _best_of_lattice(
 
 
 def _bounds(
-    problem: Problem, result: list[tuple[int, Path]], proof: Certificate
+    problem: Problem, result: list[tuple[int, LabelIds]], proof: Certificate
 ) -> list[tuple[int, Certificate]]:
     """A bound for each of the best labellings of a relaxation, grid units, with its proof.
 
