@@ -1,4 +1,4 @@
-"""What rules consist of."""
+"""The interface of a component of a rule."""
 
 from typing import Protocol
 

@@ -114,7 +114,7 @@ class Gates:
         return np.broadcast_to(result[node], shape)
 
     def after(self, node: int, token: int, symbol: frozenset[int], known: dict[int, int]) -> int:
-        """What is left of a node once the step into the token is known to lie in the symbol's tables."""
+        """The node that remains once the step into the token is known to lie in the symbol's tables."""
         if self.first[node] > token:
             return node
         stack = [node]

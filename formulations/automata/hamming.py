@@ -18,16 +18,16 @@ from formulations.automata.unroll import unroll
 from formulations.dtypes import Integers, LabelIds
 
 MOST_STATES = 5_000
-"""Of the deterministic machine; where it would pass them, the distance is left to rows."""
+"""States of the deterministic machine; beyond them, only rows state the distance."""
 MOST_PLACES = 2_000
-"""Of the product of the rule's machines with a second labelling, at one token."""
+"""Places at one token: states of the product of the rule's machines with a second labelling."""
 
 Place = tuple[int, ...]
 """The label class of a repaired labelling's last token, and the states of the rule's machines."""
 
 
 Costs = frozenset[tuple[Place, int]]
-"""What each place has cost so far, less the least."""
+"""The cost of each place so far, less the least of these costs."""
 
 
 @dataclass(frozen=True, eq=False)

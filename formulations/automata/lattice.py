@@ -77,7 +77,7 @@ class Lattice:
 
     @property
     def order(self) -> int:
-        """How many labels before its own a score looks at, 1 or 2."""
+        """The number of previous labels that a score depends on, 1 or 2."""
         return 1 if self.states == self.pool.shape[2] else 2
 
     @property

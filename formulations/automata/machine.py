@@ -97,7 +97,7 @@ class Automaton:
 
     @cached_property
     def early(self) -> "Automaton":
-        """The same totals, every violation emitted as soon as it cannot be avoided any more.
+        """The automaton that emits each violation as soon as no continuation avoids it. Totals are the same.
 
         What a prefix has emitted is then the best bound on what it will cost that a state can give.
         """
@@ -144,7 +144,7 @@ class Automaton:
 
     @cached_property
     def _arcs(self) -> tuple[list[int], list[int]]:
-        """Where the arcs of the next state begin, and violations, by arc: flat lists, which Python reads faster."""
+        """First arc of the next state, and violations, of each arc, as flat lists, which Python reads faster."""
         return (self.next_state * self.emits.shape[1]).reshape(-1).tolist(), self.emits.reshape(-1).tolist()
 
     def violations(self, symbols: Integers) -> int:

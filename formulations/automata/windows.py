@@ -1,4 +1,4 @@
-"""What a rule reads of a token and of its two neighbours, stated without a sequence."""
+"""Conditions on a token and its two neighbours, and components of rules before the sequence is known."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Pattern(Protocol):
 
 @dataclass(frozen=True)
 class Literal:
-    """What is asked of one token of a window.
+    """A condition on one token of a window.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class CompiledFeature:
 
     @property
     def conditions(self) -> list[Condition]:
-        """What it looks at."""
+        """The conditions on tokens."""
         return [self.steps.condition]
 
     @cached_property
@@ -69,7 +69,7 @@ class CompiledRule:
 
     @property
     def conditions(self) -> list[Condition]:
-        """What its components and demands look at, as far as they do not depend on the sequence."""
+        """The conditions of components and demands that do not depend on the sequence."""
         components = (component.steps.condition for component in self.components or ())
         return [*components, *(demand.condition for demand in self.demands)]
 
@@ -81,8 +81,8 @@ class CompiledRule:
     @cached_property
     def demands(self) -> tuple[Demand, ...]:
         """The tokens that it ties to labels, so far as a token's neighbours tell which."""
-        asked = (statement.demand() for statement in self._demand_rules)
-        return tuple(Demand(pair[0], self.labels.field(pair[1]).member) for pair in asked if pair)
+        pairs = (statement.demand() for statement in self._demand_rules)
+        return tuple(Demand(pair[0], self.labels.field(pair[1]).member) for pair in pairs if pair)
 
     @cached_property
     def _demand_rules(self) -> list[Template]:
@@ -101,9 +101,9 @@ class CompiledRule:
         if not self.demands_by_sequence:
             demands = [(window.positions(demand.condition), demand.wanted) for demand in self.demands]
         else:
-            asked = [s.demands(window.tokens) for s in self._demand_rules]
+            pairs = [s.demands(window.tokens) for s in self._demand_rules]
             demands = [
-                ([t], self.labels.field(wanted).member) for each in asked for t, wanted in each.items()
+                ([t], self.labels.field(wanted).member) for each in pairs for t, wanted in each.items()
             ]
         return priorities.overruled(self.name, demands)
 
@@ -128,7 +128,7 @@ class CompiledRules:
     rule_set : as they were given
     labels : K labels
     items : rules and features in their order
-    notices : what is odd about them with these labels, though no error
+    notices : texts about the rules and these labels, none of which is an error
     """
 
     rule_set: RuleSet
@@ -201,7 +201,7 @@ class CompiledRules:
         return Problem(trellis.lattice, trellis.lattice.plus(tables), tuple(ground), trellis.labels)
 
     def warn(self) -> None:
-        """Say what is odd about the rules with these labels."""
+        """Issue the notices as `RuleNotice` warnings."""
         for text in self.notices:
             warnings.warn(text, RuleNotice, stacklevel=stack_level())
 
@@ -244,7 +244,7 @@ def _compiled(item: Rule | Feature, name: str, labels: LabelSet) -> CompiledRule
 
 
 def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
-    """What is odd about rules with these labels, or about the labels that rules are about, though no error."""
+    """Notices about the rules and these labels, none of which is an error."""
     result = []
     if rules.rules and labels.notice:
         result.append(labels.notice)

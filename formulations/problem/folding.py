@@ -17,7 +17,7 @@ from formulations.problem.problem import GroundRule
 from formulations.problem.vocabulary import Vocabulary
 
 NODES, EDGES, MACHINES = range(3)
-"""What tokens are sorted into classes for: scores of tokens, scores of steps, and what machines read."""
+"""The purposes of token classes: scores of tokens, scores of steps, and symbols of machines."""
 
 Truth = tuple[bool, ...]
 """Which of the conditions for a purpose hold at the tokens of a class."""
@@ -94,7 +94,7 @@ class Folding:
                 self._enter(item, place)
                 place += 1
         self._demand_rules = [(p, rule) for p, rule in enumerate(rules.rules) if rule.demands]
-        asked = [demand.condition for _, rule in self._demand_rules for demand in rule.demands]
+        demands = [demand.condition for _, rule in self._demand_rules for demand in rule.demands]
         self.independent = sum(rule.demands_by_sequence for rule in rules.rules) == 0 or (
             sum(bool(rule.demands or rule.demands_by_sequence) for rule in rules.rules) < 2
         )
@@ -104,7 +104,7 @@ class Folding:
         self.reads_tokens = any(item.reads_tokens for item in rules.items)
         self.ignores_tokens = not self.reads_tokens and not self.excluded
         if len(self._demand_rules) < 2:
-            self._demand_rules, asked = [], []
+            self._demand_rules, demands = [], []
         self.weight = sum(
             int(np.abs(table.values).max(where=~is_forbidden(table.values), initial=0))
             for table in [*self._nodes, *self._edges]
@@ -116,8 +116,8 @@ class Folding:
         begins = [(FIRST,)] if any(table.first for table in self._nodes) else []
         steps = [component.steps for _, _, components in self._machine_rules for component in components]
         self.conditions = [
-            _distinct([*(table.condition for table in self._nodes), *asked, *begins]),
-            _distinct([*(table.condition for table in self._edges), *(asked if self._edges else ())]),
+            _distinct([*(table.condition for table in self._nodes), *demands, *begins]),
+            _distinct([*(table.condition for table in self._edges), *(demands if self._edges else ())]),
             _distinct(choice.condition for choice in steps),
         ]
 

@@ -24,7 +24,7 @@ def guard_tokens(tokens: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def was_read(words: tuple[str, ...]) -> bool:
-    """Whether something has looked for a token where there is none, since this was asked last."""
+    """Whether a missing token was read since the last call."""
     if not isinstance(words, MissingTokens):
         return False
     seen, words.seen = words.seen, False

@@ -94,7 +94,7 @@ class GroundRule:
         return sum(int(machine.fires_at.sum()) for machine in self.machines) <= 1
 
     def as_scores(self) -> list[StepTable]:
-        """What a rule that folds adds to each step's score."""
+        """The scores of the steps by which a rule folds; grid units."""
         return [m.steps.map(self._cost(m.emits[0])) for m in self.machines]
 
     def _cost(self, emits: Integers) -> Integers:
@@ -113,7 +113,7 @@ class GroundRule:
 
 @dataclass(frozen=True)
 class Value:
-    """What a labelling is worth, recomputed from scratch; grid units."""
+    """Score and violations of a labelling, recomputed from scratch; grid units."""
 
     model: int
     features: int

@@ -182,7 +182,7 @@ class Trellis:
 
     @property
     def order(self) -> int:
-        """How many labels before its own a score looks at, 1 or 2."""
+        """The number of previous labels that a score depends on, 1 or 2."""
         return self.lattice.order
 
     def ids(self, labelling: Iterable[object]) -> Integers:

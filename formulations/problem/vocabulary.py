@@ -20,7 +20,7 @@ class TooManyClasses(ValueError):
 
 
 class Vocabulary:
-    """What conditions tell of tokens, for several purposes; it grows, in one thread at a time.
+    """Distinct tokens and the truth of conditions at them, for several purposes. One thread at a time may add to it.
 
     What others may hold copies of changes after `changes` does, so that an interrupt at any place does no harm.
 
@@ -57,7 +57,7 @@ class Vocabulary:
         self._row: dict[str, bytes] = {}
         """The row of each token as the bytes of an int64, as joining them takes less time than counting."""
         self.changes = 0
-        """How often arrays that others may hold copies of have changed."""
+        """The number of changes to arrays of which others may hold copies."""
         self.numbers = np.zeros((64, len(self.purposes), 3), np.int32)
         self._kinds: list[list[dict[bytes, int]]] = [[{}, {}, {}] for _ in self.purposes]
         self._bits: list[list[list[bytes]]] = [[[], [], []] for _ in self.purposes]

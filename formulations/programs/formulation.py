@@ -18,7 +18,7 @@ from formulations.programs.rule_rows import add_rule
 from formulations.programs.shortest_path import add_path
 
 MOST_COLUMNS = 20_000_000
-"""Of a path; building a larger program would take gigabytes."""
+"""Path columns of the largest program that is built; a larger one would take gigabytes."""
 
 
 class TooLarge(ValueError):

@@ -1,4 +1,4 @@
-"""What a method had in hand while it ran: its incumbents, valued when somebody asks."""
+"""Incumbents of a method: labellings better than all before them."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a method hands back, before it is valued and reported."""
+"""The result of a method, before it is valued and reported; and the task of a method."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked of a method beyond the problem.
+    """Options of a method for one sequence.
 
     Parameters
     ----------

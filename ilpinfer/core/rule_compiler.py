@@ -13,11 +13,11 @@ Rules = Iterable[Rule | Feature]
 Item = TypeVar("Item")
 
 MOST_RULES, MOST_LABEL_SETS, MOST_LEFT_OUT = 8, 4, 8
-"""How many are kept: sets of rules, label sets of each, and sets that lack one of its rules."""
+"""Sizes of caches: sets of rules, label sets of each, and sets without one of its rules."""
 
 
 class Recent(Generic[Item]):
-    """The last few things that were made, the latest used first; threads may share them, as the tuple is never changed."""
+    """A cache of a few objects, the latest used first. Threads may share it, as its tuple is replaced and never changed."""
 
     def __init__(self, most: int) -> None:
         self.most, self._items = most, tuple[Item, ...]()

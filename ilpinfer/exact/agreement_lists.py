@@ -1,4 +1,4 @@
-"""Lists of tokens that agree, packed for kernels: the places of all of them, in the order of their tokens."""
+"""Lists of tokens with consistency rules, packed for kernels: all their places in the order of their tokens."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ Shares = dict[MachineKey, list[list[int]]]
 
 @dataclass(frozen=True)
 class TokenList:
-    """A list of tokens that agree: the rule and the component by its place before folding, and the penalty."""
+    """An `Agreement`, with the places of its rule and component before folding, and its penalty."""
 
     key: MachineKey
     component: Agreement
@@ -25,7 +25,7 @@ class TokenList:
 
 
 def lists_of(progress: Progress) -> list[TokenList]:
-    """The lists of one sort of kinds whose violations count singly, or must not be."""
+    """The lists with the same kinds of labels, without rules that count at most once."""
     result = [
         TokenList((progress.numbers[r], p), component, rule.penalty)
         for r, rule in enumerate(progress.folded.rules)
@@ -36,7 +36,7 @@ def lists_of(progress: Progress) -> list[TokenList]:
 
 
 def only_agree(progress: Progress) -> bool:
-    """Whether all that does not fold is lists of tokens that agree, and there are any."""
+    """Whether there are components that do not fold, and all of them are lists."""
     components = [component for rule in progress.folded.rules for component in rule.components]
     return bool(components) and all(isinstance(component, Agreement) for component in components)
 
@@ -62,7 +62,7 @@ class Lists:
         self.empty = np.zeros((len(tokens), lists[0].component.kinds), np.int64)
 
     def shares(self, own: Integers) -> Shares:
-        """What each list gives to the lattice, by token and kind."""
+        """The scores that each list gives to the lattice, by token and kind."""
         given = (-np.where(is_forbidden(own), 0, own)[self.place]).tolist()
         ends = zip(self.lists, [0, *self.ends], self.ends, strict=False)
         return {each.key: given[first:end] for each, first, end in ends}

@@ -33,7 +33,7 @@ MOST_POOLS = 8
 
 
 class Tables:
-    """Compiled rules in the form that kernels read; they grow with the tokens met, and threads may share them.
+    """Compiled rules as tables for kernels. Tables grow with new tokens, and threads may share them.
 
     Parameters
     ----------

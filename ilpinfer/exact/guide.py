@@ -60,7 +60,7 @@ def prune(lattice: Lattice, domains: Domains, completion: Integers, floor: int) 
 
 
 def joint_symbols(lattice: Lattice, machines: Sequence[RuleMachine]) -> Symbols:
-    """A symbol of each step for all machines together, most of which occur."""
+    """Joint symbols of each step for all machines together; most of them occur."""
     T, B = lattice.shape
     to = np.concatenate([[0], lattice.base])[:, None] + np.arange(B)
     place = np.zeros(T, np.int64)
@@ -89,7 +89,7 @@ def joint_symbols(lattice: Lattice, machines: Sequence[RuleMachine]) -> Symbols:
 
 
 class Futures:
-    """The most that the futures of machines can give back at the multipliers of their sums, less what they will cost.
+    """The best futures of machines at the multipliers of their sums, less their costs.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class Futures:
             self.begin[machine.key], self.most[machine.key] = begin, max(0, int(result.max()))
 
     def of(self, machines: Sequence[RuleMachine]) -> kernels.Futures:
-        """Those of some machines."""
+        """The futures of some machines, for kernels."""
         begin = np.array([self.begin.get(machine.key, -1) for machine in machines], np.int64)
         return kernels.Futures(
             self.table, begin, np.array([machine.states for machine in machines], np.int64)
@@ -121,7 +121,7 @@ class Futures:
 
 
 class Guide:
-    """A relaxation that keeps some machines exactly, charges a price for each unit of some sums, and drops the rest.
+    """A relaxation: exact for some machines, with multipliers on some sums, and without the other rules.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class Guide:
         return usual
 
     def _machines(self) -> None:
-        """What each joint symbol does to the joint state, and costs."""
+        """Set next joint states and costs of all joint symbols."""
         shape = (max(1, self.symbols.read.shape[1]), self.states)
         self.following, self.cost, self.final = (
             np.zeros(shape, np.int32),
@@ -191,7 +191,7 @@ class Guide:
         return np.array([p.total.steps.along(path).sum() for p in self.charged if p.total], np.int64)
 
     def futures(self, multipliers: Mapping[MachineKey, int]) -> Futures:
-        """What the futures of machines are worth at the multipliers of their sums, grid units a unit of weight, by key."""
+        """Futures of the charged machines at multipliers by key, grid units a unit of weight."""
         if self._futures is None or self._futures.multipliers != multipliers:
             self._futures = Futures(self.charged, dict(multipliers), len(self.lattice.node))
         return self._futures
@@ -237,7 +237,7 @@ def dual_constant(machine: RuleMachine, multiplier: int) -> int:
 
 
 def worth(total: Sum, penalty: int, multiplier: int) -> int:
-    """max over N of price·N - penalty·(violations of N): the multiplier's term of the Lagrangian, grid units.
+    """max over N of multiplier·N - penalty·(violations of N): the multiplier's term of the dual function, grid units.
 
     It is concave in N, so that the sides and the ends of its reach suffice. A hard rule has the sides only;
     `FORBIDDEN` where no sum lies within.
@@ -246,7 +246,7 @@ def worth(total: Sum, penalty: int, multiplier: int) -> int:
 
 
 def corners(total: Sum, penalty: int) -> list[tuple[int, int]]:
-    """The sums at which what violations cost bends, or ends, each with that cost; of a hard rule those without any."""
+    """The sums at the corners of the cost of violations, each with that cost; of a hard rule, those without violations."""
     least, most = total.reach
     sides = [side for side in (total.low, total.high) if side is not None and least <= side <= most]
     sums = sorted({least, most, *sides})
@@ -256,7 +256,7 @@ def corners(total: Sum, penalty: int) -> list[tuple[int, int]]:
 
 
 def slope(machine: RuleMachine, multiplier: int, taken: int) -> int:
-    """A subgradient of the bound, with its sign turned: units taken beyond what is given back, 0 at an end of the box."""
+    """A subgradient of the bound with its sign changed; 0 at an end of the multiplier's box."""
     total = machine.total
     assert total is not None
     low, high = machine.multipliers
@@ -267,7 +267,7 @@ def slope(machine: RuleMachine, multiplier: int, taken: int) -> int:
 
 
 def potentials(machine: RuleMachine, multiplier: int, result: Integers) -> None:
-    """Fill found (T, Q) with the most that a machine's future can give back at this price, less what it will cost."""
+    """Fill result (T, Q) with the best future of a machine at this multiplier, less its costs."""
     assert machine.total is not None
     worth = multiplier * machine.total.weights[None, :] - machine.cost
     kinds = [np.unique(values) for values in machine.steps.values]

@@ -1,4 +1,4 @@
-"""Why there is no labelling, in the user's words: what cannot hold together, and the cheapest way out."""
+"""Explanation of infeasibility: a minimal conflict of hard rules, and a cheapest relaxation."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -59,7 +59,7 @@ class _Search:
         return not self.deadline.passed and feasibility.witness(self.bare, tuple(rules), self.deadline)[1]
 
     def conflict(self) -> list[Clash]:
-        """First which rules, then which components and tokens of them."""
+        """A minimal conflict: first of rules, then of their components and tokens."""
         numbers = list(range(len(self.hard)))
         if not self.impossible(self.hard):
             return []
@@ -127,7 +127,7 @@ class _Search:
         return answer.path if proved else None
 
     def _spread(self) -> int:
-        """More than the scores and soft penalties of two labellings can differ by."""
+        """A bound on the difference of the scores and soft penalties of two labellings."""
         lattice, total = self.problem.lattice, 0
         for array, times in ((lattice.node, lattice.node.shape[0]), (lattice.pool, len(lattice.step))):
             total += times * int(np.where(is_forbidden(array), 0, np.abs(array)).max(initial=0))

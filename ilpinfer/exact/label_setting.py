@@ -1,7 +1,7 @@
-"""Label setting: every prefix that could still reach a floor, with the states of the machines that it has met.
+"""Label setting: all prefixes that could still reach a floor, with the states of machines.
 
-Prefixes that agree in label and machine states have the same future, and the worse one is dropped (dominance); the
-completions of a guide bound what can follow (resource-constrained shortest paths by label setting).
+Prefixes with the same label and machine states have the same future, so that the best of them dominates the others. The
+completions of a guide bound the rest of a labelling (resource-constrained shortest paths by label setting).
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _LARGEST_MEMO = 4_000_000
 
 @dataclass(frozen=True)
 class LabelSetting:
-    """What label setting has found.
+    """The result of label setting.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def label_setting(
     copies: int = 1,
     budget: int = -1,
 ) -> LabelSetting:
-    """The best labellings under the machines of `machines`.
+    """The best labellings under some machines.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def label_setting(
 def _bounds(
     guide: Guide, multipliers: Integers, relaxed: Relaxed, machines: Sequence[RuleMachine]
 ) -> kernels.Bounds:
-    """The most that can follow a state, and what the kernel adds up to bound a prefix."""
+    """Bounds on completions of prefixes, for the kernel."""
     inside = len(guide.product)
     ahead = guide.futures(dict(zip((p.key for p in guide.charged), multipliers.tolist(), strict=True)))
     radix = np.zeros(len(machines), np.int64)

@@ -22,10 +22,10 @@ BUDGET = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """What p(y) ∝ exp(score(y)) says of a sequence, over labellings y that keep the hard rules.
+    """Probabilities p(y) ∝ exp(score(y)) over the labellings y of a sequence that keep the hard rules.
 
-    The score is that of `decode`: model and features less penalties. What is costly is computed when it is asked
-    for first: `edges`, `entropy`, `probability_holds`, `rule_probabilities`.
+    The score is that of `decode`: model and features less penalties. Costly fields are computed at first
+    access: `edges`, `entropy`, `probability_holds`, `rule_probabilities`.
 
     Parameters
     ----------

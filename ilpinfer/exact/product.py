@@ -21,7 +21,7 @@ _NAMED = 3
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """Every joint state of a problem, a label with a state for each machine, and log sums of what follows it.
+    """All joint states of a problem, a label with a state of each machine, and log sums of their completions.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Product:
         return T, K
 
     def probabilities(self, *, edges: bool) -> tuple[Floats, Floats, Floats]:
-        """Of labels (T, K), of edges (T-1, K, K) if wanted, and violations expected of each rule (R,)."""
+        """Probabilities of labels (T, K) and, if wanted, edges (T-1, K, K); expected violations of each rule (R,)."""
         T, K = self.shape
         labels, pairs = np.empty((T, K)), np.empty((T - 1 if edges else 0, K, K))
         mass, ended = np.empty(len(self.joint.leads)), np.empty(len(self.tail))

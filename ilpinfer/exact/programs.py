@@ -76,7 +76,7 @@ def reduced_program(
     value: int,
     relaxed: tuple[Lattice, int] | None = None,
 ) -> Result | None:
-    """The best labelling by the solver measured fastest, on the steps that a known one leaves; None where time is short.
+    """The best labelling by the fastest solver, on the steps that an incumbent leaves; None where time is short.
 
     It ends early enough for its process to be stopped before the deadline. `relaxed` are scores of a relaxation, and its
     bound, by which steps are left out.
@@ -103,7 +103,7 @@ def reduced_program(
 
 
 def _with_relaxed_bound(reply: Reply, problem: Problem) -> Reply:
-    """The reply with the bound of the scores alone, where that is the lower one: solvers begin far above it."""
+    """The reply with the bound of the scores alone, where that is lower: bounds of solvers begin far above it."""
     best = best_score(problem.lattice)
     return replace(reply, bound=best, certificate=VITERBI_BOUND) if best < reply.bound else reply
 

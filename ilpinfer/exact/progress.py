@@ -1,4 +1,4 @@
-"""The state of an exact search: the best labelling so far, the bound so far, and what proves it."""
+"""The state of an exact search: incumbent, bound, and proof of the bound."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ Watch = Callable[[float, int, float], None]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A labelling under all rules that do not fold.
+    """The value of a labelling under all rules that do not fold.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Progress:
         return cls(folded, [places[id(rule)] for rule in folded.rules], deadline, watch)
 
     def evaluate(self, path: LabelIds) -> Evaluation:
-        """What a labelling is worth; the best one is kept."""
+        """Value and broken components of a labelling. The best labelling is stored."""
         key = path.tobytes()
         if key not in self._known:
             result = self._known[key] = self._evaluate(path)
@@ -111,7 +111,7 @@ class Progress:
         return Evaluation(value, tuple(broken))
 
     def prove(self, bound: float, tree: Leaf | Split | None) -> None:
-        """Take a bound on every labelling where it is lower than the one at hand."""
+        """Update bound and proof by a lower bound on every labelling."""
         if bound < self.bound:
             self.bound, self.tree = bound, tree
             self._report()
@@ -119,7 +119,7 @@ class Progress:
     def new_components(
         self, paths: Iterable[LabelIds], active: Iterable[RuleMachine]
     ) -> tuple[MachineKey, ...]:
-        """The components that labellings break, that have a machine and are not active; the rule's place is the folded one."""
+        """Inactive components with machines that labellings break, by the places of their rules after folding."""
         known = {machine.component for machine in active}
         broken = {place for path in paths for place in self.evaluate(path).broken}
         result = [(r, p) for r, p in sorted(broken) if (self.numbers[r], p) not in known]
@@ -142,7 +142,7 @@ class Progress:
         return result
 
     def drop(self) -> None:
-        """Drop the states through which nothing as good as the best labelling so far can pass, whatever the rules."""
+        """Prune the states whose max-marginals, rules apart, are below the incumbent."""
         lattice = self.folded.lattice
         if self.path is None or self.completion is None:
             return

@@ -1,7 +1,7 @@
-"""Search by refinement: machines follow a decision diagram, a few at a time, until its best labelling is what it seems.
+"""Refinement of decision diagrams: multiplication with machines, a few at a time, until the best labelling is exact.
 
-What the diagram's best labelling breaks follows next. While the best labelling known is poor, diagrams are kept small
-by leaving out what is worst, and the best that was left out is remembered; then a larger diagram is tried.
+The machines of the rules that the diagram's best labelling breaks come next. Small diagrams leave out their worst steps, and
+record the best value that was left out; larger diagrams follow.
 """
 
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ class Refinement:
         return all_domains(self.guide.lattice) if self.progress.domains is None else self.progress.domains
 
     def run(self, largest: int) -> list[LabelIds] | None:
-        """The best labelling, where it is proved but for rules without a machine, or none, if so proved; None if open."""
+        """The best labelling under rules with machines, none where that is proved infeasible; None where it stays open."""
         self.progress.deadline.excuse(DIAGRAMS.warm())
         most = FEW
         while not self.progress.deadline.passed:
@@ -67,7 +67,7 @@ class Refinement:
         return None
 
     def attempt(self, most: int) -> list[LabelIds] | None:
-        """The same with diagrams of at most so many steps."""
+        """As `run`, with diagrams of at most so many steps."""
         progress, floor = self.progress, self.progress.value
         limits = progress.deadline, self.room
         diagram = unfold(self.guide, self.multipliers, self.domains, *limits, floor=floor, most=most)
@@ -94,10 +94,10 @@ class Refinement:
         return None
 
     def next_stage(self, path: LabelIds, diagram: Diagram) -> Stage:
-        """The machines that follow next: of those that the labelling breaks, the ones that leave the least.
+        """The next machines: of the rules that the labelling breaks, those that leave the fewest steps.
 
-        Those of a component stay together, and those of a rule that counts once. Where it breaks nothing else, the sums
-        that are charged follow.
+        Machines of a component stay together, and those of a rule that counts once. Where the labelling breaks no other rule,
+        the sums with multipliers come next.
         """
         progress, rules = self.progress, self.progress.folded.rules
         done = [machine for stage in self.order for machine in stage]
@@ -118,7 +118,7 @@ class Refinement:
         return [machine for group in sums_within[:TOGETHER] for machine in group]
 
     def group(self, at: MachineKey) -> Stage:
-        """The machines that go with a broken component."""
+        """The machines of a broken component, with those of its rule where that counts once."""
         r, _ = at
         group = self.progress.machines([at])
         if group[0].shared:
@@ -128,7 +128,7 @@ class Refinement:
         return group
 
     def count_left(self, group: Stage, small: Diagram) -> int:
-        """How many steps of a small diagram are left if machines follow it."""
+        """The number of steps that remain of a small diagram after multiplication with machines."""
         progress = self.progress
         floor = max(progress.value, small.left_out)
         left = small.multiply(
@@ -137,7 +137,7 @@ class Refinement:
         return MOST_STEPS if left is None else len(left.graph.target)
 
     def prove(self, diagram: Diagram, floor: int, stages: list[Stage]) -> None:
-        """Take the diagram's bound, or the floor's that all others miss.
+        """Update the bound by the diagram's, or by the floor that all other labellings miss.
 
         Where no labelling keeps the hard rules, the proof names those alone.
         """

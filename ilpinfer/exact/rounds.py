@@ -22,9 +22,9 @@ from ilpinfer.kernels.guide import Domains
 MOST_INSIDE, MOST_WORK = 729, 4_000_000
 """States of the machines inside a guide, and steps of its Viterbi."""
 SUMS_INSIDE, SUMS_WORK = 8, 4_000_000
-"""The same, beyond which a sum gets a price rather than a place inside."""
+"""The same for sums, which have multipliers beyond these limits."""
 COPIES = 64
-"""Prefixes a token, at last, for each labelling that is asked for, where those are several."""
+"""Prefixes a token, at last, for each wanted labelling, where several are wanted."""
 BEAM, BEAMS = 30, 6
 """Prefixes a token of a beam before refinement, and how many beams, each of which takes up what the last one broke."""
 NEAR = 8
@@ -35,13 +35,13 @@ WIDTHS = (256, 4096, 32768)
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What the rounds have come to.
+    """The result of rounds, of branch and bound, or of a decomposition.
 
     Parameters
     ----------
     paths : the best labellings, best first, equal ones by label ids; empty where there is none or it is not proved
     why : in a few words
-    complete : whether they are proved to be the best, and all that were asked for or that there are
+    complete : whether they are proved to be the best, and are as many as wanted or all that exist
     tree : what proves it
     machineless : rules that stand in the way, as they have no machine
     """
@@ -55,7 +55,7 @@ class SearchResult:
 
 @dataclass
 class Round:
-    """One relaxation: the rules taken up so far, and the bounds that go with them."""
+    """One relaxation: the active rules, and bounds under them."""
 
     progress: Progress
     active: list[RuleMachine]
@@ -91,7 +91,7 @@ class Round:
         )
 
     def outside(self, machines: Iterable[RuleMachine]) -> tuple[tuple[MachineKey, ...], ...]:
-        """The one stage in which the machines that are not inside follow."""
+        """The stage of the machines that are not in the product."""
         stage = tuple(machine.key for machine in machines if machine not in self.product)
         return (stage,) if stage else ()
 
@@ -126,7 +126,7 @@ class Round:
         return self.refine(relaxed) if self.top == 1 else self.best_few(relaxed)
 
     def refine(self, relaxed: Relaxed) -> tuple[list[LabelIds], str] | None:
-        """The best labelling by refinement, which takes up what else is broken by itself."""
+        """The best labelling by refinement, which activates further rules by itself."""
         progress = self.progress
         for _ in range(BEAMS):
             beam = self.label_setting(relaxed, BEAM, progress.value, beam=True)
@@ -147,13 +147,13 @@ class Round:
         return result, f"refinement by {sum(map(len, refinement.order))} machines"
 
     def attains_bound(self, relaxed: Relaxed) -> bool:
-        """Whether the relaxation's labelling is worth the bound where all that it leaves out is left out."""
+        """Whether the relaxation's labelling attains the bound under the active rules."""
         if len(self.machines) == len(self.product):
             return True
         return self.progress.evaluate(relaxed.path).value == relaxed.bound
 
     def best_few(self, relaxed: Relaxed) -> tuple[list[LabelIds], str] | None:
-        """Several labellings: wider and wider, with a beam in between for better ones to measure prefixes by."""
+        """Several labellings by label setting with growing widths, and beams in between for better floors."""
         progress, floor = self.progress, self.progress.floor
         widths = *WIDTHS, COPIES * self.top
         for width in widths[progress.rung :]:
@@ -172,7 +172,7 @@ class Round:
         return None
 
     def worst(self, beam: LabelSetting) -> int:
-        """The lowest value among as many known labellings as are asked for."""
+        """The lowest value of the best known labellings, as many as wanted."""
         values = sorted(
             (self.progress.evaluate(path).value for path in beam.paths[: 2 * self.top]), reverse=True
         )
@@ -193,7 +193,7 @@ class Round:
         )
 
     def prove_best(self, result: LabelSetting) -> tuple[list[LabelIds], str]:
-        """The labellings of a search that has left out nothing that matters."""
+        """The labellings of a complete search, with the proof of the bound."""
         if result.paths:
             self.progress.prove(result.values[0], self.leaf(followed=True))
         elif self.progress.path is not None:
@@ -205,7 +205,7 @@ class Round:
         return result.paths[: self.top], f"{how} over {len(self.machines)} machines"
 
     def impossible(self, *, followed: bool) -> Leaf:
-        """The proof that hard rules leave no labelling: a price of 0 names a sum that no labelling can have."""
+        """The proof that no labelling keeps the hard rules. A multiplier of 0 names a sum that no labelling attains."""
         inside = tuple(machine.key for machine in self.product if machine.hard)
         charged = {machine.component: 0 for machine in self.charged if machine.hard}
         hard = (machine for machine in self.machines if machine.hard)
@@ -215,9 +215,9 @@ class Round:
 def place(
     active: list[RuleMachine], lattice: Lattice, domains: Domains | None
 ) -> tuple[list[RuleMachine], list[RuleMachine], list[RuleMachine]]:
-    """Which machines the lattice is multiplied with, which sums bear multipliers, and which machines are only followed.
+    """The machines of the product with the lattice, the sums with multipliers, and the other machines.
 
-    Sums go inside where all of them fit, since multipliers do as well and cost less than most of them inside.
+    Sums are in the product only where all of them fit, since multipliers give as good a bound at less cost.
     """
     work = lattice.node.size * lattice.pool.shape[2] if domains is None else domains.steps
     inside: list[RuleMachine] = []
@@ -238,7 +238,7 @@ def place(
 
 
 def rounds(progress: Progress, top: int = 1, most: int | None = None) -> SearchResult:
-    """Take up what labellings break, until the best ones break nothing new."""
+    """Activate the rules that the best labellings break, until they break no other."""
     why = ""
     while True:
         if progress.active or top > 1:

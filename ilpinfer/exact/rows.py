@@ -1,4 +1,4 @@
-"""Rows to tell cases apart by: counts of labels in stretches of tokens, and those that hard sums leave no whole number.
+"""Rows for branching: counts of labels in stretches of tokens, and combinations of sums with a divisor.
 
 A combination of sums with coefficients that have a divisor is a multiple of a row with smaller ones; where the sides
 leave it no multiple of the divisor, both cases of the row are impossible at once (zero-half cuts: Caprara and Fischetti

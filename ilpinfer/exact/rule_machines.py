@@ -1,4 +1,4 @@
-"""The machines of rules that do not fold, each with what a violation costs."""
+"""Machines of rules that do not fold, with their costs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from ilpinfer.core.certificate import MachineKey
 from ilpinfer.kernels.packed import Packed, pack_machines
 
 _LARGEST = 2**56
-"""What the multiplier of a hard rule may amount to in all, grid units."""
+"""The largest total of a hard rule's multiplier, grid units."""
 
 
 @dataclass(frozen=True, eq=False)
 class RuleMachine(Machine):
-    """A machine of a rule, with what its violations cost.
+    """A machine of a rule, with the costs of its violations.
 
     It emits each violation as early as it is certain, and once only where the rule counts at most once.
 

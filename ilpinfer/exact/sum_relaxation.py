@@ -1,4 +1,4 @@
-"""Prices and bounds of cases by the linear relaxation of all sums, and the rows by which it is fractional."""
+"""Multipliers and bounds of cases by the linear relaxation of all sums, and its fractional rows."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -39,7 +39,7 @@ class SumRelaxation:
     pool: Pool = field(default_factory=Pool)
 
     def sums(self, problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
-        """Those of a case, and the rows of its splits."""
+        """The sums of a case, and the rows of its splits."""
         first = len(self.problem.rules)
         return [(at, term) for at, term in sums_of(problem) if at in self.among or at[0] >= first]
 
@@ -49,7 +49,7 @@ class SumRelaxation:
         return combined_rows([term.total for _, term in self.sums(self.problem)], self.problem.shape)
 
     def bound(self, problem: Problem, progress: Progress) -> Relaxed:
-        """The relaxation of a case, whose bound and multipliers its progress takes; its sums are taken up."""
+        """The relaxation of a case. Its bound and multipliers go to the progress, and its sums become active."""
         progress.deadline.excuse(RELAXATION.warm())
         sums = self.sums(problem)
         terms = [term for _, term in sums]
@@ -72,7 +72,7 @@ class SumRelaxation:
         return relaxed
 
     def activate(self, progress: Progress, multipliers: dict[MachineKey, int]) -> None:
-        """Sums with a price are charged from now on."""
+        """Activate the sums with multipliers."""
         known = {machine.component for machine in progress.active}
         folded = {number: r for r, number in enumerate(progress.numbers)}
         for (number, p), multiplier in multipliers.items():
@@ -93,7 +93,7 @@ class SumRelaxation:
 
 
 def spread(lattice: Lattice) -> float:
-    """Nats that a hard sum's price may have, penalties apart: more than changing one token can gain."""
+    """The largest multiplier of a hard sum in nats, penalties apart: more than one token can gain."""
     total = 10.0
     for array in (lattice.node, lattice.pool):
         total += 4 * float(np.where(is_forbidden(array), 0, np.abs(array)).max(initial=0)) / UNITS_PER_NAT

@@ -1,4 +1,4 @@
-"""Compiled rules together with a model whose scores belong to single tokens: each distinct token is looked at once."""
+"""Compiled rules with a model of token scores: each distinct token is scored once."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -17,7 +17,7 @@ from ilpinfer.kernels.work import Steps
 
 
 class TokenTables(Tables):
-    """Tables that tokens suffice for.
+    """Tables for sequences of tokens without trellises.
 
     Parameters
     ----------

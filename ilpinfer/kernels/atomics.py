@@ -30,7 +30,7 @@ def _atomic_add(context: Any, array: Any, place: Any, amount: Any) -> Any:
 
 @kernel
 def add(share, place, amount):
-    """What a counter was before it grew by an amount; other threads may add to it at the same time."""
+    """Add to a counter and return its former value, while other threads may do so too."""
     return _atomic_add(share, place, amount)  # type: ignore[call-arg]
 
 

@@ -140,7 +140,7 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
 
 @subroutine
 def _sums(machines, active):
-    """How many of the machines are sums that may have multipliers."""
+    """The number of machines that are sums and may have multipliers."""
     count = 0
     for m in active:
         count += machines.sums[m, LEAST] < machines.sums[m, MOST]

@@ -28,7 +28,7 @@ class Late(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """The best that can follow a state (T, S), and what is taken off a prefix before the floor is asked (T,), grid units."""
+    """The best that can follow a state (T, S), and the shift of a prefix's value before the floor applies (T,), grid units."""
 
     completion: Integers
     shift: Integers
@@ -59,7 +59,7 @@ class Records(NamedTuple):
 
 @subroutine
 def _read_prefix(late, stack, length):
-    """What late machines charge for the first tokens of the labelling on the stack, HARD where a hard rule breaks.
+    """The cost by late machines of the first tokens of the labelling on the stack, `HARD` where a hard rule breaks.
 
     Where that leaves the machines is kept.
     """
@@ -78,7 +78,7 @@ def _read_prefix(late, stack, length):
 
 @subroutine
 def _read_last(late, t, before, now):
-    """The same for a last step, and the end, after the tokens that were read."""
+    """The cost of a last step and of the end, after `_read_prefix`."""
     for k in range(len(late.kept)):
         late.vector[k] = late.kept[k]
     cost, hard = read_step(late.packed, t, before, now, late.vector)

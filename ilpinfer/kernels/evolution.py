@@ -54,7 +54,7 @@ class Settings(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """What a hard violation weighs at the start, grid units, and how much that grows each generation (eq. 67)."""
+    """Weight of a hard violation at the start, grid units, and its growth each generation (eq. 67)."""
 
     start: int
     increase: int

@@ -66,7 +66,7 @@ def no_futures(futures):
 
 @subroutine
 def future_gain(futures, vectors, t, joint):
-    """What the futures of all machines can give back after token t, from a joint state."""
+    """The best futures of all machines after token t, from a joint state."""
     extra = 0
     for m in range(len(futures.begin)):
         if futures.begin[m] >= 0 and extra > _DEAD:

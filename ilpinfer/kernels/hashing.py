@@ -8,7 +8,7 @@ from ilpinfer.kernels.jit import kernel, subroutine
 
 @subroutine
 def place(slots, rows, first, row):
-    """Where a row (W,) equal to rows[n] is, or belongs; slots number the rows from `first`."""
+    """The slot of the row (W,) equal to rows[row], or the free slot for it; slots number the rows from `first`."""
     hashed = np.uint64(14695981039346656037)
     for k in range(rows.shape[1]):
         hashed = (hashed ^ np.uint64(rows[row, k])) * np.uint64(0x9E3779B97F4A7C15)

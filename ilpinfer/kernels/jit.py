@@ -1,5 +1,5 @@
 # mypy: allow-untyped-calls
-"""How kernels are compiled, and kept on disk."""
+"""Compilation of kernels, and their cache on disk."""
 
 import contextlib
 import hashlib
@@ -53,7 +53,7 @@ def _compiled(function: Callable[..., Any], pipeline: type, **more: bool) -> Any
 
 
 def _plain(kind: Any) -> Any:
-    """What a kernel that another one calls is compiled for; numba would compile it for each constant and type of integers."""
+    """The argument type for calls between kernels; numba would compile them for each constant and type of integers."""
     kind = types.unliteral(kind)
     return types.int64 if kind in types.signed_domain else kind
 

@@ -21,7 +21,7 @@ TOKEN, NEXT, BEGIN, FIRST, MADE, STEPS, CUT = range(7)
 """How far label setting is: the token, the next prefix to extend, where prefixes of its length and of the one that is being
 made begin, how many there are in all, the work so far, and the best value that was below the floor."""
 FIRST_STEP = UNITS_PER_NAT * 3 // 2
-"""How far below a bound the floor begins, grid units."""
+"""Distance of the first floor below the bound, grid units."""
 BITS = 62
 """In use of each word of a key."""
 WORD, SHIFT, MASK, ROW, READ = range(5)
@@ -208,7 +208,7 @@ def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, 
 
 @subroutine
 def _places(layout, active, K, Q):
-    """Where K labels, Q joint states, and states of the machines in `active` (A,) are in a key; the label has the lowest bits.
+    """Bits of a key for K labels, Q joint states, and states of the machines in `active` (A,); the label has the lowest.
 
     Returns the rows of `WORD`; bit of the first word that the joint state begins at, and its mask; words; bits of the last.
     """
@@ -224,7 +224,7 @@ def _places(layout, active, K, Q):
 
 @subroutine
 def _bits(values):
-    """How many bits tell so many values apart."""
+    """The number of bits for so many values."""
     bits = 0
     while 1 << bits < values:
         bits += 1

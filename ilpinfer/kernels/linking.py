@@ -1,5 +1,5 @@
 # mypy: allow-untyped-calls
-"""How numba's compiler is spared work: subroutines are optimised in the kernels that call them, and become machine code there."""
+"""Faster compilation by numba: subroutines are optimised, and become machine code, only in the kernels that call them."""
 
 import importlib
 import sys
@@ -18,7 +18,7 @@ class SharedFlags(Flags):
 
     @classmethod
     def of(cls, flags: Flags) -> "SharedFlags":
-        """The same object for flags that differ in the wrapper alone, so that what numba itself compiles serves both."""
+        """One object for all flags that differ in the wrapper alone, so that numba compiles its own functions once."""
         shared = cls(flags)
         return cls._known.setdefault(shared, shared)
 
@@ -41,7 +41,7 @@ class OwnFlags(Flags):
     __slots__ = ()
 
     def copy(self) -> SharedFlags:
-        """Those that numba types it with."""
+        """The flags for type inference."""
         return SharedFlags.of(self)
 
 

@@ -47,7 +47,7 @@ class Back(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """What can follow a prefix: the most for its state (T, S), and for states of the machines inside too (T, S, Q).
+    """Bounds on completions: by state (T, S), and by state and joint state of the machines in the product (T, S, Q).
 
     radix (M,) of each machine in the states of those inside, 0 for the others; and what the others can give back.
     """
@@ -59,7 +59,7 @@ class Bounds(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What `advance` keeps to.
+    """Limits of `advance`.
 
     floor, grid units; purse, the most that violations may cost, grid units, where prefixes that have spent differently
     are kept apart, -1 for no account of it; how many prefixes a token may have; copies with the same future; work.
@@ -74,7 +74,7 @@ class Limits(NamedTuple):
 
 @subroutine
 def _thin(new, made, copies):
-    """Of prefixes that agree, which name the same first one, leave the best `copies`; of equal ones the first stay."""
+    """Keep the best `copies` of prefixes with the same future; of equal ones, the first."""
     count = np.zeros(made, np.int64)
     for c in descending(new.value, made):
         first = new.first[c]

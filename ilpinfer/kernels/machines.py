@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs
-"""What machines read at a step, what that does to their states, and what violations cost.
+"""Symbols, states and costs of machines, alone and jointly.
 
 A joint state is a vector: the state of each machine, then whether each rule that counts once over its machines is paid.
 """
@@ -19,13 +19,13 @@ UNKNOWN, BROKEN = -1, -2
 
 @subroutine
 def symbol_of(packed, m, t, before, now):
-    """What machine m reads on a step from a state, -1 for START, into a state at token t."""
+    """The symbol of machine m on a step from a state, -1 for START, into a state at token t."""
     return packed.symbols[packed.table[m, t] + (before + 1) * packed.stride[m] + now]
 
 
 @subroutine
 def count_violations(packed, m, violations, vector):
-    """How many violations count, of those that machine m emits; a rule that counts once is marked as paid."""
+    """The number of emitted violations of machine m that count; a rule that counts once is marked as paid."""
     mark = packed.mark[m]
     if violations == 0 or mark < 0:
         return violations
@@ -45,7 +45,7 @@ def read(packed, m, symbol, vector):
 
 @subroutine
 def count_final(packed, m, vector):
-    """How many violations of machine m count after the last token."""
+    """The number of violations of machine m that count after the last token."""
     return count_violations(packed, m, packed.final[packed.state_at[m] + vector[m]], vector)
 
 

@@ -28,12 +28,12 @@ class Nats(NamedTuple):
 @subroutine
 def _row(product, number, tail, u, i, out):
     """Fill out (K,) with what follows vector u (-1: START) and label i at each next label; the largest is returned."""
-    leads, price = product.leads, product.cost
+    leads, cost = product.leads, product.cost
     arcs = product.arc_at[u + 1]
     most = -np.inf
     for j in range(len(out)):
         arc = arcs + number[i + 1, j]
-        out[j] = tail[leads[arc], j] - price[arc] if leads[arc] >= 0 else -np.inf
+        out[j] = tail[leads[arc], j] - cost[arc] if leads[arc] >= 0 else -np.inf
         most = max(most, out[j])
     return most
 

@@ -30,7 +30,7 @@ class Growth(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What `multiply` keeps to: what is still given back for charges; floor, grid units; nodes of a layer; and work."""
+    """Limits of `multiply`: constant of the charges and floor, grid units; nodes of a layer; and work."""
 
     back: int
     floor: int

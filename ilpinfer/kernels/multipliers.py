@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Lagrangian multipliers on sums, and scores that the multipliers are moved into: any labelling is worth the same as before.
 
-A price is taken off for each unit of a sum's weight on a step, and the sum's machine gives back the most that it can: what
-it charges then is what a labelling lacks of that (Rush and Collins 2012, section 3; reparametrizations of Werner 2007).
+The multiplier is subtracted for each unit of a sum's weight on a step, and the sum's machine returns its best future in
+advance: its costs then are the differences from that (Rush and Collins 2012, section 3; reparametrizations of Werner 2007).
 """
 
 import numpy as np
@@ -38,9 +38,9 @@ DEAD = FORBIDDEN // 2
 ROUNDS, MOST_STALE = 30, 4
 """Viterbi passes, and how many of them may leave the bound where it is before steps get shorter."""
 SHORTEST = 0.1
-"""Of the step of Polyak, below which it ends."""
+"""Share of the step of Polyak, below which the search ends."""
 GUESS = 4 * UNITS_PER_NAT
-"""How far below the bound to aim while no labelling is known, grid units."""
+"""Distance of the target value below the bound while no labelling is known, grid units."""
 CELLS = 4
 """Scores that are charged in the time of one step of label setting, about."""
 MOST_PAIRS = 2**20
@@ -64,7 +64,7 @@ def _pairs(edge_at, classes, E, C):
 
 @subroutine
 def _charge(machines, m, multiplier, c, i, row):
-    """Take the price of sum m off the scores (K,) of the steps from label i, -1 for START, into a token of class c."""
+    """Subtract the multiplier of sum m from the scores (K,) of the steps from label i, -1 for START, into a token of class c."""
     at, weight = machines.table[c, m] + (i + 1) * machines.layout[m, STRIDE], machines.layout[m, WEIGHT]
     for j in range(len(row)):
         row[j] -= multiplier * machines.weight[weight + machines.symbols[at + j]]
@@ -102,7 +102,7 @@ def _clear(array):
 
 @subroutine
 def _count_multipliers(multipliers):
-    """How many have a price."""
+    """The number of multipliers that are not 0."""
     count = 0
     for multiplier in multipliers:
         count += multiplier != 0
@@ -111,7 +111,7 @@ def _count_multipliers(multipliers):
 
 @subroutine
 def _constant(machines, multipliers):
-    """The most that sums give back."""
+    """The constant of the dual function: the sum of multiplier · side over all sums."""
     total = np.int64(0)
     for m in range(len(multipliers)):
         if multipliers[m]:
@@ -150,7 +150,7 @@ def _slopes(machines, multipliers, units):
 
 @subroutine
 def _reparametrise(machines, multipliers):
-    """What machines charge where each gives back as much as it can at its price, in advance; and what that comes to."""
+    """Costs of machines with the best future of each at its multiplier moved to the start; and the sum of these futures."""
     cost, final, total = machines.cost.copy(), machines.final.copy(), 0
     owing, count = np.empty(len(multipliers), np.int32), 0
     for m in range(len(multipliers)):

@@ -31,7 +31,7 @@ def descending(values, count):
 
 @subroutine
 def nth_smallest(values, begin, end, n):
-    """What would stand at place n, were values[begin:end] in ascending order (quickselect)."""
+    """The value at place n of values[begin:end] in ascending order (quickselect)."""
     rest = np.empty(end - begin, np.int64)
     for k in range(end - begin):
         rest[k] = values[begin + k]

@@ -16,7 +16,7 @@ from ilpinfer.kernels.tables import Machines, Scores, Windows
 BLOCK = 8
 """Labels are padded to a multiple of it, so that loops over them become vector instructions."""
 MOST_CHARGED = 2**56
-"""What the multipliers of all sums may come to, grid units."""
+"""The largest total of the multipliers of all sums, grid units."""
 LONG = 2**20
 """Tokens of a long sequence, for which that holds."""
 OPEN = 2**60

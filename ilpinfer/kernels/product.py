@@ -13,9 +13,9 @@ from ilpinfer.kernels.machines import close, count_final, penalty_of, read
 from ilpinfer.kernels.readings import enlarge, enlarge_slots
 
 DEAD, UNREAD = -1, -2
-"""Where an arc leads that breaks a hard rule, and one that was not needed."""
+"""Targets of arcs that break a hard rule, and of arcs that were not needed."""
 ARCS_PER_STATE = 8
-"""How many arcs the budget allows for each joint state."""
+"""Arcs for each joint state in the budget."""
 _FORBIDDEN = FORBIDDEN // 2
 
 
@@ -24,9 +24,9 @@ class Product(NamedTuple):
 
     first (T+1,) vectors of token t are first[t] … first[t+1] - 1
     states (V, J); those of rules that count once, and are paid, are 0
-    alive (V, K): with which labels a vector is reached
+    labels (V, K): whether a vector is reached with a label
     arc_at (V+1,) arcs of vector v on reading n begin there, entry 0 being that of START
-    leads (A,) the vector that an arc leads to, or `DEAD` or `UNREAD`; price (A,) nats
+    leads (A,) the vector that an arc leads to, or `DEAD` or `UNREAD`; cost (A,) nats
     end (V,) nats charged after the last token, 0 for vectors of other tokens
     passed : token at which the budget was passed, or T
     """

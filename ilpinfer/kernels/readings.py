@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs
-"""How machines read steps: what they read alike is numbered once."""
+"""Numbers for the symbols of all machines on steps: steps with equal symbols have one number."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from ilpinfer.kernels.machines import symbol_of
 
 
 class Readings(NamedTuple):
-    """What machines read; R readings, N kinds of tokens.
+    """The symbols of machines; R combinations of symbols, N kinds of tokens.
 
     The number of each step (N, K+1, K), the machines' symbols of all numbers (R, M), where those of each kind begin
     (N+1,), and the kind of each token (T,).

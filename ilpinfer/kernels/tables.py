@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from formulations.dtypes import Integers, Small
 
 NODES, EDGES, MACHINES = 0, 1, 2
-"""What tokens are sorted into classes for: scores of tokens, scores of steps, and what machines read."""
+"""The purposes of token classes: scores of tokens, scores of steps, and symbols of machines."""
 
 
 PROVED, TOO_MUCH_WORK, NO_PATH, NO_LABELLING, UNKNOWN_CLASS = range(5)
@@ -59,7 +59,7 @@ ARC, WIDTH, STRIDE, FINAL, STATES, WEIGHT = range(6)
 """Columns of a layout: where a machine's arcs begin, arcs of each state, K or 0 where the previous label does not matter,
 where its final costs begin, how many states it has, and where its weights begin."""
 LOW, HIGH, LEAST, MOST = range(4)
-"""Columns of sums: the sides between which one costs nothing, and the least and the greatest price of a unit of weight, grid
+"""Columns of sums: the sides between which one costs nothing, and the least and the greatest multiplier of a unit of weight, grid
 units; 0 where there is none."""
 
 

@@ -20,15 +20,15 @@ FINE = 2**10
 
 @dataclass(frozen=True)
 class Multiplier:
-    """A sum whose violations are priced.
+    """A multiplier on a sum.
 
     Parameters
     ----------
     rule : its place
     component : the sum
     machine : its place among the machines named by a leaf, if it has one
-    value : fine units that a unit of weight is charged
-    constant : fine units that are given back at most, violations paid; None where no labelling keeps a hard rule
+    value : fine units a unit of weight
+    constant : its term of the dual function, fine units; None where no labelling keeps a hard rule
     """
 
     rule: int
@@ -62,7 +62,7 @@ def key_of(rules: Sequence[GroundRule], key: Any, what: str) -> MachineKey:
 
 
 def read_multiplier(rules: Sequence[GroundRule], key: Any, value: Any) -> Multiplier:
-    """A multiplier that is charged; of a rule that costs nothing, none is."""
+    """A checked multiplier; 0 for a rule whose penalty is 0."""
     rule, place = key_of(rules, key, "components")
     ground, component = rules[rule], rules[rule].components[place]
     if not isinstance(value, Integral) or isinstance(value, bool):
@@ -87,7 +87,7 @@ def read_multiplier(rules: Sequence[GroundRule], key: Any, value: Any) -> Multip
 
 
 def _constant(component: Sum, value: int, penalty: int) -> int | None:
-    """The largest of each · N less what N costs, over all sums N: as it is concave, one at a side or an end."""
+    """max over N of value · N less the cost of N, which is concave: at a side or at an end of the sum's reach."""
     low, high = component.reach
     sums = {
         low,
@@ -132,7 +132,7 @@ def charge_of(multipliers: list[Multiplier], key: MachineKey, scale: int) -> tup
 
 
 def check_account(rules: Sequence[GroundRule], multipliers: list[Multiplier]) -> None:
-    """Refuse a price that is charged but not spent, as what is spent would be too little to tell the score from."""
+    """Refuse a multiplier whose machine does not follow, as its cost would be missing in the account."""
     for multiplier in multipliers:
         if not rules[multiplier.rule].hard:
             raise Rejected(

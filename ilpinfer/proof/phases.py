@@ -1,8 +1,8 @@
 """The problems that the two phases of two-phase inference solve, and a checker of their proofs.
 
-The second phase is put as a question of one kind: is there a labelling at or above the floor that costs less, or scores
-more at the same cost? Any weight of cost against score rules out most labellings by the value score - weight · cost; the
-leaves of its tree keep account of what is spent, which decides for the others (Handler and Zang 1980).
+A counterexample to the second phase is a labelling at or above the floor that costs less, or scores more at the same cost.
+Any weight rules out most labellings by the value score - weight · cost. The leaves of the tree keep an account of the cost for
+the others (Handler and Zang 1980).
 """
 
 import math
@@ -22,7 +22,7 @@ from ilpinfer.proof.meter import Meter, Rejected, whole_numbers
 
 @dataclass(frozen=True)
 class PhasesClaim:
-    """What a two-phase solution says; grid units.
+    """The claim of a two-phase solution; grid units.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class PhasesClaim:
 
 
 class _CostRule(GroundRule):
-    """A soft rule that does not go into the scores, so that what it costs is told apart from them."""
+    """A soft rule that does not fold, so that its cost stays apart from the scores."""
 
     @property
     def folds(self) -> bool:
@@ -57,7 +57,7 @@ def cost_unit(rules: Iterable[GroundRule]) -> int:
 
 
 def weighted_problem(problem: Problem, weight: int) -> Problem:
-    """The problem in which a unit of cost takes `weight` grid units off the score; hard rules are folded."""
+    """The problem with penalties of `weight` grid units for each unit of cost; hard rules are folded."""
     problem = problem.fold(soft=False)
     unit = cost_unit(problem.rules)
     rules = tuple(rule if rule.hard else _cost_rule(rule, weight, unit) for rule in problem.rules)
@@ -86,7 +86,7 @@ def check_phases(
     excluded: tuple[tuple[int, ...], ...],
     meter: Meter,
 ) -> None:
-    """Check that the claim's labelling is the best but for those excluded; None: that none keeps the hard rules.
+    """Check that no labelling, apart from those excluded, is better than the claim; None: that none keeps the hard rules.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def _check_second(
 
 
 def account_of(problem: Problem, claim: PhasesClaim, weight: int) -> Account:
-    """What the second phase has to rule out at a weight."""
+    """The account of the second phase at a weight."""
     floor = lowest_score(problem) if claim.floor is None else claim.floor
     budget = claim.cost // cost_unit(problem.rules) * weight
     return Account(budget, weight, floor, claim.score)

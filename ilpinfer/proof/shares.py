@@ -1,8 +1,8 @@
-"""What tokens that agree give to the lattice, in the leaf of a proof, and the states that are dropped with it.
+"""Shares of a decomposition: scores that lists of equal tokens give to the lattice, and the states that they prune.
 
-The tokens of a list form a chain, whose own scores are less by what they give. The optimum of the lattice and those of all
-chains, together, bound every labelling; with the best through a state, and through its kind in the lists of its token, they
-bound every labelling that passes the state.
+The tokens of a list form a chain. Its scores are the negated scores that it gives to the lattice. The sum of the optima of
+lattice and chains bounds every labelling. With max-marginals of a state and of its kind in the chains, it bounds the labellings
+through the state.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ TOKEN = 200
 
 @dataclass(frozen=True)
 class Share:
-    """A list of tokens that agree, with what it gives.
+    """A list of tokens, with the scores that it gives to the lattice.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Share:
 
     @property
     def table(self) -> StepTable:
-        """What the lattice has beside its own scores."""
+        """The scores that the lattice receives."""
         values = np.zeros((1 + len(self.given), 1, len(self.component.kind)), np.int64)
         values[1:, 0] = self.given[:, self.component.kind]
         index = np.zeros(self.component.length, np.int64)
@@ -81,7 +81,7 @@ class Share:
 
 
 def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share:
-    """What a component gives, checked; in units `scale` times as fine as the grid's.
+    """The share of a component, checked; in units `scale` times as fine as the grid's.
 
     Raises
     ------
@@ -110,9 +110,9 @@ def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share
 
 
 def drop_states(lattice: Lattice, shares: Sequence[Share], limit: int, meter: Meter) -> tuple[Lattice, int]:
-    """The lattice without the states through which nothing passes the limit, and what the lists add at most.
+    """The lattice without states that cannot pass the limit, and the sum of the optima of the lists.
 
-    Both repeat until no state is dropped any more, as each makes the bounds tighter.
+    Pruning repeats until no state is pruned, as it tightens the bounds.
     """
     T, S = lattice.node.shape
     node, edges = lattice.node.copy(), lattice.pool.shape[1] * lattice.pool.shape[2]

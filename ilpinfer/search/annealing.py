@@ -22,7 +22,7 @@ _STEPS = 1000
 
 @dataclass(frozen=True)
 class Annealing(Parameters):
-    """Of simulated annealing.
+    """Parameters of simulated annealing.
 
     Parameters
     ----------

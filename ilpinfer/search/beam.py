@@ -26,7 +26,7 @@ COMPLETE_BEAM = "the beam left out no prefix that could be better"
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """What a search has found.
+    """The result of a beam search.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from ilpinfer.search.discrepancy import RUN_TIME, Discrepancy, Search
 from ilpinfer.search.population import Individuals, Population, population_search
 
 _MOST_NODES = 200_000
-"""Of the best-first labelling where no limit of time is set, so that it is the same on every machine."""
+"""Nodes of the best-first labelling without a time limit, so that it is the same on every machine."""
 
 
 def best_first_labelling(folded: Problem, deadline: Deadline) -> LabelIds | None:

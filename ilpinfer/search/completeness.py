@@ -1,4 +1,4 @@
-"""The proof that a search leaves which has looked at everything."""
+"""The certificate of a complete search."""
 
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import Certificate, Leaf, proof
@@ -7,7 +7,7 @@ from ilpinfer.core.certificate import Certificate, Leaf, proof
 def complete_search(
     problem: Problem, source: str, *, feasible: bool, excluded: tuple[tuple[int, ...], ...] = ()
 ) -> Certificate:
-    """Following every machine at the value found, as the search has; no more than a word where a rule has none.
+    """A leaf in which every machine follows. Where a rule has no machine, there is no proof.
 
     Parameters
     ----------

@@ -38,13 +38,13 @@ RUN_TIME = 0.8
 
 @dataclass(frozen=True)
 class Discrepancy(Parameters):
-    """Of limited discrepancy search; the defaults are those of Stokman 2011, Table 6.
+    """Parameters of limited discrepancy search; the defaults are those of Stokman 2011, Table 6.
 
     Parameters
     ----------
     variant : "published": prefixes are dropped whose score lies below a floor, α·T·m^i nats in round i, and a labelling
         that is found raises it (section 4.2.2); "admissible": the same distance from the best score without the rules, and
-        prefixes are asked for what could still follow, so that nothing better is lost; "textbook": at most i choices that are
+        with bounds on completions, so that nothing better is lost; "textbook": at most i choices that are
         not the best one, and no floor (Harvey and Ginsberg 1995)
     token_multiplier : α, nats a token
     iteration_multiplier : m

@@ -17,7 +17,7 @@ from ilpinfer.search.population import Individuals, Population, example, populat
 
 @dataclass(frozen=True)
 class Evolution(Parameters):
-    """Of the evolutionary algorithm; the defaults are those of Stokman 2011, Tables 5 and 6.
+    """Parameters of the evolutionary algorithm; the defaults are those of Stokman 2011, Tables 5 and 6.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Evolution(Parameters):
 
     @property
     def individuals(self) -> Individuals:
-        """How many there are, and how they change."""
+        """Their numbers and settings."""
         ranked, both = self.parents == "ranked", self.shift == "both"
         return Individuals(
             self.population,

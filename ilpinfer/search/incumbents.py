@@ -12,7 +12,7 @@ from ilpinfer.core.result import Result, Task
 
 @dataclass
 class Incumbents:
-    """Those of one search.
+    """The incumbents of one search.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Incumbents:
 
     @property
     def value(self) -> int:
-        """Of the best so far, grid units; `FORBIDDEN` for none."""
+        """Value of the best labelling so far, grid units; `FORBIDDEN` for none."""
         return self.improvements[-1].value if self.improvements else FORBIDDEN
 
     @property

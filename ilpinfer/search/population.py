@@ -30,7 +30,7 @@ _SETTINGS = kernels.Settings(0.25, 1.5, 0.9, False, False)
 
 @dataclass(frozen=True)
 class Individuals:
-    """How many individuals there are, and how the first ones come to be.
+    """Numbers of individuals, and the settings of their mutations.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class Population:
 
     @property
     def machines(self) -> Joint:
-        """What the kernels read rules by."""
+        """The machines of the rules, for kernels."""
         return Joint(self.packed, self.symbols, self.memo)
 
     def begin(self) -> None:

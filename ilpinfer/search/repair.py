@@ -15,7 +15,7 @@ from ilpinfer.kernels.warming import Stage
 from ilpinfer.search.population import Individuals, Population, example, population_search
 
 _HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)
-"""What a hard violation weighs while a labelling is repaired, grid units."""
+"""Weight of a hard violation during repair, grid units."""
 
 
 def repair(

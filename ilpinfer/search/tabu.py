@@ -19,7 +19,7 @@ from ilpinfer.search.population import Individuals, Population, example, populat
 
 @dataclass(frozen=True)
 class Tabu(Parameters):
-    """Of tabu search.
+    """Parameters of tabu search.
 
     Parameters
     ----------
