@@ -1,4 +1,4 @@
-"""Circuits: what a formula says of one sequence, as gates, and the machines that follow from them where they are small."""
+"""Circuits: formulas on one sequence as gates, and their machines where these are small."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -59,16 +59,16 @@ class Circuit:
             return (self._machine(self.roots, MOST_TOGETHER),)
         except TooManyStates:
             pass
-        made: list[Machine] = []
+        machines: list[Machine] = []
         try:
             for root in self.roots:
-                made.append(self._machine((root,), MOST_APART - sum(m.states for m in made)))
+                machines.append(self._machine((root,), MOST_APART - sum(m.states for m in machines)))
         except TooManyStates:
             return None
-        return tuple(made)
+        return tuple(machines)
 
     def _machine(self, roots: Sequence[int], most: int) -> Machine:
-        """States are what is left of the groundings that have begun and are not decided."""
+        """A machine whose states are the remaining gates of the groundings that are not decided."""
         gates, starts = self.gates, _by_first_token(self.gates, roots)
         tables: list[set[int]] = [set() for _ in range(self.length)]
         for node in gates.below(roots):
@@ -102,7 +102,7 @@ def _by_first_token(gates: Gates, roots: Iterable[int]) -> dict[int, list[tuple[
 
 
 def _symbols(gates: Gates, tables: list[tuple[int, ...]]) -> tuple[StepTable, list[list[frozenset[int]]]]:
-    """The step's symbol at each token, and for each symbol which tables it lies in."""
+    """The symbol of each step, and for each symbol the tables that it lies in."""
     K = gates.labels
     kinds: dict[tuple[bool, tuple[int, ...]], tuple[int, list[frozenset[int]]]] = {}
     values: list[Integers] = []
@@ -123,7 +123,7 @@ def _symbols(gates: Gates, tables: list[tuple[int, ...]]) -> tuple[StepTable, li
 
 
 def components_of(gates: Gates, roots: Sequence[int], length: int) -> list[Machine | Circuit]:
-    """Groundings, those that look at one step taken together as a local machine."""
+    """Components of groundings; those on one step form a local machine."""
     rest = [root for root in roots if root != TRUE and not (root > TRUE and gates.is_local(root))]
     broken: dict[int, Integers] = {}
     for number, (root, times) in enumerate(Counter(roots).items()):

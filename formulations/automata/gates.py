@@ -79,7 +79,7 @@ class Gates:
         return result
 
     def below(self, roots: Iterable[int]) -> list[int]:
-        """The roots and all that they rest on, children first."""
+        """The roots and all nodes below them, children first."""
         seen: set[int] = set()
         stack = list(roots)
         while stack:

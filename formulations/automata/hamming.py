@@ -1,8 +1,7 @@
 """The fewest tokens to relabel until a rule holds (Chang, Ratinov, Roth 2007, section 4), as a machine.
 
-A repair is a second labelling that keeps the rule; the distance is that to the nearest one. In a program it is a
-path of its own, beside the first. As a machine it is made deterministic: for every state that a repair could be in,
-the state says how many tokens it has changed so far.
+A repair is a second labelling that keeps the rule; the distance is that to the nearest repair. In a program, the repair is a
+second path. The machine is deterministic: its state holds, for every state of a repair, the number of changed tokens.
 """
 
 from collections.abc import Sequence
@@ -32,7 +31,7 @@ Costs = frozenset[tuple[Place, int]]
 
 @dataclass(frozen=True, eq=False)
 class HammingDistance:
-    """The fewest tokens to relabel until none of the machines emits anything; T where none of T tokens' labellings does.
+    """The fewest tokens to relabel until no machine emits a violation; T where that is impossible.
 
     Parameters
     ----------
@@ -96,7 +95,7 @@ class HammingDistance:
 
     @cached_property
     def machines(self) -> tuple[Machine, ...] | None:
-        """A machine that emits the distance: its states are what every repair has cost so far, less the least."""
+        """A machine that emits the distance; its states are the costs of all repairs so far, less the least cost."""
         if self.hard:
             return tuple(self.rule)
         try:

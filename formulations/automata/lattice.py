@@ -1,4 +1,4 @@
-"""The lattice: node scores, a pool of edge scores, and which of the pool each step uses."""
+"""The lattice: node scores, a pool of edge scores, and the pool's entry of each step."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -95,7 +95,7 @@ class Lattice:
         return states % self.shape[1] if self.order == 2 else states
 
     def on_states(self, table: StepTable) -> StepTable:
-        """The table as one of the lattice's steps: (P, 1, S) for second order, as it is for first order or if it is one."""
+        """The table on the lattice's states, (P, 1, S), for second order; the same table for first order."""
         if table.values.shape[2] == self.states:
             return table
         P, K = len(table.values), self.shape[1]

@@ -99,7 +99,7 @@ class Automaton:
     def early(self) -> "Automaton":
         """The automaton that emits each violation as soon as no continuation avoids it. Totals are the same.
 
-        What a prefix has emitted is then the best bound on what it will cost that a state can give.
+        The violations of a prefix are then the best lower bound that a state can give.
         """
         rise = self.floor - self.floor[0]
         if not rise.any():
@@ -109,7 +109,7 @@ class Automaton:
 
     @cached_property
     def once(self) -> "Automaton":
-        """The machine that emits one violation, where this one emits any, and falls silent."""
+        """The automaton that emits one violation where this one emits its first, and no others."""
         fired, silent = self.states, np.zeros((1, self.emits.shape[1]), np.int64)
         return replace(
             self,
@@ -120,10 +120,10 @@ class Automaton:
         )
 
     def on_prefixes(self, *, keep: bool) -> "Automaton":
-        """Evaluated on every prefix as if it ended there: what the last token emits is emitted at every token.
+        """The automaton that treats every prefix as a whole sequence: every token emits the final violations too.
 
-        With `keep`, a violation once seen stays, even where the machine would still have forgiven it; without,
-        emissions go down again when it does, so that whole labellings cost the same.
+        With `keep`, violations of a prefix stay, even where a longer one would not have them. Without it, emissions become
+        negative there, so that whole labellings cost the same.
         """
         if keep:
             return replace(self, emits=self.emits + self.final[self.next_state], final=0 * self.final)
@@ -174,7 +174,7 @@ class Machine:
 
     @property
     def machines(self) -> tuple["Machine", ...]:
-        """Itself: a machine is the part of a rule that needs no translation."""
+        """The machine itself."""
         return (self,)
 
     @property
@@ -199,17 +199,17 @@ class Machine:
 
     @property
     def early(self) -> "Machine":
-        """With its automaton's `early`."""
+        """The machine of `Automaton.early`."""
         return Machine(self.steps, self.automaton.early)
 
     @property
     def once(self) -> "Machine":
-        """With its automaton's `once`."""
+        """The machine of `Automaton.once`."""
         return Machine(self.steps, self.automaton.once)
 
     @property
     def backward(self) -> "Machine | None":
-        """With its automaton's `backward`, which reads the steps from right to left."""
+        """The machine of `Automaton.backward`, which reads the steps from right to left."""
         other = self.automaton.backward
         return None if other is None else Machine(self.steps, other)
 
@@ -240,7 +240,7 @@ def local(steps: StepTable) -> Machine:
 
 
 def longest(length: int) -> int:
-    """The length up to which an automaton for a sequence counts: a power of two, so that few differ."""
+    """The length up to which the automaton of a sequence counts, a power of two, so that sequences share automata."""
     return 1 << max(3, (length - 1).bit_length())
 
 
@@ -254,7 +254,7 @@ def automaton(
     *,
     symbols: int,
 ) -> Automaton:
-    """An automaton from the states that `read(state, symbol) -> (state, violations)` leads to.
+    """An automaton from a function `read(state, symbol) -> (state, violations)`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Sums of step weights within sides: what becomes a single row of a program."""
+"""Sums of step weights between two sides, each of which is a row of a program."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -68,7 +68,7 @@ class Sum:
 
 
 def bounded(steps: StepTable, low: int | None, high: int | None) -> Sum | Machine:
-    """A sum; where none of its weights may be taken, a local machine."""
+    """A sum, or a local machine where the sum must be 0 and weights are not negative."""
     if high == 0 and not low and steps.values.min() >= 0:
         return local(steps)
     return Sum(steps, low, high)
@@ -76,7 +76,7 @@ def bounded(steps: StepTable, low: int | None, high: int | None) -> Sum | Machin
 
 @lru_cache(maxsize=1024)
 def _automaton(weights: tuple[int, ...], low: int | None, high: int | None, longest: int) -> Automaton:
-    """Reads the places of weights among all weights of a sum; for sequences of at most `longest` tokens."""
+    """An automaton over the places of weights among all weights of a sum, for at most `longest` tokens."""
     each = np.array(weights, np.int64)
     if each[-1] <= 0 and each[0] < 0:
         low, high = (None if side is None else -side for side in (high, low))
@@ -95,9 +95,9 @@ def _automaton(weights: tuple[int, ...], low: int | None, high: int | None, long
 
 
 def _counter(weights: Integers, low: int | None, high: int | None, longest: int) -> Automaton:
-    """Weights of one sign: states go no further than where nothing changes any more.
+    """The automaton of weights that are not negative. Its states end at the higher side.
 
-    What is too much is a violation when it is read, what is missing one at the end.
+    Excess is emitted as it is read, a shortfall at the end.
     """
     top = max(low or 0, high or 0)
     if high is not None and high < 0:
@@ -113,7 +113,7 @@ def _counter(weights: Integers, low: int | None, high: int | None, longest: int)
 
 
 def _totals(weights: Integers, length: int, top: int | None = None) -> Integers:
-    """Ascending, every sum of at most `length` weights, cut at `top`; others between them do no harm."""
+    """Sums of at most `length` weights, ascending and at most `top`; there may be others between them."""
     unit = int(np.gcd.reduce(weights)) or 1
     least = length * min(0, int(weights.min())) // unit
     most = length * max(0, int(weights.max())) // unit

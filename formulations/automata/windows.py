@@ -45,7 +45,7 @@ def fits(pattern: Pattern, place: int = 0, *, holds: bool = True) -> Literal:
 
 
 class Window:
-    """A sequence, of which conditions ask.
+    """A sequence for conditions to be evaluated on.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class UnboundComponent:
 
     Parameters
     ----------
-    steps : what it reads
+    steps : symbols or weights of steps
     make : the component on the steps of a sequence
     """
 

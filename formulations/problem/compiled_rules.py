@@ -41,7 +41,7 @@ class CompiledFeature:
 
     @cached_property
     def reads_tokens(self) -> bool:
-        """Whether it looks at texts."""
+        """Whether its conditions read texts of tokens."""
         return _reads(self.conditions)
 
 
@@ -75,25 +75,25 @@ class CompiledRule:
 
     @cached_property
     def reads_tokens(self) -> bool:
-        """Whether it looks at texts, as far as that does not depend on the sequence."""
+        """Whether its conditions read texts of tokens, apart from those that depend on the sequence."""
         return _reads(self.conditions)
 
     @cached_property
     def demands(self) -> tuple[Demand, ...]:
-        """The tokens that it ties to labels, so far as a token's neighbours tell which."""
+        """Conditions for tokens with demanded labels, where these depend on the token and its neighbours alone."""
         pairs = (statement.demand() for statement in self._demand_rules)
         return tuple(Demand(pair[0], self.labels.field(pair[1]).member) for pair in pairs if pair)
 
     @cached_property
     def _demand_rules(self) -> list[Template]:
-        """Its statements, if those that they tie to labels may have priority over later rules."""
+        """Its statements, if their demands may have priority over later rules."""
         if not self.rule.hard or self.rule.distance == "hamming":
             return []
         return self.rule.statements(tuple(field.name for field in self.labels.each_field))
 
     @cached_property
     def demands_by_sequence(self) -> bool:
-        """Whether the sequence has to be known to tell which tokens it ties to labels."""
+        """Whether its demands depend on the whole sequence."""
         return any(type(statement).demands is not Template.demands for statement in self._demand_rules)
 
     def overruled(self, priorities: Priorities, window: Window) -> list[int]:
@@ -206,7 +206,7 @@ class CompiledRules:
             warnings.warn(text, RuleNotice, stacklevel=stack_level())
 
     def overruled(self, tokens: Sequence[str]) -> dict[str, list[int]]:
-        """For each rule that loses to another at some tokens, those tokens."""
+        """The tokens at which earlier rules have priority, for each rule with such tokens."""
         window, priorities = Window(tokens), Priorities()
         lost = {rule.name: rule.overruled(priorities, window) for rule in self.rules}
         return {name: tokens for name, tokens in lost.items() if tokens}
@@ -229,7 +229,7 @@ def compile_rules(rules: Iterable[Rule | Feature], labels: LabelSet) -> Compiled
 
 
 def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Problem:
-    """Compile rules for one trellis, and state them on it; as `compile_rules` and `CompiledRules.problem`."""
+    """Compile rules for one trellis, and ground them on it; as `compile_rules` and `CompiledRules.problem`."""
     return compile_rules(rules, trellis.labels).problem(trellis)
 
 
@@ -261,7 +261,7 @@ def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
 
 
 def unique_names(items: Iterable[Rule | Feature]) -> list[str]:
-    """Names of rules: the given ones, which must differ, and numbered ones for statements that repeat."""
+    """Names of rules: the given ones, which must differ, and numbered titles where statements repeat."""
     items = list(items)
     for position, item in enumerate(items):
         if not isinstance(item, Rule | Feature):
@@ -272,15 +272,15 @@ def unique_names(items: Iterable[Rule | Feature]) -> list[str]:
     repeated = [name for name, times in given.items() if times > 1]
     if repeated:
         raise ValueError(f"two rules are named {repeated[0]!r}: names must differ")
-    taken: set[str] = set(given)
+    names_in_use: set[str] = set(given)
     next_number: dict[str, int] = {}
     names = []
     for item in items:
         name = title = item.title
-        while not item.name and name in taken:
+        while not item.name and name in names_in_use:
             next_number[title] = next_number.get(title, 1) + 1
             name = f"{title} #{next_number[title]}"
-        taken.add(name)
+        names_in_use.add(name)
         names.append(name)
     return names
 

@@ -1,4 +1,4 @@
-"""Rules on single tokens and steps as scores for classes of tokens, and the machines of the others, for all sequences."""
+"""Compiled rules as scores for classes of tokens, and machines of the rules that do not fold, for all sequences."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Truth = tuple[bool, ...]
 
 @dataclass(frozen=True)
 class Table:
-    """Grid scores that a condition chooses.
+    """Grid scores with a condition.
 
     Parameters
     ----------
@@ -74,10 +74,10 @@ class Folding:
     Attributes
     ----------
     excluded : places of the rules that the tables leave out, and why
-    independent : whether what is left has priority over no rule of the tables, nor one of these over it
-    reads_tokens : whether any rule or feature of the tables looks at texts
-    ignores_tokens : whether none at all does
-    weight : grid units that rules and features can come to at a token, at most
+    independent : whether there is no priority between excluded rules and those of the tables
+    reads_tokens : whether any rule or feature of the tables reads texts of tokens
+    ignores_tokens : whether no rule or feature does, excluded ones included
+    weight : the largest total of rules and features at a token, grid units
     """
 
     def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
@@ -122,7 +122,7 @@ class Folding:
         ]
 
     def vocabulary(self) -> Vocabulary:
-        """A new one, with the purposes' conditions."""
+        """A new vocabulary with the conditions of each purpose."""
         return Vocabulary(self.conditions)
 
     def _enter(self, rule: CompiledRule, place: int) -> None:
@@ -145,7 +145,7 @@ class Folding:
             self._machine_rules.append((place, rule, components))
 
     def _add(self, scores: StepChoice, place: int | None) -> None:
-        """Enter scores of tokens or steps; what is for steps from START belongs to the first token."""
+        """Add scores of tokens or steps. Scores of steps from START go to the first token."""
         values, condition = scores.values, scores.condition
         if values.shape[1] == 1:
             self._nodes.append(Table(values[:, 0], condition, place))
@@ -155,11 +155,11 @@ class Folding:
             self._nodes.append(Table(values[:, 0], condition, place, first=True))
 
     def node_scores(self, truth: Truth) -> Grid:
-        """(K,) what is added at the tokens of a class."""
+        """(K,) scores of rules and features at the tokens of a class."""
         return self._sum(self._nodes, dict(zip(self.conditions[NODES], truth, strict=True)), ())
 
     def edge_scores(self, truth: Truth) -> Grid:
-        """(K, K) what is added on steps [previous, next] into the tokens of a class."""
+        """(K, K) scores of rules and features on steps [previous, next] into the tokens of a class."""
         K = len(self.rules.labels)
         return self._sum(self._edges, dict(zip(self.conditions[EDGES], truth, strict=True)), (K,))
 

@@ -14,7 +14,7 @@ from formulations.dtypes import Booleans
 
 @dataclass(frozen=True)
 class Demand:
-    """Tokens that a hard rule ties to some labels.
+    """Tokens that must have one of some labels by a hard rule.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Demand:
 
 
 class Priorities:
-    """Which labels the hard token rules so far leave to each token.
+    """The labels that the hard token rules so far leave to each token.
 
     A later one that leaves none of them is overruled there. Soft rules are never overruled: their penalties decide.
     """

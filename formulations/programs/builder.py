@@ -30,7 +30,7 @@ class ProgramBuilder:
     columns: Columns
     rows: Rows
     uses: Counter[bytes] = field(default_factory=Counter)
-    _known: dict[tuple[int, bytes], int] = field(default_factory=dict)
+    _indicators: dict[tuple[int, bytes], int] = field(default_factory=dict)
 
     def expect(self, rules: Iterable[GroundRule]) -> None:
         """Count how many sums use each table, so that those used again get columns."""
@@ -60,13 +60,13 @@ class ProgramBuilder:
     def indicator(self, token: int, table: NDArray[Any]) -> int:
         """The column that is 1 where the step into the token lies in the table (K+1, K), (K, K) or (1, K)."""
         key = (token, self._inner(token, table).astype(bool).tobytes())
-        if key not in self._known:
+        if key not in self._indicators:
             column = int(self.columns.add(np.ones(1, np.int64))[0])
             row = self.rows.add(1, 0, 0)
             self.rows.put(row, column, -1)
             self.rows.put(row, self.edges(token, table))
-            self._known[key] = column
-        return self._known[key]
+            self._indicators[key] = column
+        return self._indicators[key]
 
     def weighted_columns(self, steps: StepTable) -> tuple[Integers, Integers]:
         """Columns and weights whose sum is that of the steps."""

@@ -18,18 +18,18 @@ class ReducedProgram:
     Parameters
     ----------
     program : with the columns left
-    kept : (n,) their places in the whole program
+    places : (n,) their places in the whole program
     columns : how many there were
     """
 
     program: IntegerProgram
-    kept: Integers
+    places: Integers
     columns: int
 
     def expand(self, x: Integers) -> Integers:
         """The solution in terms of the whole program."""
         whole = np.zeros(self.columns, np.int64)
-        whole[self.kept] = x
+        whole[self.places] = x
         return whole
 
 
@@ -54,25 +54,25 @@ def reduce(
         upper[: len(loss)] *= loss <= best - value
         at = np.flatnonzero(program.objective)
         program = with_row(program, at, program.objective[at], lower=value)
-    kept = np.flatnonzero((upper > 0) | (program.lower > 0))
+    places = np.flatnonzero((upper > 0) | (program.lower > 0))
     place = np.full(program.n_columns, -1)
-    place[kept] = np.arange(len(kept))
+    place[places] = np.arange(len(places))
     stays = place[program.indices] >= 0
     filled = np.bincount(program.row_of_entry[stays], minlength=program.n_rows)
     rows = np.flatnonzero((filled > 0) | (program.row_lower > 0) | (program.row_upper < 0))
     smaller = replace(
         program,
-        objective=program.objective[kept],
-        lower=program.lower[kept],
-        upper=upper[kept],
+        objective=program.objective[places],
+        lower=program.lower[places],
+        upper=upper[places],
         indptr=np.concatenate([[0], np.cumsum(filled[rows])]).astype(np.int64),
         indices=place[program.indices[stays]],
         data=program.data[stays],
         row_lower=program.row_lower[rows],
         row_upper=program.row_upper[rows],
-        start=None if path is None else _start(program, lattice, path, len(loss))[kept],
+        start=None if path is None else _start(program, lattice, path, len(loss))[places],
     )
-    return ReducedProgram(smaller, kept, program.n_columns)
+    return ReducedProgram(smaller, places, program.n_columns)
 
 
 def _start(program: IntegerProgram, lattice: Lattice, path: LabelIds, steps: int) -> Integers:
@@ -81,6 +81,6 @@ def _start(program: IntegerProgram, lattice: Lattice, path: LabelIds, steps: int
     states = lattice.states_of(path)
     values = np.full(program.n_columns, -1)
     values[: steps + S] = 0
-    taken = S + (np.arange(len(path) - 1) * S + states[:-1]) * K + path[1:]
-    values[np.concatenate([states[:1], taken, [steps + states[-1]]])] = 1
+    columns = S + (np.arange(len(path) - 1) * S + states[:-1]) * K + path[1:]
+    values[np.concatenate([states[:1], columns, [steps + states[-1]]])] = 1
     return values

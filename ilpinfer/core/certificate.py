@@ -235,7 +235,7 @@ class Certificate:
 
     @property
     def trees(self) -> tuple[Tree, ...]:
-        """All that a check has to go through."""
+        """All trees of the proof."""
         if self.tree is None:
             return ()
         own = self.tree.trees if isinstance(self.tree, Phases) else (self.tree,)

@@ -49,7 +49,7 @@ class Context:
         return self.trellis.labels.declaring(self.rules.rules.fields)
 
     def named(self) -> dict[str, Rule]:
-        """Rules by their unique names, features left out."""
+        """Rules by their unique names, without features."""
         pairs = zip(unique_names(self.rules), self.rules, strict=True)
         return {name: rule for name, rule in pairs if isinstance(rule, Rule)}
 

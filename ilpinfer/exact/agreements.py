@@ -221,11 +221,11 @@ class Decomposition:
         places = np.flatnonzero(here != there)
         if not len(places):
             return None
-        listed = lists.past[places] + lists.future[places]
+        chain = lists.past[places] + lists.future[places]
         through = (scores.reach + scores.ahead)[self.lists.token[places]]
         of_kind = self.lists.kind == here[places, None]
         loss = through.max(axis=1) - np.where(of_kind, through, FORBIDDEN).max(axis=1)
-        loss += listed.max(axis=1) - listed[np.arange(len(places)), there[places]]
+        loss += chain.max(axis=1) - chain[np.arange(len(places)), there[places]]
         place = int(places[loss.argmax()])
         labels = np.flatnonzero(self.lists.lists[0].component.kind == here[place])
         return (int(self.lists.token[place]),), tuple(labels.tolist())

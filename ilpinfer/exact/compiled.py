@@ -219,13 +219,13 @@ class Tables:
     def _pack(self, length: int) -> tuple[Any, list[MachineKey], list[MachineKey]]:
         """Machines for the classes met so far; those for other lengths, where they are the same."""
         classes = len(self.vocabulary.truths[MACHINES])
-        followed = self.folding.machines(length)
-        key = (classes, *(machine.automaton.states for machine in followed))
+        templates = self.folding.machines(length)
+        key = (classes, *(machine.automaton.states for machine in templates))
         if key not in self._machines:
             packed = (
-                pack_machines(followed, self.folding, self.vocabulary),
-                [machine.key for machine in followed],
-                [machine.component for machine in followed],
+                pack_machines(templates, self.folding, self.vocabulary),
+                [machine.key for machine in templates],
+                [machine.component for machine in templates],
             )
             self._machines = {k: v for k, v in self._machines.items() if k[0] == classes} | {key: packed}
         return self._machines[key]

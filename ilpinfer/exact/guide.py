@@ -255,14 +255,14 @@ def corners(total: Sum, penalty: int) -> list[tuple[int, int]]:
     return [(n, penalty * total.away(n)) for n in sums]
 
 
-def slope(machine: RuleMachine, multiplier: int, taken: int) -> int:
+def slope(machine: RuleMachine, multiplier: int, units: int) -> int:
     """A subgradient of the bound with its sign changed; 0 at an end of the multiplier's box."""
     total = machine.total
     assert total is not None
     low, high = machine.multipliers
     least, most = total.reach
     side = least if total.low is None else total.low, most if total.high is None else total.high
-    away = taken - (side[multiplier > 0] if multiplier else min(max(taken, side[0]), side[1]))
+    away = units - (side[multiplier > 0] if multiplier else min(max(units, side[0]), side[1]))
     return 0 if (multiplier >= high and away > 0) or (multiplier <= low and away < 0) else away
 
 

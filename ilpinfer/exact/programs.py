@@ -72,7 +72,7 @@ def reduced_program(
     folded: Problem,
     deadline: Deadline,
     threads: int,
-    known: LabelIds | None,
+    incumbent: LabelIds | None,
     value: int,
     relaxed: tuple[Lattice, int] | None = None,
 ) -> Result | None:
@@ -86,7 +86,7 @@ def reduced_program(
         return None
     program = formulate(folded).soft()
     lattice, most = relaxed or (folded.lattice, None)
-    reduced = reduce(program, lattice, known, value, most)
+    reduced = reduce(program, lattice, incumbent, value, most)
     left = deadline.remaining
     if left is not None and left < 2 * GRACE:
         return None

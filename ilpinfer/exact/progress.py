@@ -74,7 +74,7 @@ class Progress:
     near: list[LabelIds] = field(default_factory=list)
     active: list[RuleMachine] = field(default_factory=list)
     improvements: list[Improvement] = field(default_factory=list)
-    _known: dict[bytes, Evaluation] = field(default_factory=dict)
+    _evaluations: dict[bytes, Evaluation] = field(default_factory=dict)
     _machines: dict[int, list[list[RuleMachine]]] = field(default_factory=dict)
 
     @classmethod
@@ -87,14 +87,14 @@ class Progress:
     def evaluate(self, path: LabelIds) -> Evaluation:
         """Value and broken components of a labelling. The best labelling is stored."""
         key = path.tobytes()
-        if key not in self._known:
-            result = self._known[key] = self._evaluate(path)
+        if key not in self._evaluations:
+            result = self._evaluations[key] = self._evaluate(path)
             better = result.value > self.value or (self.path is None and not is_forbidden(result.value))
             if better and not self.fixed:
                 self.path, self.value = path, result.value
                 self.improvements.append(Improvement(self.deadline.elapsed, result.value, path))
                 self._report()
-        return self._known[key]
+        return self._evaluations[key]
 
     def _evaluate(self, path: LabelIds) -> Evaluation:
         value, broken = self.folded.lattice.score(path), []

@@ -107,9 +107,9 @@ class Refinement:
             reverse=True,
         )
         if not new:
-            taken = {machine.key for machine in done}
+            done_keys = {machine.key for machine in done}
             charged = (machine for machine, multiplier in self.charged.items() if multiplier)
-            return [machine for machine in charged if machine.key not in taken][:TOGETHER]
+            return [machine for machine in charged if machine.key not in done_keys][:TOGETHER]
         groups = {tuple(p.key for p in group): group for group in map(self.group, new[:MOST_TRIED])}
         sums_within = list(groups.values())
         if len(sums_within) > TOGETHER:
@@ -147,5 +147,5 @@ class Refinement:
             charged = {machine: 0 for machine in charged if machine.hard}
             stages = [[machine for machine in stage if machine.hard] for stage in stages]
         multipliers = {machine.component: multiplier << 10 for machine, multiplier in charged.items()}
-        followed = tuple(tuple(machine.key for machine in stage) for stage in stages if stage)
-        self.progress.prove(FORBIDDEN if is_forbidden(bound) else bound, Leaf(multipliers, (), followed))
+        keys = tuple(tuple(machine.key for machine in stage) for stage in stages if stage)
+        self.progress.prove(FORBIDDEN if is_forbidden(bound) else bound, Leaf(multipliers, (), keys))

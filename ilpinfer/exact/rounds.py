@@ -78,16 +78,16 @@ class Round:
         self.progress.multipliers |= zip(
             (p.key for p in self.charged), self.multipliers.tolist(), strict=True
         )
-        self.progress.prove(relaxed.bound, self.leaf(followed=False))
+        self.progress.prove(relaxed.bound, self.leaf(with_stages=False))
         return relaxed
 
-    def leaf(self, *, followed: bool) -> Leaf:
+    def leaf(self, *, with_stages: bool) -> Leaf:
         """The proof that this relaxation gives."""
         charged = zip(self.charged, self.multipliers.tolist(), strict=True)
         return Leaf(
             {machine.component: multiplier << 10 for machine, multiplier in charged},
             tuple(machine.key for machine in self.product),
-            self.outside(self.machines) if followed else (),
+            self.outside(self.machines) if with_stages else (),
         )
 
     def outside(self, machines: Iterable[RuleMachine]) -> tuple[tuple[MachineKey, ...], ...]:
@@ -103,11 +103,11 @@ class Round:
             return None
         if is_forbidden(relaxed.bound):
             if self.guide.unpruned:
-                progress.prove(FORBIDDEN, self.impossible(followed=False))
+                progress.prove(FORBIDDEN, self.impossible(with_stages=False))
             else:
-                progress.prove(progress.value - 1, self.leaf(followed=False))
+                progress.prove(progress.value - 1, self.leaf(with_stages=False))
             return [], "no labelling is possible"
-        progress.prove(relaxed.bound, self.leaf(followed=False))
+        progress.prove(relaxed.bound, self.leaf(with_stages=False))
         if self.guide.unpruned and not self.machines:
             progress.completion = relaxed.completion[:, :, 0]
         if self.charged:
@@ -195,21 +195,21 @@ class Round:
     def prove_best(self, result: LabelSetting) -> tuple[list[LabelIds], str]:
         """The labellings of a complete search, with the proof of the bound."""
         if result.paths:
-            self.progress.prove(result.values[0], self.leaf(followed=True))
+            self.progress.prove(result.values[0], self.leaf(with_stages=True))
         elif self.progress.path is not None:
-            self.progress.prove(self.progress.value - 1, self.leaf(followed=True))
+            self.progress.prove(self.progress.value - 1, self.leaf(with_stages=True))
         else:
-            self.progress.prove(FORBIDDEN, self.impossible(followed=True))
+            self.progress.prove(FORBIDDEN, self.impossible(with_stages=True))
         self.progress.near = result.paths[self.top : self.top + NEAR]
         how = "an exact beam" if self.top == 1 else "label setting"
         return result.paths[: self.top], f"{how} over {len(self.machines)} machines"
 
-    def impossible(self, *, followed: bool) -> Leaf:
+    def impossible(self, *, with_stages: bool) -> Leaf:
         """The proof that no labelling keeps the hard rules. A multiplier of 0 names a sum that no labelling attains."""
         inside = tuple(machine.key for machine in self.product if machine.hard)
         charged = {machine.component: 0 for machine in self.charged if machine.hard}
         hard = (machine for machine in self.machines if machine.hard)
-        return Leaf(charged, inside, self.outside(hard) if followed else ())
+        return Leaf(charged, inside, self.outside(hard) if with_stages else ())
 
 
 def place(
@@ -266,4 +266,4 @@ def rounds(progress: Progress, top: int = 1, most: int | None = None) -> SearchR
             return SearchResult(
                 [], f"{why}no machine for {', '.join(machineless)}; ", False, machineless=tuple(machineless)
             )
-        return SearchResult(paths, why + how, True, current.leaf(followed=True))
+        return SearchResult(paths, why + how, True, current.leaf(with_stages=True))

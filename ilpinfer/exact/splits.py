@@ -46,11 +46,11 @@ class Node(Protocol):
 
 def tree_of(nodes: Sequence[Node]) -> Leaf | Split:
     """The tree of nodes that are listed from the root on, each before its cases."""
-    made: dict[int, Leaf | Split] = {}
+    trees: dict[int, Leaf | Split] = {}
     for node in reversed(nodes):
         if node.row is None:
-            made[id(node)] = node.leaf or Leaf()
+            trees[id(node)] = node.leaf or Leaf()
         else:
-            below, above = (made[id(case)] for case in node.cases)
-            made[id(node)] = Split(*node.row, node.most, below, above)
-    return made[id(nodes[0])]
+            below, above = (trees[id(case)] for case in node.cases)
+            trees[id(node)] = Split(*node.row, node.most, below, above)
+    return trees[id(nodes[0])]

@@ -68,15 +68,15 @@ def _balance(t, n, scores, lists):
     for s in range(S):
         value = scores.reach[t, s] + scores.ahead[t, s]
         through[lists.kind[s]] = max(through[lists.kind[s]], value)
-    listed = lists.past[n] + lists.future[n]
-    best, highest = through.max(), listed.max()
+    chain = lists.past[n] + lists.future[n]
+    best, highest = through.max(), chain.max()
     moved = np.zeros(F, np.int64)
     for f in range(F):
-        if through[f] < FORBIDDEN // 2 or listed[f] < FORBIDDEN // 2:
+        if through[f] < FORBIDDEN // 2 or chain[f] < FORBIDDEN // 2:
             moved[f] = FORBIDDEN
             lists.own[n, f] = lists.past[n, f] = FORBIDDEN
         else:
-            moved[f] = ((listed[f] - highest) - (through[f] - best)) >> 1
+            moved[f] = ((chain[f] - highest) - (through[f] - best)) >> 1
             lists.own[n, f] -= moved[f]
             lists.past[n, f] -= moved[f]
     for s in range(S):
@@ -179,8 +179,8 @@ def narrow(scores, lists, total, floor):
             if scores.node[t, s] > FORBIDDEN // 2:
                 value = max(scores.reach[t, s] + scores.ahead[t, s], FORBIDDEN) + total - best
                 for n in range(lists.begin[t], lists.begin[t + 1]):
-                    listed = lists.past[n] + lists.future[n]
-                    value = max(value + listed[lists.kind[s]], FORBIDDEN) - listed.max()
+                    chain = lists.past[n] + lists.future[n]
+                    value = max(value + chain[lists.kind[s]], FORBIDDEN) - chain.max()
                 if value < floor:
                     scores.node[t, s] = FORBIDDEN
                     count += 1

@@ -32,14 +32,14 @@ class Graph(NamedTuple):
 
 
 @kernel
-def unfold(chain, domains, symbols, charge, made):
+def unfold(chain, domains, symbols, charge, output):
     """Write a lattice out, as far as the states named for its tokens; the number of steps is returned.
 
     charge : what each joint symbol is charged (J,), grid units
     """
     node, pool, step, base = chain
     states, begins = domains.states, domains.begins
-    state, value, layers, first, target, score, _, _ = made
+    state, value, layers, first, target, score, _, _ = output
     T, B = len(node), pool.shape[2]
     state[0], value[0], layers[0], layers[1], count = -1, 0, 0, 1, 0
     for t in range(T):
@@ -86,16 +86,16 @@ def complete(graph, last, stop, path):
 
 
 @kernel
-def thin(graph, floor, number, made):
+def thin(graph, floor, number, output):
     """Keep the nodes and steps through which a labelling of at least `floor` passes.
 
     graph : those steps that are kept move to the front
     number : room for the new number of each node
-    made : room for the nodes kept
+    output : room for the nodes kept
     Returned are the number of steps and the best through a step that is left out.
     """
     state, value, layers, first, target, score, end, ahead = graph
-    new_state, new_value, new_layers, new_first, _, _, new_end, new_ahead = made
+    new_state, new_value, new_layers, new_first, _, _, new_end, new_ahead = output
     T = len(layers) - 2
     count = 0
     for t in range(T + 1):

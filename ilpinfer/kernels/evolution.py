@@ -93,7 +93,7 @@ def record(people, who, records, counts):
 def full(joint, records, more, counts, T):
     """Whether there is too little room for joint states, or for so many more labellings."""
     memo = joint.memo
-    return counts[FOUND] + more > len(records.values) or memo.met[0] + SPARE * T > len(memo.vectors)
+    return counts[FOUND] + more > len(records.values) or memo.number[0] + SPARE * T > len(memo.vectors)
 
 
 @kernel

@@ -75,14 +75,14 @@ def future_gain(futures, vectors, t, joint):
 
 
 @kernel
-def prune(chain, domains, completion, floor, kept):
-    """Fill `kept` with the states of each token that a labelling of at least `floor` can pass through.
+def prune(chain, domains, completion, floor, output):
+    """Fill `output` with the states of each token that a labelling of at least `floor` can pass through.
 
     `completion` (T, S) bounds what follows one. The best that leads to a state and the best that follows it add up to
     its max-marginal.
     """
     node, pool, step, base = chain
-    states, begins, kept_states, kept_begins = domains.states, domains.begins, kept.states, kept.begins
+    states, begins, kept_states, kept_begins = domains.states, domains.begins, output.states, output.begins
     T, S = node.shape
     B = pool.shape[2]
     ahead, now = np.empty(S, np.int64), np.empty(S, np.int64)

@@ -108,13 +108,13 @@ def _slot_of(slots, keys, h, first, clock):
 
 
 @subroutine
-def _reserve(p, first, made, more, indexed):
-    """The same prefixes with room for `more`; those of this length are from `first` to `made`."""
-    if made + more > len(p.reach):
+def _reserve(p, first, count, more, indexed):
+    """The same prefixes with room for `more`; those of this length are from `first` to `count`."""
+    if count + more > len(p.reach):
         p = _more_prefixes(p, more)
-    if not indexed and 2 * (made - first + more) > len(p.slots):
-        p = _more_slots(p, 4 * (made - first + more))
-        for h in range(first, made):
+    if not indexed and 2 * (count - first + more) > len(p.slots):
+        p = _more_slots(p, 4 * (count - first + more))
+        for h in range(first, count):
             if p.reach[h] > DEAD:
                 p.slots[_slot_of(p.slots, p.key, h, first, p.clock[0])] = p.clock[0] + h
     return p
@@ -147,7 +147,7 @@ def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, 
     where, joint_shift, joint_mask, words = places
     word, shift, mask, row, read = where
     last = T - 1
-    h, begin, first, made, done, cut = at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT]
+    h, begin, first, count, done, cut = at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT]
     code = DONE
     for t in range(at[TOKEN], T):
         c, kind = classes[t], joint.kind[joint.row[t]]
@@ -157,7 +157,7 @@ def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, 
                 continue
             if done > work:
                 code = STOPPED
-            elif made + K > len(reach) or (not indexed and 2 * (made - first + K) > len(slots)):
+            elif count + K > len(reach) or (not indexed and 2 * (count - first + K) > len(slots)):
                 code = FULL
             if code != DONE:
                 break
@@ -173,13 +173,13 @@ def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, 
                 value = values[j]
                 if value < floor:
                     continue
-                key[made, 0] = j | np.int64(joint.after[q, kind[j]]) << joint_shift
+                key[count, 0] = j | np.int64(joint.after[q, kind[j]]) << joint_shift
                 for w in range(1, words):
-                    key[made, w] = 0
+                    key[count, w] = 0
                 spent = 0
                 for a in range(A):
                     arc = row[a] + symbols[read[a] + j]
-                    key[made, word[a]] |= np.int64(next_state[arc]) << shift[a]
+                    key[count, word[a]] |= np.int64(next_state[arc]) << shift[a]
                     spent = min(spent + cost[arc], HARD)
                     if t == last:
                         spent = min(spent + final[layout[active[a], FINAL] + next_state[arc]], HARD)
@@ -188,21 +188,21 @@ def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, 
                 if value < floor:
                     cut = max(cut, value)
                     continue
-                place = key[made, 0] if indexed else _slot_of(slots, key, made, first, clock)
+                place = key[count, 0] if indexed else _slot_of(slots, key, count, first, clock)
                 other = slots[place] - clock
                 if other >= first:
                     if value <= reach[other]:
                         continue
                     reach[other] = FORBIDDEN
-                slots[place] = clock + made
-                reach[made], label[made], parent[made] = value, j, h
-                made += 1
+                slots[place] = clock + count
+                reach[count], label[count], parent[count] = value, j, h
+                count += 1
             h += 1
         if code != DONE:
             at[TOKEN] = t
             break
-        begin, first = first, made
-    at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT] = h, begin, first, made, done, cut
+        begin, first = first, count
+    at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT] = h, begin, first, count, done, cut
     return code
 
 

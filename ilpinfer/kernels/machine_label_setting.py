@@ -73,10 +73,10 @@ class Limits(NamedTuple):
 
 
 @subroutine
-def _thin(new, made, copies):
+def _thin(new, number, copies):
     """Keep the best `copies` of prefixes with the same future; of equal ones, the first."""
-    count = np.zeros(made, np.int64)
-    for c in descending(new.value, made):
+    count = np.zeros(number, np.int64)
+    for c in descending(new.value, number):
         first = new.first[c]
         count[first] += 1
         if count[first] > copies:
@@ -84,21 +84,21 @@ def _thin(new, made, copies):
 
 
 @subroutine
-def _keep(front, new, back, counts, made, width):
+def _keep(front, new, back, counts, number, width):
     """Move the best `width` of the new prefixes to the front, in the order of their label ids."""
     value, bound, key = front
     new_value, new_bound, new_key, parent, _, _ = new
     states, parents, begins = back
     t, left, above = counts[0], 0, 0
-    for c in range(made):
+    for c in range(number):
         left += new_bound[c] > _DEAD
     threshold = _DEAD
     if left > width:
-        threshold = nth_smallest(new_bound, 0, made, made - width)
-        for c in range(made):
+        threshold = nth_smallest(new_bound, 0, number, number - width)
+        for c in range(number):
             above += new_bound[c] > threshold
     equal, kept, start = width - above, 0, begins[t]
-    for c in range(made):
+    for c in range(number):
         best = new_bound[c]
         if best <= _DEAD:
             continue
@@ -137,7 +137,7 @@ def advance(chain, domains, bounds, joint, front, new, back, counts, limits):
             return BACK
         for slot in range(len(slots)):
             slots[slot] = -1
-        made = 0
+        number = 0
         for h in range(size):
             before, from_joint, spent = key[h, 0] >> SHIFT if t else -1, key[h, 0] & LOW, key[h, 1]
             here = value[h]
@@ -149,7 +149,7 @@ def advance(chain, domains, bounds, joint, front, new, back, counts, limits):
                 score = node[t, j] if t == 0 else pool[step[t - 1], before, b] + node[t, j]
                 if score < _DEAD or here + score + ceiling[t, j] < floor:
                     continue
-                if made == len(new_value):
+                if number == len(new_value):
                     return FRESH
                 s = symbol[table[t], before + 1, b]
                 if after[from_joint, s] == UNKNOWN:
@@ -167,23 +167,23 @@ def advance(chain, domains, bounds, joint, front, new, back, counts, limits):
                 reach = total + completion[t, j, q] + extra if extra > _DEAD else FORBIDDEN
                 if reach < floor or reach <= _DEAD:
                     continue
-                new_value[made], new_bound[made], parent[made] = total, reach, h
-                new_key[made, 0] = (np.int64(j) << SHIFT) | np.int64(state)
-                new_key[made, 1] = spent + cost[from_joint, s] if budget >= 0 else 0
-                slot = place(slots, new_key, 0, made)
+                new_value[number], new_bound[number], parent[number] = total, reach, h
+                new_key[number, 0] = (np.int64(j) << SHIFT) | np.int64(state)
+                new_key[number, 1] = spent + cost[from_joint, s] if budget >= 0 else 0
+                slot = place(slots, new_key, 0, number)
                 other = slots[slot]
                 if copies == 1 and other >= 0:
                     if total <= new_value[other]:
                         continue
                     new_bound[other] = FORBIDDEN
                 if copies == 1 or other < 0:
-                    slots[slot] = made
-                first[made] = slots[slot]
-                made += 1
+                    slots[slot] = number
+                first[number] = slots[slot]
+                number += 1
         done += size * (begins[t + 1] - begins[t]) + len(slots) // 8
         if copies > 1:
-            _thin(new, made, copies)
-        _keep(front, new, back, counts, made, width)
+            _thin(new, number, copies)
+        _keep(front, new, back, counts, number, width)
     if counts[0] == T:
         _finish(joint, front, budget, counts[1])
     return DONE

@@ -101,7 +101,7 @@ class Memo(NamedTuple):
     vectors: Small
     after: Small
     cost: Integers
-    met: Integers
+    number: Integers
     slots: Small
     hard: Integers
     end: Integers
@@ -119,7 +119,7 @@ class Joint(NamedTuple):
         old, n = self.memo, len(self.memo.vectors)
         memo = memo_of(self.packed, self.symbols, 4 * n)
         memo.vectors[:n], memo.after[:n], memo.cost[:n] = old.vectors, old.after, old.cost
-        memo.met[:] = old.met
+        memo.number[:] = old.number
         enter(memo.slots, memo.vectors, 0, n)
         return self._replace(memo=memo)
 
@@ -162,7 +162,7 @@ def _final_cost(packed, memo, row):
 @subroutine
 def read_symbol(packed, symbols, memo, joint, symbol):
     """Work out what a symbol does to a joint state; False where there is no room for a new one."""
-    new, counting = memo.met[0], len(memo.hard) > 0
+    new, counting = memo.number[0], len(memo.hard) > 0
     if new == len(memo.vectors):
         return False
     vector = memo.vectors[new]
@@ -182,7 +182,7 @@ def read_symbol(packed, symbols, memo, joint, symbol):
             memo.after[new, s] = UNKNOWN
         if counting:
             _final_cost(packed, memo, new)
-        memo.met[0] += 1
+        memo.number[0] += 1
     memo.after[joint, symbol], memo.cost[joint, symbol] = memo.slots[slot], cost
     if counting:
         memo.hard[joint, symbol] = broken

@@ -54,24 +54,24 @@ def pack_scores(folding: Folding, vocabulary: Vocabulary, pool: Grid) -> Scores:
     )
 
 
-def pack_machines(followed: Sequence[MachineTemplate], folding: Folding, vocabulary: Vocabulary) -> Machines:
+def pack_machines(machines: Sequence[MachineTemplate], folding: Folding, vocabulary: Vocabulary) -> Machines:
     """Machines for the classes met so far."""
     K, truths = len(folding.rules.labels), vocabulary.truths[MACHINES]
     place = {condition: i for i, condition in enumerate(folding.conditions[MACHINES])}
-    values = [machine.steps.values for machine in followed]
+    values = [machine.steps.values for machine in machines]
     starts = _starts([v.size for v in values])
     which = np.array(
         [
-            [_chosen(machine.steps, truth[place[machine.steps.condition]]) for machine in followed]
+            [_chosen(machine.steps, truth[place[machine.steps.condition]]) for machine in machines]
             for truth in truths
         ],
         np.int64,
-    ).reshape(len(truths), len(followed))
+    ).reshape(len(truths), len(machines))
     rows = np.array([v[0].size for v in values], np.int64)
-    costs = [violation_costs(machine.automaton.emits, machine.penalty) for machine in followed]
-    finals = [violation_costs(machine.automaton.final, machine.penalty) for machine in followed]
-    begin, event = _events(followed, costs, which, K)
-    weights = [_weights(machine) for machine in followed]
+    costs = [violation_costs(machine.automaton.emits, machine.penalty) for machine in machines]
+    finals = [violation_costs(machine.automaton.final, machine.penalty) for machine in machines]
+    begin, event = _events(machines, costs, which, K)
+    weights = [_weights(machine) for machine in machines]
     layout = [
         _starts([cost.size for cost in costs]),
         [cost.shape[1] for cost in costs],
@@ -84,14 +84,14 @@ def pack_machines(followed: Sequence[MachineTemplate], folding: Folding, vocabul
         symbols=_flat(values, np.int16),
         table=starts + which * rows,
         layout=np.array(layout, np.int64).T.copy(),
-        next_state=_flat([machine.automaton.next_state for machine in followed], np.int32),
+        next_state=_flat([machine.automaton.next_state for machine in machines], np.int32),
         cost=_flat(costs, np.int64),
         final=_flat(finals, np.int64),
         begin=begin,
         event=event,
         owing=np.array([m for m, final in enumerate(finals) if final[0]], np.int32),
         weight=_flat(weights, np.int64),
-        sums=np.array([_sum(machine, len(followed)) for machine in followed], np.int64).reshape(-1, 4),
+        sums=np.array([_sum(machine, len(machines)) for machine in machines], np.int64).reshape(-1, 4),
     )
 
 
@@ -118,19 +118,19 @@ def _chosen(steps: StepChoice, holds: bool) -> int:
 
 
 def _events(
-    followed: Sequence[MachineTemplate], costs: Sequence[Grid], which: Integers, K: int
+    machines: Sequence[MachineTemplate], costs: Sequence[Grid], which: Integers, K: int
 ) -> tuple[Small, Small]:
     """Which machines a step can move or make charge, and the symbols that they read, by class, previous and next label."""
     begin, events = [0], [np.zeros((0, 2), np.int64)]
     for chosen in which:
-        moved = np.empty((len(followed), K + 1, K), bool)
+        moved = np.empty((len(machines), K + 1, K), bool)
         symbols = np.empty(moved.shape, np.int16)
-        for m, (machine, cost, p) in enumerate(zip(followed, costs, chosen.tolist(), strict=True)):
+        for m, (machine, cost, p) in enumerate(zip(machines, costs, chosen.tolist(), strict=True)):
             automaton = machine.automaton
             stays = automaton.next_state == np.arange(automaton.states)[:, None]
             symbols[m] = machine.steps.values[p]
             moved[m] = (~stays | (cost != 0)).any(axis=0)[symbols[m]]
-        at, read = (array.reshape(len(followed), (K + 1) * K).T for array in (moved, symbols))
+        at, read = (array.reshape(len(machines), (K + 1) * K).T for array in (moved, symbols))
         begin += (begin[-1] + np.cumsum(at.sum(axis=1))).tolist()
         events.append(np.stack([np.nonzero(at)[1], read[at]], axis=1))
     return np.array(begin, np.int32), np.concatenate(events).astype(np.int32)

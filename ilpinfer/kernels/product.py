@@ -91,7 +91,7 @@ def expand(packed, size, readings, groups, possible, pool, budget):
                 slots = enlarge_slots(slots, states, result, vectors - result)
             leads_now, cost_now = leads[arcs : arcs + width], cost[arcs : arcs + width]
             made = states, labels, leads_now, cost_now, slots
-            vectors = _follow(packed, readings, groups, possible, pool, t, u, result, vectors, made)
+            vectors = _next_vector(packed, readings, groups, possible, pool, t, u, result, vectors, made)
             arcs += width
             if vectors * K > budget or arcs > ARCS_PER_STATE * budget:
                 passed = t
@@ -118,7 +118,7 @@ def expand(packed, size, readings, groups, possible, pool, budget):
 
 
 @subroutine
-def _follow(packed, readings, groups, possible, pool, t, u, result, vectors, made):
+def _next_vector(packed, readings, groups, possible, pool, t, u, result, vectors, made):
     """Read token t after vector u, -1 for START, and add new vectors; how many there are then."""
     number, symbols, begin, kind = readings
     _, group, pair, step = groups

@@ -90,9 +90,9 @@ class Steps:
     column: Integers
     charge: Grid
 
-    def only(self, kept: NDArray[Any]) -> "Steps":
+    def only(self, places: NDArray[Any]) -> "Steps":
         """Some of them."""
-        return Steps(*(array[kept] for array in vars(self).values()))
+        return Steps(*(array[places] for array in vars(self).values()))
 
 
 @dataclass(frozen=True)

@@ -34,28 +34,28 @@ class Share:
     Parameters
     ----------
     component : n tokens of F kinds
-    given : (n, F) scores that the lattice has beside its own
+    scores : (n, F) scores that the lattice has beside its own
     penalty : for a token that differs from the one before; `HARD` where that must not be
     """
 
     component: Agreement
-    given: Integers
+    scores: Integers
     penalty: int
 
     @property
     def table(self) -> StepTable:
         """The scores that the lattice receives."""
-        values = np.zeros((1 + len(self.given), 1, len(self.component.kind)), np.int64)
-        values[1:, 0] = self.given[:, self.component.kind]
+        values = np.zeros((1 + len(self.scores), 1, len(self.component.kind)), np.int64)
+        values[1:, 0] = self.scores[:, self.component.kind]
         index = np.zeros(self.component.length, np.int64)
-        index[self.component.tokens] = 1 + np.arange(len(self.given))
+        index[self.component.tokens] = 1 + np.arange(len(self.scores))
         return StepTable(values, index)
 
     @property
     def largest(self) -> int:
         """No sum of its numbers is larger, in Python's own numbers."""
-        most = sum(int(np.abs(row).max()) for row in self.given)
-        return 2 * most + (0 if self.penalty == HARD else self.penalty) * len(self.given)
+        most = sum(int(np.abs(row).max()) for row in self.scores)
+        return 2 * most + (0 if self.penalty == HARD else self.penalty) * len(self.scores)
 
     def kind(self, states: int) -> Integers:
         """(S,) the kind of each state."""
@@ -64,10 +64,10 @@ class Share:
     def through(self, node: Grid) -> Grid:
         """(n, F) the best of the chain through each kind that a state of the token (T, S) still has."""
         kind = self.kind(node.shape[1])
-        own = np.full(self.given.shape, FORBIDDEN)
+        own = np.full(self.scores.shape, FORBIDDEN)
         for place, token in enumerate(self.component.tokens.tolist()):
             there = np.unique(kind[~is_forbidden(node[token])])
-            own[place, there] = -self.given[place, there]
+            own[place, there] = -self.scores[place, there]
         past, future = own.copy(), np.zeros_like(own)
         for place in range(1, len(own)):
             past[place] = add(self._across(past[place - 1]), own[place])
@@ -105,8 +105,8 @@ def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share
             raise Rejected(
                 f"leaf: a share of {rule.name!r} is {value!r}, which is no whole number, or too large"
             )
-    given = scale * np.array([[int(value) for value in row] for row in rows], np.int64)
-    return Share(component, given, HARD if rule.hard else scale * rule.penalty)
+    scores = scale * np.array([[int(value) for value in row] for row in rows], np.int64)
+    return Share(component, scores, HARD if rule.hard else scale * rule.penalty)
 
 
 def drop_states(lattice: Lattice, shares: Sequence[Share], limit: int, meter: Meter) -> tuple[Lattice, int]:
@@ -117,7 +117,7 @@ def drop_states(lattice: Lattice, shares: Sequence[Share], limit: int, meter: Me
     T, S = lattice.node.shape
     node, edges = lattice.node.copy(), lattice.pool.shape[1] * lattice.pool.shape[2]
     tables = [share.table for share in shares]
-    places = sum(len(share.given) for share in shares)
+    places = sum(len(share.scores) for share in shares)
     for _ in range(ROUNDS):
         meter.spend(2 * T * (edges + TOKEN) + places * (S + TOKEN))
         charged = Lattice(node, lattice.pool, lattice.step).plus(tables)

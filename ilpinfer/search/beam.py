@@ -47,9 +47,8 @@ class Hypotheses:
 def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> Hypotheses:
     """The best `width` prefixes at every token, violations seen so far included (Chang et al. 2007, section 7).
 
-    A prefix that breaks a hard rule is dropped. Two prefixes with the same state of the lattice and the same rule states have
-    the same future: of such only the best are kept, so many as labellings are wanted. A width that holds them all makes
-    the search exact.
+    A prefix that breaks a hard rule is pruned. Prefixes with the same state of the lattice and the same rule states have the
+    same future; only the best of them stay, as many as labellings are wanted. A width for all prefixes makes the search exact.
 
     Parameters
     ----------
@@ -134,10 +133,10 @@ def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 
 def with_forced_rules(problem: Problem) -> Problem:
-    """The problem as a search sees it that evaluates the rules marked "forced" on every prefix.
+    """The problem with the rules marked "forced" evaluated on every prefix.
 
-    A hard rule drops each prefix that would break it if it ended there, although it might still come right; a soft
-    one charges what it would cost if it ended there (Stokman 2011, section 4.1).
+    A hard rule prunes each prefix that breaks it as a whole sequence, although a longer one might keep it. A soft rule charges
+    the cost of the prefix as a whole sequence (Stokman 2011, section 4.1).
     """
     rules = tuple(_on_prefixes(r) if r.forced and not r.once else r for r in problem.rules)
     return replace(problem, rules=rules)

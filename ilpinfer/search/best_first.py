@@ -1,4 +1,4 @@
-"""The best choice for each token in turn, turning back at hard rules: a heuristic, and a start for others."""
+"""Best-first search with backtracking at hard rules: a heuristic, and a start for others."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ _MOST_NODES = 200_000
 def best_first_labelling(folded: Problem, deadline: Deadline) -> LabelIds | None:
     """The first labelling of depth-first search that takes the best choice and turns back at hard rules; label ids (T,).
 
-    None where a share of the time that is left does not suffice, or, without a limit, so many nodes.
+    None where a share of the remaining time or, without a limit, the number of nodes does not suffice.
     """
     left = deadline.remaining
     share = None if left is None else min(left, RUN_TIME) / 5

@@ -64,7 +64,7 @@ class Evolution(Parameters):
 
 
 def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """The best labelling that keeps the hard rules, of all that were ever bred."""
+    """The best labelling of all generations that keeps the hard rules."""
     parameters = task.parameters or Evolution()
     assert isinstance(parameters, Evolution)
 
@@ -80,7 +80,7 @@ def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 
 def breed(population: Population, parameters: Evolution) -> None:
-    """The first individuals, and generations until the iterations or the time are over."""
+    """Create the first individuals, and run generations until the iterations or the time are over."""
     deadline, most = population.task.deadline, LIMIT // 4
     weights = (parameters.start_weight, parameters.weight_increase)
     units = kernels.Weights(*(min(most, round(weight * UNITS_PER_NAT)) for weight in weights))
@@ -104,7 +104,7 @@ def breed(population: Population, parameters: Evolution) -> None:
         )
         done = population.counts - before
         speed = max(1.0, done[kernels.GENERATION] / max(1e-6, deadline.elapsed - began))
-        population.take(began, int(before[kernels.VALUED]))
+        population.record(began, int(before[kernels.VALUED]))
         if code == kernels.FULL and not done[kernels.GENERATION]:
             population.make_room()
 

@@ -1,4 +1,4 @@
-"""The labellings that a search finds, each better than the one before, with the second in which it was found."""
+"""Incumbents of a search, with their times."""
 
 from dataclasses import dataclass, field
 
@@ -34,15 +34,15 @@ class Incumbents:
 
     @property
     def path(self) -> LabelIds | None:
-        """The best so far."""
+        """The best labelling so far."""
         return self.improvements[-1].path if self.improvements else None
 
     def best(self, bound: float, method: str, certificate: Certificate = VITERBI_BOUND) -> Result:
-        """The best one, with those before it; `bound` in grid units."""
+        """The result with the best labelling and those before it; `bound` in grid units."""
         return Result(self.path, bound, method, certificate, tuple(self.improvements))
 
     def offer(self, path: LabelIds, value: int, seconds: float, bound: int) -> None:
-        """Take a labelling that is better; where a rule has no machine, it is valued anew."""
+        """Record a labelling if it is better than the incumbent. Where a rule has no machine, it is valued anew."""
         if self.blind:
             value = self.folded.value(path).score
         if is_forbidden(value) or value <= self.value:

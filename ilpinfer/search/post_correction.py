@@ -1,4 +1,4 @@
-"""Rules on single tokens, written over Viterbi's labelling (Liao et al. 2009, section 2)."""
+"""Post-correction of Viterbi's labelling by rules on single tokens (Liao et al. 2009, section 2)."""
 
 from collections.abc import Iterator
 
@@ -13,10 +13,9 @@ from ilpinfer.exact.viterbi import VITERBI, viterbi
 
 
 def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """The labelling of Viterbi, in which hard rules on single tokens overwrite the labels that they forbid.
+    """Viterbi's labelling, with labels that hard rules on single tokens forbid overwritten.
 
-    From left to right, a token gets the label, of those that its rules leave, with which the labelling as it then is
-    scores best, and nothing else moves.
+    From left to right, each such token gets the allowed label with which the current labelling scores best. Other labels stay.
     """
     task.deadline.excuse(VITERBI.warm())
     bound, path = viterbi(problem.lattice)
@@ -34,7 +33,7 @@ def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Result]
 
 
 def allowed_labels(problem: Problem) -> Booleans:
-    """(T, K) which labels the hard rules on single tokens leave."""
+    """(T, K) the labels that the hard rules on single tokens allow."""
     allowed = np.ones(problem.shape, bool)
     for rule in problem.rules:
         if rule.hard and rule.folds:

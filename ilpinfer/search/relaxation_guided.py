@@ -15,7 +15,7 @@ from ilpinfer.search.repair import repair
 def relaxation_guided(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The labelling of the engine's Lagrangian relaxation, repaired (Rush and Collins 2012, section 7).
 
-    Rules that Viterbi's labelling breaks are inside the relaxation, or bear multipliers.
+    Rules that Viterbi's labelling breaks are in the product of the relaxation, or have multipliers.
     """
     task.deadline.excuse(LABEL_SETTING.warm())
 

@@ -32,7 +32,7 @@ def repair(
 
 
 def mend(population: Population) -> None:
-    """Repair individual 0, until nothing makes it better or to the deadline."""
+    """Repair individual 0 until no change makes it better, or to the deadline."""
     deadline, position, code = population.task.deadline, np.zeros(3, np.int64), kernels.WORKED
     for array in population.people:
         array[1] = array[0]
@@ -52,7 +52,7 @@ def mend(population: Population) -> None:
         )
         valued = int(population.counts[VALUED])
         speed = max(1.0, (valued - before) / max(1e-6, deadline.elapsed - began))
-        population.take(began, before)
+        population.record(began, before)
         if code == kernels.FULL and valued == before:
             population.make_room()
             for array in population.people:
