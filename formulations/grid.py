@@ -24,6 +24,9 @@ SPARE = 2**24 * UNITS_PER_NAT
 FORBIDDEN = -(2**60)
 """Stands for -inf. Whatever lies below `FORBIDDEN // 2` counts as forbidden."""
 
+HARD = -FORBIDDEN
+"""The penalty of a hard rule, and the cost of breaking it, however often."""
+
 
 def snap(values: ArrayLike, what: str = "score") -> Grid:
     """Round nats to the grid: int64 of the same shape, `FORBIDDEN` for -inf.
@@ -48,14 +51,14 @@ def snap(values: ArrayLike, what: str = "score") -> Grid:
     return np.where(np.isneginf(array), FORBIDDEN, np.nan_to_num(units, neginf=0.0)).astype(np.int64)
 
 
-def snap_weight(value: float, what: str, *, allow_inf: bool = False) -> int | None:
-    """Round one weight or penalty to the grid; None stands for infinity, where that is allowed.
+def snap_weight(value: float, what: str, *, allow_inf: bool = False) -> int:
+    """Round one weight or penalty to the grid; `HARD` stands for infinity, where that is allowed.
 
     A finite number that rounds to 0 would silently do nothing and is refused.
     """
     number = _number(value, what)
     if allow_inf and number == math.inf:
-        return None
+        return HARD
     units = int(snap(number, what)) if math.isfinite(number) else 0
     if not math.isfinite(number):
         raise ValueError(f"{what} is {number}: give a finite number of nats")
@@ -79,6 +82,11 @@ def all_nats(units: Grid) -> Floats:
 def is_forbidden(units: Any) -> Any:
     """Whether grid numbers stand for -inf; element by element."""
     return units < FORBIDDEN // 2
+
+
+def violation_costs(violations: Grid, penalty: int) -> Grid:
+    """Grid units that violations cost, element by element; `HARD` for any number of violations of a hard rule."""
+    return np.where(violations > 0, HARD, 0) if penalty == HARD else penalty * violations
 
 
 def add(*terms: Grid) -> Grid:

@@ -52,7 +52,7 @@ def shares(draw, problem):
         stage = {}
         for r, rule in enumerate(problem.rules):
             for p, part in enumerate(rule.components):
-                if isinstance(part, Agreement) and (rule.penalty is None or not rule.binary):
+                if isinstance(part, Agreement) and not rule.once:
                     numbers = (
                         st.integers(-4 * 2**20, 4 * 2**20) if draw(st.booleans()) else st.integers(-3, 3)
                     )

@@ -53,8 +53,7 @@ def published(compiled, alpha, m, b, db, zero):
     in_p = [
         rule.folds
         or all(
-            p.automaton.partial == "exact" or (rule.penalty is None and bool(p.automaton.partial))
-            for p in rule.machines
+            p.automaton.partial == "exact" or (rule.hard and bool(p.automaton.partial)) for p in rule.machines
         )
         for rule in compiled.rules
     ]
@@ -77,9 +76,9 @@ def published(compiled, alpha, m, b, db, zero):
         for rule, testable in zip(compiled.rules, in_p, strict=True):
             if testable or len(prefix) == T:
                 broken = distance(rule, prefix)
-                if broken and rule.penalty is None:
+                if broken and rule.hard:
                     return None
-                total -= (rule.penalty or 0) * broken
+                total -= rule.finite_penalty * broken
         return int(total)
 
     def one_round(threshold, beam):

@@ -16,7 +16,8 @@ import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
-from formulations.programs.formulation import exclude_labelling, formulate, losses, score_floor
+from formulations.programs.formulation import exclude_labelling, formulate, score_floor
+from formulations.programs.loss_bounds import losses
 from formulations.programs.record import UNBOUNDED, stable_order
 from ilpinfer import solvers
 

@@ -32,7 +32,8 @@ from formulations import constraints as C
 from formulations.grid import is_forbidden
 from formulations.problem.compiled_rules import compile_problem
 from formulations.programs import formulation
-from formulations.programs.formulation import best_score, exclude_labelling, formulate, losses
+from formulations.programs.formulation import exclude_labelling, formulate
+from formulations.programs.loss_bounds import best_score, losses
 from ilpinfer import solvers
 from ilpinfer.corpus.sequences import InputError, read
 

@@ -19,7 +19,7 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.automata.lattice import StepTable
 from formulations.automata.sums import Sum, bounded
-from formulations.grid import nats
+from formulations.grid import HARD, nats
 from formulations.problem.compiled_rules import compile_problem, compile_rules
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.certificate import Certificate, Leaf, Split
@@ -112,7 +112,7 @@ def leaves(draw, ground, fine=False):
             machine = (r, first)
             first += len(part.machines or ())
             if isinstance(part, Sum) and not rule.binary and not rule.folds and machine not in inside:
-                most = LARGE if rule.penalty is None else FINE * rule.penalty
+                most = LARGE if rule.hard else FINE * rule.penalty
                 price = draw(st.integers(-most * (part.low is not None), most * (part.high is not None)))
                 multipliers[r, p] = (
                     price if fine else price // FINE * FINE if price > 0 else -(-price // FINE) * FINE
@@ -145,7 +145,7 @@ def split_rules(tokens, labels, most, shape):
         others = np.zeros_like(values)
         others[1, 0] = 1 - values[1, 0]
         parts[1] = bounded(StepTable(others, index), None, 0)
-    return [GroundRule("split", None, False, (part,)) for part in parts]
+    return [GroundRule("split", HARD, False, (part,)) for part in parts]
 
 
 def compiled(instance, cases):

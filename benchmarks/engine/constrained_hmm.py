@@ -76,8 +76,8 @@ def _sums(rules: Iterable[GroundRule]) -> list[Sum]:
     result = []
     for rule in rules:
         for part in rule.components:
-            if rule.penalty is not None or not isinstance(part, Sum):
-                raise CannotState(f"{rule.name}{'' if rule.penalty is None else ' (soft)'}")
+            if not rule.hard or not isinstance(part, Sum):
+                raise CannotState(f"{rule.name}{'' if rule.hard else ' (soft)'}")
             result.append(part)
     return result
 

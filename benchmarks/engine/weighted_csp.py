@@ -141,7 +141,7 @@ def _merge(to: Grid, emits: Grid, final: Grid, tables: int) -> Grid:
 
 
 def _chains(rule: GroundRule, problem: Problem) -> Iterator[Chain]:
-    if rule.machineless or (rule.binary and rule.penalty is not None):
+    if rule.machineless or rule.once:
         raise CannotState(rule.name)
     for machine in rule.machines:
         if machine.states > MOST_STATES:
@@ -174,7 +174,7 @@ class _Classes:
 def _add(network: Any, name: str, rule: GroundRule, chain: Chain, classes: _Classes) -> None:
     """The chain of states of one machine."""
     top = network.Top
-    price = top if rule.penalty is None else float(rule.penalty)
+    price = top if rule.hard else float(rule.penalty)
     read, class_of = classes.variables(chain)
     S = chain.states
     states = [network.AddVariable(f"{name}_{t}", range(S)) for t in range(classes.T)] if S > 1 else []

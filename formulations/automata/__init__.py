@@ -1,1 +1,1 @@
-"""Finite automata and linear sums over the steps of a sequence: how violations are counted."""
+"""Finite automata and linear sums over the steps of a sequence, which count violations."""

@@ -1,4 +1,4 @@
-"""Tokens that should agree: what ties tokens far apart, as rows by pairs and as a machine that remembers one field."""
+"""Lists of tokens that should have labels of the same kind."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +7,7 @@ import numpy as np
 
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, Machine
-from formulations.dtypes import Integers
+from formulations.dtypes import Integers, LabelIds
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Agreement:
 
     @property
     def kinds(self) -> int:
-        """F, how many kinds there are."""
+        """F, the number of kinds."""
         return int(self.kind.max()) + 1
 
     @property
@@ -37,13 +37,13 @@ class Agreement:
         """An upper bound on the violations of any labelling."""
         return len(self.tokens) - 1
 
-    def violations(self, path: Integers) -> int:
+    def violations(self, path: LabelIds) -> int:
         """Violations of label ids (T,)."""
         return int(np.count_nonzero(np.diff(self.kind[path[self.tokens]])))
 
     @cached_property
     def machines(self) -> tuple[Machine]:
-        """The kind read last as a state, 0 before the first; symbol f + 1 at a token of kind f, 0 at all others."""
+        """One machine. Its state is the kind read last, 0 before the first; symbol f + 1 is a token of kind f, 0 any other token."""
         values = np.zeros((2, 1, len(self.kind)), np.int64)
         values[1, 0] = self.kind + 1
         index = np.zeros(self.length, np.int64)

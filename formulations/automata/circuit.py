@@ -1,4 +1,4 @@
-"""Circuits: what a formula says of one sequence, as gates, and the machines that follow from them where they are small."""
+"""Circuits: formulas on one sequence as gates, and their machines where these are small."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import time_limits
 from formulations.automata.gates import AND, FALSE, LITERAL, TRUE, Gates
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Machine, TooManyStates, local
 from formulations.automata.unroll import unroll
+from formulations.dtypes import Integers, LabelIds
 
 MOST_TOGETHER, MOST_APART = 5_000, 20_000
 """States of a machine for all groundings of a formula, and of those for each grounding in all."""
@@ -40,7 +40,7 @@ class Circuit:
         """An upper bound on the violations of any labelling."""
         return len(self.roots)
 
-    def violations(self, path: NDArray[np.int64]) -> int:
+    def violations(self, path: LabelIds) -> int:
         """Violations of label ids (T,)."""
         gates, true = self.gates, {FALSE: False, TRUE: True}
         for node in gates.below(self.roots):
@@ -59,16 +59,16 @@ class Circuit:
             return (self._machine(self.roots, MOST_TOGETHER),)
         except TooManyStates:
             pass
-        made: list[Machine] = []
+        machines: list[Machine] = []
         try:
             for root in self.roots:
-                made.append(self._machine((root,), MOST_APART - sum(m.states for m in made)))
+                machines.append(self._machine((root,), MOST_APART - sum(m.states for m in machines)))
         except TooManyStates:
             return None
-        return tuple(made)
+        return tuple(machines)
 
     def _machine(self, roots: Sequence[int], most: int) -> Machine:
-        """States are what is left of the groundings that have begun and are not decided."""
+        """A machine whose states are the remaining gates of the groundings that are not decided."""
         gates, starts = self.gates, _by_first_token(self.gates, roots)
         tables: list[set[int]] = [set() for _ in range(self.length)]
         for node in gates.below(roots):
@@ -78,7 +78,9 @@ class Circuit:
         steps, symbols = _symbols(gates, [tuple(sorted(t)) for t in tables])
         known: dict[tuple[int, int], dict[int, int]] = {}
 
-        def read(token: int, state: tuple[tuple[int, int], ...], symbol: int) -> tuple[tuple, int]:
+        def read(
+            token: int, state: tuple[tuple[int, int], ...], symbol: int
+        ) -> tuple[tuple[tuple[int, int], ...], int]:
             cache = known.setdefault((token, symbol), {})
             left: Counter[int] = Counter()
             for node, times in (*state, *starts.get(token, ())):
@@ -100,10 +102,10 @@ def _by_first_token(gates: Gates, roots: Iterable[int]) -> dict[int, list[tuple[
 
 
 def _symbols(gates: Gates, tables: list[tuple[int, ...]]) -> tuple[StepTable, list[list[frozenset[int]]]]:
-    """The step's symbol at each token, and for each symbol which tables it lies in."""
+    """The symbol of each step, and for each symbol the tables that it lies in."""
     K = gates.labels
     kinds: dict[tuple[bool, tuple[int, ...]], tuple[int, list[frozenset[int]]]] = {}
-    values: list[NDArray[np.int64]] = []
+    values: list[Integers] = []
     index, symbols = [], []
     for token, used in enumerate(tables):
         key = (token == 0, used)
@@ -121,9 +123,9 @@ def _symbols(gates: Gates, tables: list[tuple[int, ...]]) -> tuple[StepTable, li
 
 
 def components_of(gates: Gates, roots: Sequence[int], length: int) -> list[Machine | Circuit]:
-    """Groundings, those that look at one step taken together as a local machine."""
+    """Components of groundings; those on one step form a local machine."""
     rest = [root for root in roots if root != TRUE and not (root > TRUE and gates.is_local(root))]
-    broken: dict[int, NDArray[np.int64]] = {}
+    broken: dict[int, Integers] = {}
     for number, (root, times) in enumerate(Counter(roots).items()):
         if not number % 256:
             time_limits.check()
@@ -139,10 +141,10 @@ def components_of(gates: Gates, roots: Sequence[int], length: int) -> list[Machi
     return components
 
 
-def by_token(tables: dict[int, NDArray[np.int64]], labels: int, length: int) -> StepTable:
+def by_token(tables: dict[int, Integers], labels: int, length: int) -> StepTable:
     """A step table from tables (K, K), or (1, K) at token 0, of some tokens; 0 at the others."""
     pool: dict[bytes, int] = {}
-    values: list[NDArray[np.int64]] = []
+    values: list[Integers] = []
     index = np.zeros(length, np.int64)
     flat = all(len(t) == 1 or (t == t[0]).all() for t in tables.values())
     for token in range(length):

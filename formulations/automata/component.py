@@ -1,9 +1,9 @@
-"""What rules consist of."""
+"""The interface of a component of a rule."""
 
 from typing import Protocol
 
 from formulations.automata.machine import Machine
-from formulations.dtypes import Integers
+from formulations.dtypes import LabelIds
 
 
 class Component(Protocol):
@@ -18,4 +18,4 @@ class Component(Protocol):
     @property
     def machines(self) -> tuple[Machine, ...] | None: ...
 
-    def violations(self, path: Integers) -> int: ...
+    def violations(self, path: LabelIds) -> int: ...

@@ -79,7 +79,7 @@ class Gates:
         return result
 
     def below(self, roots: Iterable[int]) -> list[int]:
-        """The roots and all that they rest on, children first."""
+        """The roots and all nodes below them, children first."""
         seen: set[int] = set()
         stack = list(roots)
         while stack:
@@ -114,7 +114,7 @@ class Gates:
         return np.broadcast_to(result[node], shape)
 
     def after(self, node: int, token: int, symbol: frozenset[int], known: dict[int, int]) -> int:
-        """What is left of a node once the step into the token is known to lie in the symbol's tables."""
+        """The node that remains once the step into the token is known to lie in the symbol's tables."""
         if self.first[node] > token:
             return node
         stack = [node]

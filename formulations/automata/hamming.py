@@ -1,8 +1,7 @@
 """The fewest tokens to relabel until a rule holds (Chang, Ratinov, Roth 2007, section 4), as a machine.
 
-A repair is a second labelling that keeps the rule; the distance is that to the nearest one. In a program it is a
-path of its own, beside the first. As a machine it is made deterministic: for every state that a repair could be in,
-the state says how many tokens it has changed so far.
+A repair is a second labelling that keeps the rule; the distance is that to the nearest repair. In a program, the repair is a
+second path. The machine is deterministic: its state holds, for every state of a repair, the number of changed tokens.
 """
 
 from collections.abc import Sequence
@@ -10,25 +9,29 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import time_limits
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, Machine, TooManyStates
 from formulations.automata.unroll import unroll
+from formulations.dtypes import Integers, LabelIds
 
 MOST_STATES = 5_000
-"""Of the deterministic machine; where it would pass them, the distance is left to rows."""
+"""States of the deterministic machine; beyond them, only rows state the distance."""
 MOST_PLACES = 2_000
-"""Of the product of the rule's machines with a second labelling, at one token."""
+"""Places at one token: states of the product of the rule's machines with a second labelling."""
 
 Place = tuple[int, ...]
 """The label class of a repaired labelling's last token, and the states of the rule's machines."""
 
 
+Costs = frozenset[tuple[Place, int]]
+"""The cost of each place so far, less the least of these costs."""
+
+
 @dataclass(frozen=True, eq=False)
 class HammingDistance:
-    """The fewest tokens to relabel until none of the machines emits anything; T where none of T tokens' labellings does.
+    """The fewest tokens to relabel until no machine emits a violation; T where that is impossible.
 
     Parameters
     ----------
@@ -56,7 +59,7 @@ class HammingDistance:
         return bool(self.repairs.feasible[0])
 
     @cached_property
-    def classes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def classes(self) -> tuple[Integers, Integers]:
         """The class of each label (K,), labels that no machine tells apart being one, and a member of each class."""
         return label_classes(self.rule, self.labels)
 
@@ -69,11 +72,11 @@ class HammingDistance:
         """An upper bound on the distance of any labelling."""
         return self.length
 
-    def violations(self, path: NDArray[np.int64]) -> int:
+    def violations(self, path: LabelIds) -> int:
         """The distance of label ids (T,)."""
         return self.nearest(path)[0]
 
-    def nearest(self, path: NDArray[np.int64]) -> tuple[int, list[int]]:
+    def nearest(self, path: LabelIds) -> tuple[int, list[int]]:
         """The distance of label ids (T,), and one choice of the tokens to relabel."""
         if not self.possible:
             return self.length, list(range(self.length))
@@ -92,7 +95,7 @@ class HammingDistance:
 
     @cached_property
     def machines(self) -> tuple[Machine, ...] | None:
-        """A machine that emits the distance: its states are what every repair has cost so far, less the least."""
+        """A machine that emits the distance; its states are the costs of all repairs so far, less the least cost."""
         if self.hard:
             return tuple(self.rule)
         try:
@@ -101,7 +104,7 @@ class HammingDistance:
             return None
 
     def _machine(self) -> Machine:
-        def read(token: int, state: frozenset, symbol: int) -> tuple[frozenset, int]:
+        def read(token: int, state: Costs, symbol: int) -> tuple[Costs, int]:
             costs: dict[Place, int] = {}
             for place, cost in state:
                 for after in self.repairs.after(token, place):
@@ -131,7 +134,7 @@ class HammingDistance:
 class Repairs:
     """Steps of labellings that keep the rule to the end."""
 
-    def __init__(self, machines: Sequence[Machine], members: NDArray[np.int64], length: int) -> None:
+    def __init__(self, machines: Sequence[Machine], members: Integers, length: int) -> None:
         self.machines, self.members, self.length = machines, members, length
         self.after = cache(self._after)
         self.feasible = self._feasible()
@@ -176,7 +179,7 @@ class Repairs:
         return result
 
 
-def label_classes(machines: Sequence[Machine], labels: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def label_classes(machines: Sequence[Machine], labels: int) -> tuple[Integers, Integers]:
     """Labels that no machine tells apart: the class of each label (K,), and a member of each class."""
     rows = []
     for machine in machines:

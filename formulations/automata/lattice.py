@@ -1,4 +1,4 @@
-"""The lattice: node scores, a pool of edge scores, and which of the pool each step uses."""
+"""The lattice: node scores, a pool of edge scores, and the pool's entry of each step."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
 
 
@@ -20,21 +21,21 @@ class StepTable:
     index : (T,) which of the P tables token t uses
     """
 
-    values: NDArray[np.int64]
-    index: NDArray[np.int64]
+    values: Integers
+    index: Integers
 
-    def at(self, t: int) -> NDArray[np.int64]:
+    def at(self, t: int) -> Integers:
         """(K+1, K) or (1, K) table of token t."""
-        return self.values[self.index[t]]
+        table: Integers = self.values[self.index[t]]
+        return table
 
-    def along(self, path: NDArray[np.int64]) -> NDArray[np.int64]:
+    def along(self, path: LabelIds) -> Integers:
         """Values (T,) of the steps of a labelling."""
-        if self.values.shape[1] == 1:
-            return self.values[self.index, 0, path]
-        before = np.concatenate([[0], path[:-1] + 1])
-        return self.values[self.index, before, path]
+        before = 0 if self.values.shape[1] == 1 else np.concatenate([[0], path[:-1] + 1])
+        values: Integers = self.values[self.index, before, path]
+        return values
 
-    def map(self, function: NDArray[np.int64]) -> "StepTable":
+    def map(self, function: Integers) -> "StepTable":
         """The table with every value v replaced by function[v]."""
         return StepTable(function[self.values], self.index)
 
@@ -57,39 +58,44 @@ class Lattice:
 
     node: Grid
     pool: Grid
-    step: NDArray[np.int64]
+    step: Integers
+
+    def __repr__(self) -> str:
+        T, K = self.shape
+        order = "" if self.order == 1 else ", second order"
+        return f"Lattice({T} tokens, {K} labels, {len(self.pool)} edge tables{order})"
 
     @property
     def shape(self) -> tuple[int, int]:
         """(T, K)."""
-        return self.node.shape[0], self.pool.shape[2]
+        return len(self.node), int(self.pool.shape[2])
 
     @property
     def states(self) -> int:
         """S: K, or (K+1)·K for second order."""
-        return self.node.shape[1]
+        return int(self.node.shape[1])
 
     @property
     def order(self) -> int:
-        """How many labels before its own a score looks at, 1 or 2."""
+        """The number of previous labels that a score depends on, 1 or 2."""
         return 1 if self.states == self.pool.shape[2] else 2
 
     @property
-    def base(self) -> NDArray[np.int64]:
+    def base(self) -> Integers:
         """(S,) the state that the first edge of each state leads to."""
         S, (_, K) = self.states, self.shape
         return (np.arange(S) % K + 1) * K if self.order == 2 else np.zeros(S, np.int64)
 
-    def states_of(self, path: NDArray[np.int64]) -> NDArray[np.int64]:
+    def states_of(self, path: LabelIds) -> Integers:
         """States (T,) that label ids (T,) pass."""
         return states_of(path, self.shape[1], self.states)
 
-    def labels_of(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
+    def labels_of(self, states: Integers) -> Integers:
         """Label ids (T,) of states (T,)."""
         return states % self.shape[1] if self.order == 2 else states
 
     def on_states(self, table: StepTable) -> StepTable:
-        """The table as one of the lattice's steps: (P, 1, S) for second order, as it is for first order or if it is one."""
+        """The table on the lattice's states, (P, 1, S), for second order; the same table for first order."""
         if table.values.shape[2] == self.states:
             return table
         P, K = len(table.values), self.shape[1]
@@ -100,7 +106,7 @@ class Lattice:
         """Values (…, S) of states as values (…, S or 1, K) of the states that each edge leads to."""
         return at_targets(values, self.shape[1])
 
-    def score(self, path: NDArray[np.int64]) -> int:
+    def score(self, path: LabelIds) -> int:
         """Grid score of label ids (T,), `FORBIDDEN` where a step is."""
         states = self.states_of(path)
         components = np.concatenate(
@@ -135,7 +141,7 @@ class Lattice:
         return add(self.pool[self.step], self.at_targets(self.node[1:]))
 
 
-def states_of(path: NDArray[np.int64], labels: int, states: int) -> NDArray[np.int64]:
+def states_of(path: LabelIds, labels: int, states: int) -> Integers:
     """States (T,) that label ids (T,) pass in a lattice of K labels and S states."""
     return path if states == labels else np.append(0, path[:-1] + 1) * labels + path
 
@@ -148,7 +154,7 @@ def at_targets(values: NDArray[Any], labels: int) -> NDArray[Any]:
     return np.tile(values[..., labels:].reshape(*leading, labels, labels), (labels + 1, 1))
 
 
-def pair_lattice(node: Grid, first: Grid, later: Grid, step: NDArray[np.int64]) -> Lattice:
+def pair_lattice(node: Grid, first: Grid, later: Grid, step: Integers) -> Lattice:
     """A second-order lattice.
 
     Parameters

@@ -7,12 +7,10 @@ from functools import cached_property, lru_cache
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.automata.lattice import StepTable
+from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.errors import InferenceError
-
-Table = NDArray[np.int64]
 
 MOST_STATES = 50_000
 """The largest machine that is built; what needs more is left to rows and to whole labellings."""
@@ -38,9 +36,9 @@ class Automaton:
     backward : where that is smaller, an automaton that reads from right to left and emits as much in all
     """
 
-    next_state: Table
-    emits: Table
-    final: Table
+    next_state: Integers
+    emits: Integers
+    final: Integers
     backward: "Automaton | None" = None
 
     @property
@@ -53,7 +51,7 @@ class Automaton:
         return self.states == 1 and not self.final.any()
 
     @cached_property
-    def floor(self) -> Table:
+    def floor(self) -> Integers:
         """(Q,) least violations that can still follow, whatever the remaining labels are and how many.
 
         The shortest ways to an end: a few sweeps where that is enough, and single steps for long chains of states.
@@ -66,7 +64,7 @@ class Automaton:
             least = lower
         return self._shortest(least.tolist())
 
-    def _shortest(self, least: list[int]) -> Table:
+    def _shortest(self, least: list[int]) -> Integers:
         """Lower bounds by single steps until none is left."""
         arrive = np.argsort(self.next_state, axis=None, kind="stable")
         begins = np.searchsorted(self.next_state.reshape(-1)[arrive], np.arange(self.states + 1)).tolist()
@@ -85,7 +83,7 @@ class Automaton:
         return np.array(least, np.int64)
 
     @cached_property
-    def reachable(self) -> NDArray[np.bool_]:
+    def reachable(self) -> Booleans:
         """(Q,) states that some sequence of symbols leads to."""
         (after, _), width = self._arcs, self.emits.shape[1]
         seen, waiting = bytearray(len(after)), [0]
@@ -100,9 +98,9 @@ class Automaton:
 
     @cached_property
     def early(self) -> "Automaton":
-        """The same totals, every violation emitted as soon as it cannot be avoided any more.
+        """The automaton that emits each violation as soon as no continuation avoids it. Totals are the same.
 
-        What a prefix has emitted is then the best bound on what it will cost that a state can give.
+        The violations of a prefix are then the best lower bound that a state can give.
         """
         rise = self.floor - self.floor[0]
         if not rise.any():
@@ -112,7 +110,7 @@ class Automaton:
 
     @cached_property
     def once(self) -> "Automaton":
-        """The machine that emits one violation, where this one emits any, and falls silent."""
+        """The automaton that emits one violation where this one emits its first, and no others."""
         fired, silent = self.states, np.zeros((1, self.emits.shape[1]), np.int64)
         return replace(
             self,
@@ -123,10 +121,10 @@ class Automaton:
         )
 
     def on_prefixes(self, *, keep: bool) -> "Automaton":
-        """Evaluated on every prefix as if it ended there: what the last token emits is emitted at every token.
+        """The automaton that treats every prefix as a whole sequence: every token emits the final violations too.
 
-        With `keep`, a violation once seen stays, even where the machine would still have forgiven it; without,
-        emissions go down again when it does, so that whole labellings cost the same.
+        With `keep`, violations of a prefix stay, even where a longer one would not have them. Without it, emissions become
+        negative there, so that whole labellings cost the same.
         """
         if keep:
             return replace(self, emits=self.emits + self.final[self.next_state], final=0 * self.final)
@@ -147,10 +145,10 @@ class Automaton:
 
     @cached_property
     def _arcs(self) -> tuple[list[int], list[int]]:
-        """Where the arcs of the next state begin, and violations, by arc: flat lists, which Python reads faster."""
+        """First arc of the next state, and violations, of each arc, as flat lists, which Python reads faster."""
         return (self.next_state * self.emits.shape[1]).reshape(-1).tolist(), self.emits.reshape(-1).tolist()
 
-    def violations(self, symbols: NDArray[np.int64]) -> int:
+    def violations(self, symbols: Integers) -> int:
         """Violations of a word, symbols (T,)."""
         if self.is_local:
             return int(self.emits[0, symbols].sum())
@@ -177,7 +175,7 @@ class Machine:
 
     @property
     def machines(self) -> tuple["Machine", ...]:
-        """Itself: a machine is the part of a rule that needs no translation."""
+        """The machine itself."""
         return (self,)
 
     @property
@@ -185,15 +183,15 @@ class Machine:
         return self.automaton.states
 
     @property
-    def next_state(self) -> Table:
+    def next_state(self) -> Integers:
         return self.automaton.next_state
 
     @property
-    def emits(self) -> Table:
+    def emits(self) -> Integers:
         return self.automaton.emits
 
     @property
-    def final(self) -> Table:
+    def final(self) -> Integers:
         return self.automaton.final
 
     @property
@@ -202,22 +200,22 @@ class Machine:
 
     @property
     def early(self) -> "Machine":
-        """With its automaton's `early`."""
+        """The machine of `Automaton.early`."""
         return Machine(self.steps, self.automaton.early)
 
     @property
     def once(self) -> "Machine":
-        """With its automaton's `once`."""
+        """The machine of `Automaton.once`."""
         return Machine(self.steps, self.automaton.once)
 
     @property
     def backward(self) -> "Machine | None":
-        """With its automaton's `backward`, which reads the steps from right to left."""
+        """The machine of `Automaton.backward`, which reads the steps from right to left."""
         other = self.automaton.backward
         return None if other is None else Machine(self.steps, other)
 
     @cached_property
-    def fires_at(self) -> NDArray[np.bool_]:
+    def fires_at(self) -> Booleans:
         """(T,) tokens at which a local machine can emit anything."""
         fires = [bool(self.emits[0, np.unique(values)].any()) for values in self.steps.values]
         return np.array(fires)[self.steps.index]
@@ -227,7 +225,7 @@ class Machine:
         """An upper bound on the violations of any labelling."""
         return int(self.emits.max(initial=0)) * len(self.steps.index) + int(self.final.max(initial=0))
 
-    def violations(self, path: NDArray[np.int64]) -> int:
+    def violations(self, path: LabelIds) -> int:
         """Violations of label ids (T,)."""
         return self.automaton.violations(self.steps.along(path))
 
@@ -243,7 +241,7 @@ def local(steps: StepTable) -> Machine:
 
 
 def longest(length: int) -> int:
-    """The length up to which an automaton for a sequence counts: a power of two, so that few differ."""
+    """The length up to which the automaton of a sequence counts, a power of two, so that sequences share automata."""
     return 1 << max(3, (length - 1).bit_length())
 
 
@@ -257,7 +255,7 @@ def automaton(
     *,
     symbols: int,
 ) -> Automaton:
-    """An automaton from the states that `read(state, symbol) -> (state, violations)` leads to.
+    """An automaton from a function `read(state, symbol) -> (state, violations)`.
 
     Raises
     ------

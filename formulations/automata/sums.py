@@ -1,13 +1,13 @@
-"""Sums of step weights within sides: what becomes a single row of a program."""
+"""Sums of step weights between two sides, each of which is a row of a program."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import MOST_STATES, Automaton, Machine, TooManyStates, local, longest
+from formulations.dtypes import Integers, LabelIds
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Sum:
         missing = 0 if self.low is None else self.low - total
         return max(0, missing, 0 if self.high is None else total - self.high)
 
-    def violations(self, path: NDArray[np.int64]) -> int:
+    def violations(self, path: LabelIds) -> int:
         """Violations of label ids (T,)."""
         return self.away(int(self.steps.along(path).sum()))
 
@@ -42,7 +42,7 @@ class Sum:
         return int(flat.min(axis=1)[self.steps.index].sum()), int(flat.max(axis=1)[self.steps.index].sum())
 
     @cached_property
-    def weights(self) -> NDArray[np.int64]:
+    def weights(self) -> Integers:
         """The weight of each symbol of its machine."""
         return np.unique(self.steps.values)
 
@@ -68,7 +68,7 @@ class Sum:
 
 
 def bounded(steps: StepTable, low: int | None, high: int | None) -> Sum | Machine:
-    """A sum; where none of its weights may be taken, a local machine."""
+    """A sum, or a local machine where the sum must be 0 and weights are not negative."""
     if high == 0 and not low and steps.values.min() >= 0:
         return local(steps)
     return Sum(steps, low, high)
@@ -76,7 +76,7 @@ def bounded(steps: StepTable, low: int | None, high: int | None) -> Sum | Machin
 
 @lru_cache(maxsize=1024)
 def _automaton(weights: tuple[int, ...], low: int | None, high: int | None, longest: int) -> Automaton:
-    """Reads the places of weights among all weights of a sum; for sequences of at most `longest` tokens."""
+    """An automaton over the places of weights among all weights of a sum, for at most `longest` tokens."""
     each = np.array(weights, np.int64)
     if each[-1] <= 0 and each[0] < 0:
         low, high = (None if side is None else -side for side in (high, low))
@@ -94,10 +94,10 @@ def _automaton(weights: tuple[int, ...], low: int | None, high: int | None, long
     return Automaton(place[after[order]], np.zeros(after.shape, np.int64), final)
 
 
-def _counter(weights: NDArray[np.int64], low: int | None, high: int | None, longest: int) -> Automaton:
-    """Weights of one sign: states go no further than where nothing changes any more.
+def _counter(weights: Integers, low: int | None, high: int | None, longest: int) -> Automaton:
+    """The automaton of weights that are not negative. Its states end at the higher side.
 
-    What is too much is a violation when it is read, what is missing one at the end.
+    Excess is emitted as it is read, a shortfall at the end.
     """
     top = max(low or 0, high or 0)
     if high is not None and high < 0:
@@ -112,8 +112,8 @@ def _counter(weights: NDArray[np.int64], low: int | None, high: int | None, long
     return Automaton(next_state, emits, final)
 
 
-def _totals(weights: NDArray[np.int64], length: int, top: int | None = None) -> NDArray[np.int64]:
-    """Ascending, every sum of at most `length` weights, cut at `top`; others between them do no harm."""
+def _totals(weights: Integers, length: int, top: int | None = None) -> Integers:
+    """Sums of at most `length` weights, ascending and at most `top`; there may be others between them."""
     unit = int(np.gcd.reduce(weights)) or 1
     least = length * min(0, int(weights.min())) // unit
     most = length * max(0, int(weights.max())) // unit

@@ -1,4 +1,4 @@
-"""Machines whose reading depends on the token: states token by token."""
+"""Machines with states of their own for each token."""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ def unroll(
     certain: int = 0,
     most: int = MOST_STATES,
 ) -> Machine:
-    """A machine from what `read(token, state, symbol) -> (state, violations)` leads to.
+    """A machine from a function `read(token, state, symbol) -> (state, violations)`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a rule reads of a token and of its two neighbours, stated without a sequence."""
+"""Conditions on a token and its two neighbours, and components of rules before the sequence is known."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Pattern(Protocol):
 
 @dataclass(frozen=True)
 class Literal:
-    """What is asked of one token of a window.
+    """A condition on one token of a window.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def fits(pattern: Pattern, place: int = 0, *, holds: bool = True) -> Literal:
 
 
 class Window:
-    """A sequence, of which conditions ask.
+    """A sequence for conditions to be evaluated on.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class UnboundComponent:
 
     Parameters
     ----------
-    steps : what it reads
+    steps : symbols or weights of steps
     make : the component on the steps of a sequence
     """
 

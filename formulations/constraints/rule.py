@@ -114,8 +114,8 @@ class Rule:
         return self.penalty == math.inf
 
     @cached_property
-    def units(self) -> int | None:
-        """The penalty on the score grid; None for a hard rule."""
+    def units(self) -> int:
+        """The penalty on the score grid; `HARD` for a hard rule."""
         return snap_weight(self.penalty, "penalty", allow_inf=True)
 
     def statements(self, names: tuple[str, ...]) -> list[Template]:

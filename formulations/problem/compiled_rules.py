@@ -3,7 +3,7 @@
 import warnings
 from collections import Counter as Tally
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from formulations.automata.lattice import StepTable
@@ -36,12 +36,12 @@ class CompiledFeature:
 
     @property
     def conditions(self) -> list[Condition]:
-        """What it looks at."""
+        """The conditions on tokens."""
         return [self.steps.condition]
 
     @cached_property
     def reads_tokens(self) -> bool:
-        """Whether it looks at texts."""
+        """Whether its conditions read texts of tokens."""
         return _reads(self.conditions)
 
 
@@ -69,31 +69,31 @@ class CompiledRule:
 
     @property
     def conditions(self) -> list[Condition]:
-        """What its components and demands look at, as far as they do not depend on the sequence."""
+        """The conditions of components and demands that do not depend on the sequence."""
         components = (component.steps.condition for component in self.components or ())
         return [*components, *(demand.condition for demand in self.demands)]
 
     @cached_property
     def reads_tokens(self) -> bool:
-        """Whether it looks at texts, as far as that does not depend on the sequence."""
+        """Whether its conditions read texts of tokens, apart from those that depend on the sequence."""
         return _reads(self.conditions)
 
     @cached_property
     def demands(self) -> tuple[Demand, ...]:
-        """The tokens that it ties to labels, so far as a token's neighbours tell which."""
-        asked = (statement.required_field() for statement in self._demand_rules)
-        return tuple(Demand(pair[0], self.labels.field(pair[1]).member) for pair in asked if pair)
+        """Conditions for tokens with demanded labels, where these depend on the token and its neighbours alone."""
+        pairs = (statement.required_field() for statement in self._demand_rules)
+        return tuple(Demand(pair[0], self.labels.field(pair[1]).member) for pair in pairs if pair)
 
     @cached_property
     def _demand_rules(self) -> list[Template]:
-        """Its statements, if those that they tie to labels may have priority over later rules."""
+        """Its statements, if their demands may have priority over later rules."""
         if not self.rule.hard or self.rule.distance == "hamming":
             return []
         return self.rule.statements(tuple(field.name for field in self.labels.each_field))
 
     @cached_property
     def demands_by_sequence(self) -> bool:
-        """Whether the sequence has to be known to tell which tokens it ties to labels."""
+        """Whether its demands depend on the whole sequence."""
         return any(
             type(statement).required_fields is not Template.required_fields
             for statement in self._demand_rules
@@ -104,9 +104,9 @@ class CompiledRule:
         if not self.demands_by_sequence:
             demands = [(window.positions(demand.condition), demand.wanted) for demand in self.demands]
         else:
-            asked = [s.required_fields(window.tokens) for s in self._demand_rules]
+            pairs = [s.required_fields(window.tokens) for s in self._demand_rules]
             demands = [
-                ([t], self.labels.field(wanted).member) for each in asked for t, wanted in each.items()
+                ([t], self.labels.field(wanted).member) for each in pairs for t, wanted in each.items()
             ]
         return priorities.overruled(self.name, demands)
 
@@ -131,13 +131,18 @@ class CompiledRules:
     rule_set : as they were given
     labels : K labels
     items : rules and features in their order
-    notices : what is odd about them with these labels, though no error
+    notices : texts about the rules and these labels, none of which is an error
     """
 
     rule_set: RuleSet
     labels: LabelSet
-    items: tuple[CompiledRule | CompiledFeature, ...] = field(repr=False)
-    notices: tuple[str, ...] = field(repr=False)
+    items: tuple[CompiledRule | CompiledFeature, ...]
+    notices: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        features = len(self.items) - len(self.rules)
+        labels = f"{len(self.labels)} labels, scheme {self.labels.scheme}"
+        return f"CompiledRules({len(self.rules)} rules, {features} features, {labels})"
 
     @cached_property
     def digest(self) -> str:
@@ -199,12 +204,12 @@ class CompiledRules:
         return Problem(trellis.lattice, trellis.lattice.plus(tables), tuple(ground), trellis.labels)
 
     def warn(self) -> None:
-        """Say what is odd about the rules with these labels."""
+        """Issue the notices as `RuleNotice` warnings."""
         for text in self.notices:
             warnings.warn(text, RuleNotice, stacklevel=stack_level())
 
     def overruled(self, tokens: Sequence[str]) -> dict[str, list[int]]:
-        """For each rule that loses to another at some tokens, those tokens."""
+        """The tokens at which earlier rules have priority, for each rule with such tokens."""
         window, priorities = Window(tokens), Priorities()
         lost = {rule.name: rule.overruled(priorities, window) for rule in self.rules}
         return {name: tokens for name, tokens in lost.items() if tokens}
@@ -227,7 +232,7 @@ def compile_rules(rules: Iterable[Rule | Feature], labels: LabelSet) -> Compiled
 
 
 def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Problem:
-    """Compile rules for one trellis, and state them on it; as `compile_rules` and `CompiledRules.problem`."""
+    """Compile rules for one trellis, and ground them on it; as `compile_rules` and `CompiledRules.problem`."""
     return compile_rules(rules, trellis.labels).problem(trellis)
 
 
@@ -242,7 +247,7 @@ def _compiled(item: Rule | Feature, name: str, labels: LabelSet) -> CompiledRule
 
 
 def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
-    """What is odd about rules with these labels, or about the labels that rules are about, though no error."""
+    """Notices about the rules and these labels, none of which is an error."""
     result = []
     if rules.rules and labels.notice:
         result.append(labels.notice)
@@ -259,7 +264,7 @@ def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
 
 
 def unique_names(items: Iterable[Rule | Feature]) -> list[str]:
-    """Names of rules: the given ones, which must differ, and numbered ones for statements that repeat."""
+    """Names of rules: the given ones, which must differ, and numbered titles where statements repeat."""
     items = list(items)
     for position, item in enumerate(items):
         if not isinstance(item, Rule | Feature):
@@ -270,15 +275,15 @@ def unique_names(items: Iterable[Rule | Feature]) -> list[str]:
     repeated = [name for name, times in given.items() if times > 1]
     if repeated:
         raise ValueError(f"two rules are named {repeated[0]!r}: names must differ")
-    taken: set[str] = set(given)
+    names_in_use: set[str] = set(given)
     next_number: dict[str, int] = {}
     names = []
     for item in items:
         name = title = item.title
-        while not item.name and name in taken:
+        while not item.name and name in names_in_use:
             next_number[title] = next_number.get(title, 1) + 1
             name = f"{title} #{next_number[title]}"
-        taken.add(name)
+        names_in_use.add(name)
         names.append(name)
     return names
 

@@ -13,12 +13,12 @@ SILENT = ("reason", "title", "source")
 
 
 def digest(*components: Any) -> str:
-    """64 hexadecimal digits that change with any number, text or array in the parts, which may be nested records."""
+    """64 hexadecimal digits that change with any number, text or array in the components, which may be nested records."""
     return _content(components, {}).hex()
 
 
 def _content(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:
-    """The digest of a value, from those of what it holds; `known` holds records met before, by identity: none is let go."""
+    """The digest of a value. `known` holds digests of records by identity, and the records, so that none is collected."""
     if id(value) in known:
         return known[id(value)][1]
     if isinstance(value, np.ndarray):
@@ -44,7 +44,7 @@ def _content(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:
 
 
 def _array(array: np.ndarray) -> bytes:
-    """Of whole numbers or truth values, in C order, whatever the machine's own byte order."""
+    """The digest of whole numbers or truth values, in C order and little-endian."""
     return _hash(f"array {array.shape}", np.ascontiguousarray(array, "<i8").tobytes())
 
 

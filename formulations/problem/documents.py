@@ -34,7 +34,7 @@ class Document:
     sequences: tuple[tuple[int, int], ...]
 
     def split(self, values: Sequence[Value]) -> list[list[Value]]:
-        """What a labelling (T,), or anything else by token, says of each sequence."""
+        """Values of each sequence, from a labelling (T,) or other values by token."""
         if len(values) != len(self.trellis):
             raise ValueError(
                 f"{len(values)} values are given, but the document has {len(self.trellis)} tokens"

@@ -1,4 +1,4 @@
-"""Rules on single tokens and steps as scores for classes of tokens, and the machines of the others, for all sequences."""
+"""Compiled rules as scores for classes of tokens, and machines of the rules that do not fold, for all sequences."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from formulations.problem.problem import GroundRule
 from formulations.problem.vocabulary import Vocabulary
 
 NODES, EDGES, MACHINES = range(3)
-"""What tokens are sorted into classes for: scores of tokens, scores of steps, and what machines read."""
+"""The purposes of token classes: scores of tokens, scores of steps, and symbols of machines."""
 
 Truth = tuple[bool, ...]
 """Which of the conditions for a purpose hold at the tokens of a class."""
@@ -25,7 +25,7 @@ Truth = tuple[bool, ...]
 
 @dataclass(frozen=True)
 class Table:
-    """Grid scores that a condition chooses.
+    """Grid scores with a condition.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class MachineTemplate:
     key : the place of the rule among all, and of the machine among the rule's
     steps : symbols (P, K+1 or 1, K), and the condition that chooses
     automaton : emits each violation as early as it is certain
-    penalty : grid units a violation; None for a hard rule
+    penalty : grid units a violation; `HARD` for a hard rule
     component : the place of the rule, and of the component among the rule's
     total : the sum that the machine counts, where its violations count singly
     """
@@ -58,7 +58,7 @@ class MachineTemplate:
     key: tuple[int, int]
     steps: StepChoice
     automaton: Automaton
-    penalty: int | None
+    penalty: int
     component: tuple[int, int]
     total: Sum | None
 
@@ -74,10 +74,10 @@ class Folding:
     Attributes
     ----------
     excluded : places of the rules that the tables leave out, and why
-    independent : whether what is left has priority over no rule of the tables, nor one of these over it
-    reads_tokens : whether any rule or feature of the tables looks at texts
-    ignores_tokens : whether none at all does
-    weight : grid units that rules and features can come to at a token, at most
+    independent : whether there is no priority between excluded rules and those of the tables
+    reads_tokens : whether any rule or feature of the tables reads texts of tokens
+    ignores_tokens : whether no rule or feature does, excluded ones included
+    weight : the largest total of rules and features at a token, grid units
     """
 
     def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
@@ -94,7 +94,7 @@ class Folding:
                 self._enter(item, place)
                 place += 1
         self._demand_rules = [(p, rule) for p, rule in enumerate(rules.rules) if rule.demands]
-        asked = [demand.condition for _, rule in self._demand_rules for demand in rule.demands]
+        demands = [demand.condition for _, rule in self._demand_rules for demand in rule.demands]
         self.independent = sum(rule.demands_by_sequence for rule in rules.rules) == 0 or (
             sum(bool(rule.demands or rule.demands_by_sequence) for rule in rules.rules) < 2
         )
@@ -104,7 +104,7 @@ class Folding:
         self.reads_tokens = any(item.reads_tokens for item in rules.items)
         self.ignores_tokens = not self.reads_tokens and not self.excluded
         if len(self._demand_rules) < 2:
-            self._demand_rules, asked = [], []
+            self._demand_rules, demands = [], []
         self.weight = sum(
             int(np.abs(table.values).max(where=~is_forbidden(table.values), initial=0))
             for table in [*self._nodes, *self._edges]
@@ -116,13 +116,13 @@ class Folding:
         begins = [(FIRST,)] if any(table.first for table in self._nodes) else []
         steps = [component.steps for _, _, components in self._machine_rules for component in components]
         self.conditions = [
-            _distinct([*(table.condition for table in self._nodes), *asked, *begins]),
-            _distinct([*(table.condition for table in self._edges), *(asked if self._edges else ())]),
+            _distinct([*(table.condition for table in self._nodes), *demands, *begins]),
+            _distinct([*(table.condition for table in self._edges), *(demands if self._edges else ())]),
             _distinct(choice.condition for choice in steps),
         ]
 
     def vocabulary(self) -> Vocabulary:
-        """A new one, with the purposes' conditions."""
+        """A new vocabulary with the conditions of each purpose."""
         return Vocabulary(self.conditions)
 
     def _enter(self, rule: CompiledRule, place: int) -> None:
@@ -145,7 +145,7 @@ class Folding:
             self._machine_rules.append((place, rule, components))
 
     def _add(self, scores: StepChoice, place: int | None) -> None:
-        """Enter scores of tokens or steps; what is for steps from START belongs to the first token."""
+        """Add scores of tokens or steps. Scores of steps from START go to the first token."""
         values, condition = scores.values, scores.condition
         if values.shape[1] == 1:
             self._nodes.append(Table(values[:, 0], condition, place))
@@ -155,11 +155,11 @@ class Folding:
             self._nodes.append(Table(values[:, 0], condition, place, first=True))
 
     def node_scores(self, truth: Truth) -> Grid:
-        """(K,) what is added at the tokens of a class."""
+        """(K,) scores of rules and features at the tokens of a class."""
         return self._sum(self._nodes, dict(zip(self.conditions[NODES], truth, strict=True)), ())
 
     def edge_scores(self, truth: Truth) -> Grid:
-        """(K, K) what is added on steps [previous, next] into the tokens of a class."""
+        """(K, K) scores of rules and features on steps [previous, next] into the tokens of a class."""
         K = len(self.rules.labels)
         return self._sum(self._edges, dict(zip(self.conditions[EDGES], truth, strict=True)), (K,))
 

@@ -1,11 +1,11 @@
-"""Trellises without tokens: which rules look at tokens there."""
+"""Detection of rules that read tokens of trellises without tokens."""
 
 from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
 
 class MissingTokens(tuple[str, ...]):
-    """Empty texts in place of tokens, which know whether anything has looked at one."""
+    """Empty texts in place of tokens, which record whether one was read."""
 
     seen: bool = False
 
@@ -19,12 +19,12 @@ class MissingTokens(tuple[str, ...]):
 
 
 def guard_tokens(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """The tokens, or empty texts that know whether they are looked at where every token is empty."""
+    """The tokens; `MissingTokens` where all of them are empty."""
     return tokens if any(tokens) else MissingTokens(tokens)
 
 
 def was_read(words: tuple[str, ...]) -> bool:
-    """Whether something has looked for a token where there is none, since this was asked last."""
+    """Whether a missing token was read since the last call."""
     if not isinstance(words, MissingTokens):
         return False
     seen, words.seen = words.seen, False

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.automata.component import Component
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Machine
 from formulations.automata.windows import Condition
+from formulations.dtypes import Booleans
 
 
 @dataclass(frozen=True)
 class Demand:
-    """Tokens that a hard rule ties to some labels.
+    """Tokens that must have one of some labels by a hard rule.
 
     Parameters
     ----------
@@ -23,19 +23,19 @@ class Demand:
     """
 
     condition: Condition
-    wanted: NDArray[np.bool_]
+    wanted: Booleans
 
 
 class Priorities:
-    """Which labels the hard token rules so far leave to each token.
+    """The labels that the hard token rules so far leave to each token.
 
     A later one that leaves none of them is overruled there. Soft rules are never overruled: their penalties decide.
     """
 
     def __init__(self) -> None:
-        self._left: dict[int, tuple[str, NDArray[np.bool_]]] = {}
+        self._left: dict[int, tuple[str, Booleans]] = {}
 
-    def overruled(self, name: str, demands: Iterable[tuple[Iterable[int], NDArray[np.bool_]]]) -> list[int]:
+    def overruled(self, name: str, demands: Iterable[tuple[Iterable[int], Booleans]]) -> list[int]:
         """Tokens at which an earlier rule forbids what this one demands, given tokens and the labels (K,) they must have."""
         lost = []
         for tokens, wanted in demands:

@@ -5,16 +5,24 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.automata.component import Component
 from formulations.automata.hamming import HammingDistance
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.machine import Machine
-from formulations.grid import FORBIDDEN, LIMIT, SPARE, UNITS_PER_NAT, Grid, check_total, is_forbidden
+from formulations.dtypes import Integers, LabelIds
+from formulations.grid import (
+    FORBIDDEN,
+    HARD,
+    LIMIT,
+    SPARE,
+    UNITS_PER_NAT,
+    Grid,
+    check_total,
+    is_forbidden,
+    violation_costs,
+)
 from formulations.labels.label_set import LabelSet
-
-Path = NDArray[np.int64]
 
 
 class RuleNotice(UserWarning):
@@ -32,7 +40,7 @@ class GroundRule:
     Parameters
     ----------
     name : unique among the rules
-    penalty : grid units a violation; None for a hard rule
+    penalty : grid units a violation; `HARD` for a hard rule
     binary : whether the rule as a whole counts at most once
     components : their violations, summed, are the rule's
     forced : whether searches evaluate it on prefixes even where that loses solutions
@@ -40,11 +48,26 @@ class GroundRule:
     """
 
     name: str
-    penalty: int | None
+    penalty: int
     binary: bool
     components: tuple[Component, ...]
     forced: bool = False
     overruled: tuple[int, ...] = ()
+
+    @property
+    def hard(self) -> bool:
+        """Whether no labelling may break it."""
+        return self.penalty == HARD
+
+    @property
+    def finite_penalty(self) -> int:
+        """Grid units a violation; 0 for a hard rule."""
+        return 0 if self.hard else self.penalty
+
+    @property
+    def once(self) -> bool:
+        """Whether it is soft and counts at most one violation."""
+        return self.binary and not self.hard
 
     @cached_property
     def machines(self) -> tuple[Machine, ...]:
@@ -56,7 +79,7 @@ class GroundRule:
         """Parts without a machine: searches see them on whole labellings only."""
         return tuple(component for component in self.components if component.machines is None)
 
-    def violations(self, path: Path) -> int:
+    def violations(self, path: LabelIds) -> int:
         """Violations of label ids (T,)."""
         result = sum(component.violations(path) for component in self.components)
         return min(result, 1) if self.binary else result
@@ -66,18 +89,16 @@ class GroundRule:
         """Whether the rule is a sum over single steps, so that it can go into the lattice's scores."""
         if not all(component.is_local for component in self.components):
             return False
-        if self.penalty is None or not self.binary:
+        if not self.once:
             return True
         return sum(int(machine.fires_at.sum()) for machine in self.machines) <= 1
 
     def as_scores(self) -> list[StepTable]:
-        """What a rule that folds adds to each step's score."""
+        """The scores of the steps by which a rule folds; grid units."""
         return [m.steps.map(self._cost(m.emits[0])) for m in self.machines]
 
-    def _cost(self, emits: NDArray[np.int64]) -> NDArray[np.int64]:
-        if self.penalty is None:
-            return np.where(emits > 0, FORBIDDEN, 0)
-        return -self.penalty * (np.minimum(emits, 1) if self.binary else emits)
+    def _cost(self, emits: Integers) -> Integers:
+        return -violation_costs(np.minimum(emits, 1) if self.binary else emits, self.penalty)
 
     def with_penalty(self, penalty: int) -> "GroundRule":
         """The rule with a penalty, grid units a violation; its components then count what a hard rule need not."""
@@ -92,7 +113,7 @@ class GroundRule:
 
 @dataclass(frozen=True)
 class Value:
-    """What a labelling is worth, recomputed from scratch; grid units."""
+    """Score and violations of a labelling, recomputed from scratch; grid units."""
 
     model: int
     features: int
@@ -123,22 +144,26 @@ class Problem:
     rules: tuple[GroundRule, ...]
     labels: LabelSet
 
+    def __repr__(self) -> str:
+        T, K = self.shape
+        order = "" if self.lattice.order == 1 else ", second order"
+        return f"Problem({T} tokens, {K} labels, {len(self.rules)} rules{order})"
+
     @property
     def shape(self) -> tuple[int, int]:
         """(T, K)."""
         return self.model.shape
 
-    def value(self, path: Path) -> Value:
+    def value(self, path: LabelIds) -> Value:
         """Score, features, penalty and violations of label ids (T,)."""
         model, total = self.model.score(path), self.lattice.score(path)
         violations = {rule.name: rule.violations(path) for rule in self.rules}
-        soft = [rule for rule in self.rules if rule.penalty is not None]
-        kept = not any(violations[rule.name] for rule in self.rules if rule.penalty is None)
-        penalty = sum(rule.penalty * violations[rule.name] for rule in soft if rule.penalty is not None)
+        kept = not any(violations[rule.name] for rule in self.rules if rule.hard)
+        penalty = sum(rule.finite_penalty * violations[rule.name] for rule in self.rules)
         possible = not is_forbidden(model)
         return Value(model, total - model if possible else 0, penalty, violations, kept and possible)
 
-    def breaks(self, path: Path) -> list[str]:
+    def breaks(self, path: LabelIds) -> list[str]:
         """Names of the rules that label ids (T,) break."""
         return [rule.name for rule in self.rules if rule.violations(path)]
 
@@ -149,7 +174,7 @@ class Problem:
         """
         kept, tables = list[GroundRule](), list[StepTable]()
         for rule in self.rules:
-            if rule.folds and (soft or rule.penalty is None):
+            if rule.folds and (soft or rule.hard):
                 tables += rule.as_scores()
             else:
                 kept.append(rule)
@@ -164,10 +189,10 @@ def check_totals(model: Lattice, tables: list[StepTable], rules: list[GroundRule
     weights = sum(int(np.abs(t.values).reshape(len(t.values), -1).max(axis=1)[t.index].sum()) for t in tables)
     penalties = 0
     for rule in rules:
-        cost = (rule.penalty or 0) * rule.most
+        cost = rule.finite_penalty * rule.most
         if cost > LIMIT:
             raise ValueError(
-                f"rule {rule.name!r}: {rule.most} violations of {(rule.penalty or 0) / UNITS_PER_NAT:g} nats pass 2^31 "
+                f"rule {rule.name!r}: {rule.most} violations of {rule.penalty / UNITS_PER_NAT:g} nats pass 2^31 "
                 f"nats: lower the penalty, or leave it out to make the rule hard (penalty = {math.inf})"
             )
         penalties += cost

@@ -13,7 +13,7 @@ from formulations.problem.trellis import Trellis
 
 @dataclass(frozen=True, eq=False)
 class TokenScores:
-    """What a model of first order says, where the scores of a token depend on its text alone.
+    """Scores of a first-order model whose token scores depend on the token's text alone.
 
     Parameters
     ----------

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from formulations.automata.lattice import Lattice
+from formulations.dtypes import Integers
 from formulations.grid import nats
 from formulations.labels.label_set import LabelSet, check_label_count
 from formulations.labels.schemes import scheme_name
@@ -182,10 +182,10 @@ class Trellis:
 
     @property
     def order(self) -> int:
-        """How many labels before its own a score looks at, 1 or 2."""
+        """The number of previous labels that a score depends on, 1 or 2."""
         return self.lattice.order
 
-    def ids(self, labelling: Iterable[object]) -> NDArray[np.int64]:
+    def ids(self, labelling: Iterable[object]) -> Integers:
         """Label ids (T,) of a labelling given as names or ids."""
         ids = self.labels.ids(labelling)
         if len(ids) != len(self):

@@ -5,9 +5,9 @@ from operator import itemgetter
 from sys import byteorder
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.automata.windows import Condition, Pattern
+from formulations.dtypes import Integers, Small
 from formulations.errors import InferenceError
 
 MOST_TOKENS = 1 << 16
@@ -21,7 +21,7 @@ class TooManyClasses(InferenceError, ValueError):
 
 
 class Vocabulary:
-    """What conditions tell of tokens, for several purposes; it grows, in one thread at a time.
+    """Distinct tokens and the truth of conditions at them, for several purposes. One thread at a time may add to it.
 
     What others may hold copies of changes after `changes` does, so that an interrupt at any place does no harm.
 
@@ -58,7 +58,7 @@ class Vocabulary:
         self._row: dict[str, bytes] = {}
         """The row of each token as the bytes of an int64, as joining them takes less time than counting."""
         self.changes = 0
-        """How often arrays that others may hold copies of have changed."""
+        """The number of changes to arrays of which others may hold copies."""
         self.numbers = np.zeros((64, len(self.purposes), 3), np.int32)
         self._kinds: list[list[dict[bytes, int]]] = [[{}, {}, {}] for _ in self.purposes]
         self._bits: list[list[list[bytes]]] = [[[], [], []] for _ in self.purposes]
@@ -75,7 +75,7 @@ class Vocabulary:
         """Whether it holds as many tokens as it may."""
         return len(self._row) >= MOST_TOKENS
 
-    def known_rows(self, tokens: Sequence[str]) -> NDArray[np.int64] | None:
+    def known_rows(self, tokens: Sequence[str]) -> Integers | None:
         """(T,) the row of each token; None where one is new."""
         try:
             result = itemgetter(*tokens)(self._row)
@@ -83,7 +83,7 @@ class Vocabulary:
             return None
         return np.frombuffer(bytearray().join(result if len(tokens) > 1 else (result,)), np.int64)
 
-    def rows(self, tokens: Sequence[str]) -> NDArray[np.int64]:
+    def rows(self, tokens: Sequence[str]) -> Integers:
         """(T,) the row of each token."""
         known = self.known_rows(tokens)
         return known if known is not None else np.array([self._enter(token) for token in tokens], np.int64)
@@ -136,7 +136,7 @@ class Vocabulary:
             table[key] = known[truth]
         return int(table[key])
 
-    def class_of(self, purpose: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def class_of(self, purpose: int, rows: Integers) -> Integers:
         """(T,) the classes of a sequence's tokens for a purpose."""
         numbers = self.numbers[rows, purpose]
         T = len(rows)
@@ -166,7 +166,7 @@ class Vocabulary:
         return there[self._place[pattern]] == wanted
 
 
-def _larger(table: NDArray[np.int32], key: Sequence[int]) -> NDArray[np.int32]:
+def _larger(table: Small, key: Sequence[int]) -> Small:
     shape = [size if number < size else 2 * number for number, size in zip(key, table.shape, strict=True)]
     if np.prod(shape) > MOST_CLASSES:
         raise TooManyClasses(f"more than {MOST_CLASSES} classes of tokens")

@@ -1,4 +1,4 @@
-"""What kind of rule each one is: whether it folds, is a row, has a small machine, and what a prefix shows of it."""
+"""Analysis of rules: kind, states of machines, partial evaluation on prefixes, and size in an integer program."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -25,7 +25,7 @@ SAMPLE, MOST_COMPARED = 6, 20_000
 
 @dataclass(frozen=True)
 class Analysis:
-    """What the machine finds out about a rule.
+    """Properties of one rule.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def _partial(rule: Rule, ground: GroundRule, labels: LabelSet, tokens: Sequence[
 
 
 def partial_by_sample(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> str:
-    """As `Machine.partial`, where states belong to tokens: the rule on each prefix held against the rule on all tokens."""
+    """As `Automaton.partial`, by comparing the rule on each prefix with the rule on all tokens."""
     whole, kinds = _small(rule, labels, tokens), set()
     for length in range(1, len(tokens)):
         prefix = _small(rule, labels, tokens[:length])
@@ -143,7 +143,7 @@ def _small(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> list[Machine]
 
 
 def _compare(prefix: list[Machine], whole: list[Machine], labels: int, length: int) -> str:
-    """What a prefix breaks by itself, against what is then certain of the whole."""
+    """Compare the violations of a prefix with those that are then certain for the whole sequence."""
     count = len(prefix)
     machines = [*prefix, *whole]
     _, members = label_classes(machines, labels)

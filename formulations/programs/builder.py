@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ class ProgramBuilder:
     columns: Columns
     rows: Rows
     uses: Counter[bytes] = field(default_factory=Counter)
-    _known: dict[tuple[int, bytes], int] = field(default_factory=dict)
+    _indicators: dict[tuple[int, bytes], int] = field(default_factory=dict)
 
     def expect(self, rules: Iterable[GroundRule]) -> None:
         """Count how many sums use each table, so that those used again get columns."""
@@ -38,34 +39,34 @@ class ProgramBuilder:
                 if isinstance(component, Sum):
                     self.uses.update({table.tobytes() for table in component.steps.values})
 
-    def edges(self, token: int, table: NDArray) -> Integers:
+    def edges(self, token: int, table: NDArray[Any]) -> Integers:
         """Path columns into the token, some of K at token 0 and of S·K later, where the table is not 0."""
         values = self._values(token, table)
         before = self.states + (token - 1) * values.size if token else 0
         return np.asarray(before + np.flatnonzero(values))
 
-    def _values(self, token: int, table: NDArray) -> NDArray:
+    def _values(self, token: int, table: NDArray[Any]) -> NDArray[Any]:
         """A table's values (K,) on the start columns of labels, or (S·K,) on the columns into a later token."""
         _, K = self.shape
         inner = self._inner(token, table)
         return inner[0] if token == 0 else np.broadcast_to(inner, (self.states // K, K, K)).reshape(-1)
 
-    def _inner(self, token: int, table: NDArray) -> NDArray:
+    def _inner(self, token: int, table: NDArray[Any]) -> NDArray[Any]:
         """The rows of a table (K+1, K), (K, K) or (1, K) that a step into the token can use."""
         if token == 0:
             return table[:1]
         return table[1:] if len(table) > self.shape[1] else table
 
-    def indicator(self, token: int, table: NDArray) -> int:
+    def indicator(self, token: int, table: NDArray[Any]) -> int:
         """The column that is 1 where the step into the token lies in the table (K+1, K), (K, K) or (1, K)."""
         key = (token, self._inner(token, table).astype(bool).tobytes())
-        if key not in self._known:
+        if key not in self._indicators:
             column = int(self.columns.add(np.ones(1, np.int64))[0])
             row = self.rows.add(1, 0, 0)
             self.rows.put(row, column, -1)
             self.rows.put(row, self.edges(token, table))
-            self._known[key] = column
-        return self._known[key]
+            self._indicators[key] = column
+        return self._indicators[key]
 
     def weighted_columns(self, steps: StepTable) -> tuple[Integers, Integers]:
         """Columns and weights whose sum is that of the steps."""
@@ -89,7 +90,7 @@ class ProgramBuilder:
                 weights.append(values[values != 0])
         return np.concatenate(columns), np.concatenate(weights)
 
-    def _shared_weight(self, table: NDArray) -> int:
+    def _shared_weight(self, table: Integers) -> int:
         """The one weight of a table that several sums use, so that its steps get a column; 0 for any other."""
         if self.uses[table.tobytes()] < 2 or not table.any():
             return 0

@@ -10,18 +10,19 @@ import numpy as np
 from formulations import time_limits
 from formulations.automata.circuit import Circuit
 from formulations.automata.gates import AND, FALSE, LITERAL, TRUE
+from formulations.problem.problem import GroundRule
 from formulations.programs.builder import ProgramBuilder
 
 
-def add_circuit(circuit: Circuit, penalty: int | None, once: int | None, program: ProgramBuilder) -> None:
+def add_circuit(circuit: Circuit, rule: GroundRule, once: int | None, program: ProgramBuilder) -> None:
     """Every grounding holds, or its σ is 1; `once` is the σ of a rule that counts at most once."""
     writer = _Writer(circuit, program)
     for number, (root, times) in enumerate(Counter(circuit.roots).items()):
         if not number % 64:
             time_limits.check()
         slack = once
-        if penalty is not None and slack is None:
-            slack = int(program.columns.add(np.ones(1, np.int64), cost=penalty * times)[0])
+        if slack is None and not rule.hard:
+            slack = int(program.columns.add(np.ones(1, np.int64), cost=rule.penalty * times)[0])
         writer.require(root, slack)
     writer.finish()
 

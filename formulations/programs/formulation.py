@@ -7,18 +7,19 @@ from fractions import Fraction
 import numpy as np
 
 from formulations.automata.lattice import Lattice, states_of
-from formulations.dtypes import Integers
+from formulations.dtypes import Integers, LabelIds
 from formulations.errors import InferenceError
-from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
+from formulations.grid import UNITS_PER_NAT
 from formulations.problem.problem import Problem
 from formulations.programs.builder import ProgramBuilder
+from formulations.programs.loss_bounds import losses
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from formulations.programs.rows import Columns, Rows
 from formulations.programs.rule_rows import add_rule
 from formulations.programs.shortest_path import add_path
 
 MOST_COLUMNS = 20_000_000
-"""Of a path; building a larger program would take gigabytes."""
+"""Path columns of the largest program that is built; a larger one would take gigabytes."""
 
 
 class TooLarge(InferenceError, ValueError):
@@ -133,45 +134,12 @@ def with_row(
     )
 
 
-def exclude_labelling(program: IntegerProgram, path: Integers) -> IntegerProgram:
+def exclude_labelling(program: IntegerProgram, path: LabelIds) -> IntegerProgram:
     """The program with a no-good row: not this labelling, label ids (T,), again."""
     T, K, S = program.tokens, program.labels, program.states
     steps = S + np.arange(T - 1) * S * K + states_of(path, K, S)[:-1] * K + path[1:]
     at = np.concatenate([path[:1], steps])
     return with_row(program, at, np.ones(T, np.int64), upper=T - 1)
-
-
-def losses(lattice: Lattice) -> tuple[int, Integers]:
-    """The best score, and for each start and step column what taking it gives away against the best completion.
-
-    The losses of a path add up to the best score minus its own. Where no completion exists the loss is
-    `UNBOUNDED`.
-    """
-    T, K = lattice.shape
-    S = lattice.states
-    completion = np.zeros((T, S), np.int64)
-    edges = lattice.edge_scores()
-    through = np.empty((T - 1, S, K), np.int64)
-    for t in range(T - 1, 0, -1):
-        through[t - 1] = edges[t - 1] + lattice.at_targets(completion[t])
-        completion[t - 1] = np.maximum(through[t - 1].max(axis=1), FORBIDDEN)
-    first = lattice.node[0] + completion[0]
-    best = int(first.max())
-    if is_forbidden(best):
-        return FORBIDDEN, np.full(S + (T - 1) * S * K, UNBOUNDED)
-    loss = np.concatenate([best - first, (completion[:-1, :, None] - through).reshape(-1)])
-    dead = np.concatenate([is_forbidden(first), is_forbidden(through).reshape(-1)])
-    return best, np.where(dead, UNBOUNDED, loss)
-
-
-def best_score(lattice: Lattice) -> int:
-    """The best score of any labelling, token by token, as a bound that costs little memory."""
-    completion = np.zeros(lattice.states, np.int64)
-    for t in range(len(lattice.step) - 1, -1, -1):
-        ahead = np.maximum(lattice.node[t + 1] + completion, FORBIDDEN)
-        through = lattice.pool[lattice.step[t]] + lattice.at_targets(ahead)
-        completion = np.maximum(through.max(axis=1), FORBIDDEN)
-    return max(int((lattice.node[0] + completion).max()), FORBIDDEN)
 
 
 def score_floor(best: int, tau: float, bound: str) -> int | None:

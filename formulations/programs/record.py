@@ -46,6 +46,11 @@ class IntegerProgram:
     order: int = 1
     start: Integers | None = None
 
+    def __repr__(self) -> str:
+        size = f"{self.n_columns} columns, {self.n_rows} rows, {len(self.data)} coefficients"
+        order = "" if self.order == 1 else ", second order"
+        return f"IntegerProgram({self.tokens} tokens, {self.labels} labels, {size}{order})"
+
     @property
     def states(self) -> int:
         """S, the states at each token."""

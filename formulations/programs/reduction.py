@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from formulations.automata.lattice import Lattice
-from formulations.dtypes import Integers
-from formulations.programs.formulation import losses, with_row
+from formulations.dtypes import Integers, LabelIds
+from formulations.programs.formulation import with_row
+from formulations.programs.loss_bounds import losses
 from formulations.programs.record import IntegerProgram
 
 
@@ -17,23 +18,23 @@ class ReducedProgram:
     Parameters
     ----------
     program : with the columns left
-    kept : (n,) their places in the whole program
+    places : (n,) their places in the whole program
     columns : how many there were
     """
 
     program: IntegerProgram
-    kept: Integers
+    places: Integers
     columns: int
 
     def expand(self, x: Integers) -> Integers:
         """The solution in terms of the whole program."""
         whole = np.zeros(self.columns, np.int64)
-        whole[self.kept] = x
+        whole[self.places] = x
         return whole
 
 
 def reduce(
-    program: IntegerProgram, lattice: Lattice, path: Integers | None, value: int, bound: int | None = None
+    program: IntegerProgram, lattice: Lattice, path: LabelIds | None, value: int, bound: int | None = None
 ) -> ReducedProgram:
     """Leave out the steps with which no labelling is worth `value`, and ask for that much.
 
@@ -53,33 +54,33 @@ def reduce(
         upper[: len(loss)] *= loss <= best - value
         at = np.flatnonzero(program.objective)
         program = with_row(program, at, program.objective[at], lower=value)
-    kept = np.flatnonzero((upper > 0) | (program.lower > 0))
+    places = np.flatnonzero((upper > 0) | (program.lower > 0))
     place = np.full(program.n_columns, -1)
-    place[kept] = np.arange(len(kept))
+    place[places] = np.arange(len(places))
     stays = place[program.indices] >= 0
     filled = np.bincount(program.row_of_entry[stays], minlength=program.n_rows)
     rows = np.flatnonzero((filled > 0) | (program.row_lower > 0) | (program.row_upper < 0))
     smaller = replace(
         program,
-        objective=program.objective[kept],
-        lower=program.lower[kept],
-        upper=upper[kept],
+        objective=program.objective[places],
+        lower=program.lower[places],
+        upper=upper[places],
         indptr=np.concatenate([[0], np.cumsum(filled[rows])]).astype(np.int64),
         indices=place[program.indices[stays]],
         data=program.data[stays],
         row_lower=program.row_lower[rows],
         row_upper=program.row_upper[rows],
-        start=None if path is None else _start(program, lattice, path, len(loss))[kept],
+        start=None if path is None else _start(program, lattice, path, len(loss))[places],
     )
-    return ReducedProgram(smaller, kept, program.n_columns)
+    return ReducedProgram(smaller, places, program.n_columns)
 
 
-def _start(program: IntegerProgram, lattice: Lattice, path: Integers, steps: int) -> Integers:
+def _start(program: IntegerProgram, lattice: Lattice, path: LabelIds, steps: int) -> Integers:
     """The labelling's steps as values of columns; -1 for columns that it does not say."""
     S, K = lattice.states, lattice.shape[1]
     states = lattice.states_of(path)
     values = np.full(program.n_columns, -1)
     values[: steps + S] = 0
-    taken = S + (np.arange(len(path) - 1) * S + states[:-1]) * K + path[1:]
-    values[np.concatenate([states[:1], taken, [steps + states[-1]]])] = 1
+    columns = S + (np.arange(len(path) - 1) * S + states[:-1]) * K + path[1:]
+    values[np.concatenate([states[:1], columns, [steps + states[-1]]])] = 1
     return values

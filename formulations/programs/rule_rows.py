@@ -21,18 +21,15 @@ from formulations.programs.circuit_rows import add_circuit
 
 def add_rule(rule: GroundRule, program: ProgramBuilder) -> None:
     """Add what a rule needs; each σ costs the rule's penalty, and a hard rule has none."""
-    soft = rule.penalty is not None
-    once = (
-        program.columns.add(np.ones(1, np.int64), cost=rule.penalty or 0)[0] if rule.binary and soft else None
-    )
+    once = program.columns.add(np.ones(1, np.int64), cost=rule.penalty)[0] if rule.once else None
     for component in rule.components:
         if isinstance(component, Circuit):
-            add_circuit(component, rule.penalty, once, program)
+            add_circuit(component, rule, once, program)
             continue
         slack = once
-        if soft and not rule.binary:
-            slack = program.columns.add(np.array([component.most]), cost=rule.penalty or 0)[0]
-        _add_component(component, slack, rule.binary and soft, program)
+        if not (rule.hard or rule.binary):
+            slack = program.columns.add(np.array([component.most]), cost=rule.penalty)[0]
+        _add_component(component, slack, rule.once, program)
 
 
 def _add_component(component: Component, slack: int | None, once: bool, program: ProgramBuilder) -> None:

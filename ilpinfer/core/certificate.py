@@ -1,4 +1,4 @@
-"""What stands behind a bound."""
+"""Certificates: proofs of bounds, as trees of splits and leaves."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,12 +24,12 @@ class TooManyCases(InferenceError, ValueError):
 
 @dataclass(frozen=True)
 class Cost:
-    """What a check has to do, as far as the form of a proof says.
+    """The work of a check, from the form of a proof alone.
 
     Parameters
     ----------
     leaves : how many bounds are recomputed
-    passes : over the lattice, in all: two for each leaf, one for each of its stages, and one for each machine
+    passes : over the lattice: two for each leaf, one for each of its stages, and one for each machine
     """
 
     leaves: int
@@ -38,19 +38,18 @@ class Cost:
 
 @dataclass(frozen=True)
 class Leaf:
-    """A bound that one pass over the folded lattice recomputes; a rule that is not named is relaxed, at no cost.
+    """A bound that passes over the folded lattice recompute. Rules without a name in it are relaxed.
 
     Parameters
     ----------
     multipliers : (rule, component) of a `Sum` whose violations count singly, and its multiplier for each unit of weight: an
-        integer in units of 2^-30 nats, from -penalty to penalty; charged for each unit, and given back at the sides
-    product : (rule, machine) followed by the backward pass too: the lattice is multiplied with these machines
-    stages : (rule, machine) of further machines, in stages: those of a stage follow what the one before has left, by a
-        forward pass which drops a prefix as soon as it cannot pass the bound, and a backward pass, which drops the
-        steps that cannot; empty where the first backward pass alone proves it, while no stage is empty itself
-    shares : (rule, component) of an `Agreement` whose violations count singly, and what each of its tokens gives to the lattice
-        for each kind, (n, F) grid units, so that its own scores are less by it; in stages, each of which drops the states
-        that then cannot pass the bound, and the last of which stays in charge
+        integer in units of 2^-30 nats, from -penalty to penalty
+    product : (rule, machine) that the lattice is multiplied with for the first backward pass
+    stages : (rule, machine) of further machines by stage, none of them empty. The machines of a stage read what the stage
+        before has left. A forward pass prunes prefixes that cannot pass the bound, and a backward pass the steps
+    shares : (rule, component) of an `Agreement` whose violations count singly, and the scores (n, F), grid units, that its
+        tokens give to the lattice for each kind; by stage. Each stage prunes states that cannot pass the bound, and the
+        shares of the last one stay in the lattice
     """
 
     multipliers: Mapping[MachineKey, int] = field(default_factory=dict)
@@ -60,7 +59,7 @@ class Leaf:
 
     @property
     def passes(self) -> int:
-        """Over the lattice, by which it is checked."""
+        """The number of passes over the lattice that check it."""
         return 2 + len(self.product) + sum(1 + len(stage) for stage in self.stages) + 2 * len(self.shares)
 
     def to_dict(self) -> dict[str, Any]:
@@ -79,7 +78,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Split:
-    """Two cases that leave nothing out: the row Σ_t [t in tokens and label t in labels] is <= most, or above.
+    """Two cases that cover all labellings: the row Σ_t [t in tokens and label t in labels] is <= most, or above.
 
     Above 0 for a single token means none of its other labels, which folds as the first case does.
 
@@ -105,7 +104,7 @@ Tree = Leaf | Split
 
 
 def nodes(tree: Any) -> Iterator[tuple[int, Any]]:
-    """Depth and node of all that a tree holds, a node before what is below it; it may hold what is no node.
+    """Depth and node of each node of a tree, parents first. The tree may hold objects that are no nodes.
 
     Raises
     ------
@@ -170,7 +169,7 @@ class Phases:
 
     @property
     def trees(self) -> tuple[Tree, ...]:
-        """Those of both phases."""
+        """The trees of both phases."""
         return (self.best,) if self.least is None else (self.best, self.least)
 
     def to_dict(self) -> dict[str, Any]:
@@ -185,7 +184,7 @@ class Phases:
 
 @dataclass(frozen=True)
 class Rest:
-    """What is left beside the labellings of a list.
+    """The proof that a list of labellings is complete.
 
     Parameters
     ----------
@@ -203,18 +202,18 @@ class Rest:
 
 @dataclass(frozen=True)
 class Certificate:
-    """Why the bound of a solution holds.
+    """The proof, or the source, of the bound of a solution.
 
     Parameters
     ----------
-    kind : "exact" where a tree proves it in integers, "solver" where it is a solver's word, "none" where it is the word
-        of the method that `source` names, or nothing
+    kind : "exact" for a tree that proves the bound in integers, "solver" for the word of a solver, "none" for the word of
+        the method that `source` names, or for nothing
     source : what proved it: the argument, or solver and version
     settings : what the solver was told
     tree : the proof, for kind "exact": no labelling but those excluded passes the solution's bound
-    excluded : label ids (T,) of labellings that are as good or better, where several were asked for: the solution is the
-        best but for these
-    rest : where fewer labellings were found than asked for, the proof that there are no more
+    excluded : label ids (T,) of labellings that are as good or better, in a list of several: the solution is the best
+        without these
+    rest : the proof that there are no more labellings, where a list has fewer than wanted
     make_digest : digest of trellis, rules and objective, made when it is first read
     """
 
@@ -226,14 +225,19 @@ class Certificate:
     rest: Rest | None = None
     make_digest: Callable[[], str] = field(default=str, repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        tree = "" if self.tree is None else f", {type(self.tree).__name__}(…)"
+        excluded = f", {len(self.excluded)} excluded" if self.excluded else ""
+        return f"Certificate({self.kind!r}, {self.source!r}{tree}{excluded})"
+
     @cached_property
     def digest(self) -> str:
-        """Of what the proof speaks about, 64 hexadecimal digits; empty without a proof."""
+        """Digest of trellis and rules, 64 hexadecimal digits; empty without a proof."""
         return self.make_digest()
 
     @property
     def trees(self) -> tuple[Tree, ...]:
-        """All that a check has to go through."""
+        """All trees of the proof."""
         if self.tree is None:
             return ()
         own = self.tree.trees if isinstance(self.tree, Phases) else (self.tree,)
@@ -241,7 +245,7 @@ class Certificate:
 
     @property
     def cost(self) -> Cost:
-        """What its proof asks of a check; 0 without one.
+        """The work of checking its proof; 0 without one.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""A time limit that counts everything but warming up."""
+"""A time limit, warming up of kernels and solvers excluded."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""What a labelling breaks, where, what that costs, and what it would have been otherwise."""
+"""Explanations of labellings: broken rules, places, costs, and the labelling without each rule."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,14 +15,14 @@ from ilpinfer.core.rule_compiler import RuleCompiler
 
 @dataclass(frozen=True)
 class Context:
-    """What a solution was made from.
+    """Rules and trellis of a solution.
 
     Parameters
     ----------
     rules : rules and features
     trellis : scores, labels and tokens
-    decode : decodes the trellis under other rules, asked as the solution was
-    known_problem : the problem, where it is at hand
+    decode : decodes the trellis under other rules, with the options of the solution
+    known_problem : the problem, where it was built before
     """
 
     rules: RuleCompiler
@@ -40,7 +40,7 @@ class Context:
 
     @property
     def digest(self) -> str:
-        """Of trellis and rules; see `Certificate`."""
+        """Digest of trellis and rules; see `Certificate`."""
         return self.rules.compiled(self.trellis.labels).digest_of(self.trellis)
 
     @property
@@ -49,7 +49,7 @@ class Context:
         return self.trellis.labels.with_optional_fields(self.rules.rules.fields)
 
     def named(self) -> dict[str, Rule]:
-        """Rules by their unique names, features left out."""
+        """Rules by their unique names, without features."""
         pairs = zip(unique_names(self.rules), self.rules, strict=True)
         return {name: rule for name, rule in pairs if isinstance(rule, Rule)}
 
@@ -58,7 +58,7 @@ class Context:
         return self.rules.compiled(self.trellis.labels).overruled(self.trellis.tokens)
 
     def broken(self, name: str, labels: Sequence[str]) -> list[Trial]:
-        """Where a labelling breaks a rule, by the plain checker."""
+        """The trials in which a labelling breaks a rule, by the plain checker."""
         reading = Reading(labels, self.trellis.tokens, self.labels)
         lost = set(self.overruled().get(name, ()))
         return [t for t in self.named()[name].trials(reading) if t.amount and not lost & set(t.tokens[:1])]
@@ -70,7 +70,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a rule is broken, and by how much.
+    """A place of a violation.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class Broken:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a solution breaks, and what was overruled.
+    """Broken rules and overruled rules of a solution.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def _finite(number: float) -> float | None:
 def explain(
     labels: Sequence[str], score: float, violations: Mapping[str, int], context: Context
 ) -> Explanation:
-    """What the plain checker says of a labelling; for each broken rule the sequence is decoded without it.
+    """Explain a labelling by the plain checker. For each broken rule, the sequence is decoded without it.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def explain(
         places = [_place(trial, context.trellis.tokens, labels) for trial in context.broken(name, labels)]
         without = tuple(other.labels) if other.has_labelling else None
         changes = tuple(t for t, (a, b) in enumerate(zip(labels, without or labels, strict=True)) if a != b)
-        cost = float("inf") if rule.hard else (rule.units or 0) * count / 2**20
+        cost = float("inf") if rule.hard else rule.units * count / 2**20
         gain = other.score - score
         result.append(
             Broken(name, rule.reason, rule.hard, count, cost, tuple(places), without, changes, gain)

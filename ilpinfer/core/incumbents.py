@@ -1,10 +1,11 @@
-"""What a method had in hand while it ran: its incumbents, valued when somebody asks."""
+"""Incumbents of a method: labellings better than all before them."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from formulations.dtypes import LabelIds
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Improvement:
 
     seconds: float
     value: int
-    path: NDArray[np.int64]
+    path: LabelIds
 
 
 @dataclass(frozen=True)

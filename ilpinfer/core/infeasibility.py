@@ -1,4 +1,4 @@
-"""Why there is no labelling: what cannot hold together, and the cheapest way out."""
+"""Reports on infeasibility: a conflict of rules, and a cheapest relaxation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class Clash:
 
 @dataclass(frozen=True)
 class Infeasibility:
-    """What is known about why there is no labelling.
+    """A conflict and a relaxation where no labelling is feasible.
 
     Parameters
     ----------

@@ -1,17 +1,13 @@
-"""What a method hands back, before it is valued and reported."""
+"""The result of a method, before it is valued and reported; and the task of a method."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.certificate import NONE, Certificate
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.incumbents import Improvement
-
-Path = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -29,7 +25,7 @@ class Result:
     value : what the labelling is worth, grid units, where the method knows; None where it has to be valued
     """
 
-    path: Path | None
+    path: LabelIds | None
     bound: float
     method: str = ""
     certificate: Certificate = NONE
@@ -44,7 +40,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked of a method beyond the problem.
+    """Options of a method for one sequence.
 
     Parameters
     ----------
@@ -63,6 +59,6 @@ class Task:
     threads: int = 1
     width: int = 10
     within: int | None = None
-    incumbent: Path | None = None
+    incumbent: LabelIds | None = None
     parameters: object = None
     watch: Callable[[float, int, float], None] | None = None

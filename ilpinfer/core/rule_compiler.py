@@ -1,4 +1,4 @@
-"""Rules, compiled once for each label set that they meet, and found again by what they were given as."""
+"""Rules, compiled once for each label set, in a cache by the objects that they were given as."""
 
 from collections.abc import Callable, Iterable, Iterator
 from operator import is_
@@ -13,22 +13,22 @@ Rules = Iterable[Rule | Feature]
 Item = TypeVar("Item")
 
 MOST_RULES, MOST_LABEL_SETS, MOST_LEFT_OUT = 8, 4, 8
-"""How many are kept: sets of rules, label sets of each, and sets that lack one of its rules."""
+"""Sizes of caches: sets of rules, label sets of each, and sets without one of its rules."""
 
 
 class Recent(Generic[Item]):
-    """The last few things that were made, the latest used first; threads may share them, as the tuple is never changed."""
+    """A cache of a few objects, the latest used first. Threads may share it, as its tuple is replaced and never changed."""
 
     def __init__(self, most: int) -> None:
         self.most, self._items = most, tuple[Item, ...]()
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """The latest first."""
+        """The objects, latest first."""
         return self._items
 
     def find(self, fits: Callable[[Item], bool], make: Callable[[], Item]) -> Item:
-        """The one that fits, made where there is none."""
+        """The object that fits, created where there is none."""
         kept = self._items
         for place, one in enumerate(kept):
             if fits(one):
@@ -104,7 +104,7 @@ class RuleCompiler:
         return self.compiled(trellis.labels).problem(trellis, quiet=True)
 
     def without(self, name: str) -> "RuleCompiler":
-        """The rules but for that of a name."""
+        """The rules without that of a name."""
 
         def make() -> tuple[str, RuleCompiler]:
             items = self.rules.items
@@ -118,7 +118,7 @@ _recent = Recent[RuleCompiler](MOST_RULES)
 
 
 def compiler_of(rules: Rules | RuleCompiler) -> RuleCompiler:
-    """The compiler of rules: the one at hand where the same rule set, or a list of the same rules, was met lately.
+    """The compiler of rules, from the cache where the same rule set, or a list of the same rules, was used lately.
 
     Rules are the same where they are the same objects, so that a list that was changed is another one.
 

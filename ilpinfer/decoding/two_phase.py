@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import Any, Literal, overload
 
 from formulations import Trellis, time_limits
+from formulations.dtypes import LabelIds
 from formulations.grid import nats
 from formulations.problem.problem import Value
 from formulations.programs.formulation import Formulation, exclude_labelling, formulate, score_floor
@@ -20,7 +21,7 @@ from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import Solution, Status, finite
 from ilpinfer.decoding.reporting import full_solution
 from ilpinfer.decoding.single import with_reasons
-from ilpinfer.exact.programs import FASTEST, Path, Reply, solve
+from ilpinfer.exact.programs import FASTEST, Reply, solve
 from ilpinfer.exact.viterbi import VITERBI
 from ilpinfer.proof.phases import hard_only
 from ilpinfer.solvers import SOLVERS
@@ -167,7 +168,7 @@ class _Search:
         proved = first.status == "optimal"
         floor = score_floor(self._score(first.path), tau, bound)
         result: list[TwoPhaseSolution] = []
-        excluded: list[Path] = []
+        excluded: list[LabelIds] = []
         common = {
             "best_score": nats(self._score(first.path)),
             "floor": -math.inf if floor is None else nats(floor),
@@ -203,7 +204,9 @@ class _Search:
             result.append(Reply("optimal", path, self._value(path).score, certificate))
         return result
 
-    def _phases(self, first: Reply, path: Path, floor: int | None, leaf: Leaf, weight: int) -> Phases | None:
+    def _phases(
+        self, first: Reply, path: LabelIds, floor: int | None, leaf: Leaf, weight: int
+    ) -> Phases | None:
         """The proofs of both phases; None where the first is a solver's word."""
         tree = first.certificate.tree
         if first.path is None or not isinstance(tree, Phases):
@@ -233,7 +236,7 @@ class _Search:
         reply = solve(self.solver, self.formulation.best_score(), self.deadline, self.threads)
         return reply, "auto: " if self.method == "auto" else ""
 
-    def _least_cost(self, first: Reply, floor: int | None, excluded: list[Path]) -> tuple[Reply, int]:
+    def _least_cost(self, first: Reply, floor: int | None, excluded: list[LabelIds]) -> tuple[Reply, int]:
         """A labelling of least cost at or above the floor, and a lower bound on that cost; grid units."""
         if first.path is not None and not excluded and self._value(first.path).penalty == 0:
             return replace(first, status="optimal", bound=0), 0
@@ -241,7 +244,7 @@ class _Search:
         reply = self._until(
             program, excluded, lambda value: floor is None or value.model + value.features >= floor
         )
-        step = math.gcd(*(rule.penalty or 0 for rule in self.problem.rules)) or 1
+        step = math.gcd(*(rule.finite_penalty for rule in self.problem.rules)) or 1
         cost_bound = 0 if math.isinf(reply.bound) else max(0, -step * math.floor(reply.bound / step))
         if first.path is not None and not excluded and reply.status != "infeasible":
             reply = self._better(reply, first.path)
@@ -254,7 +257,7 @@ class _Search:
         best: int,
         proved: bool,
         words: str,
-        excluded: list[Path],
+        excluded: list[LabelIds],
         common: dict[str, Any],
     ) -> TwoPhaseSolution:
         """The best score at the least cost."""
@@ -274,7 +277,7 @@ class _Search:
         final = replace(reply, status="optimal" if all_proved else "feasible", bound=limit - cost_bound)
         return self._report(final, words + self.solver, cost_bound=nats(cost_bound), **common)
 
-    def _better(self, reply: Reply, incumbent: Path) -> Reply:
+    def _better(self, reply: Reply, incumbent: LabelIds) -> Reply:
         """The reply, with the incumbent in place of a labelling that costs more, or as much for a lower score."""
         if reply.path is None:
             return replace(reply, path=incumbent, status="feasible")
@@ -283,11 +286,11 @@ class _Search:
         same = self._value(reply.path).penalty == self._value(incumbent).penalty
         return replace(reply, path=incumbent, status=reply.status if same else "feasible")
 
-    def _order(self, path: Path) -> tuple[int, int]:
+    def _order(self, path: LabelIds) -> tuple[int, int]:
         return self._value(path).penalty, -self._score(path)
 
     def _until(
-        self, program: IntegerProgram, excluded: list[Path], accepts: Callable[[Value], bool]
+        self, program: IntegerProgram, excluded: list[LabelIds], accepts: Callable[[Value], bool]
     ) -> Reply:
         """Solve, with a no-good row for every answer that a tolerance let through, until one is accepted."""
         for path in excluded:
@@ -301,10 +304,10 @@ class _Search:
                 return reply
             program = exclude_labelling(program, reply.path)
 
-    def _value(self, path: Path) -> Value:
+    def _value(self, path: LabelIds) -> Value:
         return self.problem.value(path)
 
-    def _score(self, path: Path) -> int:
+    def _score(self, path: LabelIds) -> int:
         value = self._value(path)
         return value.model + value.features
 

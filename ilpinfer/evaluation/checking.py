@@ -9,11 +9,12 @@ import numpy as np
 
 from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations.automata.machine import Automaton, Machine
+from formulations.dtypes import LabelIds
+from formulations.grid import HARD
 from formulations.labels.reading import Reading
 from formulations.problem.compiled_rules import unique_names
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Path
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.exact.bare import without_scores
 from ilpinfer.exact.feasibility import witness
@@ -198,7 +199,7 @@ class _Relations:
         )
         problem = compiler_of(rules.rules).problem(trellis)
         self.bare = without_scores(problem)
-        self.rules = [replace(rule, penalty=None, binary=False) for rule in problem.rules]
+        self.rules = [replace(rule, penalty=HARD, binary=False) for rule in problem.rules]
         paths = _near(labels.ids(gold.labels), K)
         self.broken_by = np.array([[bool(rule.violations(p)) for rule in self.rules] for p in paths])
 
@@ -236,7 +237,7 @@ class _Relations:
         return not witness(self.bare, rules, Deadline(PATIENCE))[1]
 
 
-def _near(path: Path, labels: int) -> list[Path]:
+def _near(path: LabelIds, labels: int) -> list[LabelIds]:
     """Gold, gold with a token or all that follows it changed, and each label everywhere."""
     random = np.random.default_rng(0)
     paths = [path, *(np.full_like(path, k) for k in range(labels))]
@@ -250,7 +251,7 @@ def _near(path: Path, labels: int) -> list[Path]:
 
 def _always_broken(machine: Machine) -> GroundRule:
     """A hard rule that only labellings which break the machine keep."""
-    return GroundRule("broken", None, False, (_broken(machine),))
+    return GroundRule("broken", HARD, False, (_broken(machine),))
 
 
 def _broken(machine: Machine) -> Machine:

@@ -1,43 +1,42 @@
-"""Lists of tokens that agree, packed for kernels: the places of all of them, in the order of their tokens."""
+"""Lists of tokens with consistency rules, packed for kernels: all their places in the order of their tokens."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.automata.agreement import Agreement
 from formulations.automata.lattice import Lattice
+from formulations.dtypes import Integers
 from formulations.grid import is_forbidden
 from ilpinfer.core.certificate import MachineKey
 from ilpinfer.exact.progress import Progress
 from ilpinfer.kernels import agreement as kernels
 
-Integers = NDArray[np.int64]
 Shares = dict[MachineKey, list[list[int]]]
 
 
 @dataclass(frozen=True)
 class TokenList:
-    """A list of tokens that agree: the rule and the component by its place before folding, and the penalty, None if hard."""
+    """An `Agreement`, with the places of its rule and component before folding, and its penalty."""
 
     key: MachineKey
     component: Agreement
-    penalty: int | None
+    penalty: int
 
 
 def lists_of(progress: Progress) -> list[TokenList]:
-    """The lists of one sort of kinds whose violations count singly, or must not be."""
+    """The lists with the same kinds of labels, without rules that count at most once."""
     result = [
         TokenList((progress.numbers[r], p), component, rule.penalty)
         for r, rule in enumerate(progress.folded.rules)
         for p, component in enumerate(rule.components)
-        if isinstance(component, Agreement) and (rule.penalty is None or not rule.binary)
+        if isinstance(component, Agreement) and not rule.once
     ]
     return [each for each in result if np.array_equal(each.component.kind, result[0].component.kind)]
 
 
 def only_agree(progress: Progress) -> bool:
-    """Whether all that does not fold is lists of tokens that agree, and there are any."""
+    """Whether there are components that do not fold, and all of them are lists."""
     components = [component for rule in progress.folded.rules for component in rule.components]
     return bool(components) and all(isinstance(component, Agreement) for component in components)
 
@@ -57,13 +56,13 @@ class Lists:
         same = which[1:] == which[:-1]
         before = np.append(-1, np.where(same, self.place[:-1], -1))
         after = np.append(np.where(same, self.place[1:], -1), -1)
-        penalty = np.array([-1 if each.penalty is None else each.penalty for each in lists], np.int64)[which]
+        penalty = np.array([each.penalty for each in lists], np.int64)[which]
         self.before, self.after, self.penalty = before[order], after[order], penalty[order]
         self.ends = np.cumsum([len(each.component.tokens) for each in lists]).tolist()
         self.empty = np.zeros((len(tokens), lists[0].component.kinds), np.int64)
 
     def shares(self, own: Integers) -> Shares:
-        """What each list gives to the lattice, by token and kind."""
+        """The scores that each list gives to the lattice, by token and kind."""
         given = (-np.where(is_forbidden(own), 0, own)[self.place]).tolist()
         ends = zip(self.lists, [0, *self.ends], self.ends, strict=False)
         return {each.key: given[first:end] for each, first, end in ends}

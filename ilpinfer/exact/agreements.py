@@ -1,25 +1,23 @@
-"""Rules that tie tokens far apart, by decomposition: the lattice, and for each list of tokens that agree a chain of its own.
+"""Lagrangian decomposition for consistency rules: the lattice, and a chain for each list of tokens.
 
-The bound is the sum of their optima, at scores of kinds that both share (Lagrangian decomposition: Guignard and Kim 1987,
-Komodakis, Paragios and Tziritas 2007). Where the labelling of the lattice is the best one of each list too, it is the optimum.
-Otherwise states with which nothing is as good as the best labelling so far are dropped, and cases are told apart by the
-kind of one token.
+The bound is the sum of the optima of lattice and chains, which share the scores of kinds (Guignard and Kim 1987; Komodakis,
+Paragios and Tziritas 2007). A labelling that is best for the lattice and for each chain is the optimum. Otherwise states
+are pruned by their max-marginals against the incumbent, and branch and bound splits on the kind of one token.
 """
 
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.automata.lattice import Lattice
+from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.certificate import Leaf
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Path
 from ilpinfer.exact.agreement_lists import Lists, Shares, TokenList, lists_of
 from ilpinfer.exact.branch import first
 from ilpinfer.exact.progress import Progress
@@ -32,21 +30,19 @@ from ilpinfer.kernels.packed import Chain
 from ilpinfer.kernels.viterbi import best_path
 from ilpinfer.kernels.warming import Stage
 
-Integers = NDArray[np.int64]
-
 MOST_CASES, DEEPEST = 1000, 100
 """Beyond which others have their turn; `verify` takes trees that are twice as deep."""
 SWEEPS, FEWEST, STAGES = 40, 3, 4
-"""Of a case between two times that states are dropped, at most and at least; and how often they are."""
+"""Most and fewest sweeps of a case before states are pruned, and the number of prunings."""
 FEW_STATES = 50
-"""Of so many, one at least is dropped, as a proof repeats it."""
+"""At least one state in so many has to be pruned, as the proof repeats the pruning."""
 STALLED = 0.02
 """Share of the gap that a sweep has to close for another one."""
 
 
 @dataclass
 class Case:
-    """A part of all labellings.
+    """A node of branch and bound.
 
     Parameters
     ----------
@@ -68,12 +64,12 @@ class Case:
     row: Row | None = None
     most: int = 0
     cases: tuple["Case", ...] = ()
-    path: Path | None = None
+    path: LabelIds | None = None
     leaf: Leaf | None = None
 
 
 class Decomposition:
-    """A search over cases, the first of which is the whole.
+    """Branch and bound over cases; the first case is the problem itself.
 
     Parameters
     ----------
@@ -84,11 +80,11 @@ class Decomposition:
     def __init__(self, progress: Progress, lists: list[TokenList]) -> None:
         self.progress, self.lattice = progress, progress.folded.lattice
         self.lists = Lists(lists, self.lattice)
-        self.best: Path | None = None
+        self.best: LabelIds | None = None
         self.closed_bound = float(FORBIDDEN)
 
     def run(self) -> SearchResult:
-        """Tell cases apart, the one with the highest bound first, until none can be better than the best labelling."""
+        """Branch, on the case with the highest bound first, until no case can be better than the incumbent."""
         progress = self.progress
         cases = [Case(self.lattice.node.copy(), self.lists.empty.copy())]
         waiting = [] if self.fathom(cases[0]) else [(-cases[0].bound, 0, cases[0])]
@@ -116,13 +112,13 @@ class Decomposition:
         return SearchResult(paths, why, done, progress.tree if done else None)
 
     def prove(self, cases: list[Case], waiting: list[tuple[float, int, Case]]) -> None:
-        """Take the bound of all cases together."""
+        """Update the bound by the bounds of all cases."""
         bound = max(self.closed_bound, -waiting[0][0] if waiting else FORBIDDEN, self.progress.value)
         if bound < self.progress.bound:
             self.progress.prove(bound, tree_of(cases))
 
     def fathom(self, case: Case) -> bool:
-        """Whether the best labelling of a case is known, or that it has none that is better."""
+        """Whether the case needs no branching: its best labelling is known, or its bound is below the incumbent."""
         progress = self.progress
         self.tighten(case)
         case.leaf = self.leaf(case)
@@ -142,7 +138,7 @@ class Decomposition:
         return Leaf(shares=(*case.stages, self.lists.shares(0 * case.own if forbidden else case.own)))
 
     def tighten(self, case: Case) -> None:
-        """Lower the bound of a case while sweeps do, and drop states."""
+        """Lower the bound of a case by sweeps, and prune states."""
         progress = self.progress
         scores, lists = self.pack(case)
         kernels.backward(scores, lists, False)
@@ -161,7 +157,7 @@ class Decomposition:
             kernels.backward(scores, lists, False)
 
     def sweep(self, case: Case, scores: kernels.Scores, lists: kernels.Lists) -> None:
-        """Sweep while that pays."""
+        """Sweep until the bound stalls."""
         progress = self.progress
         for number in range(SWEEPS):
             before, case.bound = case.bound, min(case.bound, int(kernels.bound(scores, lists)))
@@ -176,7 +172,7 @@ class Decomposition:
             kernels.backward(scores, lists, True)
 
     def evaluate_candidates(self, case: Case, scores: kernels.Scores, lists: kernels.Lists) -> None:
-        """Judge the labelling of the lattice, and those with the kinds that the lists, or most of their tokens, have."""
+        """Evaluate the labelling of the lattice, and labellings with the kinds of the lists or of most of their tokens."""
         states = np.empty(len(case.node), np.int64)
         best_path(Chain(*scores[:4]), scores.ahead, states)
         case.path = self.lattice.labels_of(states)
@@ -194,7 +190,7 @@ class Decomposition:
                 self.progress.evaluate(path)
 
     def attains_bound(self, case: Case) -> bool:
-        """Whether the lattice's labelling is worth the bound."""
+        """Whether the lattice's labelling attains the bound."""
         return case.path is not None and self.progress.evaluate(case.path).value == case.bound
 
     def forbid(self, case: Case) -> None:
@@ -212,9 +208,9 @@ class Decomposition:
         return scores, self.lists.pack(case.own)
 
     def split(self, case: Case) -> Row | None:
-        """A token whose kind differs between the lattice and a list, and the labels of its kind in the list.
+        """A token with different kinds in the lattice and in a list, and the labels of its kind in the list.
 
-        The one where both lose most by the kind of the other.
+        Of several, the token at which both lose most by the kind of the other.
         """
         assert case.path is not None
         scores, lists = self.pack(case)
@@ -225,17 +221,17 @@ class Decomposition:
         places = np.flatnonzero(here != there)
         if not len(places):
             return None
-        listed = lists.past[places] + lists.future[places]
+        chain = lists.past[places] + lists.future[places]
         through = (scores.reach + scores.ahead)[self.lists.token[places]]
         of_kind = self.lists.kind == here[places, None]
         loss = through.max(axis=1) - np.where(of_kind, through, FORBIDDEN).max(axis=1)
-        loss += listed.max(axis=1) - listed[np.arange(len(places)), there[places]]
+        loss += chain.max(axis=1) - chain[np.arange(len(places)), there[places]]
         place = int(places[loss.argmax()])
         labels = np.flatnonzero(self.lists.lists[0].component.kind == here[place])
         return (int(self.lists.token[place]),), tuple(labels.tolist())
 
     def branch(self, case: Case, row: Row) -> tuple[Case, ...]:
-        """Into the case without the labels at the token, and that without the others."""
+        """Branch into the case without the labels at the token, and the case without the others."""
         (token,), labels = row
         there = np.isin(np.arange(len(self.lists.kind)) % self.lattice.shape[1], labels)
         children = []
@@ -249,7 +245,7 @@ class Decomposition:
 
 
 def agree(progress: Progress) -> SearchResult | None:
-    """The best labelling by decomposition, as far as that gets; None where no tokens have to agree."""
+    """The result of the decomposition; None where there are no lists."""
     lists = lists_of(progress)
     if not lists:
         return None

@@ -1,12 +1,12 @@
 """The certifying engine, `method="auto"`.
 
-Fold local rules into the scores, and Viterbi: a labelling that breaks nothing else is the optimum. Otherwise only the
-rules that labellings break are taken up, in rounds, until the best labelling of what is known breaks nothing new
-(lazy constraints: Riedel and Clarke 2006; Tromble and Eisner 2006). A round bounds by Viterbi over the lattice
-multiplied with small machines, with Lagrangian multipliers on the sums of others, and ends with a decision diagram of all
-labellings that these bounds do not rule out, or with label setting where several labellings are wanted. Where a diagram
-gets too large, a linear relaxation of the sums says whether hard ones contradict each other, and by which rows it is
-fractional; cases are told apart (branch and bound); what that leaves open, and what has no machine, goes to a solver.
+Local rules are folded into the scores. A Viterbi labelling that breaks no other rule is the optimum. Otherwise the broken
+rules become active, in rounds, until the best labelling under the active rules breaks no other (lazy constraints: Riedel
+and Clarke 2006; Tromble and Eisner 2006). A round has bounds by Viterbi over the product of the lattice with small machines,
+and Lagrangian multipliers on the sums of others. It ends with a decision diagram of all labellings within these bounds, or
+with label setting where several labellings are wanted. Where a diagram gets too large, a linear relaxation of the sums
+detects contradictions of hard sums and gives fractional rows for branch and bound. Problems that stay open, and rules
+without a machine, go to a solver.
 """
 
 import math
@@ -16,7 +16,8 @@ from dataclasses import replace
 from formulations.automata.sums import Sum
 from formulations.grid import FORBIDDEN, is_forbidden, nats
 from formulations.problem.problem import Problem
-from formulations.programs.formulation import TooLarge, best_score
+from formulations.programs.formulation import TooLarge
+from formulations.programs.loss_bounds import best_score
 from ilpinfer.core.certificate import FOLDED_BOUND, Rest, proof
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact import branch, refinement
@@ -32,10 +33,10 @@ from ilpinfer.exact.sum_relaxation import SumRelaxation
 from ilpinfer.exact.viterbi import VITERBI
 
 MORE_TIES = 50
-"""How many equal labellings beyond the last one wanted are looked at, so that label ids decide which is kept."""
+"""Labellings beyond the wanted number that are compared where scores are equal, so that label ids decide."""
 
 COUNTED_CASES = 64
-"""Of a problem with sums, before a solver has its turn."""
+"""Cases of a problem with sums before it goes to a solver."""
 
 
 def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
@@ -56,10 +57,10 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 
 def _best(problem: Problem, progress: Progress) -> SearchResult:
-    """The best labelling, where rounds and cases come to an end.
+    """The best labelling by decomposition, rounds, and branch and bound.
 
-    While no labelling is known, cases have nothing to measure bounds by: a solver has its turn before they do. What
-    decomposition leaves open of tokens that agree goes to it soon.
+    Branch and bound needs an incumbent to prune by: without one, the problem goes to a solver. So do, after few steps, problems
+    that the decomposition leaves open.
     """
     agreement = agree(progress)
     if agreement is not None:
@@ -80,7 +81,7 @@ def _best(problem: Problem, progress: Progress) -> SearchResult:
 
 
 def _best_with_sums(problem: Problem, progress: Progress) -> SearchResult:
-    """The same for sums, which may contradict each other, or nearly: few steps and cases, before others have their turn."""
+    """As `_best`, for problems with sums, which may contradict each other: few steps and cases before the other methods."""
     end = rounds(progress, most=min(refinement.FEW, limits.MOST_STEPS))
     if end.complete or end.machineless or progress.deadline.passed:
         return end
@@ -103,7 +104,7 @@ def _best_with_sums(problem: Problem, progress: Progress) -> SearchResult:
 
 
 def _refute(sum_relaxation: SumRelaxation, progress: Progress, most: int) -> SearchResult | None:
-    """The end, where no labelling is known and the hard sums are found to contradict each other in so many cases."""
+    """A result where no labelling is known and at most `most` cases prove that the hard sums contradict each other."""
     if not is_forbidden(progress.value) or progress.deadline.passed:
         return None
     outcome = contradiction(sum_relaxation.problem, sum_relaxation.among, progress.deadline, most)
@@ -116,7 +117,7 @@ def _refute(sum_relaxation: SumRelaxation, progress: Progress, most: int) -> Sea
 
 
 def _answers(progress: Progress, end: SearchResult, task: Task) -> Iterator[Result]:
-    """What the rounds have found, or what a solver makes of what they have left."""
+    """Results of the search, or of a solver where the search is incomplete."""
     if end.complete:
         labellings = [tuple(path.tolist()) for path in end.paths]
         for place, path in enumerate(end.paths):
@@ -135,7 +136,7 @@ def _answers(progress: Progress, end: SearchResult, task: Task) -> Iterator[Resu
 
 
 def _rest(progress: Progress, end: SearchResult, task: Task) -> Rest | None:
-    """The proof that there are no more labellings where fewer were found than asked for."""
+    """The proof that there are no more labellings, where there are fewer than wanted."""
     if len(end.paths) >= task.top or end.tree is None:
         return None
     bound = -math.inf if task.within is None else nats(progress.floor - 1)
@@ -143,7 +144,7 @@ def _rest(progress: Progress, end: SearchResult, task: Task) -> Rest | None:
 
 
 def _by_solver(progress: Progress, end: SearchResult, task: Task) -> Result:
-    """The folded program on a solver; a better labelling from there may let the rounds close after all."""
+    """The result of a solver on the folded program. Its labelling may complete the rounds."""
     why = "auto: " + end.why.rstrip("; ")
     try:
         known = progress.path, progress.value, progress.charged
@@ -170,7 +171,7 @@ def _by_solver(progress: Progress, end: SearchResult, task: Task) -> Result:
 def _best_few(progress: Progress, task: Task, why: str) -> Iterator[Result]:
     """Several labellings by a solver, and further ones while they equal the last, so that label ids decide.
 
-    Past the deadline the best labelling so far is all there is.
+    Past the deadline, only the incumbent.
     """
     folded = progress.folded
     if task.deadline.passed:
@@ -190,7 +191,7 @@ def _best_few(progress: Progress, task: Task, why: str) -> Iterator[Result]:
 
 
 def _by_program(folded: Problem, task: Task) -> Iterator[Result]:
-    """What the solver finds, or nothing where the program would be too large to build."""
+    """Results of the solver; none where the program would be too large to build."""
     try:
         yield from best_of_program(folded, task, FASTEST)
     except TooLarge:

@@ -1,8 +1,7 @@
-"""Branch and bound over the rounds of the engine: cases that leave nothing out, each relaxed by itself.
+"""Branch and bound over the rounds of the engine.
 
-A split is an integer row on the path: how many of some tokens have one of some labels, at most so many or more
-(Stokman 2011, section 4.1, has every rule as such a row). Where a machine waits for a label, whether it is there at
-all decides most.
+A split is an integer row on the path: the number of some tokens with one of some labels is at most k, or more (Stokman 2011,
+section 4.1, has every rule as such a row). Rows of all tokens and the labels of a machine's symbols come first.
 """
 
 from collections import Counter
@@ -11,10 +10,10 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Leaf, Split
-from ilpinfer.core.result import Path
 from ilpinfer.exact.mixtures import Relaxed
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import SearchResult, rounds
@@ -26,12 +25,12 @@ from ilpinfer.exact.sum_relaxation import SumRelaxation
 MOST_CASES, DEEPEST = 4000, 100
 """Beyond which a solver has its turn; `verify` takes trees that are twice as deep."""
 MOST_STEPS = 200_000
-"""Of a diagram in a case."""
+"""Steps of a diagram in a case."""
 
 
 @dataclass
 class Case:
-    """A part of all labellings.
+    """A node of branch and bound.
 
     Parameters
     ----------
@@ -72,7 +71,7 @@ class Case:
 
 @dataclass
 class Branching:
-    """A search over cases.
+    """Branch and bound over cases.
 
     Parameters
     ----------
@@ -86,10 +85,10 @@ class Branching:
     sum_relaxation: SumRelaxation | None = None
     most: int | None = None
     closed_bound: float = FORBIDDEN
-    best: Path | None = None
+    best: LabelIds | None = None
 
     def run(self, end: SearchResult) -> SearchResult:
-        """Tell cases apart, the one with the highest bound first, until none can be better than the best labelling."""
+        """Branch, on the case with the highest bound first, until no case can be better than the incumbent."""
         progress, most = self.progress, MOST_CASES if self.most is None else self.most
         cases = [Case(self.problem, progress)]
         waiting = [(-progress.bound, 0, cases[0])]
@@ -116,7 +115,7 @@ class Branching:
         return SearchResult(paths, f"{end.why}, {len(cases)} cases told apart", closed, tree_of(cases))
 
     def split(self, case: Case) -> tuple[Row, int] | None:
-        """Where to take a case apart: by a row of the sums that is fractional, else by what machines wait for."""
+        """The row to branch on: a fractional row of the sums, else one for the machines."""
         if self.sum_relaxation is not None:
             relaxed = case.relaxed or self.sum_relaxation.bound(case.problem, case.progress)
             result = self.sum_relaxation.row(relaxed)
@@ -126,7 +125,7 @@ class Branching:
         return None if row is None else (row, 0)
 
     def fathom(self, case: Case) -> bool:
-        """Whether the best labelling of a case is known, or that it has none that is better."""
+        """Whether the case needs no branching: its best labelling is known, or its bound is below the incumbent."""
         progress, own = self.progress, case.progress
         own.path, own.value = progress.path, progress.value
         if self.sum_relaxation is not None:
@@ -143,7 +142,7 @@ class Branching:
         return done
 
 
-def first(best: Path | None, path: Path, progress: Progress) -> Path:
+def first(best: LabelIds | None, path: LabelIds, progress: Progress) -> LabelIds:
     """The better labelling, of equal ones the first by label ids."""
     if best is None:
         return path
@@ -151,7 +150,7 @@ def first(best: Path | None, path: Path, progress: Progress) -> Path:
 
 
 def _row(case: Case, whole: Progress) -> Row | None:
-    """The labels that most machines wait for, those first that are in one of two labellings only; or a single token."""
+    """All tokens with the labels of most machines, preferably labels in one of two labellings only; or a single token."""
     T, _ = case.problem.shape
     relaxed, known = case.progress.relaxed, whole.path
     everywhere = tuple(range(T))
@@ -172,7 +171,7 @@ def _row(case: Case, whole: Progress) -> Row | None:
 
 
 def _label_sets(machine: RuleMachine) -> set[tuple[int, ...]]:
-    """The sets of labels that a machine tells from the rest."""
+    """The sets of labels with a symbol of their own in a machine."""
     result = set()
     for table in machine.steps.values[:, 0]:
         symbols, counts = np.unique(table, return_counts=True)

@@ -1,4 +1,4 @@
-"""What calls of the decoding kernels take, and what they find."""
+"""Inputs and outputs of the decoding kernels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,23 +6,23 @@ from itertools import chain
 from typing import Any, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import Trellis
+from formulations.dtypes import Booleans, Integers
 from formulations.grid import Grid, is_forbidden
 from ilpinfer.core.certificate import MachineKey
 from ilpinfer.kernels.decoding import INSIDE, decode_one
-from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, VALUE, Integers
+from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, VALUE
 
 SHARE = 1 / 4
-"""Of a time limit, which label setting may use up, so that passes and products, which have no limit of their own, end in time."""
+"""Share of a time limit for label setting, so that passes and products, which have no limit of their own, end in time."""
 STEPS_PER_SECOND = 2e8
-"""Of label setting and Viterbi, on a slow machine; what might pass a time limit is left to methods that look at the clock."""
+"""Speed of label setting and Viterbi on a slow machine. Sequences that might pass a time limit go to methods with a clock."""
 NO_STEPS = np.zeros(0, np.int64)
 
 
 class Single(NamedTuple):
-    """What `decode_one` found for a sequence of a length."""
+    """The output of `decode_one` for one sequence."""
 
     entry: "Entry"
     length: int
@@ -42,7 +42,7 @@ class Single(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """One sequence, as far as kernels have come; all but whether it is proved is read when it is asked for.
+    """The result of kernels for one sequence. All but `proved` is read at access.
 
     Parameters
     ----------
@@ -62,22 +62,22 @@ class Outcome(NamedTuple):
 
     @property
     def value(self) -> int:
-        """Of the labelling, grid units."""
+        """Value of the labelling, grid units."""
         return self.buffer.results(self.place).item(VALUE)
 
     @property
     def machines(self) -> tuple[MachineKey, ...]:
-        """The machines that were taken up."""
+        """The active machines."""
         return self._machines(self._marks[0] != 0)
 
     @property
     def product(self) -> frozenset[MachineKey]:
-        """Those of them that were multiplied for bounds."""
+        """The active machines that the lattice was multiplied with."""
         return frozenset(self._machines(self._marks[0] == INSIDE))
 
     @property
     def multipliers(self) -> dict[MachineKey, int]:
-        """Of components that are sums, grid units."""
+        """Multipliers of components that are sums, grid units."""
         multipliers, components = self._marks[1], self.buffer.entry.components
         return {components[m]: multipliers.item(m) for m in multipliers.nonzero()[0].tolist()}
 
@@ -85,7 +85,7 @@ class Outcome(NamedTuple):
     def _marks(self) -> Integers:
         return self.buffer.marks(self.place)
 
-    def _machines(self, sums_within: NDArray[np.bool_]) -> tuple[MachineKey, ...]:
+    def _machines(self, sums_within: Booleans) -> tuple[MachineKey, ...]:
         keys = self.buffer.entry.keys
         return tuple([keys[m] for m in sums_within.nonzero()[0].tolist()])
 
@@ -97,7 +97,7 @@ class Outcome(NamedTuple):
 
 @dataclass
 class Several(Sequence[Outcome]):
-    """What `decode_batch` found for N sequences, and whether it has proved all of it; methods as `Single`, for each of them."""
+    """The output of `decode_batch` for N sequences; `proved` says whether all of it is proved. Methods as of `Single`."""
 
     proved: bool
     entry: "Entry"
@@ -124,10 +124,10 @@ class Several(Sequence[Outcome]):
         return self.paths[self.begins[place] : self.begins[place + 1]]
 
     def results(self, place: int) -> Integers:
-        return self.all_results[place]
+        return np.asarray(self.all_results[place])
 
     def marks(self, place: int) -> Integers:
-        return self.all_marks[place]
+        return np.asarray(self.all_marks[place])
 
 
 class Entry(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from formulations.automata.machine import TooManyStates, longest
+from formulations.dtypes import Integers
 from formulations.grid import SPARE, Grid, add
 from formulations.problem.compiled_rules import CompiledRules, compile_rules
 from formulations.problem.folding import EDGES, MACHINES, Folding
@@ -19,7 +20,7 @@ from ilpinfer.exact.calls import NO_STEPS, STEPS_PER_SECOND, Entry, Input, Outco
 from ilpinfer.kernels.decoding import DIRECT, decode_batch
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows, pad
-from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, Integers, Scores
+from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, Scores
 from ilpinfer.kernels.warming import Stage, example_trellis
 from ilpinfer.kernels.work import Steps, Work, finished
 
@@ -32,7 +33,7 @@ MOST_POOLS = 8
 
 
 class Tables:
-    """Compiled rules in the form that kernels read; they grow with the tokens met, and threads may share them.
+    """Compiled rules as tables for kernels. Tables grow with new tokens, and threads may share them.
 
     Parameters
     ----------
@@ -218,13 +219,13 @@ class Tables:
     def _pack(self, length: int) -> tuple[Any, list[MachineKey], list[MachineKey]]:
         """Machines for the classes met so far; those for other lengths, where they are the same."""
         classes = len(self.vocabulary.truths[MACHINES])
-        followed = self.folding.machines(length)
-        key = (classes, *(machine.automaton.states for machine in followed))
+        templates = self.folding.machines(length)
+        key = (classes, *(machine.automaton.states for machine in templates))
         if key not in self._machines:
             packed = (
-                pack_machines(followed, self.folding, self.vocabulary),
-                [machine.key for machine in followed],
-                [machine.component for machine in followed],
+                pack_machines(templates, self.folding, self.vocabulary),
+                [machine.key for machine in templates],
+                [machine.component for machine in templates],
             )
             self._machines = {k: v for k, v in self._machines.items() if k[0] == classes} | {key: packed}
         return self._machines[key]

@@ -1,4 +1,4 @@
-"""Whether hard sums contradict each other: the linear relaxation of their sides, and cases where that is fractional.
+"""Contradictions of hard sums, by the linear relaxation of their sides and branch and bound.
 
 The search ends at the first labelling that keeps all sides, or with a tree whose leaves are multipliers.
 """
@@ -6,11 +6,11 @@ The search ends at the first labelling that keeps all sides, or with a tree whos
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from formulations.dtypes import LabelIds
 from formulations.grid import is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Leaf, MachineKey, Split
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Path
 from ilpinfer.exact.bare import without_scores
 from ilpinfer.exact.mixtures import (
     RELAXATION,
@@ -30,7 +30,7 @@ FEW_CASES, MOST_CASES, DEEPEST = 20, 400, 60
 """Beyond which another search has its turn, at first and at last."""
 
 MOST_SUMS = 100
-"""Of a linear program."""
+"""Sums of a linear program, at most."""
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What has come of the search.
+    """The result of the search.
 
     Parameters
     ----------
@@ -64,11 +64,11 @@ class Outcome:
     """
 
     tree: Leaf | Split | None = None
-    path: Path | None = None
+    path: LabelIds | None = None
 
 
 def sums_within(problem: Problem, active: Sequence[RuleMachine] = ()) -> frozenset[MachineKey]:
-    """The sums that linear programs look at: all, or where they are too many, those that are active."""
+    """The sums of linear programs: all, or where they are too many, the active ones."""
     places = [place for place, _ in sums_of(problem)]
     if len(places) > MOST_SUMS:
         places = [machine.component for machine in active if machine.component in set(places)][:MOST_SUMS]
@@ -78,9 +78,9 @@ def sums_within(problem: Problem, active: Sequence[RuleMachine] = ()) -> frozens
 def contradiction(
     problem: Problem, among: frozenset[MachineKey], deadline: Deadline, most: int = FEW_CASES
 ) -> Outcome:
-    """A labelling that keeps the hard sums among these, or a proof that there is none; neither after `most` cases."""
+    """A labelling that keeps these hard sums, or a proof that there is none; neither after `most` cases."""
     deadline.excuse(RELAXATION.warm())
-    hard = tuple(rule if rule.penalty is None else replace(rule, components=()) for rule in problem.rules)
+    hard = tuple(rule if rule.hard else replace(rule, components=()) for rule in problem.rules)
     root = Node(replace(without_scores(problem), rules=hard))
     return _Search(root, among, deadline, most).run()
 
@@ -115,11 +115,11 @@ class _Search:
         return Outcome(tree_of(nodes))
 
     def sums(self, problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
-        """The hard sums that are looked at, and those of splits."""
+        """The hard sums of the linear programs, and those of splits."""
         first = len(self.root.problem.rules)
         return [(at, term) for at, term in sums_of(problem) if at in self.among or at[0] >= first]
 
-    def keeps(self, path: Path, terms: Sequence[SumTerm]) -> bool:
+    def keeps(self, path: LabelIds, terms: Sequence[SumTerm]) -> bool:
         """Whether a labelling is possible and keeps the sums."""
         if is_forbidden(self.root.problem.lattice.score(path)):
             return False
@@ -129,7 +129,7 @@ class _Search:
         return Node(replace(node.problem, rules=(*node.problem.rules, rule)), node.depth + 1)
 
     def relaxed(self, node: Node) -> Relaxed:
-        """The linear relaxation of a case; where that is impossible, it gets its leaf."""
+        """The linear relaxation of a case. An impossible case gets its leaf."""
         sums = self.sums(node.problem)
         terms = [term for _, term in sums]
         answer = relax(node.problem.fold().lattice, terms, 1.0, self.pool, self.deadline, enough=0)

@@ -1,25 +1,26 @@
-"""Decision diagrams: the labellings that can still be worth a floor, in layers that tell more and more of them apart.
+"""Decision diagrams of the labellings that can still reach a floor.
 
-A node stands for the prefixes that agree in the last state and in the states of the machines that have followed so far.
-Letting further machines follow makes nodes of them that differ in those too, and the best through each step, which is
-exact for the machines so far, says which steps are left out (incremental refinement of decision diagrams: Hadzic et
-al., CP 2008; Bergman et al. 2016, Decision Diagrams for Optimization, chapters 3 to 5).
+A node stands for the prefixes with the same last state and the same states of the machines so far. Multiplication with
+further machines splits nodes. The best value through each step, which is exact for the machines so far, prunes steps
+(incremental refinement of decision diagrams: Hadzic et al., CP 2008; Bergman et al. 2016, Decision Diagrams for
+Optimization, chapters 3 to 5).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import constraints as C
+from formulations.dtypes import Integers, LabelIds, Small
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.guide import Domains, Guide, Integers, Path, all_domains, dual_constant, joint_symbols
+from ilpinfer.exact.guide import Guide, all_domains, dual_constant, joint_symbols
 from ilpinfer.exact.rule_machines import RuleMachine, pack_rule_machines, rule_machines
 from ilpinfer.kernels import diagram as kernels
 from ilpinfer.kernels import multiplication
 from ilpinfer.kernels.diagram import Graph
+from ilpinfer.kernels.guide import Domains
 from ilpinfer.kernels.machines import joint_of
 from ilpinfer.kernels.packed import chain_of
 from ilpinfer.kernels.warming import Stage, example_problem
@@ -28,14 +29,14 @@ _WORK_PER_CALL = 200_000
 _LARGEST_MEMO = 1_000_000
 """Entries of what is kept about joint states and symbols, beyond which it does not grow any more."""
 MOST_NODES, MOST_STEPS = 2_000_000, 6_000_000
-"""Of a diagram, with 36 and 16 bytes each."""
+"""Largest numbers of nodes and steps of a diagram, with 36 and 16 bytes each."""
 _SAMPLE = 20_000
 """Steps by whose bests the floor is chosen that leaves few enough."""
 NONE = np.zeros(0, np.int64)
 
 
 class Room:
-    """Memory in which diagrams are made, one after the other; the system hands out what is used of it."""
+    """Memory for diagrams, one after the other. The system allocates only the pages that are used."""
 
     def __init__(self) -> None:
         self.state, self.origin = np.empty(MOST_NODES, np.int32), np.empty((MOST_NODES, 1), np.int64)
@@ -44,15 +45,15 @@ class Room:
         self.slots = np.empty(256, np.int32)
 
     def graph(self, layers: Integers) -> Graph:
-        """Nodes and steps to be made, all but their ends."""
+        """Room for the nodes and steps of a graph."""
         return Graph(self.state, self.value, layers, self.first, self.target, self.score, NONE, NONE)
 
     def growth(self, layers: Integers) -> multiplication.Growth:
-        """The same, to be made from another graph."""
+        """Room for a graph that is built from another one."""
         return multiplication.Growth(self.graph(layers), self.origin, self.bound, self.slots)
 
     def widen(self) -> None:
-        """Twice the room in the hash table."""
+        """Double the hash table."""
         self.slots = np.empty(2 * len(self.slots), np.int32)
 
 
@@ -82,26 +83,26 @@ class Diagram:
 
     @property
     def bound(self) -> int:
-        """On every labelling, grid units; `FORBIDDEN` for none."""
+        """Bound on every labelling, grid units; `FORBIDDEN` for none."""
         return max(self.left_out, self.best)
 
     @property
     def best(self) -> int:
-        """On the labellings that are left."""
+        """Value of the best labelling that is left, grid units."""
         return FORBIDDEN if self.empty else int(self.graph.ahead[0]) + self.constant
 
     @property
-    def path(self) -> Path:
+    def path(self) -> LabelIds:
         """Label ids (T,) of the best labelling, the first ones by label ids."""
         return self.guide.lattice.labels_of(self.states)
 
     def copy(self) -> "Diagram":
-        """One that can be used up."""
+        """A copy that `thin` may change."""
         graph = self.graph
         return replace(self, graph=graph._replace(target=graph.target.copy(), score=graph.score.copy()))
 
     def complete(self, deadline: Deadline) -> "Diagram | None":
-        """With what is ahead of nodes worked out, and the best labelling; None past the deadline."""
+        """The diagram with completions of nodes and the best labelling; None past the deadline."""
         T = len(self.graph.layers) - 2
         states = np.empty(T, np.int64)
         stretch = max(1, 5 * _WORK_PER_CALL * T // (len(self.graph.target) + 1))
@@ -112,9 +113,9 @@ class Diagram:
         return replace(self, states=states)
 
     def thin(self, floor: int, most: int) -> "Diagram":
-        """Without what cannot reach the floor, nor, where more than about `most` steps would be left, the worst.
+        """The diagram without steps that cannot reach the floor, and without the worst ones beyond about `most` steps.
 
-        What was there before is used up.
+        It takes over the arrays of this diagram.
         """
         old = self.graph
         if len(old.target) > most:
@@ -144,7 +145,7 @@ class Diagram:
         floor: int,
         most: int,
     ) -> "Diagram | None":
-        """The diagram that the machines of `machines` follow too; None past the deadline, or where it gets too large.
+        """The product of the diagram with machines; None past the deadline, or where it gets too large.
 
         Parameters
         ----------
@@ -196,7 +197,7 @@ class Diagram:
 
 
 def _trim(graph: Graph, end: Integers) -> Graph:
-    """As many nodes as there are."""
+    """The graph without unused room."""
     n = graph.layers[-1]
     return graph._replace(
         state=graph.state[:n],
@@ -217,7 +218,7 @@ def unfold(
     floor: int,
     most: int,
 ) -> Diagram | None:
-    """The diagram of a lattice, no machine followed yet, and sums charged as in a guide; None where it is too large.
+    """The diagram of a lattice without machines, with the multipliers of a guide; None where it is too large.
 
     Parameters
     ----------
@@ -249,9 +250,9 @@ def unfold(
 
 
 def _charges(
-    machines: Sequence[RuleMachine], multipliers: Mapping[tuple[int, int], int], read: NDArray[np.int32]
+    machines: Sequence[RuleMachine], multipliers: Mapping[tuple[int, int], int], read: Small
 ) -> Integers:
-    """What joint symbols give back of the charges (J,)."""
+    """(J,) charges that joint symbols return."""
     worth = np.zeros(max(1, read.shape[1]), np.int64)
     for machine, symbols in zip(machines, read, strict=True):
         if multipliers.get(machine.key) and machine.total is not None:

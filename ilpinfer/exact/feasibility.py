@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+from formulations.dtypes import LabelIds
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.bare import with_random_scores
 from ilpinfer.exact.contradiction import contradiction, sums_within
@@ -16,7 +17,7 @@ def best(problem: Problem, deadline: Deadline) -> Result:
     return next(auto(problem, Task(deadline), "auto"))
 
 
-def witness(bare: Problem, rules: tuple[GroundRule, ...], deadline: Deadline) -> tuple[Path | None, bool]:
+def witness(bare: Problem, rules: tuple[GroundRule, ...], deadline: Deadline) -> tuple[LabelIds | None, bool]:
     """A labelling that keeps the rules, or None and whether it is proved that there is none."""
     problem = replace(bare, rules=rules)
     if len(sums_of(problem)) > 1:

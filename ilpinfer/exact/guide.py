@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.automata.lattice import Lattice
 from formulations.automata.sums import Sum
-from formulations.grid import FORBIDDEN, is_forbidden
+from formulations.dtypes import Integers, LabelIds, Small
+from formulations.grid import FORBIDDEN, HARD, is_forbidden
 from ilpinfer.core.certificate import MachineKey
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.rule_machines import RuleMachine
@@ -18,9 +18,6 @@ from ilpinfer.kernels import guide as kernels
 from ilpinfer.kernels.guide import Domains
 from ilpinfer.kernels.machines import Symbols
 from ilpinfer.kernels.packed import chain_of
-
-Integers = NDArray[np.int64]
-Path = NDArray[np.int64]
 
 _WORK_PER_CALL = 1_000_000
 _MOST_SYMBOLS = 256
@@ -39,7 +36,7 @@ class Relaxed:
     """
 
     bound: int
-    path: Path
+    path: LabelIds
     completion: Integers
 
 
@@ -63,7 +60,7 @@ def prune(lattice: Lattice, domains: Domains, completion: Integers, floor: int) 
 
 
 def joint_symbols(lattice: Lattice, machines: Sequence[RuleMachine]) -> Symbols:
-    """A symbol of each step for all machines together, most of which occur."""
+    """Joint symbols of each step for all machines together; most of them occur."""
     T, B = lattice.shape
     to = np.concatenate([[0], lattice.base])[:, None] + np.arange(B)
     place = np.zeros(T, np.int64)
@@ -92,7 +89,7 @@ def joint_symbols(lattice: Lattice, machines: Sequence[RuleMachine]) -> Symbols:
 
 
 class Futures:
-    """The most that the futures of machines can give back at the multipliers of their sums, less what they will cost.
+    """The best futures of machines at the multipliers of their sums, less their costs.
 
     Parameters
     ----------
@@ -116,7 +113,7 @@ class Futures:
             self.begin[machine.key], self.most[machine.key] = begin, max(0, int(result.max()))
 
     def of(self, machines: Sequence[RuleMachine]) -> kernels.Futures:
-        """Those of some machines."""
+        """The futures of some machines, for kernels."""
         begin = np.array([self.begin.get(machine.key, -1) for machine in machines], np.int64)
         return kernels.Futures(
             self.table, begin, np.array([machine.states for machine in machines], np.int64)
@@ -124,7 +121,7 @@ class Futures:
 
 
 class Guide:
-    """A relaxation that keeps some machines exactly, charges a price for each unit of some sums, and drops the rest.
+    """A relaxation: exact for some machines, with multipliers on some sums, and without the other rules.
 
     Parameters
     ----------
@@ -154,7 +151,7 @@ class Guide:
         self.usual = self._usual()
         self._machines()
 
-    def _usual(self) -> NDArray[np.int32]:
+    def _usual(self) -> Small:
         """(C, S) a symbol of the steps that lead to a state: the one from START, where that leads to it."""
         _, B = self.lattice.shape
         usual = np.zeros((len(self.symbols.symbol), self.lattice.states), np.int32)
@@ -163,7 +160,7 @@ class Guide:
         return usual
 
     def _machines(self) -> None:
-        """What each joint symbol does to the joint state, and costs."""
+        """Set next joint states and costs of all joint symbols."""
         shape = (max(1, self.symbols.read.shape[1]), self.states)
         self.following, self.cost, self.final = (
             np.zeros(shape, np.int32),
@@ -177,7 +174,7 @@ class Guide:
             self.following += (radix * machine.next_state[at]).astype(np.int32)
             self.cost += machine.cost[at]
             self.final += machine.final_cost[state]
-        self.cost, self.final = np.minimum(self.cost, -FORBIDDEN), np.minimum(self.final, -FORBIDDEN)
+        self.cost, self.final = np.minimum(self.cost, HARD), np.minimum(self.final, HARD)
 
     @cached_property
     def weights(self) -> Integers:
@@ -189,12 +186,12 @@ class Guide:
         ]
         return np.array(rows, np.int64).reshape(len(self.charged), -1)
 
-    def units(self, path: Path) -> Integers:
+    def units(self, path: LabelIds) -> Integers:
         """(R,) weight that label ids (T,) take of the sum of each charged machine."""
         return np.array([p.total.steps.along(path).sum() for p in self.charged if p.total], np.int64)
 
     def futures(self, multipliers: Mapping[MachineKey, int]) -> Futures:
-        """What the futures of machines are worth at the multipliers of their sums, grid units a unit of weight, by key."""
+        """Futures of the charged machines at multipliers by key, grid units a unit of weight."""
         if self._futures is None or self._futures.multipliers != multipliers:
             self._futures = Futures(self.charged, dict(multipliers), len(self.lattice.node))
         return self._futures
@@ -239,8 +236,8 @@ def dual_constant(machine: RuleMachine, multiplier: int) -> int:
     return worth(machine.total, machine.penalty, multiplier)
 
 
-def worth(total: Sum, penalty: int | None, multiplier: int) -> int:
-    """max over N of price·N - penalty·(violations of N): the multiplier's term of the Lagrangian, grid units.
+def worth(total: Sum, penalty: int, multiplier: int) -> int:
+    """max over N of multiplier·N - penalty·(violations of N): the multiplier's term of the dual function, grid units.
 
     It is concave in N, so that the sides and the ends of its reach suffice. A hard rule has the sides only;
     `FORBIDDEN` where no sum lies within.
@@ -248,29 +245,29 @@ def worth(total: Sum, penalty: int | None, multiplier: int) -> int:
     return max((multiplier * n - cost for n, cost in corners(total, penalty)), default=FORBIDDEN)
 
 
-def corners(total: Sum, penalty: int | None) -> list[tuple[int, int]]:
-    """The sums at which what violations cost bends, or ends, each with that cost; of a hard rule those without any."""
+def corners(total: Sum, penalty: int) -> list[tuple[int, int]]:
+    """The sums at the corners of the cost of violations, each with that cost; of a hard rule, those without violations."""
     least, most = total.reach
     sides = [side for side in (total.low, total.high) if side is not None and least <= side <= most]
     sums = sorted({least, most, *sides})
-    if penalty is None:
+    if penalty == HARD:
         return [(n, 0) for n in sums if not total.away(n)]
     return [(n, penalty * total.away(n)) for n in sums]
 
 
-def slope(machine: RuleMachine, multiplier: int, taken: int) -> int:
-    """A subgradient of the bound, with its sign turned: units taken beyond what is given back, 0 at an end of the box."""
+def slope(machine: RuleMachine, multiplier: int, units: int) -> int:
+    """A subgradient of the bound with its sign changed; 0 at an end of the multiplier's box."""
     total = machine.total
     assert total is not None
     low, high = machine.multipliers
     least, most = total.reach
     side = least if total.low is None else total.low, most if total.high is None else total.high
-    away = taken - (side[multiplier > 0] if multiplier else min(max(taken, side[0]), side[1]))
+    away = units - (side[multiplier > 0] if multiplier else min(max(units, side[0]), side[1]))
     return 0 if (multiplier >= high and away > 0) or (multiplier <= low and away < 0) else away
 
 
 def potentials(machine: RuleMachine, multiplier: int, result: Integers) -> None:
-    """Fill found (T, Q) with the most that a machine's future can give back at this price, less what it will cost."""
+    """Fill result (T, Q) with the best future of a machine at this multiplier, less its costs."""
     assert machine.total is not None
     worth = multiplier * machine.total.weights[None, :] - machine.cost
     kinds = [np.unique(values) for values in machine.steps.values]

@@ -1,4 +1,4 @@
-"""Why there is no labelling, in the user's words: what cannot hold together, and the cheapest way out."""
+"""Explanation of infeasibility: a minimal conflict of hard rules, and a cheapest relaxation."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from formulations.automata.machine import Machine
+from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT, is_forbidden
 from formulations.problem.priority import mask_tokens
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.infeasibility import Clash, Infeasibility, tokens_text
-from ilpinfer.core.result import Path
 from ilpinfer.exact import feasibility
 from ilpinfer.exact.bare import without_scores
 
@@ -52,14 +52,14 @@ class _Search:
     def __init__(self, problem: Problem, deadline: Deadline) -> None:
         self.problem, self.deadline = problem, deadline
         self.bare = without_scores(problem)
-        self.hard = tuple(rule for rule in problem.rules if rule.penalty is None)
+        self.hard = tuple(rule for rule in problem.rules if rule.hard)
 
     def impossible(self, rules: Sequence[GroundRule]) -> bool:
         """Whether it is proved that no labelling keeps the rules."""
         return not self.deadline.passed and feasibility.witness(self.bare, tuple(rules), self.deadline)[1]
 
     def conflict(self) -> list[Clash]:
-        """First which rules, then which components and tokens of them."""
+        """A minimal conflict: first of rules, then of their components and tokens."""
         numbers = list(range(len(self.hard)))
         if not self.impossible(self.hard):
             return []
@@ -104,7 +104,7 @@ class _Search:
             for rule, components in kept.items()
         ]
 
-    def relaxation(self) -> tuple[dict[str, int], Path | None]:
+    def relaxation(self) -> tuple[dict[str, int], LabelIds | None]:
         """The fewest violations of hard rules in all, and the best labelling among those."""
         problem, hard = self.problem, {rule.name for rule in self.hard}
         soft = [r.with_penalty(1) for r in self.hard]
@@ -119,7 +119,7 @@ class _Search:
         counts = {rule.name: rule.violations(result) for rule in self.hard}
         return {name: count for name, count in counts.items() if count}, result
 
-    def _best(self, problem: Problem) -> Path | None:
+    def _best(self, problem: Problem) -> LabelIds | None:
         if self.deadline.passed:
             return None
         answer = feasibility.best(problem, self.deadline)
@@ -127,11 +127,11 @@ class _Search:
         return answer.path if proved else None
 
     def _spread(self) -> int:
-        """More than the scores and soft penalties of two labellings can differ by."""
+        """A bound on the difference of the scores and soft penalties of two labellings."""
         lattice, total = self.problem.lattice, 0
         for array, times in ((lattice.node, lattice.node.shape[0]), (lattice.pool, len(lattice.step))):
             total += times * int(np.where(is_forbidden(array), 0, np.abs(array)).max(initial=0))
-        return 2 * total + sum((r.penalty or 0) * r.most for r in self.problem.rules)
+        return 2 * total + sum(r.finite_penalty * r.most for r in self.problem.rules)
 
 
 def _minimal(items: list[Any], impossible: Callable[[list[Any]], bool]) -> list[Any]:

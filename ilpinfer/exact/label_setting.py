@@ -1,16 +1,16 @@
-"""Label setting: every prefix that could still reach a floor, with the states of the machines that it has met.
+"""Label setting: all prefixes that could still reach a floor, with the states of machines.
 
-Prefixes that agree in label and machine states have the same future, and the worse one is dropped (dominance); the
-completions of a guide bound what can follow (resource-constrained shortest paths by label setting).
+Prefixes with the same label and machine states have the same future, so that the best of them dominates the others. The
+completions of a guide bound the rest of a labelling (resource-constrained shortest paths by label setting).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import constraints as C
+from formulations.dtypes import Integers, LabelIds, Small
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.guide import Guide, Relaxed, all_domains, joint_symbols, prune
@@ -20,9 +20,6 @@ from ilpinfer.kernels.machines import joint_of
 from ilpinfer.kernels.packed import chain_of
 from ilpinfer.kernels.warming import Stage, example_problem
 
-Integers = NDArray[np.int64]
-Path = NDArray[np.int64]
-
 _WORK_PER_CALL = 200_000
 _LARGEST_MEMO = 4_000_000
 """Entries of what is kept about joint states and symbols, beyond which label setting gives up."""
@@ -30,7 +27,7 @@ _LARGEST_MEMO = 4_000_000
 
 @dataclass(frozen=True)
 class LabelSetting:
-    """What label setting has found.
+    """The result of label setting.
 
     Parameters
     ----------
@@ -41,7 +38,7 @@ class LabelSetting:
     costs : what their violations cost, where account of it was taken; 0 where not
     """
 
-    paths: list[Path]
+    paths: list[LabelIds]
     values: list[int]
     left_out: int
     complete: bool = True
@@ -68,7 +65,7 @@ def label_setting(
     copies: int = 1,
     budget: int = -1,
 ) -> LabelSetting:
-    """The best labellings under the machines of `machines`.
+    """The best labellings under some machines.
 
     Parameters
     ----------
@@ -124,7 +121,7 @@ def label_setting(
 def _bounds(
     guide: Guide, multipliers: Integers, relaxed: Relaxed, machines: Sequence[RuleMachine]
 ) -> kernels.Bounds:
-    """The most that can follow a state, and what the kernel adds up to bound a prefix."""
+    """Bounds on completions of prefixes, for the kernel."""
     inside = len(guide.product)
     ahead = guide.futures(dict(zip((p.key for p in guide.charged), multipliers.tolist(), strict=True)))
     radix = np.zeros(len(machines), np.int64)
@@ -142,11 +139,11 @@ def _extensions(n: int) -> kernels.Extensions:
     return kernels.Extensions(*_prefixes(n), _empty(n), _empty(n), _empty(1 << (2 * n - 1).bit_length()))
 
 
-def _empty(n: int) -> NDArray[np.int32]:
+def _empty(n: int) -> Small:
     return np.empty(n, np.int32)
 
 
-def _backtrack(back: kernels.Back, h: int) -> Path:
+def _backtrack(back: kernels.Back, h: int) -> LabelIds:
     path = np.empty(len(back.begins) - 1, np.int64)
     for t in range(len(path) - 1, -1, -1):
         at = back.begins[t] + h
@@ -154,7 +151,7 @@ def _backtrack(back: kernels.Back, h: int) -> Path:
     return path
 
 
-def _double(array: NDArray[np.int32]) -> NDArray[np.int32]:
+def _double(array: Small) -> Small:
     return np.concatenate([array, np.empty_like(array)])
 
 

@@ -1,17 +1,17 @@
 """The least violation cost among labellings near the best score: the second phase, by label setting with an account.
 
-Both aims are weighed against each other, score - θ·cost, where the engine finds the best labelling of each weight; the
-weight at which the floor is just kept bounds the cost (Handler and Zang 1980, for constrained shortest paths). What
-lies between the labellings that weights can find is closed by label setting that keeps account of what is spent.
+The engine finds the best labelling by score - θ·cost at several weights θ. The weight at which the floor is just reached
+bounds the cost (Handler and Zang 1980, for constrained shortest paths). Label setting with an account of the cost closes the
+duality gap.
 """
 
 from dataclasses import dataclass, replace
 
+from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Leaf, MachineKey
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Path
 from ilpinfer.exact.label_setting import label_setting
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round, place, rounds
@@ -25,14 +25,14 @@ MOST_WEIGHTS = 20
 class Point:
     """A labelling with its score, model and features, and its cost in units of the penalties' divisor."""
 
-    path: Path
+    path: LabelIds
     score: int
     cost: int
 
 
 @dataclass
 class LeastCost:
-    """The search for one problem whose hard rules alone have been folded.
+    """The search for a problem in which only hard rules are folded.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class LeastCost:
     problem: Problem
     deadline: Deadline
     floor: int | None
-    best: Path
+    best: LabelIds
 
     def __post_init__(self) -> None:
         self.unit = cost_unit(self.problem.rules)
@@ -55,7 +55,7 @@ class LeastCost:
         self.components: set[MachineKey] = set()
         self.stages: set[MachineKey] = set()
 
-    def point(self, path: Path) -> Point:
+    def point(self, path: LabelIds) -> Point:
         """Its score and cost."""
         value = self.problem.value(path)
         return Point(path, value.model + value.features, value.penalty // self.unit)
@@ -65,10 +65,10 @@ class LeastCost:
         return self.floor is None or score >= self.floor
 
     def weighted_problem(self, weight: int) -> Problem:
-        """The problem in which a unit of cost takes `weight` grid units off the score; what cannot be broken costs 1."""
+        """The problem with penalties of `weight` grid units for each unit of cost; 1 for rules that cannot be broken."""
 
         def is_weighted(rule: GroundRule) -> GroundRule:
-            if rule.penalty is None:
+            if rule.hard:
                 return rule
             return replace(rule, penalty=rule.penalty // self.unit * weight if rule.most else 1)
 
@@ -76,9 +76,9 @@ class LeastCost:
         return replace(self.problem, rules=rules)
 
     def proof(self) -> tuple[Leaf, int]:
-        """The machines that show that nothing is better, and the weight at which they do so soonest.
+        """The leaf of the proof, and its weight.
 
-        It keeps account of the cost, so that the machines of all rules taken up in any pass will do.
+        The check has an account of the cost, so that the machines of all rules that were active suffice.
         """
         progress = Progress(self.problem, list(range(len(self.problem.rules))), self.deadline, fixed=True)
         rules = self.problem.rules
@@ -91,8 +91,8 @@ class LeastCost:
         stage = tuple(machine.key for machine in (*charged, *others))
         return Leaf({}, tuple(machine.key for machine in inside), (stage,) if stage else ()), self.weight
 
-    def run(self, top: int) -> list[Path] | None:
-        """The `top` cheapest labellings, of equal cost the best scores, equal ones by label ids; None if not closed."""
+    def run(self, top: int) -> list[LabelIds] | None:
+        """The `top` cheapest labellings, of equal cost the best scores, equal ones by label ids; None where the gap stays open."""
         heaviest = max(1, LIMIT // (4 * max(1, self._most())))
         high = self.probe(heaviest)
         if high is None:
@@ -106,7 +106,7 @@ class LeastCost:
         return self.close(weight, top)
 
     def balance(self, high: Point) -> int | None:
-        """A weight at which the best labelling just keeps the floor, or just does not."""
+        """A weight at which the best labelling just reaches the floor, or just misses it."""
         low, weight = self.point(self.best), 1
         for _ in range(MOST_WEIGHTS):
             if low.cost <= high.cost:
@@ -121,7 +121,7 @@ class LeastCost:
         return weight
 
     def _most(self) -> int:
-        return sum((rule.penalty or 0) // self.unit * rule.most for rule in self.problem.rules)
+        return sum(rule.finite_penalty // self.unit * rule.most for rule in self.problem.rules)
 
     def probe(self, weight: int) -> Point | None:
         """The best labelling at a weight: none of its cost scores more, and its value bounds all costs."""
@@ -146,8 +146,8 @@ class LeastCost:
         self.cost_bound = max(self.cost_bound, -((value - floor) // weight))
         return result
 
-    def close(self, weight: int, top: int) -> list[Path] | None:
-        """Label setting over everything that could cost less, or as little for a better score."""
+    def close(self, weight: int, top: int) -> list[LabelIds] | None:
+        """Label setting over all labellings that could cost less, or score more at the same cost."""
         problem, known = self.weighted_problem(weight), self.incumbent
         progress = Progress(problem, list(range(len(problem.rules))), self.deadline, fixed=True)
         for path in (self.best, known.path):
@@ -166,12 +166,12 @@ class LeastCost:
                 return result
 
     def _folded_components(self, progress: Progress) -> set[MachineKey]:
-        """The components of the rules that went into the scores."""
+        """The components of the folded rules."""
         kept, rules = set(progress.numbers), self.problem.rules
         return {(r, p) for r in range(len(rules)) if r not in kept for p in range(len(rules[r].components))}
 
-    def _cheapest_few(self, progress: Progress, weight: int, top: int) -> list[Path] | None:
-        """Those of the rules taken up so far."""
+    def _cheapest_few(self, progress: Progress, weight: int, top: int) -> list[LabelIds] | None:
+        """The cheapest labellings under the active rules."""
         current = Round(progress, progress.active, top)
         relaxed = current.guide.solve(current.multipliers, self.deadline)
         if relaxed is None:

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import Trellis
 from formulations.automata.machine import Machine
-from formulations.grid import nats
+from formulations.dtypes import Floats, Integers
+from formulations.grid import HARD, nats
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.request import natural
 from ilpinfer.core.rule_compiler import Rules, compiler_of
-from ilpinfer.exact.product import MARGINALS, Floats, Product, product_of
+from ilpinfer.exact.product import MARGINALS, Product, product_of
 from ilpinfer.exact.viterbi import VITERBI
 
 BUDGET = 4_000_000
@@ -22,10 +22,10 @@ BUDGET = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """What p(y) ∝ exp(score(y)) says of a sequence, over labellings y that keep the hard rules.
+    """Probabilities p(y) ∝ exp(score(y)) over the labellings y of a sequence that keep the hard rules.
 
-    The score is that of `decode`: model and features less penalties. What is costly is computed when it is asked
-    for first: `edges`, `entropy`, `probability_holds`, `rule_probabilities`.
+    The score is that of `decode`: model and features less penalties. Costly fields are computed at first
+    access: `edges`, `entropy`, `probability_holds`, `rule_probabilities`.
 
     Parameters
     ----------
@@ -72,10 +72,10 @@ class Marginals:
         for edges, which in zip(self.edges, self.product.groups.step, strict=True):
             score += float((edges * pool[which]).sum())
         for rule in self.problem.fold().rules:
-            score -= nats(rule.penalty or 0) * self.expected_violations[rule.name]
+            score -= nats(rule.finite_penalty) * self.expected_violations[rule.name]
         return max(0.0, self.log_partition - score)
 
-    def sample(self, n: int, seed: int | np.random.Generator | None = None) -> NDArray[np.int64]:
+    def sample(self, n: int, seed: int | np.random.Generator | None = None) -> Integers:
         """Label ids (n, T) of n independent labellings drawn from p.
 
         Parameters
@@ -130,13 +130,13 @@ def marginals(trellis: Trellis, rules: Rules = (), *, budget: int = BUDGET) -> M
         raise ValueError(
             "no labelling keeps the hard rules, so that there are no probabilities; ilpinfer.decode says why"
         )
-    local = [rule for rule in problem.rules if rule not in folded.rules and rule.penalty is not None]
+    local = [rule for rule in problem.rules if rule not in folded.rules and not rule.hard]
     wide = any(_looks_back(machine) for rule in local for machine in rule.machines)
     labels, edges, counts = product.probabilities(edges=wide)
     expected = {rule.name: 0.0 for rule in problem.rules}
     expected |= {rule.name: sum(_expected(rule, m, labels, edges) for m in rule.machines) for rule in local}
     kept = zip(folded.rules, counts.tolist(), strict=True)
-    expected |= {rule.name: 0.0 if rule.penalty is None else count for rule, count in kept}
+    expected |= {rule.name: 0.0 if rule.hard else count for rule, count in kept}
     result = Marginals(labels, product.log_sum, expected, problem, product, budget)
     if wide:
         result.__dict__["edges"] = edges
@@ -145,12 +145,12 @@ def marginals(trellis: Trellis, rules: Rules = (), *, budget: int = BUDGET) -> M
 
 def _alone(problem: Problem, rules: tuple[GroundRule, ...]) -> Problem:
     """The model's scores under rules made hard."""
-    hard = tuple(replace(rule, penalty=None) for rule in rules)
+    hard = tuple(replace(rule, penalty=HARD) for rule in rules)
     return Problem(problem.model, problem.model, hard, problem.labels).fold()
 
 
 def _looks_back(machine: Machine) -> bool:
-    return machine.steps.values.shape[1] > 1
+    return bool(machine.steps.values.shape[1] > 1)
 
 
 def _expected(rule: GroundRule, machine: Machine, labels: Floats, edges: Floats) -> float:

@@ -1,8 +1,7 @@
 """Mixtures of labellings: the linear relaxation of sums over all labellings, by column generation.
 
-A linear program mixes the labellings known so far, its dual multipliers charge each unit of a sum, and Viterbi finds the
-labelling that the multipliers favour most (Dantzig and Wolfe 1960). Any multipliers bound all labellings; those at the end are the
-best multipliers, and where the scores count for nothing and even the labelling that they favour most loses, they are
+A linear program mixes the labellings so far, and Viterbi finds the best labelling at its dual multipliers (Dantzig and Wolfe
+1960). Any multipliers give a bound; those at the end give the best one. With scores of 0 and a negative bound, they are
 Farkas multipliers: no labelling keeps all sides.
 """
 
@@ -11,12 +10,12 @@ from dataclasses import dataclass, field
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import constraints as C
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.sums import Sum
-from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
+from formulations.dtypes import Floats, Integers, LabelIds
+from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import MachineKey
 from ilpinfer.core.deadline import Deadline
@@ -25,29 +24,26 @@ from ilpinfer.exact.rows import Row, stretches
 from ilpinfer.exact.viterbi import VITERBI, viterbi
 from ilpinfer.kernels.warming import Stage, example_problem
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
 UNIT = UNITS_PER_NAT
-"""Of multipliers and scores in a linear program."""
+"""Grid units of a unit in the linear program."""
 NEAR = 1e-6
-"""How close, in these units, a linear program comes to what it has still to gain."""
+"""Tolerance of the column generation, in these units."""
 WHOLE = 1e-5
-"""How far from a whole number a mean counts as one."""
+"""Tolerance for whole numbers."""
 MOST_SPLICED, MOST_TRIED, MOST_CUTS = 3, 20, 150
 """Labellings of a mixture that are spliced, how many of the results are tried, and places of cuts."""
-HARD = 1e4
+HARD_NATS = 1e4
 """Nats that a violation of a hard sum counts there."""
 MOST_STEPS = 500
-"""Of the column generation, over all relaxations that share a pool."""
+"""Steps of the column generation, over all relaxations that share a pool."""
 
 
 @dataclass(frozen=True)
 class SumTerm:
-    """A sum and what a violation costs, grid units; None for a hard one."""
+    """A sum and what a violation costs, grid units; `HARD` for a hard one."""
 
     total: Sum
-    penalty: int | None = None
+    penalty: int
 
 
 def sums_of(problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
@@ -55,8 +51,7 @@ def sums_of(problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
     return [
         ((r, p), SumTerm(component, rule.penalty))
         for r, rule in enumerate(problem.rules)
-        if rule.penalty is None or not rule.binary
-        if not rule.folds
+        if not (rule.once or rule.folds)
         for p, component in enumerate(rule.components)
         if isinstance(component, Sum)
     ]
@@ -64,7 +59,7 @@ def sums_of(problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """What the linear relaxation says.
+    """The result of a linear relaxation.
 
     Parameters
     ----------
@@ -81,7 +76,7 @@ class Relaxed:
 
 @dataclass
 class Pool:
-    """Labellings (T,) found so far, which further relaxations begin with, and how many steps were made for them."""
+    """Labellings (T,) for further relaxations to begin with, and the number of steps so far."""
 
     paths: list[Integers] = field(default_factory=list)
     steps: int = 0
@@ -102,7 +97,7 @@ def relax(
     ----------
     lattice : scores, rules on single steps folded in
     terms : R sums
-    largest : nats that the price of a hard sum may have
+    largest : nats, the largest multiplier of a hard sum
     enough : a bound, grid units, below which multipliers are good enough
     """
     nothing = (0,) * len(terms)
@@ -139,15 +134,15 @@ def relax(
     return best
 
 
-def units(terms: Sequence[SumTerm], path: Integers) -> list[int]:
+def units(terms: Sequence[SumTerm], path: LabelIds) -> list[int]:
     """(R,) units that a labelling takes of each sum."""
     return [int(term.total.steps.along(path).sum()) for term in terms]
 
 
 def splice(relaxed: Relaxed, terms: Sequence[SumTerm]) -> list[Integers]:
-    """Labellings that begin like one of the mixture, go on like another and end like a third, near the sides.
+    """Labellings of up to three stretches, each from a labelling of the mixture, with sums near the sides.
 
-    The stretches are those whose sums cost least, steps across cuts apart; none without a mixture.
+    Their costs leave out the steps across cuts. There are none without a mixture.
     """
     if relaxed.weights is None or not terms:
         return []
@@ -171,7 +166,7 @@ def splice(relaxed: Relaxed, terms: Sequence[SumTerm]) -> list[Integers]:
             away = np.maximum(
                 0, np.maximum(low - sums if low is not None else 0, sums - high if high is not None else 0)
             )
-            cost += away * (HARD if term.penalty is None else term.penalty / UNIT)
+            cost += away * (HARD_NATS if term.penalty == HARD else term.penalty / UNIT)
         cost[np.tril_indices(len(at), -1)] = np.inf
         in_order = np.flatnonzero(np.isfinite(cost))
         for place in in_order[np.argsort(cost.flat[in_order], kind="stable")][:MOST_TRIED]:
@@ -186,7 +181,7 @@ def splice(relaxed: Relaxed, terms: Sequence[SumTerm]) -> list[Integers]:
 
 
 def _best_response(lattice: Lattice, terms: Sequence[SumTerm], multipliers: Integers) -> tuple[int, Integers]:
-    """What the labelling that multipliers favour most is worth under them, and the labelling."""
+    """The best labelling at these multipliers, and its value."""
     charges = (
         StepTable(-multiplier * term.total.steps.values, term.total.steps.index)
         for multiplier, term in zip(multipliers.tolist(), terms, strict=True)
@@ -200,8 +195,8 @@ def _master(
 ) -> tuple[float, Floats, Floats] | None:
     """The best multipliers (R,) against the labellings with these scores (N,) and units (N, R), and their mixture.
 
-    minimise gain + Σ back, subject to gain >= score - multipliers · units for each labelling, and
-    back >= price · sum - cost for each corner; None where it is not solved.
+    minimise gain + Σ constant, subject to gain >= score - multipliers · units for each labelling, and
+    constant >= multiplier · sum - cost for each corner; None where it is not solved.
     """
     from scipy.optimize import linprog
 
@@ -217,7 +212,7 @@ def _master(
             row[0, 1 + r], row[0, 1 + R + r] = -1.0, float(at)
             rows.append(row)
             sides.append(np.array([cost / UNIT]))
-        most = largest if term.penalty is None else term.penalty / UNIT
+        most = largest if term.penalty == HARD else term.penalty / UNIT
         low, high = term.total.low is not None, term.total.high is not None
         bounds.append((-most if low else 0.0, most if high else 0.0))
     objective = np.concatenate([np.ones(1 + R), np.zeros(R)])

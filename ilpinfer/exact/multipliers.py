@@ -2,21 +2,22 @@
 
 import numpy as np
 
+from formulations.dtypes import Integers
 from formulations.grid import UNITS_PER_NAT, is_forbidden
-from ilpinfer.exact.guide import Guide, Integers, Relaxed, slope
+from ilpinfer.exact.guide import Guide, Relaxed, slope
 from ilpinfer.exact.progress import Progress
 
 ROUNDS = 40
 _GUESS = 4 * UNITS_PER_NAT
-"""How far below the bound to aim while no labelling is known, grid units."""
+"""Distance of the target value below the bound while no labelling is known, grid units."""
 MOST_STALE = 4
-"""Steps without a lower bound before the steps get shorter."""
+"""Steps without a lower bound, after which steps get shorter."""
 
 
 def tighten(
     guide: Guide, multipliers: Integers, relaxed: Relaxed, progress: Progress
 ) -> tuple[Integers, Relaxed]:
-    """Prices, grid units (R,), with as low a bound as the subgradient finds, and the relaxation at them.
+    """Multipliers, grid units (R,), with as low a bound as the subgradient method reaches, and the relaxation at them.
 
     It aims at the value of the best labelling so far, and stops where the bound comes down to it, or where the
     relaxation's own labelling attains the bound.

@@ -3,17 +3,16 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import constraints as C
 from formulations.automata.lattice import Lattice
 from formulations.automata.machine import TooManyStates
-from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
+from formulations.dtypes import Floats, Integers
+from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.exact.viterbi import completions
 from ilpinfer.kernels import marginals, product
-from ilpinfer.kernels.marginals import Floats
-from ilpinfer.kernels.packed import HARD, Packed, pack
+from ilpinfer.kernels.packed import Packed, pack
 from ilpinfer.kernels.readings import Groups, Readings, group_rows, number_readings
 from ilpinfer.kernels.warming import Stage, example_problem
 
@@ -22,7 +21,7 @@ _NAMED = 3
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """Every joint state of a problem, a label with a state for each machine, and log sums of what follows it.
+    """All joint states of a problem, a label with a state of each machine, and log sums of their completions.
 
     Parameters
     ----------
@@ -35,7 +34,7 @@ class Product:
     """
 
     packed: Packed
-    rule: tuple[NDArray[np.int64], int]
+    rule: tuple[Integers, int]
     readings: Readings
     groups: Groups
     joint: product.Product
@@ -50,7 +49,7 @@ class Product:
         return T, K
 
     def probabilities(self, *, edges: bool) -> tuple[Floats, Floats, Floats]:
-        """Of labels (T, K), of edges (T-1, K, K) if wanted, and violations expected of each rule (R,)."""
+        """Probabilities of labels (T, K) and, if wanted, edges (T-1, K, K); expected violations of each rule (R,)."""
         T, K = self.shape
         labels, pairs = np.empty((T, K)), np.empty((T - 1 if edges else 0, K, K))
         mass, ended = np.empty(len(self.joint.leads)), np.empty(len(self.tail))
@@ -63,7 +62,7 @@ class Product:
             product.expected_counts(self.packed, rule, *arrays, expected)
         return labels, pairs, expected
 
-    def draw(self, uniform: Floats) -> NDArray[np.int64]:
+    def draw(self, uniform: Floats) -> Integers:
         """Label ids (n, T) from numbers (n, T) in [0, 1)."""
         ids = np.empty(uniform.shape, np.int64)
         marginals.draw(self.joint, self.readings, self.scores, self.groups.step, self.tail, uniform, ids)
@@ -101,7 +100,7 @@ def product_of(problem: Problem, budget: int) -> Product:
     return Product(packed, owners, readings, groups, joint, scores, tail, float(log_sum))
 
 
-def _owners(problem: Problem) -> NDArray[np.int64]:
+def _owners(problem: Problem) -> Integers:
     """The rule of each machine (M,)."""
     return np.array([r for r, rule in enumerate(problem.rules) for _ in rule.machines], np.int64)
 
@@ -110,7 +109,7 @@ def _without_forcing(rule: GroundRule) -> GroundRule:
     return replace(rule, forced=False) if rule.forced else rule
 
 
-def _nats(units: NDArray[np.int64]) -> Floats:
+def _nats(units: Integers) -> Floats:
     return np.where(is_forbidden(units), -np.inf, np.maximum(units, FORBIDDEN) / UNITS_PER_NAT)
 
 
@@ -124,7 +123,7 @@ def _read(lattice: Lattice, packed: Packed) -> tuple[Readings, Groups]:
     return readings, Groups(alike, possible, pair, lattice.step.astype(np.int64))
 
 
-def _distinct(columns: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _distinct(columns: Integers, count: int) -> tuple[Integers, Integers]:
     """Different columns, and which of them each column is."""
     if not columns.size:
         return np.zeros((len(columns), 1 if count else 0), np.int64), np.zeros(count, np.int64)

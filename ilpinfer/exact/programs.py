@@ -4,12 +4,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from formulations.automata.lattice import Lattice
+from formulations.dtypes import LabelIds
 from formulations.problem.problem import Problem
-from formulations.programs.formulation import best_score, exclude_labelling, formulate
+from formulations.programs.formulation import exclude_labelling, formulate
+from formulations.programs.loss_bounds import best_score
 from formulations.programs.record import IntegerProgram
 from formulations.programs.reduction import reduce
 from ilpinfer import solvers
@@ -17,8 +16,6 @@ from ilpinfer.core.certificate import VITERBI_BOUND, Certificate
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.solvers.process import GRACE
-
-Path = NDArray[np.int64]
 
 FASTEST = "cp-sat"
 """The solver measured fastest on folded programs: `python -m benchmarks.solvers`."""
@@ -33,7 +30,7 @@ class Reply:
     """A solver's answer to a program, in terms of labellings."""
 
     status: str
-    path: Path | None
+    path: LabelIds | None
     bound: float
     certificate: Certificate
 
@@ -75,11 +72,11 @@ def reduced_program(
     folded: Problem,
     deadline: Deadline,
     threads: int,
-    known: Path | None,
+    incumbent: LabelIds | None,
     value: int,
     relaxed: tuple[Lattice, int] | None = None,
 ) -> Result | None:
-    """The best labelling by the solver measured fastest, on the steps that a known one leaves; None where time is short.
+    """The best labelling by the fastest solver, on the steps that an incumbent leaves; None where time is short.
 
     It ends early enough for its process to be stopped before the deadline. `relaxed` are scores of a relaxation, and its
     bound, by which steps are left out.
@@ -89,7 +86,7 @@ def reduced_program(
         return None
     program = formulate(folded).soft()
     lattice, most = relaxed or (folded.lattice, None)
-    reduced = reduce(program, lattice, known, value, most)
+    reduced = reduce(program, lattice, incumbent, value, most)
     left = deadline.remaining
     if left is not None and left < 2 * GRACE:
         return None
@@ -106,7 +103,7 @@ def reduced_program(
 
 
 def _with_relaxed_bound(reply: Reply, problem: Problem) -> Reply:
-    """The reply with the bound of the scores alone, where that is the lower one: solvers begin far above it."""
+    """The reply with the bound of the scores alone, where that is lower: bounds of solvers begin far above it."""
     best = best_score(problem.lattice)
     return replace(reply, bound=best, certificate=VITERBI_BOUND) if best < reply.bound else reply
 

@@ -1,27 +1,25 @@
-"""The state of an exact search: the best labelling so far, the bound so far, and what proves it."""
+"""The state of an exact search: incumbent, bound, and proof of the bound."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from formulations.automata.lattice import Lattice
-from formulations.grid import FORBIDDEN, Grid, is_forbidden
+from formulations.dtypes import LabelIds
+from formulations.grid import FORBIDDEN, HARD, Grid, is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import Leaf, MachineKey, Split
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.incumbents import Improvement
-from ilpinfer.exact.guide import Domains, all_domains, prune
+from ilpinfer.exact.guide import all_domains, prune
 from ilpinfer.exact.rule_machines import RuleMachine, rule_machines
+from ilpinfer.kernels.guide import Domains
 
-Path = NDArray[np.int64]
 Watch = Callable[[float, int, float], None]
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A labelling under all rules that do not fold.
+    """The value of a labelling under all rules that do not fold.
 
     Parameters
     ----------
@@ -61,7 +59,7 @@ class Progress:
     numbers: list[int]
     deadline: Deadline
     watch: Watch | None = None
-    path: Path | None = None
+    path: LabelIds | None = None
     value: int = FORBIDDEN
     bound: float = float("inf")
     tree: Leaf | Split | None = None
@@ -71,12 +69,12 @@ class Progress:
     domains: Domains | None = None
     charged: tuple[Lattice, int] | None = None
     multipliers: dict[MachineKey, int] = field(default_factory=dict)
-    relaxed: Path | None = None
+    relaxed: LabelIds | None = None
     rung: int = 0
-    near: list[Path] = field(default_factory=list)
+    near: list[LabelIds] = field(default_factory=list)
     active: list[RuleMachine] = field(default_factory=list)
     improvements: list[Improvement] = field(default_factory=list)
-    _known: dict[bytes, Evaluation] = field(default_factory=dict)
+    _evaluations: dict[bytes, Evaluation] = field(default_factory=dict)
     _machines: dict[int, list[list[RuleMachine]]] = field(default_factory=dict)
 
     @classmethod
@@ -86,19 +84,19 @@ class Progress:
         places = {id(rule): place for place, rule in enumerate(problem.rules)}
         return cls(folded, [places[id(rule)] for rule in folded.rules], deadline, watch)
 
-    def evaluate(self, path: Path) -> Evaluation:
-        """What a labelling is worth; the best one is kept."""
+    def evaluate(self, path: LabelIds) -> Evaluation:
+        """Value and broken components of a labelling. The best labelling is stored."""
         key = path.tobytes()
-        if key not in self._known:
-            result = self._known[key] = self._evaluate(path)
+        if key not in self._evaluations:
+            result = self._evaluations[key] = self._evaluate(path)
             better = result.value > self.value or (self.path is None and not is_forbidden(result.value))
             if better and not self.fixed:
                 self.path, self.value = path, result.value
                 self.improvements.append(Improvement(self.deadline.elapsed, result.value, path))
                 self._report()
-        return self._known[key]
+        return self._evaluations[key]
 
-    def _evaluate(self, path: Path) -> Evaluation:
+    def _evaluate(self, path: LabelIds) -> Evaluation:
         value, broken = self.folded.lattice.score(path), []
         for r, rule in enumerate(self.folded.rules):
             total = 0
@@ -108,24 +106,26 @@ class Progress:
                     total += violations
                     broken.append((r, p))
             if total:
-                cost = -FORBIDDEN if rule.penalty is None else rule.penalty * (1 if rule.binary else total)
+                cost = HARD if rule.hard else rule.penalty * (1 if rule.binary else total)
                 value = FORBIDDEN if is_forbidden(value - cost) else value - cost
         return Evaluation(value, tuple(broken))
 
     def prove(self, bound: float, tree: Leaf | Split | None) -> None:
-        """Take a bound on every labelling where it is lower than the one at hand."""
+        """Update bound and proof by a lower bound on every labelling."""
         if bound < self.bound:
             self.bound, self.tree = bound, tree
             self._report()
 
-    def new_components(self, paths: Iterable[Path], active: Iterable[RuleMachine]) -> tuple[MachineKey, ...]:
-        """The components that labellings break, that have a machine and are not active; the rule's place is the folded one."""
+    def new_components(
+        self, paths: Iterable[LabelIds], active: Iterable[RuleMachine]
+    ) -> tuple[MachineKey, ...]:
+        """Inactive components with machines that labellings break, by the places of their rules after folding."""
         known = {machine.component for machine in active}
         broken = {place for path in paths for place in self.evaluate(path).broken}
         result = [(r, p) for r, p in sorted(broken) if (self.numbers[r], p) not in known]
         return tuple((r, p) for r, p in result if self.folded.rules[r].components[p].machines)
 
-    def machineless(self, path: Path) -> list[str]:
+    def machineless(self, path: LabelIds) -> list[str]:
         """The rules that a labelling breaks in a component without a machine."""
         broken = self.evaluate(path).broken
         return [
@@ -142,7 +142,7 @@ class Progress:
         return result
 
     def drop(self) -> None:
-        """Drop the states through which nothing as good as the best labelling so far can pass, whatever the rules."""
+        """Prune the states whose max-marginals, rules apart, are below the incumbent."""
         lattice = self.folded.lattice
         if self.path is None or self.completion is None:
             return

@@ -1,27 +1,27 @@
-"""Search by refinement: machines follow a decision diagram, a few at a time, until its best labelling is what it seems.
+"""Refinement of decision diagrams: multiplication with machines, a few at a time, until the best labelling is exact.
 
-What the diagram's best labelling breaks follows next. While the best labelling known is poor, diagrams are kept small
-by leaving out what is worst, and the best that was left out is remembered; then a larger diagram is tried.
+The machines of the rules that the diagram's best labelling breaks come next. Small diagrams leave out their worst steps, and
+record the best value that was left out; larger diagrams follow.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
+from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.core.certificate import Leaf, MachineKey
-from ilpinfer.core.result import Path
 from ilpinfer.exact.diagram import DIAGRAMS, MOST_STEPS, Diagram, Room, unfold
-from ilpinfer.exact.guide import Domains, Guide, Integers, all_domains
+from ilpinfer.exact.guide import Guide, all_domains
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rule_machines import RuleMachine
+from ilpinfer.kernels.guide import Domains
 
 FEW, GROWTH = 20_000, 25
 """Steps of the first diagrams, and how many times as many the next ones have."""
 TOGETHER, MOST_TRIED, SAMPLE = 6, 30, 3000
 """Machines that follow at a time; how many are tried for it where there are more, on a diagram of how many steps."""
 
-HIGHEST = 2**62
 DIVE = 10_000
 """Steps of a diagram that can prove nothing any more, but may hold a better labelling."""
 
@@ -55,8 +55,8 @@ class Refinement:
         self.progress.drop()
         return all_domains(self.guide.lattice) if self.progress.domains is None else self.progress.domains
 
-    def run(self, largest: int) -> list[Path] | None:
-        """The best labelling, where it is proved but for rules without a machine, or none, if so proved; None if open."""
+    def run(self, largest: int) -> list[LabelIds] | None:
+        """The best labelling under rules with machines, none where that is proved infeasible; None where it stays open."""
         self.progress.deadline.excuse(DIAGRAMS.warm())
         most = FEW
         while not self.progress.deadline.passed:
@@ -66,8 +66,8 @@ class Refinement:
             most *= GROWTH
         return None
 
-    def attempt(self, most: int) -> list[Path] | None:
-        """The same with diagrams of at most so many steps."""
+    def attempt(self, most: int) -> list[LabelIds] | None:
+        """As `run`, with diagrams of at most so many steps."""
         progress, floor = self.progress, self.progress.value
         limits = progress.deadline, self.room
         diagram = unfold(self.guide, self.multipliers, self.domains, *limits, floor=floor, most=most)
@@ -93,23 +93,23 @@ class Refinement:
             )
         return None
 
-    def next_stage(self, path: Path, diagram: Diagram) -> Stage:
-        """The machines that follow next: of those that the labelling breaks, the ones that leave the least.
+    def next_stage(self, path: LabelIds, diagram: Diagram) -> Stage:
+        """The next machines: of the rules that the labelling breaks, those that leave the fewest steps.
 
-        Those of a component stay together, and those of a rule that counts once. Where it breaks nothing else, the sums
-        that are charged follow.
+        Machines of a component stay together, and those of a rule that counts once. Where the labelling breaks no other rule,
+        the sums with multipliers come next.
         """
         progress, rules = self.progress, self.progress.folded.rules
         done = [machine for stage in self.order for machine in stage]
         new = sorted(
             progress.new_components([path], done),
-            key=lambda at: rules[at[0]].penalty or HIGHEST,
+            key=lambda at: rules[at[0]].penalty,
             reverse=True,
         )
         if not new:
-            taken = {machine.key for machine in done}
+            done_keys = {machine.key for machine in done}
             charged = (machine for machine, multiplier in self.charged.items() if multiplier)
-            return [machine for machine in charged if machine.key not in taken][:TOGETHER]
+            return [machine for machine in charged if machine.key not in done_keys][:TOGETHER]
         groups = {tuple(p.key for p in group): group for group in map(self.group, new[:MOST_TRIED])}
         sums_within = list(groups.values())
         if len(sums_within) > TOGETHER:
@@ -118,7 +118,7 @@ class Refinement:
         return [machine for group in sums_within[:TOGETHER] for machine in group]
 
     def group(self, at: MachineKey) -> Stage:
-        """The machines that go with a broken component."""
+        """The machines of a broken component, with those of its rule where that counts once."""
         r, _ = at
         group = self.progress.machines([at])
         if group[0].shared:
@@ -128,7 +128,7 @@ class Refinement:
         return group
 
     def count_left(self, group: Stage, small: Diagram) -> int:
-        """How many steps of a small diagram are left if machines follow it."""
+        """The number of steps that remain of a small diagram after multiplication with machines."""
         progress = self.progress
         floor = max(progress.value, small.left_out)
         left = small.multiply(
@@ -137,15 +137,15 @@ class Refinement:
         return MOST_STEPS if left is None else len(left.graph.target)
 
     def prove(self, diagram: Diagram, floor: int, stages: list[Stage]) -> None:
-        """Take the diagram's bound, or the floor's that all others miss.
+        """Update the bound by the diagram's, or by the floor that all other labellings miss.
 
         Where no labelling keeps the hard rules, the proof names those alone.
         """
         charged: Mapping[RuleMachine, int] = self.charged
         bound = diagram.bound if is_forbidden(floor) else max(diagram.bound, floor - 1)
         if is_forbidden(bound):
-            charged = {machine: 0 for machine in charged if machine.penalty is None}
-            stages = [[machine for machine in stage if machine.penalty is None] for stage in stages]
+            charged = {machine: 0 for machine in charged if machine.hard}
+            stages = [[machine for machine in stage if machine.hard] for stage in stages]
         multipliers = {machine.component: multiplier << 10 for machine, multiplier in charged.items()}
-        followed = tuple(tuple(machine.key for machine in stage) for stage in stages if stage)
-        self.progress.prove(FORBIDDEN if is_forbidden(bound) else bound, Leaf(multipliers, (), followed))
+        keys = tuple(tuple(machine.key for machine in stage) for stage in stages if stage)
+        self.progress.prove(FORBIDDEN if is_forbidden(bound) else bound, Leaf(multipliers, (), keys))

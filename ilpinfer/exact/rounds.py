@@ -7,23 +7,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations.automata.lattice import Lattice
+from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from ilpinfer.core.certificate import Leaf, MachineKey, Split
-from ilpinfer.core.result import Path
-from ilpinfer.exact.diagram import MOST_STEPS
-from ilpinfer.exact.guide import Domains, Guide, Integers, Relaxed
+from ilpinfer.exact.diagram import MOST_STEPS as MOST_STEPS
+from ilpinfer.exact.guide import Guide, Relaxed
 from ilpinfer.exact.label_setting import LABEL_SETTING, LabelSetting, label_setting
 from ilpinfer.exact.multipliers import tighten
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.refinement import Refinement
 from ilpinfer.exact.rule_machines import RuleMachine
+from ilpinfer.kernels.guide import Domains
 
 MOST_INSIDE, MOST_WORK = 729, 4_000_000
 """States of the machines inside a guide, and steps of its Viterbi."""
 SUMS_INSIDE, SUMS_WORK = 8, 4_000_000
-"""The same, beyond which a sum gets a price rather than a place inside."""
+"""The same for sums, which have multipliers beyond these limits."""
 COPIES = 64
-"""Prefixes a token, at last, for each labelling that is asked for, where those are several."""
+"""Prefixes a token, at last, for each wanted labelling, where several are wanted."""
 BEAM, BEAMS = 30, 6
 """Prefixes a token of a beam before refinement, and how many beams, each of which takes up what the last one broke."""
 NEAR = 8
@@ -34,18 +35,18 @@ WIDTHS = (256, 4096, 32768)
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What the rounds have come to.
+    """The result of rounds, of branch and bound, or of a decomposition.
 
     Parameters
     ----------
     paths : the best labellings, best first, equal ones by label ids; empty where there is none or it is not proved
     why : in a few words
-    complete : whether they are proved to be the best, and all that were asked for or that there are
+    complete : whether they are proved to be the best, and are as many as wanted or all that exist
     tree : what proves it
     machineless : rules that stand in the way, as they have no machine
     """
 
-    paths: list[Path]
+    paths: list[LabelIds]
     why: str
     complete: bool
     tree: Leaf | Split | None = None
@@ -54,7 +55,7 @@ class SearchResult:
 
 @dataclass
 class Round:
-    """One relaxation: the rules taken up so far, and the bounds that go with them."""
+    """One relaxation: the active rules, and bounds under them."""
 
     progress: Progress
     active: list[RuleMachine]
@@ -77,24 +78,24 @@ class Round:
         self.progress.multipliers |= zip(
             (p.key for p in self.charged), self.multipliers.tolist(), strict=True
         )
-        self.progress.prove(relaxed.bound, self.leaf(followed=False))
+        self.progress.prove(relaxed.bound, self.leaf(with_stages=False))
         return relaxed
 
-    def leaf(self, *, followed: bool) -> Leaf:
+    def leaf(self, *, with_stages: bool) -> Leaf:
         """The proof that this relaxation gives."""
         charged = zip(self.charged, self.multipliers.tolist(), strict=True)
         return Leaf(
             {machine.component: multiplier << 10 for machine, multiplier in charged},
             tuple(machine.key for machine in self.product),
-            self.outside(self.machines) if followed else (),
+            self.outside(self.machines) if with_stages else (),
         )
 
     def outside(self, machines: Iterable[RuleMachine]) -> tuple[tuple[MachineKey, ...], ...]:
-        """The one stage in which the machines that are not inside follow."""
+        """The stage of the machines that are not in the product."""
         stage = tuple(machine.key for machine in machines if machine not in self.product)
         return (stage,) if stage else ()
 
-    def run(self) -> tuple[list[Path], str] | None:
+    def run(self) -> tuple[list[LabelIds], str] | None:
         """The best labellings of this relaxation, and how they were found; None where it stays open."""
         progress = self.progress
         relaxed = self.guide.solve(self.multipliers, progress.deadline)
@@ -102,11 +103,11 @@ class Round:
             return None
         if is_forbidden(relaxed.bound):
             if self.guide.unpruned:
-                progress.prove(FORBIDDEN, self.impossible(followed=False))
+                progress.prove(FORBIDDEN, self.impossible(with_stages=False))
             else:
-                progress.prove(progress.value - 1, self.leaf(followed=False))
+                progress.prove(progress.value - 1, self.leaf(with_stages=False))
             return [], "no labelling is possible"
-        progress.prove(relaxed.bound, self.leaf(followed=False))
+        progress.prove(relaxed.bound, self.leaf(with_stages=False))
         if self.guide.unpruned and not self.machines:
             progress.completion = relaxed.completion[:, :, 0]
         if self.charged:
@@ -124,8 +125,8 @@ class Round:
             return [relaxed.path], ", ".join(filter(None, (inside, multipliers))) or "viterbi"
         return self.refine(relaxed) if self.top == 1 else self.best_few(relaxed)
 
-    def refine(self, relaxed: Relaxed) -> tuple[list[Path], str] | None:
-        """The best labelling by refinement, which takes up what else is broken by itself."""
+    def refine(self, relaxed: Relaxed) -> tuple[list[LabelIds], str] | None:
+        """The best labelling by refinement, which activates further rules by itself."""
         progress = self.progress
         for _ in range(BEAMS):
             beam = self.label_setting(relaxed, BEAM, progress.value, beam=True)
@@ -146,13 +147,13 @@ class Round:
         return result, f"refinement by {sum(map(len, refinement.order))} machines"
 
     def attains_bound(self, relaxed: Relaxed) -> bool:
-        """Whether the relaxation's labelling is worth the bound where all that it leaves out is left out."""
+        """Whether the relaxation's labelling attains the bound under the active rules."""
         if len(self.machines) == len(self.product):
             return True
         return self.progress.evaluate(relaxed.path).value == relaxed.bound
 
-    def best_few(self, relaxed: Relaxed) -> tuple[list[Path], str] | None:
-        """Several labellings: wider and wider, with a beam in between for better ones to measure prefixes by."""
+    def best_few(self, relaxed: Relaxed) -> tuple[list[LabelIds], str] | None:
+        """Several labellings by label setting with growing widths, and beams in between for better floors."""
         progress, floor = self.progress, self.progress.floor
         widths = *WIDTHS, COPIES * self.top
         for width in widths[progress.rung :]:
@@ -171,7 +172,7 @@ class Round:
         return None
 
     def worst(self, beam: LabelSetting) -> int:
-        """The lowest value among as many known labellings as are asked for."""
+        """The lowest value of the best known labellings, as many as wanted."""
         values = sorted(
             (self.progress.evaluate(path).value for path in beam.paths[: 2 * self.top]), reverse=True
         )
@@ -191,32 +192,32 @@ class Round:
             copies=self.top,
         )
 
-    def prove_best(self, result: LabelSetting) -> tuple[list[Path], str]:
-        """The labellings of a search that has left out nothing that matters."""
+    def prove_best(self, result: LabelSetting) -> tuple[list[LabelIds], str]:
+        """The labellings of a complete search, with the proof of the bound."""
         if result.paths:
-            self.progress.prove(result.values[0], self.leaf(followed=True))
+            self.progress.prove(result.values[0], self.leaf(with_stages=True))
         elif self.progress.path is not None:
-            self.progress.prove(self.progress.value - 1, self.leaf(followed=True))
+            self.progress.prove(self.progress.value - 1, self.leaf(with_stages=True))
         else:
-            self.progress.prove(FORBIDDEN, self.impossible(followed=True))
+            self.progress.prove(FORBIDDEN, self.impossible(with_stages=True))
         self.progress.near = result.paths[self.top : self.top + NEAR]
         how = "an exact beam" if self.top == 1 else "label setting"
         return result.paths[: self.top], f"{how} over {len(self.machines)} machines"
 
-    def impossible(self, *, followed: bool) -> Leaf:
-        """The proof that hard rules leave no labelling: a price of 0 names a sum that no labelling can have."""
-        inside = tuple(machine.key for machine in self.product if machine.penalty is None)
-        charged = {machine.component: 0 for machine in self.charged if machine.penalty is None}
-        hard = (machine for machine in self.machines if machine.penalty is None)
-        return Leaf(charged, inside, self.outside(hard) if followed else ())
+    def impossible(self, *, with_stages: bool) -> Leaf:
+        """The proof that no labelling keeps the hard rules. A multiplier of 0 names a sum that no labelling attains."""
+        inside = tuple(machine.key for machine in self.product if machine.hard)
+        charged = {machine.component: 0 for machine in self.charged if machine.hard}
+        hard = (machine for machine in self.machines if machine.hard)
+        return Leaf(charged, inside, self.outside(hard) if with_stages else ())
 
 
 def place(
     active: list[RuleMachine], lattice: Lattice, domains: Domains | None
 ) -> tuple[list[RuleMachine], list[RuleMachine], list[RuleMachine]]:
-    """Which machines the lattice is multiplied with, which sums bear multipliers, and which machines are only followed.
+    """The machines of the product with the lattice, the sums with multipliers, and the other machines.
 
-    Sums go inside where all of them fit, since multipliers do as well and cost less than most of them inside.
+    Sums are in the product only where all of them fit, since multipliers give as good a bound at less cost.
     """
     work = lattice.node.size * lattice.pool.shape[2] if domains is None else domains.steps
     inside: list[RuleMachine] = []
@@ -237,7 +238,7 @@ def place(
 
 
 def rounds(progress: Progress, top: int = 1, most: int | None = None) -> SearchResult:
-    """Take up what labellings break, until the best ones break nothing new."""
+    """Activate the rules that the best labellings break, until they break no other."""
     why = ""
     while True:
         if progress.active or top > 1:
@@ -265,4 +266,4 @@ def rounds(progress: Progress, top: int = 1, most: int | None = None) -> SearchR
             return SearchResult(
                 [], f"{why}no machine for {', '.join(machineless)}; ", False, machineless=tuple(machineless)
             )
-        return SearchResult(paths, why + how, True, current.leaf(followed=True))
+        return SearchResult(paths, why + how, True, current.leaf(with_stages=True))

@@ -1,4 +1,4 @@
-"""Rows to tell cases apart by: counts of labels in stretches of tokens, and those that hard sums leave no whole number.
+"""Rows for branching: counts of labels in stretches of tokens, and combinations of sums with a divisor.
 
 A combination of sums with coefficients that have a divisor is a multiple of a row with smaller ones; where the sides
 leave it no multiple of the divisor, both cases of the row are impossible at once (zero-half cuts: Caprara and Fischetti
@@ -9,11 +9,9 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations.automata.sums import Sum
-
-Integers = NDArray[np.int64]
+from formulations.dtypes import Booleans, Integers
 
 Row = tuple[tuple[int, ...], tuple[int, ...]]
 """Tokens and labels that count one."""
@@ -88,7 +86,7 @@ def _even(weights: Integers) -> Iterator[Integers]:
     yield from rows[done:, odd.shape[1] :]
 
 
-def _row(ones: NDArray[np.bool_], index: Integers) -> Row | None:
+def _row(ones: Booleans, index: Integers) -> Row | None:
     """The row with these ones (classes of tokens, K), if they are the same labels at each token that has any."""
     labels, tokens = np.logical_or.reduce(ones, axis=0), np.logical_or.reduce(ones, axis=1)
     if not (ones == (tokens[:, None] & labels)).all():

@@ -1,26 +1,24 @@
-"""The machines of rules that do not fold, each with what a violation costs."""
+"""Machines of rules that do not fold, with their costs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from formulations.automata.lattice import Lattice
 from formulations.automata.machine import Machine
 from formulations.automata.sums import Sum
-from formulations.grid import FORBIDDEN
+from formulations.dtypes import Integers
+from formulations.grid import HARD, violation_costs
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.certificate import MachineKey
 from ilpinfer.kernels.packed import Packed, pack_machines
 
 _LARGEST = 2**56
-"""What the multiplier of a hard rule may amount to in all, grid units."""
+"""The largest total of a hard rule's multiplier, grid units."""
 
 
 @dataclass(frozen=True, eq=False)
 class RuleMachine(Machine):
-    """A machine of a rule, with what its violations cost.
+    """A machine of a rule, with the costs of its violations.
 
     It emits each violation as early as it is certain, and once only where the rule counts at most once.
 
@@ -28,38 +26,39 @@ class RuleMachine(Machine):
     ----------
     key : the rule among those before folding, and the machine among the rule's
     component : the rule, and the component among the rule's
-    penalty : grid units a violation; None for a hard rule
+    penalty : grid units a violation; `HARD` for a hard rule
     shared : whether the rule counts at most once over several machines
     total : the sum that the machine counts, where its violations count singly
     """
 
     key: MachineKey
     component: MachineKey
-    penalty: int | None
+    penalty: int
     shared: bool = False
     total: Sum | None = None
 
     @property
-    def cost(self) -> NDArray[np.int64]:
-        """(Q, X) grid units for reading each symbol."""
-        return _cost(self.emits, self.penalty)
+    def hard(self) -> bool:
+        """Whether no labelling may break the rule."""
+        return self.penalty == HARD
 
     @property
-    def final_cost(self) -> NDArray[np.int64]:
+    def cost(self) -> Integers:
+        """(Q, X) grid units for reading each symbol."""
+        return violation_costs(self.emits, self.penalty)
+
+    @property
+    def final_cost(self) -> Integers:
         """(Q,) grid units at the end."""
-        return _cost(self.final, self.penalty)
+        return violation_costs(self.final, self.penalty)
 
     @property
     def multipliers(self) -> tuple[int, int]:
         """The least and the greatest multiplier of its sum, grid units a unit of weight."""
         assert self.total is not None
         weight = max(1, *(abs(side) for side in self.total.reach))
-        most = _LARGEST // weight if self.penalty is None else self.penalty
+        most = _LARGEST // weight if self.hard else self.penalty
         return (0 if self.total.low is None else -most), (0 if self.total.high is None else most)
-
-
-def _cost(violations: NDArray[np.int64], penalty: int | None) -> NDArray[np.int64]:
-    return np.where(violations > 0, -FORBIDDEN, 0) if penalty is None else penalty * violations
 
 
 def rule_machines(rule: GroundRule, number: int) -> list[list[RuleMachine]]:
@@ -69,15 +68,14 @@ def rule_machines(rule: GroundRule, number: int) -> list[list[RuleMachine]]:
     ----------
     number : the place of the rule among those before folding
     """
-    once = rule.binary and rule.penalty is not None
-    shared = once and len(rule.machines) > 1
+    shared = rule.once and len(rule.machines) > 1
     result: list[list[RuleMachine]] = []
     count = 0
     for p, component in enumerate(rule.components):
         group = []
         for machine in component.machines or ():
-            early = (machine.once if once and not shared else machine).early
-            total = component if isinstance(component, Sum) and not once else None
+            early = (machine.once if rule.once and not shared else machine).early
+            total = component if isinstance(component, Sum) and not rule.once else None
             key = number, count
             group.append(
                 RuleMachine(early.steps, early.automaton, key, (number, p), rule.penalty, shared, total)

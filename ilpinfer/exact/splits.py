@@ -7,6 +7,7 @@ import numpy as np
 
 from formulations.automata.lattice import StepTable
 from formulations.automata.sums import bounded
+from formulations.grid import HARD
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.certificate import Leaf, Split
 from ilpinfer.exact.rows import Row
@@ -27,7 +28,7 @@ def split_rules(row: Row, most: int, depth: int, shape: tuple[int, int]) -> tupl
         others = values * 0
         others[1] = 1 - values[1]
         components = components[0], bounded(StepTable(others, index), None, 0)
-    below, above = (GroundRule(f"split {depth}", None, False, (component,)) for component in components)
+    below, above = (GroundRule(f"split {depth}", HARD, False, (component,)) for component in components)
     return below, above
 
 
@@ -45,11 +46,11 @@ class Node(Protocol):
 
 def tree_of(nodes: Sequence[Node]) -> Leaf | Split:
     """The tree of nodes that are listed from the root on, each before its cases."""
-    made: dict[int, Leaf | Split] = {}
+    trees: dict[int, Leaf | Split] = {}
     for node in reversed(nodes):
         if node.row is None:
-            made[id(node)] = node.leaf or Leaf()
+            trees[id(node)] = node.leaf or Leaf()
         else:
-            below, above = (made[id(case)] for case in node.cases)
-            made[id(node)] = Split(*node.row, node.most, below, above)
-    return made[id(nodes[0])]
+            below, above = (trees[id(case)] for case in node.cases)
+            trees[id(node)] = Split(*node.row, node.most, below, above)
+    return trees[id(nodes[0])]

@@ -1,4 +1,4 @@
-"""Prices and bounds of cases by the linear relaxation of all sums, and the rows by which it is fractional."""
+"""Multipliers and bounds of cases by the linear relaxation of all sums, and its fractional rows."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from formulations.automata.lattice import Lattice
-from formulations.grid import UNITS_PER_NAT, is_forbidden
+from formulations.grid import HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import Leaf, MachineKey
 from ilpinfer.exact.mixtures import (
@@ -39,7 +39,7 @@ class SumRelaxation:
     pool: Pool = field(default_factory=Pool)
 
     def sums(self, problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
-        """Those of a case, and the rows of its splits."""
+        """The sums of a case, and the rows of its splits."""
         first = len(self.problem.rules)
         return [(at, term) for at, term in sums_of(problem) if at in self.among or at[0] >= first]
 
@@ -49,13 +49,15 @@ class SumRelaxation:
         return combined_rows([term.total for _, term in self.sums(self.problem)], self.problem.shape)
 
     def bound(self, problem: Problem, progress: Progress) -> Relaxed:
-        """The relaxation of a case, whose bound and multipliers its progress takes; its sums are taken up."""
+        """The relaxation of a case. Its bound and multipliers go to the progress, and its sums become active."""
         progress.deadline.excuse(RELAXATION.warm())
         sums = self.sums(problem)
         terms = [term for _, term in sums]
         lattice, value = progress.folded.lattice, progress.value
         enough = None if is_forbidden(value) else value
-        largest = spread(lattice) + 2 * sum(term.penalty or 0 for term in terms) / UNITS_PER_NAT
+        largest = (
+            spread(lattice) + 2 * sum(term.penalty for term in terms if term.penalty != HARD) / UNITS_PER_NAT
+        )
         relaxed = relax(lattice, terms, largest, self.pool, progress.deadline, enough=enough)
         for path in (*relaxed.paths, *splice(relaxed, terms)):
             progress.evaluate(path)
@@ -70,7 +72,7 @@ class SumRelaxation:
         return relaxed
 
     def activate(self, progress: Progress, multipliers: dict[MachineKey, int]) -> None:
-        """Sums with a price are charged from now on."""
+        """Activate the sums with multipliers."""
         known = {machine.component for machine in progress.active}
         folded = {number: r for r, number in enumerate(progress.numbers)}
         for (number, p), multiplier in multipliers.items():
@@ -91,7 +93,7 @@ class SumRelaxation:
 
 
 def spread(lattice: Lattice) -> float:
-    """Nats that a hard sum's price may have, penalties apart: more than changing one token can gain."""
+    """The largest multiplier of a hard sum in nats, penalties apart: more than one token can gain."""
     total = 10.0
     for array in (lattice.node, lattice.pool):
         total += 4 * float(np.where(is_forbidden(array), 0, np.abs(array)).max(initial=0)) / UNITS_PER_NAT

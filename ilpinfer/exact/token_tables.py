@@ -1,4 +1,4 @@
-"""Compiled rules together with a model whose scores belong to single tokens: each distinct token is looked at once."""
+"""Compiled rules with a model of token scores: each distinct token is scored once."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -6,18 +6,18 @@ from itertools import chain
 import numpy as np
 
 from formulations.automata.machine import longest
+from formulations.dtypes import Integers
 from formulations.grid import SPARE, Grid, is_forbidden, snap
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.exact.calls import NO_STEPS, Input, Outcome, Several, single
 from ilpinfer.exact.compiled import Tables
-from ilpinfer.kernels.tables import Integers
 from ilpinfer.kernels.work import Steps
 
 
 class TokenTables(Tables):
-    """Tables that tokens suffice for.
+    """Tables for sequences of tokens without trellises.
 
     Parameters
     ----------

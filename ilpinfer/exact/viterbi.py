@@ -1,26 +1,24 @@
 """The Viterbi algorithm: the best labellings of a lattice, rules apart."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import Trellis
 from formulations.automata.lattice import Lattice
+from formulations.dtypes import Integers, LabelIds
 from formulations.grid import is_forbidden
 from ilpinfer.kernels import viterbi as kernels
 from ilpinfer.kernels.packed import chain_of
 from ilpinfer.kernels.warming import Stage, example_trellis
 
-Path = NDArray[np.int64]
 
-
-def completions(lattice: Lattice) -> NDArray[np.int64]:
+def completions(lattice: Lattice) -> Integers:
     """(T, S) best score, in grid units, of what follows state s at token t, its own score excluded."""
     completion = np.empty(lattice.node.shape, np.int64)
     kernels.complete(chain_of(lattice), completion)
     return completion
 
 
-def best_completed(lattice: Lattice) -> tuple[int, Path, NDArray[np.int64]]:
+def best_completed(lattice: Lattice) -> tuple[int, LabelIds, Integers]:
     """As `viterbi`, with the completions (T, S)."""
     chain = chain_of(lattice)
     completion, states = np.empty(lattice.node.shape, np.int64), np.empty(len(lattice.node), np.int64)
@@ -29,7 +27,7 @@ def best_completed(lattice: Lattice) -> tuple[int, Path, NDArray[np.int64]]:
     return int(score), lattice.labels_of(states), completion
 
 
-def viterbi(lattice: Lattice) -> tuple[int, Path]:
+def viterbi(lattice: Lattice) -> tuple[int, LabelIds]:
     """Score in grid units and label ids (T,) of the best labelling; equal ones by label ids.
 
     The recursion of Stokman 2011, section 3.1.2, over int64 and from the last token to the first. Where no
@@ -38,7 +36,7 @@ def viterbi(lattice: Lattice) -> tuple[int, Path]:
     return best_completed(lattice)[:2]
 
 
-def best_paths(lattice: Lattice, top: int) -> list[tuple[int, Path]]:
+def best_paths(lattice: Lattice, top: int) -> list[tuple[int, LabelIds]]:
     """The `top` best labellings, best first, equal scores by label ids; fewer where there are fewer."""
     if top == 1:
         total, path = viterbi(lattice)

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Sweeps over a lattice and over the lists of tokens that agree, which share the scores of these tokens' kinds.
 
 A token that is in a list has its score in two places: in the lattice, and in the list, a chain of its own. A sweep visits
@@ -8,12 +9,10 @@ optima never rises (tree-reweighted message passing: Kolmogorov 2006).
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from formulations.grid import FORBIDDEN
+from formulations.dtypes import Integers
+from formulations.grid import FORBIDDEN, HARD
 from ilpinfer.kernels.jit import kernel, subroutine
-
-Integers = NDArray[np.int64]
 
 
 class Scores(NamedTuple):
@@ -38,7 +37,7 @@ class Lists(NamedTuple):
     kind : (S,) the kind of a state
     begin : (T + 1,) the places of token t are those from begin[t] to begin[t + 1]
     before, after : (N,) the places before and after in the same list, -1 for none
-    penalty : (N,) what it costs to differ from the place before, grid units; -1 for what may not be
+    penalty : (N,) what it costs to differ from the place before, grid units; `HARD` for what may not be
     own : (N, F) scores, less what the lattice has been given
     past, future : (N, F) the best up to a kind, itself included, and the best that follows it
     """
@@ -54,30 +53,30 @@ class Lists(NamedTuple):
 
 
 @subroutine
-def _across(values, penalty, result):  # type: ignore[no-untyped-def]
+def _across(values, penalty, result):
     """The best before a place for each of its kinds."""
     best = values.max() - penalty
     for f in range(len(values)):
-        result[f] = values[f] if penalty < 0 else max(values[f], best)
+        result[f] = values[f] if penalty == HARD else max(values[f], best)
 
 
 @subroutine
-def _balance(t, n, scores, lists):  # type: ignore[no-untyped-def]
+def _balance(t, n, scores, lists):
     """Share out the score of a token's kinds between the lattice and one of its lists."""
     S, F = len(lists.kind), lists.own.shape[1]
     through = np.full(F, FORBIDDEN, np.int64)
     for s in range(S):
         value = scores.reach[t, s] + scores.ahead[t, s]
         through[lists.kind[s]] = max(through[lists.kind[s]], value)
-    listed = lists.past[n] + lists.future[n]
-    best, highest = through.max(), listed.max()
+    chain = lists.past[n] + lists.future[n]
+    best, highest = through.max(), chain.max()
     moved = np.zeros(F, np.int64)
     for f in range(F):
-        if through[f] < FORBIDDEN // 2 or listed[f] < FORBIDDEN // 2:
+        if through[f] < FORBIDDEN // 2 or chain[f] < FORBIDDEN // 2:
             moved[f] = FORBIDDEN
             lists.own[n, f] = lists.past[n, f] = FORBIDDEN
         else:
-            moved[f] = ((listed[f] - highest) - (through[f] - best)) >> 1
+            moved[f] = ((chain[f] - highest) - (through[f] - best)) >> 1
             lists.own[n, f] -= moved[f]
             lists.past[n, f] -= moved[f]
     for s in range(S):
@@ -86,7 +85,7 @@ def _balance(t, n, scores, lists):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def forward(scores, lists, moving):  # type: ignore[no-untyped-def]
+def forward(scores, lists, moving):
     """Fill reach and past; balance each token where `moving`."""
     T, S = scores.node.shape
     K = scores.pool.shape[2]
@@ -113,7 +112,7 @@ def forward(scores, lists, moving):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def backward(scores, lists, moving):  # type: ignore[no-untyped-def]
+def backward(scores, lists, moving):
     """Fill ahead and future; balance each token where `moving`."""
     T, S = scores.node.shape
     K = scores.pool.shape[2]
@@ -141,7 +140,7 @@ def backward(scores, lists, moving):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def bound(scores, lists):  # type: ignore[no-untyped-def]
+def bound(scores, lists):
     """The sum of the optima, after a backward sweep."""
     total = (scores.node[0] + scores.ahead[0]).max()
     for n in range(len(lists.own)):
@@ -153,7 +152,7 @@ def bound(scores, lists):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def best_kinds(lists, kinds):  # type: ignore[no-untyped-def]
+def best_kinds(lists, kinds):
     """Fill kinds (N,) with those of the best of each list, after a backward sweep; one that goes on, of equal ones."""
     for n in range(len(kinds)):
         value = lists.own[n] + lists.future[n]
@@ -161,14 +160,14 @@ def best_kinds(lists, kinds):  # type: ignore[no-untyped-def]
             last = kinds[lists.before[n]]
             for f in range(len(value)):
                 if f != last:
-                    value[f] = FORBIDDEN if lists.penalty[n] < 0 else value[f] - lists.penalty[n]
+                    value[f] = FORBIDDEN if lists.penalty[n] == HARD else value[f] - lists.penalty[n]
             kinds[n] = last if value[last] == value.max() else value.argmax()
         else:
             kinds[n] = value.argmax()
 
 
 @kernel
-def narrow(scores, lists, total, floor):  # type: ignore[no-untyped-def]
+def narrow(scores, lists, total, floor):
     """Forbid the states with which nothing is worth `floor`, after both sweeps without moving; how many there are.
 
     total : the bound
@@ -180,8 +179,8 @@ def narrow(scores, lists, total, floor):  # type: ignore[no-untyped-def]
             if scores.node[t, s] > FORBIDDEN // 2:
                 value = max(scores.reach[t, s] + scores.ahead[t, s], FORBIDDEN) + total - best
                 for n in range(lists.begin[t], lists.begin[t + 1]):
-                    listed = lists.past[n] + lists.future[n]
-                    value = max(value + listed[lists.kind[s]], FORBIDDEN) - listed.max()
+                    chain = lists.past[n] + lists.future[n]
+                    value = max(value + chain[lists.kind[s]], FORBIDDEN) - chain.max()
                 if value < floor:
                     scores.node[t, s] = FORBIDDEN
                     count += 1

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Simulated annealing over runs: one labelling, changed a run or a border at a time."""
 
 import math
@@ -13,7 +14,7 @@ DONE, FULL = 0, 1
 
 
 @subroutine
-def _relabel(y, seed, labels, runs):  # type: ignore[no-untyped-def]
+def _relabel(y, seed, labels, runs):
     """Make a stretch a run of a random label, one of n tokens with probability 2^-n; what may have changed."""
     first = below(seed, len(y))
     end = first + 1
@@ -23,7 +24,7 @@ def _relabel(y, seed, labels, runs):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def anneal(chain, machines, people, seed, runs, moves, weight, heat, records, counts, steps):  # type: ignore[no-untyped-def]
+def anneal(chain, machines, people, seed, runs, moves, weight, heat, records, counts, steps):
     """Change individual 0 so many times, through individual 1; it may get worse by what the temperature allows.
 
     moves : how often a border shifts, and how often a run or a border changes rather than any stretch

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
 """Calls of a kernel that threads make at the same time: each takes the next piece of work until there is none left."""
 
 from typing import Any
@@ -28,13 +29,13 @@ def _atomic_add(context: Any, array: Any, place: Any, amount: Any) -> Any:
 
 
 @kernel
-def add(share, place, amount):  # type: ignore[no-untyped-def]
-    """What a counter was before it grew by an amount; other threads may add to it at the same time."""
+def add(share, place, amount):
+    """Add to a counter and return its former value, while other threads may do so too."""
     return _atomic_add(share, place, amount)  # type: ignore[call-arg]
 
 
 @kernel
-def _reached(share, place, number):  # type: ignore[no-untyped-def]
+def _reached(share, place, number):
     """Whether a counter comes to a number soon."""
     looks = MOST_STALE
     while looks and add(share, place, 0) < number:
@@ -43,7 +44,7 @@ def _reached(share, place, number):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def wait(share, number, following, others):  # type: ignore[no-untyped-def]
+def wait(share, number, following, others):
     """Wait a little until `number` pieces of work are done, and then until `others` have begun with the following share.
 
     A thread that has to take the interpreter's lock for that finds it free. Returns whether all work is done.

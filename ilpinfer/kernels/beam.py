@@ -1,15 +1,16 @@
+# mypy: allow-untyped-defs
 """Beam search over labels and machine states, a stretch of tokens at a time."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import close, read_step
 from ilpinfer.kernels.ordering import descending
-from ilpinfer.kernels.packed import Integers, Small
 
 _DEAD = FORBIDDEN // 2
 
@@ -30,7 +31,7 @@ class Beam(NamedTuple):
 
 
 @subroutine
-def _read(packed, t, beam, h, now, row):  # type: ignore[no-untyped-def]
+def _read(packed, t, beam, h, now, row):
     """Fill a row with prefix h after a step; grid units and hard violations for that."""
     J = len(row) - 1
     for k in range(J):
@@ -40,7 +41,7 @@ def _read(packed, t, beam, h, now, row):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def advance(chain, completion, packed, beam, copies, first, last):  # type: ignore[no-untyped-def]
+def advance(chain, completion, packed, beam, copies, first, last):
     """Extend the beam over tokens first … last - 1, with at most so many copies of the same future.
 
     The best W prefixes are kept, in the order of their label ids, so that of equal ones the first by label ids stays.
@@ -94,7 +95,7 @@ def advance(chain, completion, packed, beam, copies, first, last):  # type: igno
 
 
 @kernel
-def finish(packed, beam):  # type: ignore[no-untyped-def]
+def finish(packed, beam):
     """Charge what machines emit after the last token; prefixes that break a hard rule become forbidden."""
     for h in range(beam.size[0]):
         cost, hard = close(packed, beam.states[h])

@@ -1,37 +1,38 @@
-"""What machines charge a labelling, by the events on its way."""
+# mypy: allow-untyped-defs
+"""The cost of a labelling by machines, from the events along it."""
 
 import numpy as np
 
-from formulations.grid import FORBIDDEN
+from formulations.grid import HARD
 from ilpinfer.kernels.jit import subroutine
 from ilpinfer.kernels.tables import ARC, FINAL, WIDTH
 
 
 @subroutine
-def _charge(cost, m, mask, active, count, total):  # type: ignore[no-untyped-def]
-    """Add what machine m costs, and the machine to those that are taken up; returns their number, and the total cost."""
+def _charge(cost, m, mask, active, count, total):
+    """Add the cost of machine m, and activate the machine; returns the number of active machines, and the total cost."""
     if cost == 0:
         return count, total
     if not mask[m]:
         mask[m] = 2
         active[count] = m
         count += 1
-    return count, min(total + cost, -FORBIDDEN)
+    return count, min(total + cost, HARD)
 
 
 @subroutine
-def charge_labelling(handle, classes, path, mask, room, count):  # type: ignore[no-untyped-def]
-    """Charge a labelling for the machines that are not taken up, and take up those that it breaks.
+def charge_labelling(handle, classes, path, mask, room, count):
+    """The cost of a labelling by the machines that are not active; those that it breaks become active.
 
     Parameters
     ----------
     classes : (T,) of machines
-    mask : (M,) odd for machines taken up
-    room : (3, M) the machines taken up, `count` of them; -1; anything
+    mask : (M,) odd for active machines
+    room : (3, M) the active machines, `count` of them; -1; anything
 
     Returns
     -------
-    how many are taken up now, and the cost, at most -FORBIDDEN
+    the number of active machines now, and the cost, at most `HARD`
     """
     machines, K = handle.machines, handle.scores.edge.shape[1]
     begin, event, layout, final = machines.begin, machines.event, machines.layout, machines.final

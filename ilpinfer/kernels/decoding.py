@@ -1,8 +1,9 @@
+# mypy: allow-untyped-defs
 """The best labellings of many sequences: Viterbi, and where its path breaks machines, relaxations of more and more of them."""
 
 import numpy as np
 
-from formulations.grid import FORBIDDEN
+from formulations.grid import FORBIDDEN, HARD
 from ilpinfer.kernels.atomics import add
 from ilpinfer.kernels.charges import charge_labelling
 from ilpinfer.kernels.jit import kernel, subroutine
@@ -45,7 +46,7 @@ DIRECT = 2**17
 
 
 @subroutine
-def classify(windows, tokens, classes):  # type: ignore[no-untyped-def]
+def classify(windows, tokens, classes):
     """Fill classes (3, T) of distinct tokens (T,); returns the first token of an unknown class, or -1."""
     numbers, known, T, unknown = windows.numbers, windows.classes, len(tokens), len(tokens)
     for purpose in range(3):
@@ -66,7 +67,7 @@ def classify(windows, tokens, classes):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _product(handle, emission, rows, tokens, marks, room, count, most, steps):  # type: ignore[no-untyped-def]
+def _product(handle, emission, rows, tokens, marks, room, count, most, steps):
     """Multiply machines that are taken up, the `count` in `room` after those that were `INSIDE`, up to so many joint states.
 
     It takes as long as so many steps of label setting at most. Sums with multipliers stay outside, as proofs have it. Returns the
@@ -99,7 +100,7 @@ def _product(handle, emission, rows, tokens, marks, room, count, most, steps):  
 
 
 @subroutine
-def _refine(handle, emission, rows, tokens, recursion, limits, path, result, marks, room, count):  # type: ignore[no-untyped-def]
+def _refine(handle, emission, rows, tokens, recursion, limits, path, result, marks, room, count):
     """Relaxations of more and more machines, `count` at first, until the best labelling breaks no other.
 
     Where label setting is too much work, some of the machines are multiplied, for better bounds, and it goes on.
@@ -138,8 +139,8 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
 
 
 @subroutine
-def _sums(machines, active):  # type: ignore[no-untyped-def]
-    """How many of the machines are sums that may have multipliers."""
+def _sums(machines, active):
+    """The number of machines that are sums and may have multipliers."""
     count = 0
     for m in active:
         count += machines.sums[m, LEAST] < machines.sums[m, MOST]
@@ -147,7 +148,7 @@ def _sums(machines, active):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _solve(handle, emission, rows, tokens, recursion, limits, path, result, marks, room, early):  # type: ignore[no-untyped-def]
+def _solve(handle, emission, rows, tokens, recursion, limits, path, result, marks, room, early):
     """Viterbi, and relaxations where its path breaks machines; a labelling in `path` stays where it is better.
 
     Early, where sums are broken that may have multipliers, little work is done, and the less the more sums these are.
@@ -181,7 +182,7 @@ def _solve(handle, emission, rows, tokens, recursion, limits, path, result, mark
 
 
 @subroutine
-def _decode(handle, emission, words, rows, pool, limits, tokens, recursion, path, result, marks, room):  # type: ignore[no-untyped-def]
+def _decode(handle, emission, words, rows, pool, limits, tokens, recursion, path, result, marks, room):
     """Decode one sequence, as `decode_batch` does.
 
     Parameters
@@ -199,7 +200,7 @@ def _decode(handle, emission, words, rows, pool, limits, tokens, recursion, path
         tokens[3, t] = handle.scores.which[pool[t] if len(pool) else 0, tokens[EDGES, t]]
     T, slots = len(rows), limits[2]
     few, most = limits[0] * T // FIRST_SHARE, max(limits[0] * T, limits[1])
-    result[VALUE], result[BOUND], result[WORK], result[MULTIPLIERS] = FORBIDDEN, -FORBIDDEN, 0, 0
+    result[VALUE], result[BOUND], result[WORK], result[MULTIPLIERS] = FORBIDDEN, HARD, 0, 0
     for m in range(marks.shape[1]):
         marks[1, m] = 0
     early = True
@@ -236,9 +237,7 @@ def _decode(handle, emission, words, rows, pool, limits, tokens, recursion, path
 
 
 @kernel
-def decode_batch(  # type: ignore[no-untyped-def]
-    handle, emission, begins, tokens, rows, pool, limits, paths, results, marks, share
-):
+def decode_batch(handle, emission, begins, tokens, rows, pool, limits, paths, results, marks, share):
     """Decode sequences, each at least one token long, until none is left that no other call has taken.
 
     Returns whether it ended before, as it took long.
@@ -290,7 +289,7 @@ def decode_batch(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def decode_one(handle, emission, tokens, pool, own, limits, buffer):  # type: ignore[no-untyped-def]
+def decode_one(handle, emission, tokens, pool, own, limits, buffer):
     """Decode one sequence as `decode_batch` does, but with few arguments; returns how it ended.
 
     Parameters

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Decision diagrams of labellings: layers of nodes, one layer a token, and the steps between them.
 
 The steps of node n are those from first[n] to first[n + 1]; nodes of a layer follow each other, and the root is the
@@ -6,9 +7,9 @@ first. `value` of a node is the best that leads to it, `ahead` the best that fol
 
 from typing import NamedTuple
 
+from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel, subroutine
-from ilpinfer.kernels.packed import Integers, Small
 
 _DEAD = FORBIDDEN // 2
 
@@ -31,14 +32,14 @@ class Graph(NamedTuple):
 
 
 @kernel
-def unfold(chain, domains, symbols, charge, made):  # type: ignore[no-untyped-def]
+def unfold(chain, domains, symbols, charge, output):
     """Write a lattice out, as far as the states named for its tokens; the number of steps is returned.
 
     charge : what each joint symbol is charged (J,), grid units
     """
     node, pool, step, base = chain
     states, begins = domains.states, domains.begins
-    state, value, layers, first, target, score, _, _ = made
+    state, value, layers, first, target, score, _, _ = output
     T, B = len(node), pool.shape[2]
     state[0], value[0], layers[0], layers[1], count = -1, 0, 0, 1, 0
     for t in range(T):
@@ -67,7 +68,7 @@ def unfold(chain, domains, symbols, charge, made):  # type: ignore[no-untyped-de
 
 
 @kernel
-def complete(graph, last, stop, path):  # type: ignore[no-untyped-def]
+def complete(graph, last, stop, path):
     """Fill `ahead` for the layers last, last - 1 … stop, and path (T,) after the root with the best labelling's states."""
     _, _, layers, first, target, score, end, ahead = graph
     T = len(layers) - 2
@@ -85,16 +86,16 @@ def complete(graph, last, stop, path):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def thin(graph, floor, number, made):  # type: ignore[no-untyped-def]
+def thin(graph, floor, number, output):
     """Keep the nodes and steps through which a labelling of at least `floor` passes.
 
     graph : those steps that are kept move to the front
     number : room for the new number of each node
-    made : room for the nodes kept
+    output : room for the nodes kept
     Returned are the number of steps and the best through a step that is left out.
     """
     state, value, layers, first, target, score, end, ahead = graph
-    new_state, new_value, new_layers, new_first, _, _, new_end, new_ahead = made
+    new_state, new_value, new_layers, new_first, _, _, new_end, new_ahead = output
     T = len(layers) - 2
     count = 0
     for t in range(T + 1):
@@ -131,7 +132,7 @@ def thin(graph, floor, number, made):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _trace(graph, path):  # type: ignore[no-untyped-def]
+def _trace(graph, path):
     """Fill path (T,) with the states of the best labelling, the first one by their ids."""
     state, _, _, first, target, score, _, ahead = graph
     n = 0

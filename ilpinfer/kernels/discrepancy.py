@@ -1,11 +1,13 @@
+# mypy: allow-untyped-defs
 """Depth-first search under a limit; a prefix is told by its last state and by the joint state of all machines."""
 
 from typing import NamedTuple
 
-from formulations.grid import FORBIDDEN
+from formulations.dtypes import Integers, Small
+from formulations.grid import FORBIDDEN, HARD
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import BROKEN, UNKNOWN, close, read_step, read_symbol
-from ilpinfer.kernels.packed import HARD, Integers, Packed, Small
+from ilpinfer.kernels.packed import Packed
 
 _DEAD = FORBIDDEN // 2
 DONE, WORKED, FULL = 0, 1, 2
@@ -26,7 +28,7 @@ class Late(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """The best that can follow a state (T, S), and what is taken off a prefix before the floor is asked (T,), grid units."""
+    """The best that can follow a state (T, S), and the shift of a prefix's value before the floor applies (T,), grid units."""
 
     completion: Integers
     shift: Integers
@@ -56,8 +58,8 @@ class Records(NamedTuple):
 
 
 @subroutine
-def _read_prefix(late, stack, length):  # type: ignore[no-untyped-def]
-    """What late machines charge for the first tokens of the labelling on the stack, HARD where a hard rule breaks.
+def _read_prefix(late, stack, length):
+    """The cost by late machines of the first tokens of the labelling on the stack, `HARD` where a hard rule breaks.
 
     Where that leaves the machines is kept.
     """
@@ -75,8 +77,8 @@ def _read_prefix(late, stack, length):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _read_last(late, t, before, now):  # type: ignore[no-untyped-def]
-    """The same for a last step, and the end, after the tokens that were read."""
+def _read_last(late, t, before, now):
+    """The cost of a last step and of the end, after `_read_prefix`."""
     for k in range(len(late.kept)):
         late.vector[k] = late.kept[k]
     cost, hard = read_step(late.packed, t, before, now, late.vector)
@@ -87,7 +89,7 @@ def _read_last(late, t, before, now):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _expand(chain, ahead, joint, late, stack, t, source, limits, counts):  # type: ignore[no-untyped-def]
+def _expand(chain, ahead, joint, late, stack, t, source, limits, counts):
     """Put the choices for token t on the stack, best first; False where there is no room for joint states.
 
     Those for the last token make whole labellings, which all rules are held against.
@@ -148,7 +150,7 @@ def _expand(chain, ahead, joint, late, stack, t, source, limits, counts):  # typ
 
 
 @kernel
-def dive(chain, ahead, joint, late, stack, limits, counts, records, rule, work):  # type: ignore[no-untyped-def]
+def dive(chain, ahead, joint, late, stack, limits, counts, records, rule, work):
     """Search depth first, best choices first, until `work` more is done: a node, or what takes as long.
 
     limits : floor of values, of values with what can follow, and how many choices are kept; the first two rise

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """An evolutionary algorithm over labellings: offspring are valued from where they change to where the machines agree again.
 
 An individual is a row of labels, and for each token the joint state of all machines and what the labelling is worth and
@@ -8,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import read_symbol
 from ilpinfer.kernels.ordering import descending
-from ilpinfer.kernels.packed import Integers, Small
 from ilpinfer.kernels.runs import below, mend, mutate, section, share
 
 _DEAD = FORBIDDEN // 2
@@ -53,7 +54,7 @@ class Settings(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """What a hard violation weighs at the start, grid units, and how much that grows each generation (eq. 67)."""
+    """Weight of a hard violation at the start, grid units, and its growth each generation (eq. 67)."""
 
     start: int
     increase: int
@@ -68,7 +69,7 @@ class Records(NamedTuple):
 
 
 @subroutine
-def copy(people, target, source):  # type: ignore[no-untyped-def]
+def copy(people, target, source):
     """Make one individual the same as another."""
     for t in range(people.label.shape[1]):
         people.label[target, t], people.joint[target, t] = people.label[source, t], people.joint[source, t]
@@ -77,7 +78,7 @@ def copy(people, target, source):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def record(people, who, records, counts):  # type: ignore[no-untyped-def]
+def record(people, who, records, counts):
     """Write an individual down if it keeps the hard rules, none was better, and there is room."""
     n, total = counts[FOUND], people.total[who]
     if people.breaks[who] or total <= counts[BEST] or n == len(records.values):
@@ -89,14 +90,14 @@ def record(people, who, records, counts):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def full(joint, records, more, counts, T):  # type: ignore[no-untyped-def]
+def full(joint, records, more, counts, T):
     """Whether there is too little room for joint states, or for so many more labellings."""
     memo = joint.memo
-    return counts[FOUND] + more > len(records.values) or memo.met[0] + SPARE * T > len(memo.vectors)
+    return counts[FOUND] + more > len(records.values) or memo.number[0] + SPARE * T > len(memo.vectors)
 
 
 @kernel
-def value(chain, machines, people, who, first, last, counts):  # type: ignore[no-untyped-def]
+def value(chain, machines, people, who, first, last, counts):
     """Value an individual that has changed from `first` to `last`; False where there is no room for joint states."""
     node, pool, step, base = chain
     packed, symbols, memo = machines
@@ -133,7 +134,7 @@ def value(chain, machines, people, who, first, last, counts):  # type: ignore[no
 
 
 @kernel
-def sample(order, n, pressure, seed, chosen):  # type: ignore[no-untyped-def]
+def sample(order, n, pressure, seed, chosen):
     """Draw n of those in `order`, worst first, by linear ranking and stochastic universal sampling (eq. 66)."""
     size = len(order)
     arm = share(seed) / n
@@ -147,7 +148,7 @@ def sample(order, n, pressure, seed, chosen):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def evolve(chain, machines, people, places, seed, runs, settings, weights, records, counts, last):  # type: ignore[no-untyped-def]
+def evolve(chain, machines, people, places, seed, runs, settings, weights, records, counts, last):
     """Generations until the `last` one; the machines count hard violations."""
     label, _, _, _, total, breaks = people
     living, free = places
@@ -207,7 +208,7 @@ def evolve(chain, machines, people, places, seed, runs, settings, weights, recor
 
 
 @subroutine
-def _survive(order, elite, keeper, pressure, seed, survivors, living, free, everyone):  # type: ignore[no-untyped-def]
+def _survive(order, elite, keeper, pressure, seed, survivors, living, free, everyone):
     """Choose who lives on: the best, the best that keeps the hard rules, and others by ranking, none of them twice."""
     mu = len(living)
     survives = np.zeros(len(order), np.bool_)
@@ -232,7 +233,7 @@ def _survive(order, elite, keeper, pressure, seed, survivors, living, free, ever
 
 
 @kernel
-def begin(chain, machines, people, count, mutations, seed, runs, settings, counts):  # type: ignore[no-untyped-def]
+def begin(chain, machines, people, count, mutations, seed, runs, settings, counts):
     """Make individuals 1 … count - 1 by mutations of individual 0, and value all; False where there is no room."""
     label = people[0]
     K, T = chain.pool.shape[2], label.shape[1]

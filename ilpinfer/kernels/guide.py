@@ -1,12 +1,13 @@
+# mypy: allow-untyped-defs
 """Viterbi over the product of a lattice with a few machines, from the last token to the first."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.jit import kernel, subroutine
-from ilpinfer.kernels.packed import Integers, Small
 
 _DEAD = FORBIDDEN // 2
 
@@ -55,7 +56,7 @@ class Futures(NamedTuple):
 
 
 @subroutine
-def no_futures(futures):  # type: ignore[no-untyped-def]
+def no_futures(futures):
     """Whether no machine can give anything back."""
     last = -1
     for begin in futures.begin:
@@ -64,8 +65,8 @@ def no_futures(futures):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def future_gain(futures, vectors, t, joint):  # type: ignore[no-untyped-def]
-    """What the futures of all machines can give back after token t, from a joint state."""
+def future_gain(futures, vectors, t, joint):
+    """The best futures of all machines after token t, from a joint state."""
     extra = 0
     for m in range(len(futures.begin)):
         if futures.begin[m] >= 0 and extra > _DEAD:
@@ -74,14 +75,14 @@ def future_gain(futures, vectors, t, joint):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def prune(chain, domains, completion, floor, kept):  # type: ignore[no-untyped-def]
-    """Fill `kept` with the states of each token that a labelling of at least `floor` can pass through.
+def prune(chain, domains, completion, floor, output):
+    """Fill `output` with the states of each token that a labelling of at least `floor` can pass through.
 
     `completion` (T, S) bounds what follows one. The best that leads to a state and the best that follows it add up to
     its max-marginal.
     """
     node, pool, step, base = chain
-    states, begins, kept_states, kept_begins = domains.states, domains.begins, kept.states, kept.begins
+    states, begins, kept_states, kept_begins = domains.states, domains.begins, output.states, output.begins
     T, S = node.shape
     B = pool.shape[2]
     ahead, now = np.empty(S, np.int64), np.empty(S, np.int64)
@@ -105,7 +106,7 @@ def prune(chain, domains, completion, floor, kept):  # type: ignore[no-untyped-d
 
 
 @kernel
-def complete(chain, domains, product, completion, last, first, path):  # type: ignore[no-untyped-def]
+def complete(chain, domains, product, completion, last, first, path):
     """Fill completion (T, S, Q) for tokens last, last - 1 … first: the best of what follows a state and machine states.
 
     Only the states named for a token are filled. After the first token path (T,) is filled with the best states, the
@@ -155,7 +156,7 @@ def complete(chain, domains, product, completion, last, first, path):  # type: i
 
 
 @subroutine
-def _trace(chain, product, completion, path):  # type: ignore[no-untyped-def]
+def _trace(chain, product, completion, path):
     """The best states, and the score."""
     node, pool, step, base = chain
     symbol, _, table, following, cost, _ = product
@@ -183,7 +184,7 @@ def _trace(chain, product, completion, path):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def potentials(symbols, table, worth, following, final, potential):  # type: ignore[no-untyped-def]
+def potentials(symbols, table, worth, following, final, potential):
     """Fill potential (T, Q): the most that a machine's own future can be worth, whatever the scores.
 
     symbols (P, C) that the steps of a table can have (-1 for none more), table (T,), worth (Q, X) of reading a

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
 """The tables of a decoder as one object: what a call spends on its arguments grows with the number of arrays."""
 
 from typing import Any
@@ -24,6 +25,6 @@ structref.define_proxy(Handle, HandleType, ["windows", "scores", "machines"])
 
 
 @kernel
-def together(windows, scores, machines):  # type: ignore[no-untyped-def]
+def together(windows, scores, machines):
     """The `Handle` of `Windows`, `Scores` and `Machines`."""
     return Handle(windows, scores, machines)

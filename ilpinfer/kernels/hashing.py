@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Hash tables of rows of numbers: slots hold the number of a row, -1 for none, and there are a power of two of them."""
 
 import numpy as np
@@ -6,8 +7,8 @@ from ilpinfer.kernels.jit import kernel, subroutine
 
 
 @subroutine
-def place(slots, rows, first, row):  # type: ignore[no-untyped-def]
-    """Where a row (W,) equal to rows[n] is, or belongs; slots number the rows from `first`."""
+def place(slots, rows, first, row):
+    """The slot of the row (W,) equal to rows[row], or the free slot for it; slots number the rows from `first`."""
     hashed = np.uint64(14695981039346656037)
     for k in range(rows.shape[1]):
         hashed = (hashed ^ np.uint64(rows[row, k])) * np.uint64(0x9E3779B97F4A7C15)
@@ -19,7 +20,7 @@ def place(slots, rows, first, row):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def same(rows, one, other):  # type: ignore[no-untyped-def]
+def same(rows, one, other):
     """Whether two rows are equal."""
     k = 0
     while k < rows.shape[1] and rows[one, k] == rows[other, k]:
@@ -28,7 +29,7 @@ def same(rows, one, other):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def enter(slots, rows, first, count):  # type: ignore[no-untyped-def]
+def enter(slots, rows, first, count):
     """Empty a hash table, and put `count` rows into it."""
     for slot in range(len(slots)):
         slots[slot] = -1

@@ -1,4 +1,5 @@
-"""How kernels are compiled, and kept on disk."""
+# mypy: allow-untyped-calls
+"""Compilation of kernels, and their cache on disk."""
 
 import contextlib
 import hashlib
@@ -18,7 +19,7 @@ SEAL = b"ilpinfer sha256 "
 """Stands between a file's content and the content's digest."""
 
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+def kernel(function: Callable[..., Any]) -> Any:
     """Compile for plain arrays: cached on disk where that can be written, and free of the interpreter lock while it runs."""
     compiled = _compiled(function, Kernel)
     try:
@@ -28,7 +29,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return compiled
 
 
-def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
+def subroutine(function: Callable[..., Any]) -> Any:
     """Compile what only kernels call, into each of them and for nothing else."""
     compiled = _compiled(function, Subroutine, no_cpython_wrapper=True)
     compiled._cache = SubroutineCache(function)
@@ -52,7 +53,7 @@ def _compiled(function: Callable[..., Any], pipeline: type, **more: bool) -> Any
 
 
 def _plain(kind: Any) -> Any:
-    """What a kernel that another one calls is compiled for; numba would compile it for each constant and type of integers."""
+    """The argument type for calls between kernels; numba would compile them for each constant and type of integers."""
     kind = types.unliteral(kind)
     return types.int64 if kind in types.signed_domain else kind
 

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Machines multiplied with each other, and Viterbi over labels and their joint states: bounds that know what they will charge.
 
 Only what can be reached by the labels of a sequence is built, and labels that no machine tells apart are of one kind.
@@ -7,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from formulations.grid import FORBIDDEN
+from formulations.dtypes import Integers, Small
+from formulations.grid import FORBIDDEN, HARD
 from ilpinfer.kernels.jit import subroutine
 from ilpinfer.kernels.recursion import step_back
-from ilpinfer.kernels.tables import ARC, FINAL, STATES, STRIDE, WIDTH, Integers, Small
+from ilpinfer.kernels.tables import ARC, FINAL, STATES, STRIDE, WIDTH
 
 MOST_KINDS = 256
 """Kinds of labels, beyond which a machine stays outside."""
@@ -24,7 +26,7 @@ class Joint(NamedTuple):
     row : (T,) which row of `kind` is for each token
     kind : (R, K) the kind of each label
     after : (Q, S) joint state after a state and a kind
-    cost : (Q, S) grid units, at least 0; -FORBIDDEN where a hard rule is broken
+    cost : (Q, S) grid units, at least 0; `HARD` where a hard rule is broken
     final : (Q,) grid units at the end, as `cost`
     """
 
@@ -36,7 +38,7 @@ class Joint(NamedTuple):
 
 
 @subroutine
-def no_machines(T, K):  # type: ignore[no-untyped-def]
+def no_machines(T, K):
     """The joint automaton of no machine."""
     none = np.zeros((1, 1), np.int32)
     return Joint(
@@ -49,7 +51,7 @@ def no_machines(T, K):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _rows(classes, C):  # type: ignore[no-untyped-def]
+def _rows(classes, C):
     """Number the different classes (T,) of C, and a token of each."""
     number, row = np.full(C, -1), np.empty(len(classes), np.int64)
     first, count = np.empty(len(classes), np.int64), 0
@@ -62,7 +64,7 @@ def _rows(classes, C):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _split(kind, kinds, machines, m, known):  # type: ignore[no-untyped-def]
+def _split(kind, kinds, machines, m, known):
     """Kinds that tell apart what machine m tells apart too: kind (R, K), and the old kind and the symbol of each (S, 2)."""
     width = machines.layout[m, WIDTH]
     number, finer = np.full(kinds * width, np.int32(-1)), np.empty_like(kind)
@@ -81,7 +83,7 @@ def _split(kind, kinds, machines, m, known):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _multiply(joint, kind, pairs, machines, m, most):  # type: ignore[no-untyped-def]
+def _multiply(joint, kind, pairs, machines, m, most):
     """The joint automaton with machine m, as far as its states can be reached; with no state where those are too many."""
     states, S = machines.layout[m, STATES], len(pairs)
     most = max(most, 1)
@@ -90,7 +92,7 @@ def _multiply(joint, kind, pairs, machines, m, most):  # type: ignore[no-untyped
     final, number[0], count, done = np.empty(most, np.int64), 0, 1, 0
     while done < count:
         q, state = order[done] // states, order[done] % states
-        final[done] = min(joint.final[q] + machines.final[machines.layout[m, FINAL] + state], -FORBIDDEN)
+        final[done] = min(joint.final[q] + machines.final[machines.layout[m, FINAL] + state], HARD)
         for s in range(S):
             old, arc = pairs[s, 0], machines.layout[m, ARC] + state * machines.layout[m, WIDTH] + pairs[s, 1]
             key = joint.after[q, old] * states + machines.next_state[arc]
@@ -100,13 +102,13 @@ def _multiply(joint, kind, pairs, machines, m, most):  # type: ignore[no-untyped
                 number[key], order[count] = count, key
                 count += 1
             after[done, s] = number[key]
-            cost[done, s] = min(joint.cost[q, old] + machines.cost[arc], -FORBIDDEN)
+            cost[done, s] = min(joint.cost[q, old] + machines.cost[arc], HARD)
         done += 1
     return Joint(joint.row, kind, after[:count], cost[:count], final[:count])
 
 
 @subroutine
-def multiply_machines(machines, classes, K, active, apart, most):  # type: ignore[no-untyped-def]
+def multiply_machines(machines, classes, K, active, apart, most):
     """The joint automaton of as many machines in `active` (A,) as have at most so many joint states, in their order.
 
     Those that look at the previous label stay outside, and those where apart (M,) is not 0. Returns which ones are inside (A,), too.
@@ -128,7 +130,7 @@ def multiply_machines(machines, classes, K, active, apart, most):  # type: ignor
 
 
 @subroutine
-def complete_jointly(handle, emission, rows, classes, edge_at, joint, completion, tail):  # type: ignore[no-untyped-def]
+def complete_jointly(handle, emission, rows, classes, edge_at, joint, completion, tail):
     """As `recursion.complete`, for joint states: completion (Q, T, Kp) after them, and tail (Q, T, Kp) from them on."""
     node, edge, T, K = handle.scores.node, handle.scores.edge, len(rows), emission.shape[1]
     Q = len(joint.final)

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Label setting: prefixes of labellings that could still reach a floor, those that agree merged, token by token.
 
 A prefix is known by its last label and the states of the machines at hand: its key, some bits for each. Its reach is the
@@ -8,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from formulations.grid import FORBIDDEN, UNITS_PER_NAT
+from formulations.dtypes import Integers, Small
+from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT
 from ilpinfer.kernels.jit import subroutine
-from ilpinfer.kernels.tables import ARC, FINAL, STATES, STRIDE, WIDTH, Integers, Small
+from ilpinfer.kernels.tables import ARC, FINAL, STATES, STRIDE, WIDTH
 
 DEAD = FORBIDDEN // 2
 DONE, NONE, STOPPED, FULL = 0, -1, -2, -3
@@ -19,7 +21,7 @@ TOKEN, NEXT, BEGIN, FIRST, MADE, STEPS, CUT = range(7)
 """How far label setting is: the token, the next prefix to extend, where prefixes of its length and of the one that is being
 made begin, how many there are in all, the work so far, and the best value that was below the floor."""
 FIRST_STEP = UNITS_PER_NAT * 3 // 2
-"""How far below a bound the floor begins, grid units."""
+"""Distance of the first floor below the bound, grid units."""
 BITS = 62
 """In use of each word of a key."""
 WORD, SHIFT, MASK, ROW, READ = range(5)
@@ -50,14 +52,14 @@ class Prefixes(NamedTuple):
 
 
 @subroutine
-def no_prefixes():  # type: ignore[no-untyped-def]
+def no_prefixes():
     """Prefixes without room, which costs little where none are needed."""
     none, small = np.empty(0, np.int64), np.empty(0, np.int32)
     return Prefixes(none, np.empty((0, 1), np.int64), small, small, none, np.zeros(1, np.int64))
 
 
 @subroutine
-def _more_prefixes(p, more):  # type: ignore[no-untyped-def]
+def _more_prefixes(p, more):
     """The same prefixes with room for at least as many again, and `more`."""
     old, words = p.key.shape
     size = 2 * old + more + ROOM
@@ -71,7 +73,7 @@ def _more_prefixes(p, more):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _with_words(p, words):  # type: ignore[no-untyped-def]
+def _with_words(p, words):
     """Room for prefixes whose keys have so many words."""
     if p.key.shape[1] == words:
         return p
@@ -79,7 +81,7 @@ def _with_words(p, words):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _more_slots(p, least):  # type: ignore[no-untyped-def]
+def _more_slots(p, least):
     """The same prefixes with at least so many slots, all empty."""
     size = ROOM
     while size < least:
@@ -88,7 +90,7 @@ def _more_slots(p, least):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _slot_of(slots, keys, h, first, clock):  # type: ignore[no-untyped-def]
+def _slot_of(slots, keys, h, first, clock):
     """The slot of prefix h's key in an open hash table, where the prefixes of this length begin at `first`."""
     mask, words, spread = len(slots) - 1, keys.shape[1], np.uint64(0)
     for w in range(words):
@@ -106,20 +108,20 @@ def _slot_of(slots, keys, h, first, clock):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _reserve(p, first, made, more, indexed):  # type: ignore[no-untyped-def]
-    """The same prefixes with room for `more`; those of this length are from `first` to `made`."""
-    if made + more > len(p.reach):
+def _reserve(p, first, count, more, indexed):
+    """The same prefixes with room for `more`; those of this length are from `first` to `count`."""
+    if count + more > len(p.reach):
         p = _more_prefixes(p, more)
-    if not indexed and 2 * (made - first + more) > len(p.slots):
-        p = _more_slots(p, 4 * (made - first + more))
-        for h in range(first, made):
+    if not indexed and 2 * (count - first + more) > len(p.slots):
+        p = _more_slots(p, 4 * (count - first + more))
+        for h in range(first, count):
             if p.reach[h] > DEAD:
                 p.slots[_slot_of(p.slots, p.key, h, first, p.clock[0])] = p.clock[0] + h
     return p
 
 
 @subroutine
-def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-untyped-def]
+def _look_ahead(edge, e, i, tail, t, rest, floor, values):
     """Fill values (K,) with what each label at token t after label i, -1 for START, could reach without the other machines.
 
     Returns the best of those that are below the floor.
@@ -133,7 +135,7 @@ def _look_ahead(edge, e, i, tail, t, rest, floor, values):  # type: ignore[no-un
 
 
 @subroutine
-def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, values, p, at):  # type: ignore[no-untyped-def]
+def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, values, p, at):
     """Extend prefixes from where `at` says, until all are labellings (`DONE`), or the work (`STOPPED`) or the room (`FULL`) ends."""
     completion, tail, total = recursion
     floor, work, indexed = limits
@@ -145,7 +147,7 @@ def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, 
     where, joint_shift, joint_mask, words = places
     word, shift, mask, row, read = where
     last = T - 1
-    h, begin, first, made, done, cut = at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT]
+    h, begin, first, count, done, cut = at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT]
     code = DONE
     for t in range(at[TOKEN], T):
         c, kind = classes[t], joint.kind[joint.row[t]]
@@ -155,7 +157,7 @@ def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, 
                 continue
             if done > work:
                 code = STOPPED
-            elif made + K > len(reach) or (not indexed and 2 * (made - first + K) > len(slots)):
+            elif count + K > len(reach) or (not indexed and 2 * (count - first + K) > len(slots)):
                 code = FULL
             if code != DONE:
                 break
@@ -171,42 +173,42 @@ def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, 
                 value = values[j]
                 if value < floor:
                     continue
-                key[made, 0] = j | np.int64(joint.after[q, kind[j]]) << joint_shift
+                key[count, 0] = j | np.int64(joint.after[q, kind[j]]) << joint_shift
                 for w in range(1, words):
-                    key[made, w] = 0
+                    key[count, w] = 0
                 spent = 0
                 for a in range(A):
                     arc = row[a] + symbols[read[a] + j]
-                    key[made, word[a]] |= np.int64(next_state[arc]) << shift[a]
-                    spent = min(spent + cost[arc], -FORBIDDEN)
+                    key[count, word[a]] |= np.int64(next_state[arc]) << shift[a]
+                    spent = min(spent + cost[arc], HARD)
                     if t == last:
-                        spent = min(spent + final[layout[active[a], FINAL] + next_state[arc]], -FORBIDDEN)
+                        spent = min(spent + final[layout[active[a], FINAL] + next_state[arc]], HARD)
                 done += A + 4
                 value -= spent
                 if value < floor:
                     cut = max(cut, value)
                     continue
-                place = key[made, 0] if indexed else _slot_of(slots, key, made, first, clock)
+                place = key[count, 0] if indexed else _slot_of(slots, key, count, first, clock)
                 other = slots[place] - clock
                 if other >= first:
                     if value <= reach[other]:
                         continue
                     reach[other] = FORBIDDEN
-                slots[place] = clock + made
-                reach[made], label[made], parent[made] = value, j, h
-                made += 1
+                slots[place] = clock + count
+                reach[count], label[count], parent[count] = value, j, h
+                count += 1
             h += 1
         if code != DONE:
             at[TOKEN] = t
             break
-        begin, first = first, made
-    at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT] = h, begin, first, made, done, cut
+        begin, first = first, count
+    at[NEXT], at[BEGIN], at[FIRST], at[MADE], at[STEPS], at[CUT] = h, begin, first, count, done, cut
     return code
 
 
 @subroutine
-def _places(layout, active, K, Q):  # type: ignore[no-untyped-def]
-    """Where K labels, Q joint states, and states of the machines in `active` (A,) are in a key; the label has the lowest bits.
+def _places(layout, active, K, Q):
+    """Bits of a key for K labels, Q joint states, and states of the machines in `active` (A,); the label has the lowest.
 
     Returns the rows of `WORD`; bit of the first word that the joint state begins at, and its mask; words; bits of the last.
     """
@@ -221,8 +223,8 @@ def _places(layout, active, K, Q):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _bits(values):  # type: ignore[no-untyped-def]
-    """How many bits tell so many values apart."""
+def _bits(values):
+    """The number of bits for so many values."""
     bits = 0
     while 1 << bits < values:
         bits += 1
@@ -230,7 +232,7 @@ def _bits(values):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least, limits, p):  # type: ignore[no-untyped-def]
+def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least, limits, p):
     """The first of the best labellings, as the joint automaton and the machines in `active` (A,) charge them.
 
     Prefixes are followed down to a floor, which goes down until a labelling reaches it.
@@ -283,7 +285,7 @@ def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least,
 
 
 @subroutine
-def spell(p, end, path):  # type: ignore[no-untyped-def]
+def spell(p, end, path):
     """Fill path (T,) with the labels of a prefix."""
     for t in range(len(path) - 1, -1, -1):
         path[t] = p.label[end]

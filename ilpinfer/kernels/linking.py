@@ -1,4 +1,5 @@
-"""How numba's compiler is spared work: subroutines are optimised in the kernels that call them, and become machine code there."""
+# mypy: allow-untyped-calls
+"""Faster compilation by numba: subroutines are optimised, and become machine code, only in the kernels that call them."""
 
 import importlib
 import sys
@@ -17,7 +18,7 @@ class SharedFlags(Flags):
 
     @classmethod
     def of(cls, flags: Flags) -> "SharedFlags":
-        """The same object for flags that differ in the wrapper alone, so that what numba itself compiles serves both."""
+        """One object for all flags that differ in the wrapper alone, so that numba compiles its own functions once."""
         shared = cls(flags)
         return cls._known.setdefault(shared, shared)
 
@@ -28,7 +29,7 @@ class SharedFlags(Flags):
         self._hash = super().__hash__()
 
     def __hash__(self) -> int:
-        return self._hash
+        return int(self._hash)
 
     def __eq__(self, other: object) -> bool:
         return self is other or bool(super().__eq__(other))
@@ -40,7 +41,7 @@ class OwnFlags(Flags):
     __slots__ = ()
 
     def copy(self) -> SharedFlags:
-        """Those that numba types it with."""
+        """The flags for type inference."""
         return SharedFlags.of(self)
 
 

@@ -1,16 +1,18 @@
+# mypy: allow-untyped-defs
 """Label setting: prefixes that could still reach a floor, equal ones merged, token by token."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.guide import Futures, future_gain, no_futures
 from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import BROKEN, UNKNOWN, close, read_symbol
 from ilpinfer.kernels.ordering import descending, nth_smallest
-from ilpinfer.kernels.packed import LOW, SHIFT, Integers, Small
+from ilpinfer.kernels.packed import LOW, SHIFT
 
 _DEAD = FORBIDDEN // 2
 DONE, BACK, FRESH, MEMO = 0, 1, 2, 3
@@ -45,7 +47,7 @@ class Back(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """What can follow a prefix: the most for its state (T, S), and for states of the machines inside too (T, S, Q).
+    """Bounds on completions: by state (T, S), and by state and joint state of the machines in the product (T, S, Q).
 
     radix (M,) of each machine in the states of those inside, 0 for the others; and what the others can give back.
     """
@@ -57,7 +59,7 @@ class Bounds(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What `advance` keeps to.
+    """Limits of `advance`.
 
     floor, grid units; purse, the most that violations may cost, grid units, where prefixes that have spent differently
     are kept apart, -1 for no account of it; how many prefixes a token may have; copies with the same future; work.
@@ -71,10 +73,10 @@ class Limits(NamedTuple):
 
 
 @subroutine
-def _thin(new, made, copies):  # type: ignore[no-untyped-def]
-    """Of prefixes that agree, which name the same first one, leave the best `copies`; of equal ones the first stay."""
-    count = np.zeros(made, np.int64)
-    for c in descending(new.value, made):
+def _thin(new, number, copies):
+    """Keep the best `copies` of prefixes with the same future; of equal ones, the first."""
+    count = np.zeros(number, np.int64)
+    for c in descending(new.value, number):
         first = new.first[c]
         count[first] += 1
         if count[first] > copies:
@@ -82,21 +84,21 @@ def _thin(new, made, copies):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _keep(front, new, back, counts, made, width):  # type: ignore[no-untyped-def]
+def _keep(front, new, back, counts, number, width):
     """Move the best `width` of the new prefixes to the front, in the order of their label ids."""
     value, bound, key = front
     new_value, new_bound, new_key, parent, _, _ = new
     states, parents, begins = back
     t, left, above = counts[0], 0, 0
-    for c in range(made):
+    for c in range(number):
         left += new_bound[c] > _DEAD
     threshold = _DEAD
     if left > width:
-        threshold = nth_smallest(new_bound, 0, made, made - width)
-        for c in range(made):
+        threshold = nth_smallest(new_bound, 0, number, number - width)
+        for c in range(number):
             above += new_bound[c] > threshold
     equal, kept, start = width - above, 0, begins[t]
-    for c in range(made):
+    for c in range(number):
         best = new_bound[c]
         if best <= _DEAD:
             continue
@@ -114,7 +116,7 @@ def _keep(front, new, back, counts, made, width):  # type: ignore[no-untyped-def
 
 
 @kernel
-def advance(chain, domains, bounds, joint, front, new, back, counts, limits):  # type: ignore[no-untyped-def]
+def advance(chain, domains, bounds, joint, front, new, back, counts, limits):
     """Extend prefixes until the labelling ends, and machines charge for that, the work is done, or there is no room.
 
     counts : token, prefixes at hand, and the best bound that was left out
@@ -135,7 +137,7 @@ def advance(chain, domains, bounds, joint, front, new, back, counts, limits):  #
             return BACK
         for slot in range(len(slots)):
             slots[slot] = -1
-        made = 0
+        number = 0
         for h in range(size):
             before, from_joint, spent = key[h, 0] >> SHIFT if t else -1, key[h, 0] & LOW, key[h, 1]
             here = value[h]
@@ -147,7 +149,7 @@ def advance(chain, domains, bounds, joint, front, new, back, counts, limits):  #
                 score = node[t, j] if t == 0 else pool[step[t - 1], before, b] + node[t, j]
                 if score < _DEAD or here + score + ceiling[t, j] < floor:
                     continue
-                if made == len(new_value):
+                if number == len(new_value):
                     return FRESH
                 s = symbol[table[t], before + 1, b]
                 if after[from_joint, s] == UNKNOWN:
@@ -165,30 +167,30 @@ def advance(chain, domains, bounds, joint, front, new, back, counts, limits):  #
                 reach = total + completion[t, j, q] + extra if extra > _DEAD else FORBIDDEN
                 if reach < floor or reach <= _DEAD:
                     continue
-                new_value[made], new_bound[made], parent[made] = total, reach, h
-                new_key[made, 0] = (np.int64(j) << SHIFT) | np.int64(state)
-                new_key[made, 1] = spent + cost[from_joint, s] if budget >= 0 else 0
-                slot = place(slots, new_key, 0, made)
+                new_value[number], new_bound[number], parent[number] = total, reach, h
+                new_key[number, 0] = (np.int64(j) << SHIFT) | np.int64(state)
+                new_key[number, 1] = spent + cost[from_joint, s] if budget >= 0 else 0
+                slot = place(slots, new_key, 0, number)
                 other = slots[slot]
                 if copies == 1 and other >= 0:
                     if total <= new_value[other]:
                         continue
                     new_bound[other] = FORBIDDEN
                 if copies == 1 or other < 0:
-                    slots[slot] = made
-                first[made] = slots[slot]
-                made += 1
+                    slots[slot] = number
+                first[number] = slots[slot]
+                number += 1
         done += size * (begins[t + 1] - begins[t]) + len(slots) // 8
         if copies > 1:
-            _thin(new, made, copies)
-        _keep(front, new, back, counts, made, width)
+            _thin(new, number, copies)
+        _keep(front, new, back, counts, number, width)
     if counts[0] == T:
         _finish(joint, front, budget, counts[1])
     return DONE
 
 
 @subroutine
-def _finish(joint, front, budget, size):  # type: ignore[no-untyped-def]
+def _finish(joint, front, budget, size):
     """Charge what machines emit after the last token; prefixes that break a hard rule become forbidden."""
     for h in range(size):
         cost, hard = close(joint.packed, joint.memo.vectors[front.key[h, 0] & LOW].copy())

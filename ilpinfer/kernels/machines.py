@@ -1,4 +1,5 @@
-"""What machines read at a step, what that does to their states, and what violations cost.
+# mypy: allow-untyped-defs
+"""Symbols, states and costs of machines, alone and jointly.
 
 A joint state is a vector: the state of each machine, then whether each rule that counts once over its machines is paid.
 """
@@ -7,22 +8,24 @@ from typing import NamedTuple
 
 import numpy as np
 
+from formulations.dtypes import Integers, Small
+from formulations.grid import HARD
 from ilpinfer.kernels.hashing import enter, place
 from ilpinfer.kernels.jit import kernel, subroutine
-from ilpinfer.kernels.packed import HARD, Integers, Packed, Small
+from ilpinfer.kernels.packed import Packed
 
 UNKNOWN, BROKEN = -1, -2
 
 
 @subroutine
-def symbol_of(packed, m, t, before, now):  # type: ignore[no-untyped-def]
-    """What machine m reads on a step from a state, -1 for START, into a state at token t."""
+def symbol_of(packed, m, t, before, now):
+    """The symbol of machine m on a step from a state, -1 for START, into a state at token t."""
     return packed.symbols[packed.table[m, t] + (before + 1) * packed.stride[m] + now]
 
 
 @subroutine
-def count_violations(packed, m, violations, vector):  # type: ignore[no-untyped-def]
-    """How many violations count, of those that machine m emits; a rule that counts once is marked as paid."""
+def count_violations(packed, m, violations, vector):
+    """The number of emitted violations of machine m that count; a rule that counts once is marked as paid."""
     mark = packed.mark[m]
     if violations == 0 or mark < 0:
         return violations
@@ -33,7 +36,7 @@ def count_violations(packed, m, violations, vector):  # type: ignore[no-untyped-
 
 
 @subroutine
-def read(packed, m, symbol, vector):  # type: ignore[no-untyped-def]
+def read(packed, m, symbol, vector):
     """Let machine m read a symbol; how many violations count."""
     arc = packed.arc[m] + vector[m] * packed.width[m] + symbol
     vector[m] = packed.next_state[arc]
@@ -41,20 +44,20 @@ def read(packed, m, symbol, vector):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def count_final(packed, m, vector):  # type: ignore[no-untyped-def]
-    """How many violations of machine m count after the last token."""
+def count_final(packed, m, vector):
+    """The number of violations of machine m that count after the last token."""
     return count_violations(packed, m, packed.final[packed.state_at[m] + vector[m]], vector)
 
 
 @subroutine
-def penalty_of(packed, m, violations):  # type: ignore[no-untyped-def]
+def penalty_of(packed, m, violations):
     """Grid units and hard violations for the violations of machine m that count."""
     penalty = packed.penalty[m]
     return (0, violations) if penalty == HARD else (penalty * violations, 0)
 
 
 @subroutine
-def read_step(packed, t, before, now, vector):  # type: ignore[no-untyped-def]
+def read_step(packed, t, before, now, vector):
     """Let every machine read a step, up to the first hard violation; grid units and hard violations for it."""
     cost = 0
     for m in range(len(packed.mark)):
@@ -66,7 +69,7 @@ def read_step(packed, t, before, now, vector):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def close(packed, vector):  # type: ignore[no-untyped-def]
+def close(packed, vector):
     """Grid units and hard violations for what machines emit after the last token."""
     cost, broken = 0, 0
     for m in range(len(packed.mark)):
@@ -98,7 +101,7 @@ class Memo(NamedTuple):
     vectors: Small
     after: Small
     cost: Integers
-    met: Integers
+    number: Integers
     slots: Small
     hard: Integers
     end: Integers
@@ -116,7 +119,7 @@ class Joint(NamedTuple):
         old, n = self.memo, len(self.memo.vectors)
         memo = memo_of(self.packed, self.symbols, 4 * n)
         memo.vectors[:n], memo.after[:n], memo.cost[:n] = old.vectors, old.after, old.cost
-        memo.met[:] = old.met
+        memo.number[:] = old.number
         enter(memo.slots, memo.vectors, 0, n)
         return self._replace(memo=memo)
 
@@ -145,21 +148,21 @@ def memo_of(packed: Packed, symbols: Symbols, n: int, *, counting: bool = False)
 
 
 @kernel
-def first_final_cost(packed, memo):  # type: ignore[no-untyped-def]
+def first_final_cost(packed, memo):
     """Work out what the first joint state costs at the end."""
     _final_cost(packed, memo, 0)
 
 
 @subroutine
-def _final_cost(packed, memo, row):  # type: ignore[no-untyped-def]
+def _final_cost(packed, memo, row):
     """Work out what a joint state costs at the end."""
     memo.end[row, 0], memo.end[row, 1] = close(packed, memo.vectors[row].copy())
 
 
 @subroutine
-def read_symbol(packed, symbols, memo, joint, symbol):  # type: ignore[no-untyped-def]
+def read_symbol(packed, symbols, memo, joint, symbol):
     """Work out what a symbol does to a joint state; False where there is no room for a new one."""
-    new, counting = memo.met[0], len(memo.hard) > 0
+    new, counting = memo.number[0], len(memo.hard) > 0
     if new == len(memo.vectors):
         return False
     vector = memo.vectors[new]
@@ -179,7 +182,7 @@ def read_symbol(packed, symbols, memo, joint, symbol):  # type: ignore[no-untype
             memo.after[new, s] = UNKNOWN
         if counting:
             _final_cost(packed, memo, new)
-        memo.met[0] += 1
+        memo.number[0] += 1
     memo.after[joint, symbol], memo.cost[joint, symbol] = memo.slots[slot], cost
     if counting:
         memo.hard[joint, symbol] = broken

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Forward and backward sums over the product of a lattice with its rules' machines.
 
 Sums run over labels in plain numbers, each scaled by the largest, and once more in logarithms where what is left
@@ -7,13 +8,12 @@ is so small that terms may have been lost.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from formulations.dtypes import Floats
 from formulations.grid import UNITS_PER_NAT
 from ilpinfer.kernels.jit import kernel, subroutine
 
 _TINY = 1e-200
-Floats = NDArray[np.float64]
 
 
 class Nats(NamedTuple):
@@ -26,26 +26,26 @@ class Nats(NamedTuple):
 
 
 @subroutine
-def _row(product, number, tail, u, i, out):  # type: ignore[no-untyped-def]
+def _row(product, number, tail, u, i, out):
     """Fill out (K,) with what follows vector u (-1: START) and label i at each next label; the largest is returned."""
-    leads, price = product.leads, product.cost
+    leads, cost = product.leads, product.cost
     arcs = product.arc_at[u + 1]
     most = -np.inf
     for j in range(len(out)):
         arc = arcs + number[i + 1, j]
-        out[j] = tail[leads[arc], j] - price[arc] if leads[arc] >= 0 else -np.inf
+        out[j] = tail[leads[arc], j] - cost[arc] if leads[arc] >= 0 else -np.inf
         most = max(most, out[j])
     return most
 
 
 @subroutine
-def _exp(row, most, out):  # type: ignore[no-untyped-def]
+def _exp(row, most, out):
     for j in range(len(row)):
         out[j] = np.exp(row[j] - most) if row[j] > -np.inf else 0.0
 
 
 @subroutine
-def _dot(a, b):  # type: ignore[no-untyped-def]
+def _dot(a, b):
     """Four sums side by side, which do not wait for one another."""
     K = len(a)
     w = x = y = z = 0.0
@@ -60,7 +60,7 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _log_sum(edges, row):  # type: ignore[no-untyped-def]
+def _log_sum(edges, row):
     """log Σ exp(edges + row), by its largest term."""
     most = -np.inf
     for j in range(len(row)):
@@ -74,7 +74,7 @@ def _log_sum(edges, row):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def scale(pool, scaled, largest):  # type: ignore[no-untyped-def]
+def scale(pool, scaled, largest):
     """Fill scaled (P, K, K) with exp(pool - largest), largest (P, K) being that of each row, or 0 for -inf."""
     P, K, _ = pool.shape
     for p in range(P):
@@ -88,7 +88,7 @@ def scale(pool, scaled, largest):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def backward(product, readings, groups, scores, tail):  # type: ignore[no-untyped-def]
+def backward(product, readings, groups, scores, tail):
     """Fill tail (V, K): log sum of all that a vector and label lead to, their own scores included.
 
     Each token is shifted by a number on the grid. The logarithm of the whole sum is returned, -inf for none.
@@ -134,7 +134,7 @@ def backward(product, readings, groups, scores, tail):  # type: ignore[no-untype
 
 
 @kernel
-def forward(product, readings, groups, scores, tail, labels, edges, mass, ended):  # type: ignore[no-untyped-def]
+def forward(product, readings, groups, scores, tail, labels, edges, mass, ended):
     """Probabilities: labels (T, K), mass (A,) of arcs, ended (V,) of last vectors, edges (T-1, K, K) unless empty."""
     first, arc_at, leads = product.first, product.arc_at, product.leads
     number, kind = readings.number, readings.kind
@@ -186,7 +186,7 @@ def forward(product, readings, groups, scores, tail, labels, edges, mass, ended)
 
 
 @subroutine
-def _spread(share, scaled, pool, weight, row, flow, edges):  # type: ignore[no-untyped-def]
+def _spread(share, scaled, pool, weight, row, flow, edges):
     """Add to flow (K,), and to edges unless empty, how the share of a label divides among the next ones."""
     total = _dot(scaled, weight)
     if total > _TINY:
@@ -205,7 +205,7 @@ def _spread(share, scaled, pool, weight, row, flow, edges):  # type: ignore[no-u
 
 
 @kernel
-def draw(product, readings, scores, step, tail, uniform, ids):  # type: ignore[no-untyped-def]
+def draw(product, readings, scores, step, tail, uniform, ids):
     """Fill ids (n, T) with labellings drawn token by token, from numbers uniform (n, T) in [0, 1)."""
     arc_at, leads = product.arc_at, product.leads
     number, kind, pool = readings.number, readings.kind, scores.pool

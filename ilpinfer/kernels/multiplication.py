@@ -1,9 +1,11 @@
+# mypy: allow-untyped-defs
 """Letting machines follow a decision diagram."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.diagram import Graph
 from ilpinfer.kernels.guide import future_gain, no_futures
@@ -11,7 +13,7 @@ from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import BROKEN, UNKNOWN, close, read_symbol
 from ilpinfer.kernels.ordering import nth_smallest
-from ilpinfer.kernels.packed import LOW, SHIFT, Integers, Small
+from ilpinfer.kernels.packed import LOW, SHIFT
 
 _DEAD = FORBIDDEN // 2
 DONE, FULL, MEMO, SLOTS = 0, 1, 2, 3
@@ -28,7 +30,7 @@ class Growth(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What `multiply` keeps to: what is still given back for charges; floor, grid units; nodes of a layer; and work."""
+    """Limits of `multiply`: constant of the charges and floor, grid units; nodes of a layer; and work."""
 
     back: int
     floor: int
@@ -37,7 +39,7 @@ class Limits(NamedTuple):
 
 
 @kernel
-def multiply(graph, base, joint, worth, futures, growth, counts, limits):  # type: ignore[no-untyped-def]
+def multiply(graph, base, joint, worth, futures, growth, counts, limits):
     """Let machines follow a graph: a new node is an old one with a joint state, as far as it can reach the floor.
 
     base : of the lattice's states (S,)
@@ -112,7 +114,7 @@ def multiply(graph, base, joint, worth, futures, growth, counts, limits):  # typ
 
 
 @subroutine
-def _narrow(value, bound, begin, end, counts, width):  # type: ignore[no-untyped-def]
+def _narrow(value, bound, begin, end, counts, width):
     """Leave out all but about `width` nodes of a layer, those with the lowest bounds."""
     threshold = nth_smallest(bound, begin, end, end - begin - width)
     for n in range(begin, end):
@@ -122,7 +124,7 @@ def _narrow(value, bound, begin, end, counts, width):  # type: ignore[no-untyped
 
 
 @subroutine
-def _finish(graph, joint, growth, count):  # type: ignore[no-untyped-def]
+def _finish(graph, joint, growth, count):
     """Bound each node of the last layer by what its end is worth, machines charged."""
     T = len(graph.layers) - 2
     for n in range(growth.graph.layers[T], count):

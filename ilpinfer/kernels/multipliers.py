@@ -1,12 +1,13 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
 """Lagrangian multipliers on sums, and scores that the multipliers are moved into: any labelling is worth the same as before.
 
-A price is taken off for each unit of a sum's weight on a step, and the sum's machine gives back the most that it can: what
-it charges then is what a labelling lacks of that (Rush and Collins 2012, section 3; reparametrizations of Werner 2007).
+The multiplier is subtracted for each unit of a sum's weight on a step, and the sum's machine returns its best future in
+advance: its costs then are the differences from that (Rush and Collins 2012, section 3; reparametrizations of Werner 2007).
 """
 
 import numpy as np
 
-from formulations.grid import FORBIDDEN, UNITS_PER_NAT
+from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT
 from ilpinfer.kernels.charges import charge_labelling
 from ilpinfer.kernels.handle import Handle
 from ilpinfer.kernels.jit import subroutine
@@ -37,9 +38,9 @@ DEAD = FORBIDDEN // 2
 ROUNDS, MOST_STALE = 30, 4
 """Viterbi passes, and how many of them may leave the bound where it is before steps get shorter."""
 SHORTEST = 0.1
-"""Of the step of Polyak, below which it ends."""
+"""Share of the step of Polyak, below which the search ends."""
 GUESS = 4 * UNITS_PER_NAT
-"""How far below the bound to aim while no labelling is known, grid units."""
+"""Distance of the target value below the bound while no labelling is known, grid units."""
 CELLS = 4
 """Scores that are charged in the time of one step of label setting, about."""
 MOST_PAIRS = 2**20
@@ -47,7 +48,7 @@ MOST_PAIRS = 2**20
 
 
 @subroutine
-def _pairs(edge_at, classes, E, C):  # type: ignore[no-untyped-def]
+def _pairs(edge_at, classes, E, C):
     """Different pairs (P, 2) of E edge scores and C classes for machines; puts the number of its pair at each token."""
     number = np.full(E * C, -1, np.int32)
     pairs, count = np.empty((len(classes), 2), np.int64), 0
@@ -62,15 +63,15 @@ def _pairs(edge_at, classes, E, C):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _charge(machines, m, multiplier, c, i, row):  # type: ignore[no-untyped-def]
-    """Take the price of sum m off the scores (K,) of the steps from label i, -1 for START, into a token of class c."""
+def _charge(machines, m, multiplier, c, i, row):
+    """Subtract the multiplier of sum m from the scores (K,) of the steps from label i, -1 for START, into a token of class c."""
     at, weight = machines.table[c, m] + (i + 1) * machines.layout[m, STRIDE], machines.layout[m, WEIGHT]
     for j in range(len(row)):
         row[j] -= multiplier * machines.weight[weight + machines.symbols[at + j]]
 
 
 @subroutine
-def _charge_all(handle, pairs, multipliers, edge, first, own):  # type: ignore[no-untyped-def]
+def _charge_all(handle, pairs, multipliers, edge, first, own):
     """Fill edge (P, K, Kp) and own (K,), from `first` (K,) of the first token, with scores less multipliers."""
     machines, K = handle.machines, len(own)
     for p in range(len(pairs)):
@@ -88,20 +89,20 @@ def _charge_all(handle, pairs, multipliers, edge, first, own):  # type: ignore[n
 
 
 @subroutine
-def _copy(source, target):  # type: ignore[no-untyped-def]
+def _copy(source, target):
     for i in range(len(source)):
         target[i] = source[i]
 
 
 @subroutine
-def _clear(array):  # type: ignore[no-untyped-def]
+def _clear(array):
     for i in range(len(array)):
         array[i] = 0
 
 
 @subroutine
-def _count_multipliers(multipliers):  # type: ignore[no-untyped-def]
-    """How many have a price."""
+def _count_multipliers(multipliers):
+    """The number of multipliers that are not 0."""
     count = 0
     for multiplier in multipliers:
         count += multiplier != 0
@@ -109,8 +110,8 @@ def _count_multipliers(multipliers):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _constant(machines, multipliers):  # type: ignore[no-untyped-def]
-    """The most that sums give back."""
+def _constant(machines, multipliers):
+    """The constant of the dual function: the sum of multiplier · side over all sums."""
     total = np.int64(0)
     for m in range(len(multipliers)):
         if multipliers[m]:
@@ -119,7 +120,7 @@ def _constant(machines, multipliers):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _weigh(machines, classes, path, K, units):  # type: ignore[no-untyped-def]
+def _weigh(machines, classes, path, K, units):
     """Fill units (M,) with what each sum comes to on a labelling, 0 for other machines."""
     before = 0
     for m in range(len(units)):
@@ -133,7 +134,7 @@ def _weigh(machines, classes, path, K, units):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _slopes(machines, multipliers, units):  # type: ignore[no-untyped-def]
+def _slopes(machines, multipliers, units):
     """Turn units into a subgradient of the bound with its sign changed, 0 at the end of a box; returns its squared norm."""
     norm = np.int64(0)
     for m in range(len(multipliers)):
@@ -148,8 +149,8 @@ def _slopes(machines, multipliers, units):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _reparametrise(machines, multipliers):  # type: ignore[no-untyped-def]
-    """What machines charge where each gives back as much as it can at its price, in advance; and what that comes to."""
+def _reparametrise(machines, multipliers):
+    """Costs of machines with the best future of each at its multiplier moved to the start; and the sum of these futures."""
     cost, final, total = machines.cost.copy(), machines.final.copy(), 0
     owing, count = np.empty(len(multipliers), np.int32), 0
     for m in range(len(multipliers)):
@@ -164,7 +165,7 @@ def _reparametrise(machines, multipliers):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _give_back(machines, m, multiplier, cost, final):  # type: ignore[no-untyped-def]
+def _give_back(machines, m, multiplier, cost, final):
     """Change the costs of one machine, whose arcs lead to no earlier state; returns the most that it can give back."""
     layout = machines.layout[m]
     Q, width, arc, weight = layout[STATES], layout[WIDTH], layout[ARC], layout[WEIGHT]
@@ -182,13 +183,13 @@ def _give_back(machines, m, multiplier, cost, final):  # type: ignore[no-untyped
             a = arc + q * width + s
             gain, ahead = multiplier * machines.weight[weight + s], most[machines.next_state[a]]
             dead = cost[a] > -DEAD or ahead < DEAD or most[q] < DEAD
-            cost[a] = -FORBIDDEN if dead else cost[a] - gain - ahead + most[q]
-        final[q] = -FORBIDDEN if final[q] > -DEAD or most[q] < DEAD else final[q] + most[q]
+            cost[a] = HARD if dead else cost[a] - gain - ahead + most[q]
+        final[q] = HARD if final[q] > -DEAD or most[q] < DEAD else final[q] + most[q]
     return most[0]
 
 
 @subroutine
-def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room, steps):  # type: ignore[no-untyped-def]
+def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room, steps):
     """Lower the bound by multipliers, marks[1] (M,), which begin at 0, with Polyak's steps towards the best value that is known.
 
     It takes as long as so many steps of label setting at most. Other parameters as `decoding._decode`; recursion : completion,
@@ -284,7 +285,7 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
 
 
 @subroutine
-def _charging(machines, cost, final, owing):  # type: ignore[no-untyped-def]
+def _charging(machines, cost, final, owing):
     """The machines with other costs."""
     return Machines(
         machines.symbols,

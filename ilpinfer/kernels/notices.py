@@ -1,11 +1,11 @@
-"""What users are told while kernels are compiled: through the logger `ilpinfer`, once for a process."""
+"""Messages about the compilation of kernels, by the logger `ilpinfer`, once in a process."""
 
 import logging
 from collections.abc import Callable
 
 logger = logging.getLogger("ilpinfer")
 purpose = "decoding"
-"""What the kernels are for that are needed now."""
+"""The purpose of the kernels that are being compiled."""
 cacheable = True
 """Whether compiled kernels can be kept for other processes."""
 _announced: set[str] = set()
@@ -25,4 +25,4 @@ def _announce(text: str, subject: str) -> None:
 
 
 announce: Callable[[str, str], None] = _announce
-"""How a text about a subject reaches the user; a child hands it to its parent."""
+"""The function that shows a text about a subject; a child process hands it to its parent."""

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Sorting and selection, which numpy's functions would take seconds to compile for."""
 
 import numpy as np
@@ -6,7 +7,7 @@ from ilpinfer.kernels.jit import subroutine
 
 
 @subroutine
-def descending(values, count):  # type: ignore[no-untyped-def]
+def descending(values, count):
     """The order of the first `count` values, the largest first and equal ones as they stand (merge sort)."""
     order, merged = np.empty(count, np.int64), np.empty(count, np.int64)
     for n in range(count):
@@ -29,8 +30,8 @@ def descending(values, count):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def nth_smallest(values, begin, end, n):  # type: ignore[no-untyped-def]
-    """What would stand at place n, were values[begin:end] in ascending order (quickselect)."""
+def nth_smallest(values, begin, end, n):
+    """The value at place n of values[begin:end] in ascending order (quickselect)."""
     rest = np.empty(end - begin, np.int64)
     for k in range(end - begin):
         rest[k] = values[begin + k]

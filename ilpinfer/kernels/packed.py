@@ -1,19 +1,16 @@
 """Machines and scores laid out as flat arrays, for kernels."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations.automata.lattice import Lattice
 from formulations.automata.machine import Machine
+from formulations.dtypes import Integers, Small
 from formulations.problem.problem import Problem
 
-Integers = NDArray[np.int64]
-Small = NDArray[np.int32]
-
-HARD = -1
 SHIFT, LOW = 32, 2**32 - 1
 """Two numbers are kept as one, of which the second takes the lower bits."""
 
@@ -77,14 +74,14 @@ class Packed(NamedTuple):
 def pack(problem: Problem) -> Packed:
     """Flat arrays of every machine that the problem's lattice does not hold."""
     owners = [(r, rule, m) for r, rule in enumerate(problem.rules) for m in rule.machines]
-    once = [r if rule.binary and rule.penalty is not None else None for r, rule, _ in owners]
+    once = [r if rule.once else None for r, rule, _ in owners]
     machines = [m if rule.forced else m.early for _, rule, m in owners]
     return pack_machines(machines, [rule.penalty for _, rule, _ in owners], once, problem.lattice)
 
 
 def pack_machines(
     machines: Sequence[Machine],
-    penalties: Sequence[int | None],
+    penalties: Sequence[int],
     once: Sequence[int | None],
     lattice: Lattice,
 ) -> Packed:
@@ -108,7 +105,7 @@ def pack_machines(
         emits=_flat([m.emits for m in machines], np.int64),
         state_at=_starts([m.states for m in machines]),
         final=_flat([m.final for m in machines], np.int64),
-        penalty=np.array([HARD if p is None else p for p in penalties], np.int64),
+        penalty=np.array(penalties, np.int64),
         mark=np.array([-1 if rule is None else rules[rule] for rule in once], np.int64),
     )
 
@@ -117,5 +114,5 @@ def _starts(sizes: list[int]) -> Integers:
     return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64) if sizes else np.zeros(0, np.int64)
 
 
-def _flat(arrays: list[NDArray[np.int64]], kind: type) -> NDArray:
+def _flat(arrays: list[Integers], kind: type) -> NDArray[Any]:
     return np.concatenate([a.reshape(-1) for a in arrays]).astype(kind) if arrays else np.zeros(0, kind)

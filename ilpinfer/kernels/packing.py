@@ -1,20 +1,22 @@
 """Compiled rules laid out for kernels."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations.automata.windows import StepChoice
-from formulations.grid import FORBIDDEN, Grid, add
+from formulations.dtypes import Integers, Small
+from formulations.grid import FORBIDDEN, Grid, add, violation_costs
 from formulations.problem.folding import EDGES, MACHINES, NODES, Folding, MachineTemplate
 from formulations.problem.vocabulary import Vocabulary
-from ilpinfer.kernels.tables import Integers, Machines, Scores, Windows
+from ilpinfer.kernels.tables import Machines, Scores, Windows
 
 BLOCK = 8
 """Labels are padded to a multiple of it, so that loops over them become vector instructions."""
 MOST_CHARGED = 2**56
-"""What the multipliers of all sums may come to, grid units."""
+"""The largest total of the multipliers of all sums, grid units."""
 LONG = 2**20
 """Tokens of a long sequence, for which that holds."""
 OPEN = 2**60
@@ -52,24 +54,24 @@ def pack_scores(folding: Folding, vocabulary: Vocabulary, pool: Grid) -> Scores:
     )
 
 
-def pack_machines(followed: Sequence[MachineTemplate], folding: Folding, vocabulary: Vocabulary) -> Machines:
+def pack_machines(machines: Sequence[MachineTemplate], folding: Folding, vocabulary: Vocabulary) -> Machines:
     """Machines for the classes met so far."""
     K, truths = len(folding.rules.labels), vocabulary.truths[MACHINES]
     place = {condition: i for i, condition in enumerate(folding.conditions[MACHINES])}
-    values = [machine.steps.values for machine in followed]
+    values = [machine.steps.values for machine in machines]
     starts = _starts([v.size for v in values])
     which = np.array(
         [
-            [_chosen(machine.steps, truth[place[machine.steps.condition]]) for machine in followed]
+            [_chosen(machine.steps, truth[place[machine.steps.condition]]) for machine in machines]
             for truth in truths
         ],
         np.int64,
-    ).reshape(len(truths), len(followed))
+    ).reshape(len(truths), len(machines))
     rows = np.array([v[0].size for v in values], np.int64)
-    costs = [_cost(machine.automaton.emits, machine.penalty) for machine in followed]
-    finals = [_cost(machine.automaton.final, machine.penalty) for machine in followed]
-    begin, event = _events(followed, costs, which, K)
-    weights = [_weights(machine) for machine in followed]
+    costs = [violation_costs(machine.automaton.emits, machine.penalty) for machine in machines]
+    finals = [violation_costs(machine.automaton.final, machine.penalty) for machine in machines]
+    begin, event = _events(machines, costs, which, K)
+    weights = [_weights(machine) for machine in machines]
     layout = [
         _starts([cost.size for cost in costs]),
         [cost.shape[1] for cost in costs],
@@ -82,14 +84,14 @@ def pack_machines(followed: Sequence[MachineTemplate], folding: Folding, vocabul
         symbols=_flat(values, np.int16),
         table=starts + which * rows,
         layout=np.array(layout, np.int64).T.copy(),
-        next_state=_flat([machine.automaton.next_state for machine in followed], np.int32),
+        next_state=_flat([machine.automaton.next_state for machine in machines], np.int32),
         cost=_flat(costs, np.int64),
         final=_flat(finals, np.int64),
         begin=begin,
         event=event,
         owing=np.array([m for m, final in enumerate(finals) if final[0]], np.int32),
         weight=_flat(weights, np.int64),
-        sums=np.array([_sum(machine, len(followed)) for machine in followed], np.int64).reshape(-1, 4),
+        sums=np.array([_sum(machine, len(machines)) for machine in machines], np.int64).reshape(-1, 4),
     )
 
 
@@ -99,7 +101,7 @@ def _weights(machine: MachineTemplate) -> Integers:
 
 
 def _sum(machine: MachineTemplate, count: int) -> tuple[int, int, int, int]:
-    """Sides and multipliers of one machine of so many; a sum whose weights are of both signs has no price."""
+    """Sides and multipliers of one machine of so many; a sum whose weights are of both signs has no multiplier."""
     total = machine.total
     if total is None:
         return -OPEN, OPEN, 0, 0
@@ -107,9 +109,7 @@ def _sum(machine: MachineTemplate, count: int) -> tuple[int, int, int, int]:
     if total.weights[0] < 0 < total.weights[-1]:
         return low, high, 0, 0
     heaviest = max(1, int(np.abs(total.weights).max()), *(abs(s) for s in (low, high) if abs(s) < OPEN))
-    most = MOST_CHARGED // (LONG * count * heaviest)
-    if machine.penalty is not None:
-        most = min(most, machine.penalty)
+    most = min(machine.penalty, MOST_CHARGED // (LONG * count * heaviest))
     return low, high, 0 if low == -OPEN else -most, 0 if high == OPEN else most
 
 
@@ -117,24 +117,20 @@ def _chosen(steps: StepChoice, holds: bool) -> int:
     return int(holds and len(steps.values) > 1)
 
 
-def _cost(violations: NDArray[np.int64], penalty: int | None) -> Grid:
-    return np.where(violations > 0, -FORBIDDEN, 0) if penalty is None else penalty * violations
-
-
 def _events(
-    followed: Sequence[MachineTemplate], costs: Sequence[Grid], which: Integers, K: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    machines: Sequence[MachineTemplate], costs: Sequence[Grid], which: Integers, K: int
+) -> tuple[Small, Small]:
     """Which machines a step can move or make charge, and the symbols that they read, by class, previous and next label."""
     begin, events = [0], [np.zeros((0, 2), np.int64)]
     for chosen in which:
-        moved = np.empty((len(followed), K + 1, K), bool)
+        moved = np.empty((len(machines), K + 1, K), bool)
         symbols = np.empty(moved.shape, np.int16)
-        for m, (machine, cost, p) in enumerate(zip(followed, costs, chosen.tolist(), strict=True)):
+        for m, (machine, cost, p) in enumerate(zip(machines, costs, chosen.tolist(), strict=True)):
             automaton = machine.automaton
             stays = automaton.next_state == np.arange(automaton.states)[:, None]
             symbols[m] = machine.steps.values[p]
             moved[m] = (~stays | (cost != 0)).any(axis=0)[symbols[m]]
-        at, read = (array.reshape(len(followed), (K + 1) * K).T for array in (moved, symbols))
+        at, read = (array.reshape(len(machines), (K + 1) * K).T for array in (moved, symbols))
         begin += (begin[-1] + np.cumsum(at.sum(axis=1))).tolist()
         events.append(np.stack([np.nonzero(at)[1], read[at]], axis=1))
     return np.array(begin, np.int32), np.concatenate(events).astype(np.int32)
@@ -144,5 +140,5 @@ def _starts(sizes: list[int]) -> Integers:
     return np.cumsum([0, *sizes[:-1]]).astype(np.int64) if sizes else np.zeros(0, np.int64)
 
 
-def _flat(arrays: Sequence[NDArray[np.int64]], kind: type) -> NDArray:
+def _flat(arrays: Sequence[Integers], kind: type) -> NDArray[Any]:
     return np.concatenate([a.reshape(-1) for a in arrays]).astype(kind) if arrays else np.zeros(0, kind)

@@ -1,21 +1,21 @@
+# mypy: allow-untyped-defs
 """Building the product of a lattice with its rules' machines, token by token."""
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from formulations.dtypes import Booleans, Floats, Integers, Small
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
 from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import close, count_final, penalty_of, read
-from ilpinfer.kernels.packed import Integers, Small
 from ilpinfer.kernels.readings import enlarge, enlarge_slots
 
 DEAD, UNREAD = -1, -2
-"""Where an arc leads that breaks a hard rule, and one that was not needed."""
+"""Targets of arcs that break a hard rule, and of arcs that were not needed."""
 ARCS_PER_STATE = 8
-"""How many arcs the budget allows for each joint state."""
+"""Arcs for each joint state in the budget."""
 _FORBIDDEN = FORBIDDEN // 2
 
 
@@ -24,25 +24,25 @@ class Product(NamedTuple):
 
     first (T+1,) vectors of token t are first[t] … first[t+1] - 1
     states (V, J); those of rules that count once, and are paid, are 0
-    alive (V, K): with which labels a vector is reached
+    labels (V, K): whether a vector is reached with a label
     arc_at (V+1,) arcs of vector v on reading n begin there, entry 0 being that of START
-    leads (A,) the vector that an arc leads to, or `DEAD` or `UNREAD`; price (A,) nats
+    leads (A,) the vector that an arc leads to, or `DEAD` or `UNREAD`; cost (A,) nats
     end (V,) nats charged after the last token, 0 for vectors of other tokens
     passed : token at which the budget was passed, or T
     """
 
     first: Integers
     states: Small
-    labels: NDArray[np.bool_]
+    labels: Booleans
     arc_at: Integers
     leads: Small
-    cost: NDArray[np.float64]
-    end: NDArray[np.float64]
+    cost: Floats
+    end: Floats
     passed: int
 
 
 @subroutine
-def _forget(packed, vector):  # type: ignore[no-untyped-def]
+def _forget(packed, vector):
     """Machines of a rule that counts once, and is paid, are all alike."""
     for m in range(len(packed.mark)):
         if packed.mark[m] >= 0 and vector[packed.mark[m]]:
@@ -50,7 +50,7 @@ def _forget(packed, vector):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _read(packed, symbols, vector):  # type: ignore[no-untyped-def]
+def _read(packed, symbols, vector):
     """Let machines read their symbols; the cost in nats, inf if a hard rule breaks."""
     cost = 0
     for m in range(len(symbols)):
@@ -63,7 +63,7 @@ def _read(packed, symbols, vector):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def expand(packed, size, readings, groups, possible, pool, budget):  # type: ignore[no-untyped-def]
+def expand(packed, size, readings, groups, possible, pool, budget):
     """The product, in its order; joint states have `size` numbers.
 
     `possible` (T, K) says whether any path leads on from a label, rules apart; the budget is of joint states.
@@ -91,7 +91,7 @@ def expand(packed, size, readings, groups, possible, pool, budget):  # type: ign
                 slots = enlarge_slots(slots, states, result, vectors - result)
             leads_now, cost_now = leads[arcs : arcs + width], cost[arcs : arcs + width]
             made = states, labels, leads_now, cost_now, slots
-            vectors = _follow(packed, readings, groups, possible, pool, t, u, result, vectors, made)
+            vectors = _next_vector(packed, readings, groups, possible, pool, t, u, result, vectors, made)
             arcs += width
             if vectors * K > budget or arcs > ARCS_PER_STATE * budget:
                 passed = t
@@ -103,8 +103,8 @@ def expand(packed, size, readings, groups, possible, pool, budget):  # type: ign
     if passed == T:
         arc_at[first[T - 1] + 1 : vectors + 1] = arcs
         for v in range(first[T - 1], vectors):
-            cost, hard = close(packed, states[v].copy())
-            end[v] = np.inf if hard else cost / UNITS_PER_NAT
+            final, hard = close(packed, states[v].copy())
+            end[v] = np.inf if hard else final / UNITS_PER_NAT
     return (
         first,
         states[:vectors],
@@ -118,7 +118,7 @@ def expand(packed, size, readings, groups, possible, pool, budget):  # type: ign
 
 
 @subroutine
-def _follow(packed, readings, groups, possible, pool, t, u, result, vectors, made):  # type: ignore[no-untyped-def]
+def _next_vector(packed, readings, groups, possible, pool, t, u, result, vectors, made):
     """Read token t after vector u, -1 for START, and add new vectors; how many there are then."""
     number, symbols, begin, kind = readings
     _, group, pair, step = groups
@@ -155,7 +155,7 @@ def _follow(packed, readings, groups, possible, pool, t, u, result, vectors, mad
 
 
 @kernel
-def expected_counts(packed, rule, readings, product, mass, last, expected):  # type: ignore[no-untyped-def]
+def expected_counts(packed, rule, readings, product, mass, last, expected):
     """Add to expected (R,) what rules count on arcs, with probability mass (A,), and at the end, last (V,).
 
     rule : of each machine (M,)

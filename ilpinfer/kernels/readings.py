@@ -1,18 +1,19 @@
-"""How machines read steps: what they read alike is numbered once."""
+# mypy: allow-untyped-defs
+"""Numbers for the symbols of all machines on steps: steps with equal symbols have one number."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.hashing import enter, place
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.machines import symbol_of
-from ilpinfer.kernels.packed import Integers, Small
 
 
 class Readings(NamedTuple):
-    """What machines read; R readings, N kinds of tokens.
+    """The symbols of machines; R combinations of symbols, N kinds of tokens.
 
     The number of each step (N, K+1, K), the machines' symbols of all numbers (R, M), where those of each kind begin
     (N+1,), and the kind of each token (T,).
@@ -38,14 +39,14 @@ class Groups(NamedTuple):
 
 
 @subroutine
-def enlarge(array, rows):  # type: ignore[no-untyped-def]
+def enlarge(array, rows):
     larger = np.empty((rows, array.shape[1]), array.dtype)
     larger[: len(array)] = array
     return larger
 
 
 @subroutine
-def enlarge_slots(slots, rows, first, count):  # type: ignore[no-untyped-def]
+def enlarge_slots(slots, rows, first, count):
     """A hash table of twice the size."""
     larger = np.empty(2 * len(slots), np.int32)
     enter(larger, rows, first, count)
@@ -53,7 +54,7 @@ def enlarge_slots(slots, rows, first, count):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def number_readings(packed, K):  # type: ignore[no-untyped-def]
+def number_readings(packed, K):
     """Steps that all machines read alike get one number; tables are those of each kind of token (M, N)."""
     M, N = packed.table.shape
     number = np.empty((N, K + 1, K), np.int32)
@@ -80,7 +81,7 @@ def number_readings(packed, K):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def group_rows(number, pool, pairs):  # type: ignore[no-untyped-def]
+def group_rows(number, pool, pairs):
     """Labels before a step that lead to the same readings get one group, (N, K).
 
     A second array also tells labels apart by the edges that are possible. `pairs` (2, N) holds edge scores and
@@ -99,7 +100,7 @@ def group_rows(number, pool, pairs):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _group(rows, group):  # type: ignore[no-untyped-def]
+def _group(rows, group):
     """Fill group (K,): equal rows get one number."""
     member = np.empty(len(rows), np.int64)
     count = 0
@@ -114,7 +115,7 @@ def _group(rows, group):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _equal(a, b):  # type: ignore[no-untyped-def]
+def _equal(a, b):
     j = 0
     while j < len(a) and a[j] == b[j]:
         j += 1

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Viterbi over packed tables, backwards, so that equal values come out ordered by label ids."""
 
 import numpy as np
@@ -7,7 +8,7 @@ from ilpinfer.kernels.jit import kernel, subroutine
 
 
 @subroutine
-def step_back(edge, e, tail, completion, t):  # type: ignore[no-untyped-def]
+def step_back(edge, e, tail, completion, t):
     """Fill row t of the completions, four labels at a time, which share what they load."""
     _, K, width = edge.shape
     for i in range(0, K - 3, 4):
@@ -28,7 +29,7 @@ def step_back(edge, e, tail, completion, t):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def complete(handle, emission, rows, classes, edge_at, completion, tail):  # type: ignore[no-untyped-def]
+def complete(handle, emission, rows, classes, edge_at, completion, tail):
     """The best value of a labelling; forbidden where there is none.
 
     Fills completion (T, Kp), the best value of what follows label k at token t, and tail (T, Kp), the same with the
@@ -52,7 +53,7 @@ def complete(handle, emission, rows, classes, edge_at, completion, tail):  # typ
 
 
 @subroutine
-def trace(edge, edge_at, completion, tail, total, path):  # type: ignore[no-untyped-def]
+def trace(edge, edge_at, completion, tail, total, path):
     """Fill path (T,) with the first labelling of value `total`, which is not forbidden."""
     j = 0
     while tail[0, j] != total:
@@ -66,7 +67,7 @@ def trace(edge, edge_at, completion, tail, total, path):  # type: ignore[no-unty
 
 
 @kernel
-def bare(handle, emission, rows, classes, edge_at, path):  # type: ignore[no-untyped-def]
+def bare(handle, emission, rows, classes, edge_at, path):
     """Viterbi alone: the best value without machines; path (T,) is filled where it is not forbidden."""
     edge = handle.scores.edge
     size = len(rows), edge.shape[2]

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Repair: changes of one token, one run or one border, taken as soon as they make a labelling better."""
 
 from ilpinfer.kernels.evolution import VALUED, copy, full, record, value
@@ -11,7 +12,7 @@ TOKEN, SINCE, MOVE = 0, 1, 2
 
 
 @subroutine
-def _better(chain, machines, people, first, last, weight, counts):  # type: ignore[no-untyped-def]
+def _better(chain, machines, people, first, last, weight, counts):
     """Value individual 1, changed from `first` to `last`: 1 if it takes the place of individual 0, -1 if there is no room."""
     total, breaks = people.total, people.breaks
     if not value(chain, machines, people, 1, first, last, counts):
@@ -25,7 +26,7 @@ def _better(chain, machines, people, first, last, weight, counts):  # type: igno
 
 
 @kernel
-def improve(chain, machines, people, runs, weight, records, counts, position, work):  # type: ignore[no-untyped-def]
+def improve(chain, machines, people, runs, weight, records, counts, position, work):
     """Change individual 0, for which individual 1 is a copy, while that makes it better; parameters as in `evolve`."""
     label = people.label
     T, K, stop = label.shape[1], chain.pool.shape[2], counts[VALUED] + work

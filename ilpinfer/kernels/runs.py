@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Changes of whole runs: a labelling is cut where a run begins, whatever the scheme writes at its first and last token.
 
 `joins` (K, K) says whether a step goes on in the same run. `forms` (K, 6) holds, for a run of the kind of each label, the labels
@@ -8,23 +9,23 @@ which IOB1 writes in another way. For plain labels all six are the label itself.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from formulations.dtypes import Booleans, Integers
 from ilpinfer.kernels.jit import kernel, subroutine
 
 
 class Runs(NamedTuple):
     """The scheme of the labels, as above."""
 
-    joins: NDArray[np.bool_]
-    forms: NDArray[np.int64]
+    joins: Booleans
+    forms: Integers
 
 
 FIRST, INNER, LAST, ONLY, AGAIN, ONLY_AGAIN = 0, 1, 2, 3, 4, 5
 
 
 @subroutine
-def _random(seed):  # type: ignore[no-untyped-def]
+def _random(seed):
     """The next 64 random bits (splitmix64; Steele, Lea, Flood 2014)."""
     seed[0] += np.uint64(0x9E3779B97F4A7C15)
     x = seed[0]
@@ -34,23 +35,23 @@ def _random(seed):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def below(seed, n):  # type: ignore[no-untyped-def]
+def below(seed, n):
     return np.int64(_random(seed) % np.uint64(n))
 
 
 @subroutine
-def share(seed):  # type: ignore[no-untyped-def]
+def share(seed):
     return (_random(seed) >> np.uint64(11)) * 2.0**-53
 
 
 @subroutine
-def begins(y, t, joins):  # type: ignore[no-untyped-def]
+def begins(y, t, joins):
     """Whether a run begins at token t; past the last token one does."""
     return t == 0 or t == len(y) or not joins[y[t - 1], y[t]]
 
 
 @kernel
-def cuts(y, joins, borders):  # type: ignore[no-untyped-def]
+def cuts(y, joins, borders):
     """Write down where runs begin; how many there are."""
     count = 0
     for t in range(len(y)):
@@ -61,7 +62,7 @@ def cuts(y, joins, borders):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def section(y, seed, joins, borders):  # type: ignore[no-untyped-def]
+def section(y, seed, joins, borders):
     """A random run: where it begins, and where it ends."""
     count = cuts(y, joins, borders)
     k = below(seed, count)
@@ -69,7 +70,7 @@ def section(y, seed, joins, borders):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _opening(y, t, k, only, forms):  # type: ignore[no-untyped-def]
+def _opening(y, t, k, only, forms):
     """The label of the first token, or the `only` one, of a run of the kind of label k that begins at token t."""
     again = t > 0 and forms[y[t - 1], INNER] == forms[k, INNER]
     if only:
@@ -78,7 +79,7 @@ def _opening(y, t, k, only, forms):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _form(y, t, runs):  # type: ignore[no-untyped-def]
+def _form(y, t, runs):
     """Give token t the label that its place in its run asks for."""
     joins, forms = runs
     last = begins(y, t + 1, joins)
@@ -89,7 +90,7 @@ def _form(y, t, runs):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def mend(y, t, runs):  # type: ignore[no-untyped-def]
+def mend(y, t, runs):
     """Let the run before token t end, and the one at t begin, as the scheme writes it, if it is there that they meet."""
     if begins(y, t, runs[0]):
         if t > 0:
@@ -99,7 +100,7 @@ def mend(y, t, runs):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _part(y, t, begun, runs):  # type: ignore[no-untyped-def]
+def _part(y, t, begun, runs):
     """Keep a run that had `begun` at token t apart from the one before it where its label alone does not any more."""
     joins, forms = runs
     if begun and t < len(y) and not begins(y, t, joins) and forms[y[t], AGAIN] != forms[y[t], FIRST]:
@@ -107,7 +108,7 @@ def _part(y, t, begun, runs):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def put(y, begin, end, k, runs):  # type: ignore[no-untyped-def]
+def put(y, begin, end, k, runs):
     """Make tokens begin … end - 1 one run of the kind of label k; first and last of the tokens that may have changed."""
     joins, forms = runs
     begun = begins(y, end, joins)
@@ -122,7 +123,7 @@ def put(y, begin, end, k, runs):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def shift_back(y, t, runs):  # type: ignore[no-untyped-def]
+def shift_back(y, t, runs):
     """Let the run that begins at token t begin a token earlier; first and last of the tokens that may have changed."""
     joins, forms = runs
     k, only = y[t], begins(y, t + 1, joins)
@@ -133,7 +134,7 @@ def shift_back(y, t, runs):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def shift_on(y, t, runs):  # type: ignore[no-untyped-def]
+def shift_on(y, t, runs):
     """Let the run that ends before token t take it in; first and last of the tokens that may have changed."""
     joins, forms = runs
     begun = begins(y, t + 1, joins)
@@ -148,7 +149,7 @@ def shift_on(y, t, runs):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def mutate(y, seed, borders, labels, shift, both, runs):  # type: ignore[no-untyped-def]
+def mutate(y, seed, borders, labels, shift, both, runs):
     """Shift a border by a token, or give a run a random label; first and last of the tokens that may have changed."""
     count = cuts(y, runs[0], borders)
     if share(seed) < shift and count > 1:

@@ -5,11 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Small = NDArray[np.int32]
+from formulations.dtypes import Integers, Small
 
 NODES, EDGES, MACHINES = 0, 1, 2
-"""What tokens are sorted into classes for: scores of tokens, scores of steps, and what machines read."""
+"""The purposes of token classes: scores of tokens, scores of steps, and symbols of machines."""
 
 
 PROVED, TOO_MUCH_WORK, NO_PATH, NO_LABELLING, UNKNOWN_CLASS = range(5)
@@ -60,7 +59,7 @@ ARC, WIDTH, STRIDE, FINAL, STATES, WEIGHT = range(6)
 """Columns of a layout: where a machine's arcs begin, arcs of each state, K or 0 where the previous label does not matter,
 where its final costs begin, how many states it has, and where its weights begin."""
 LOW, HIGH, LEAST, MOST = range(4)
-"""Columns of sums: the sides between which one costs nothing, and the least and the greatest price of a unit of weight, grid
+"""Columns of sums: the sides between which one costs nothing, and the least and the greatest multiplier of a unit of weight, grid
 units; 0 where there is none."""
 
 
@@ -76,7 +75,7 @@ class Machines(NamedTuple):
     table : (C, M)
     layout : (M, 6) see `ARC`
     next_state : state after each arc
-    cost : grid units of each arc, at least 0; -FORBIDDEN where a hard rule is broken
+    cost : grid units of each arc, at least 0; `HARD` where a hard rule is broken
     final : grid units at the end by state, as `cost`
     begin : (C · (K + 1) · K + 1,) where the events of a step [i, j] into a token of class c begin, at (c · (K + 1) + i + 1) · K + j
     event : (E, 2) a machine for which the step is an event, and the symbol that it reads: there is a state that the symbol

@@ -1,13 +1,14 @@
+# mypy: allow-untyped-defs
 """Tabu search over runs: the best of a few changes that undo nothing recent, be it worse than before or not."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.evolution import copy, full, record, value
 from ilpinfer.kernels.jit import kernel, subroutine
-from ilpinfer.kernels.packed import Integers, Small
 from ilpinfer.kernels.runs import below, mutate, share
 
 DONE, FULL = 0, 1
@@ -41,7 +42,7 @@ class Manner(NamedTuple):
 
 
 @subroutine
-def _best_label(chain, row, last, following, k):  # type: ignore[no-untyped-def]
+def _best_label(chain, row, last, following, k):
     """Score of a window's labels up to `last`, the last one k, with the step to the label that follows."""
     node, pool, step, _ = chain
     if last + 1 == len(node):
@@ -50,7 +51,7 @@ def _best_label(chain, row, last, following, k):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _refit(chain, y, seed, memory, now):  # type: ignore[no-untyped-def]
+def _refit(chain, y, seed, memory, now):
     """Forbid a token its label, and let Viterbi choose those of a window around it, none of them tabu.
 
     The first and the last token of the window; the last before the first where it has no other labels.
@@ -95,7 +96,7 @@ def _refit(chain, y, seed, memory, now):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def _differs(label, who, first, last, until, now):  # type: ignore[no-untyped-def]
+def _differs(label, who, first, last, until, now):
     """Whether any label is another one than that at hand, and whether one of them is tabu."""
     other, forbidden = False, False
     for t in range(first, last + 1):
@@ -106,7 +107,7 @@ def _differs(label, who, first, last, until, now):  # type: ignore[no-untyped-de
 
 
 @kernel
-def search(chain, machines, people, seed, runs, memory, manner, weight, records, counts, steps, work):  # type: ignore[no-untyped-def]
+def search(chain, machines, people, seed, runs, memory, manner, weight, records, counts, steps, work):
     """So many steps from the labelling at hand, or until so many candidates were tried.
 
     Where room for joint states ends within a step, it chooses among the candidates so far.

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Viterbi on the score grid, backwards, so that equal scores come out ordered by label ids."""
 
 import numpy as np
@@ -7,7 +8,7 @@ from ilpinfer.kernels.jit import kernel
 
 
 @kernel
-def complete(chain, completion):  # type: ignore[no-untyped-def]
+def complete(chain, completion):
     """Fill completion (T, S): the best score of what follows a state at token t, its own score excluded.
 
     States of a second-order lattice that end in the same label share what follows; those of first order all do.
@@ -32,7 +33,7 @@ def complete(chain, completion):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def best_path(chain, completion, path):  # type: ignore[no-untyped-def]
+def best_path(chain, completion, path):
     """Fill path (T,) with the states of the best labelling, the first one by label ids; its score is returned."""
     node, pool, step, base = chain
     (T, S), K = node.shape, pool.shape[2]
@@ -57,7 +58,7 @@ def best_path(chain, completion, path):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def best_lists(chain, top):  # type: ignore[no-untyped-def]
+def best_lists(chain, top):
     """The `top` best completions of every state: scores, next states, and ranks among that state's own.
 
     Arrays (T, S, top); equal scores are ordered by label ids, and places that do not exist are forbidden.

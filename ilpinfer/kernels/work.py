@@ -32,11 +32,11 @@ class Work:
             pass
 
     def helpers(self, threads: int) -> int:
-        """How many of other threads find something to do."""
+        """The number of other threads that can take part."""
         return min(threads, self.number - 1)
 
     def wait(self, following: Optional["Work"], threads: int) -> bool:
-        """Whether all is done, after a little patience: with other threads, and until they have begun with what follows."""
+        """Wait briefly for other threads; whether all work is done, and the threads have begun with the following work."""
         from ilpinfer.kernels.atomics import wait
 
         share, others = (NO_SHARE, 0) if following is None else (following.share, following.helpers(threads))

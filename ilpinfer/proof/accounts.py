@@ -1,21 +1,20 @@
-"""A pass that keeps account of what violations cost: for the least cost at a floor, and the best score at that cost."""
+"""A pass with an account of costs: for the least cost at a floor, and the best score at that cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from formulations.dtypes import Integers
+from formulations.dtypes import Booleans, Integers
 from formulations.grid import Grid
 from ilpinfer.proof.stages import StagePass, row_keys
 
 
 @dataclass(frozen=True)
 class Account:
-    """The labellings that must not be there: cheaper ones at or above the floor, and better ones of the same cost.
+    """A claim of least cost: no labelling at or above the floor is cheaper, and none of the same cost is better.
 
-    The lattice's scores less what the violations cost are the values of a pass. All numbers are in its units.
+    Values of a pass are scores less costs. All numbers are in the units of the pass.
 
     Parameters
     ----------
@@ -32,7 +31,7 @@ class Account:
 
     @property
     def limit(self) -> int:
-        """Every such labelling has a value above this."""
+        """Every counterexample has a value above this."""
         better = self.score + 1 - self.budget
         cheaper = self.floor - (self.budget - self.unit)
         return (min(better, cheaper) if self.budget else better) - 1
@@ -47,8 +46,8 @@ class Account:
         score = (self.score + 1) * scale - 1
         return Account(self.budget * scale, self.unit * scale, self.floor * scale, score)
 
-    def holds(self, value: Grid, spent: Integers) -> NDArray[np.bool_]:
-        """Whether labellings of that value and cost are among those that must not be there."""
+    def holds(self, value: Grid, spent: Integers) -> Booleans:
+        """Whether labellings of that value and cost are counterexamples."""
         score = value + spent
         cheaper = (spent < self.budget) & (score >= self.floor)
         return cheaper | ((spent <= self.budget) & (score > self.score))
@@ -56,8 +55,8 @@ class Account:
 
 @dataclass(frozen=True)
 class ResourcePass(StagePass):
-    """A pass whose prefixes differ by what they have spent too; of those that agree otherwise, none is kept that has
-    spent as much as another one, for no better a score.
+    """A pass whose prefixes have a cost too. Of prefixes with the same key, only those survive that no other one beats in
+    both cost and score.
 
     Parameters
     ----------
@@ -67,7 +66,7 @@ class ResourcePass(StagePass):
     account: Account
 
     def remains(self) -> bool:
-        """Whether a labelling that must not be there is not ruled out."""
+        """Whether the pass leaves a counterexample."""
         rows, value, spent = self.start(), np.zeros(1, np.int64), np.zeros(1, np.int64)
         for t in range(len(self.lattice.node)):
             steps, rows, value = self.extend(t, rows, value)
@@ -79,7 +78,7 @@ class ResourcePass(StagePass):
         return bool(self.account.holds(value + ends + self.constant, spent - ends).any())
 
     def ends(self, rows: Integers) -> Grid:
-        """What machines take off after the last token."""
+        """Charges of machines after the last token."""
         T = len(self.lattice.node)
         own: Sequence[Grid] = [p[T][q] for p, q in zip(self.potentials, rows.T[2:], strict=False)]
         result: Grid = np.asarray(sum(own, self.base.ahead(T)[rows[:, 0]]))
@@ -87,7 +86,7 @@ class ResourcePass(StagePass):
 
 
 def _pareto(key: Integers, score: Grid, spent: Integers) -> Integers:
-    """The places of prefixes that no other one with the same key beats in both score and what is spent."""
+    """The places of prefixes that no other one with the same key beats in both score and cost."""
     order = np.lexsort((-score, spent, key))
     _, rank = np.unique(score, return_inverse=True)
     height = key[order] * (len(order) + 1) + rank[order]

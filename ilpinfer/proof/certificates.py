@@ -16,7 +16,7 @@ KINDS = ("exact", "solver", "none")
 
 
 def baseless_claims(solution: Any) -> Iterator[str]:
-    """What is claimed with nothing behind it."""
+    """Claims without a proof or a source."""
     certificate = solution.certificate
     if certificate.kind not in KINDS:
         yield f"certificate: no kind {certificate.kind!r}; there are {', '.join(KINDS)}"
@@ -33,7 +33,7 @@ def proof_gaps(
     meter: Meter,
     before: tuple[tuple[int, ...], ...] | None,
 ) -> Iterator[str]:
-    """Why the bound is not proved, or shows too little; a proof that does not prove it is rejected."""
+    """Why the solution is not proved. A wrong proof is rejected."""
     certificate, bound, problem = solution.certificate, solution.bound, case.problem
     if certificate.kind != "exact":
         yield _word(certificate, solution)
@@ -62,7 +62,7 @@ def proof_gaps(
 def _excluded(
     problem: Problem, solution: Any, path: tuple[int, ...] | None, meter: Meter
 ) -> tuple[tuple[int, ...], ...]:
-    """What its certificate excludes: labellings that differ from each other and from the solution's, none of them worse."""
+    """The labellings that the certificate excludes: different from each other and from the solution's, none of them worse."""
     given = solution.certificate.excluded
     size = sum(problem.shape) + 4 * OVERHEAD
     meter.spend(len(given) * (size + RULE * len(problem.rules)))

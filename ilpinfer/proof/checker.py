@@ -1,8 +1,8 @@
 """A checker of proofs: trees whose leaves bound every labelling by passes over the lattice, in whole numbers.
 
-It reads the compiled form alone. In each leaf, states through which nothing passes the claim are left out; a backward
-pass bounds all completions of all prefixes; where that is not enough, further machines follow what is left, stage by
-stage: a forward pass drops every prefix that cannot pass the claim, and a backward pass the steps that cannot.
+The checker reads the compiled form alone. In each leaf, states whose max-marginals do not pass the claim are pruned. A
+backward pass bounds all completions. Where that does not suffice, further machines read the rest, stage by stage: a forward
+pass prunes prefixes that cannot pass the claim, and a backward pass the steps.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.sums import bounded
-from formulations.grid import FORBIDDEN, is_forbidden
+from formulations.grid import FORBIDDEN, HARD, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Leaf, Split, TooManyCases, nodes
 from ilpinfer.proof.accounts import Account
@@ -30,9 +30,9 @@ def check_tree(
     meter: Meter | None = None,
     account: Account | None = None,
 ) -> None:
-    """Check that no labelling but those excluded is worth more than `claim` grid units; None: that there is none.
+    """Check that no labelling, apart from those excluded, is worth more than `claim` grid units; None: that there is none.
 
-    With an account, that there is none which it speaks of; these are all worth more than its limit, the claim.
+    With an account, check that it has no counterexample; all counterexamples are worth more than its limit, the claim.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def check_tree(
 
 
 def _check_form(problem: Problem, tree: Any, meter: Meter) -> None:
-    """Refuse a tree that has a node of another kind, or more of them than can be checked, before any is."""
+    """Refuse a tree with a node of another kind, or with more nodes than can be checked."""
     (T, S), edges = problem.lattice.node.shape, math.prod(problem.lattice.pool.shape[1:])
     local = sum(len(rule.components) for rule in problem.rules if rule.folds)
     least = 0
@@ -74,12 +74,12 @@ def _without_scores(problem: Problem) -> Problem:
     node, pool = (
         np.where(is_forbidden(x), FORBIDDEN, 0) for x in (problem.lattice.node, problem.lattice.pool)
     )
-    rules = tuple(rule if rule.penalty is None else replace(rule, penalty=0) for rule in problem.rules)
+    rules = tuple(rule if rule.hard else replace(rule, penalty=0) for rule in problem.rules)
     return replace(problem, lattice=Lattice(node, pool, problem.lattice.step), rules=rules)
 
 
 def _leaves(tree: Leaf | Split, T: int, K: int) -> Iterator[tuple[tuple[GroundRule, ...], Leaf]]:
-    """Every leaf, with the rows of the splits above it; a split's two rows leave no labelling out."""
+    """Every leaf, with the rows of the splits above it; the two rows of a split cover all labellings."""
     waiting: list[tuple[Leaf | Split, tuple[GroundRule, ...]]] = [(tree, ())]
     while waiting:
         node, rows = waiting.pop()
@@ -92,7 +92,7 @@ def _leaves(tree: Leaf | Split, T: int, K: int) -> Iterator[tuple[tuple[GroundRu
         if len(node.tokens) == 1 and not most:
             above = bounded(_ones(node, T, K, others=True), None, 0)
         for component, child in ((above, node.above), (below, node.below)):
-            row = GroundRule(f"split {len(rows)}", None, False, (component,))
+            row = GroundRule(f"split {len(rows)}", HARD, False, (component,))
             waiting.append((child, (*rows, row)))
 
 

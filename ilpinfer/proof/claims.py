@@ -1,4 +1,4 @@
-"""What a solution claims about its labelling, held against the compiled rules and the plain checker."""
+"""Checks of the claims about a labelling, by the compiled rules and by the plain checker."""
 
 import math
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from formulations import Trellis
-from formulations.grid import FORBIDDEN, UNITS_PER_NAT, nats
+from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, nats
 from formulations.labels.reading import Reading
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.problem import Problem, Value
@@ -19,7 +19,7 @@ from ilpinfer.proof.phases import PhasesClaim
 
 @dataclass(frozen=True)
 class Case:
-    """What solutions are held against."""
+    """Trellis, rules and problem of a check."""
 
     trellis: Trellis
     compiled: CompiledRules
@@ -63,7 +63,7 @@ def read_path(path: Any, problem: Problem) -> tuple[int, ...] | None:
 
 
 def labelling_faults(case: Case, solution: Any, path: tuple[int, ...] | None) -> Iterator[str]:
-    """Where the solution does not say what its labelling is worth."""
+    """Wrong claims about scores and violations of the labelling."""
     value, names = Value(FORBIDDEN, 0, 0, {}, True), case.trellis.labels.names
     claims: dict[str, tuple[Any, Any]] = {}
     if path is not None:
@@ -86,7 +86,7 @@ def labelling_faults(case: Case, solution: Any, path: tuple[int, ...] | None) ->
 
 
 def status_faults(solution: Any) -> Iterator[str]:
-    """Where status, score and bound do not fit together."""
+    """Contradictions between status, score and bound."""
     score, bound = solution.score, solution.bound
     if not bound >= score:
         yield f"bound: {bound!r} is not at least the score {score!r}"
@@ -99,7 +99,7 @@ def status_faults(solution: Any) -> Iterator[str]:
 
 
 def phase_faults(problem: Problem, solution: Any, path: tuple[int, ...] | None) -> Iterator[str]:
-    """Where the figures of the two phases do not fit together, or do not fit the labelling."""
+    """Contradictions between the figures of the two phases and the labelling."""
     if path is None:
         return
     claim = phases_claim(problem, solution, path)
@@ -125,8 +125,8 @@ def phases_claim(problem: Problem, solution: Any, path: tuple[int, ...]) -> Phas
 
 
 def rank(problem: Problem, path: tuple[int, ...], solution: Any) -> tuple[int, int]:
-    """The lower, the better; of two-phase solutions the cost comes first, and what is below the floor comes last."""
-    value, last = problem.value(np.array(path, np.int64)), (-FORBIDDEN, -FORBIDDEN)
+    """Rank of a labelling, lower for better ones. In two phases, cost comes first, and labellings below the floor come last."""
+    value, last = problem.value(np.array(path, np.int64)), (HARD, HARD)
     if not value.feasible:
         return last
     if not is_two_phase(solution):
@@ -142,7 +142,7 @@ def is_two_phase(solution: Any) -> bool:
 def order_faults(
     problem: Problem, solution: Any, path: tuple[int, ...] | None, before: tuple[tuple[int, ...], ...]
 ) -> Iterator[str]:
-    """Where one of several labellings repeats one before it, or is better."""
+    """Repetitions and wrong order of one of several labellings."""
     if path is None:
         yield "path: one of several solutions has no labelling"
     elif path in before:

@@ -25,7 +25,8 @@ def values_along(steps: StepTable, t: int, lattice: Lattice) -> Integers:
     table = steps.at(t)
     before = np.zeros(1, np.int64) if t == 0 else 1 + np.arange(S) % K
     label = np.arange(S if t == 0 else K) % K
-    return table[before[:, None] if len(table) > 1 else np.zeros_like(before)[:, None], label]
+    values: Integers = table[before[:, None] if len(table) > 1 else np.zeros_like(before)[:, None], label]
+    return values
 
 
 def distinct_columns(columns: Integers) -> tuple[Integers, Integers]:

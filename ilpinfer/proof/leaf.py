@@ -43,6 +43,7 @@ def check_leaf(
     meter: Meter,
     account: Account | None,
 ) -> None:
+    """Check that a leaf proves the claim, grid units; parameters and errors as of `check_tree`."""
     rules = problem.rules
     inside, *stages = _machines(rules, [leaf.product, *leaf.stages])
     multipliers = [read_multiplier(rules, key, value) for key, value in dict(leaf.multipliers).items()]
@@ -114,7 +115,7 @@ def check_leaf(
 def _shares(
     rules: Sequence[GroundRule], stage: Any, machines: set[MachineKey], scale: int, account: Account | None
 ) -> list[Share]:
-    """What lists of tokens give to the lattice, where their machines are not followed as well."""
+    """Shares of a stage; their machines may not be named as well."""
     result = []
     for key, rows in dict(stage).items():
         rule, place = key_of(rules, key, "components")
@@ -137,12 +138,12 @@ def _check_sum(lattice: Lattice, shares: Sequence[Share]) -> None:
 
 
 def _bound(left: Product | Graph, multipliers: list[Multiplier], scale: int) -> int:
-    """On every labelling that is left, fine units."""
+    """Bound on every labelling that is left, fine units."""
     return int(add(left.ahead(0)[0], np.array(constants(multipliers, scale))))
 
 
 def _machines(rules: Sequence[GroundRule], stages: Sequence[Any]) -> list[list[MachineKey]]:
-    """The machines of each stage, each of which is named once, and together with those that it pays with."""
+    """The machines of each stage. Each is named once; machines of a rule that counts once are in one stage."""
     result = [[key_of(rules, key, "machines") for key in stage] for stage in stages]
     stage_of: dict[Any, int] = {}
     for number, stage in enumerate(result):
@@ -168,8 +169,8 @@ def _check_size(
     """Refuse numbers that 64 bits might not hold, by adding up their sizes in Python's own."""
     T = len(lattice.node)
     total = scale * T * sum(largest(x) for x in (lattice.node, lattice.pool))
-    total += sum(scale * (rules[r].penalty or 0) * rules[r].machines[m].most for r, m in machines)
-    if any(scale * (rules[r].penalty or 0) > LARGEST_KEY for r, _ in machines):
+    total += sum(scale * rules[r].finite_penalty * rules[r].machines[m].most for r, m in machines)
+    if any(scale * rules[r].finite_penalty > LARGEST_KEY for r, _ in machines):
         raise Rejected("leaf: a penalty is larger than what can be checked without overflow")
     for multiplier in multipliers:
         size = abs(multiplier.value) * T * largest(multiplier.component.steps.values) + abs(

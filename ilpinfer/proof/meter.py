@@ -1,4 +1,4 @@
-"""What a check may cost: steps and memory are asked for before any is used."""
+"""Limits of a check: steps and memory are requested before they are used."""
 
 import time
 from dataclasses import dataclass, field
@@ -54,7 +54,7 @@ class Meter:
         return self.most - self.steps
 
     def spend(self, steps: int, tokens: int = 1) -> None:
-        """Ask for steps of a pass over some tokens.
+        """Request steps of a pass over some tokens.
 
         Raises
         ------
@@ -68,7 +68,7 @@ class Meter:
             raise Rejected(f"the check takes longer than the time_limit of {self.time_limit:g} s")
 
     def keep(self, numbers: int) -> None:
-        """Ask for memory until the end of the leaf.
+        """Request memory until the end of the leaf.
 
         Raises
         ------
@@ -80,7 +80,7 @@ class Meter:
             raise Rejected(f"leaf: more than {MOST_STORED} numbers would have to be kept")
 
     def make(self, numbers: int, what: str) -> None:
-        """Ask for an array that is dropped again.
+        """Request memory for a temporary array.
 
         Raises
         ------

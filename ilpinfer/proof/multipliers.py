@@ -9,7 +9,7 @@ import numpy as np
 
 from formulations.automata.lattice import StepTable
 from formulations.automata.sums import Sum
-from formulations.grid import Grid, is_forbidden
+from formulations.grid import HARD, Grid, is_forbidden
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.certificate import MachineKey
 from ilpinfer.proof.meter import Rejected, whole_numbers
@@ -20,15 +20,15 @@ FINE = 2**10
 
 @dataclass(frozen=True)
 class Multiplier:
-    """A sum whose violations are priced.
+    """A multiplier on a sum.
 
     Parameters
     ----------
     rule : its place
     component : the sum
     machine : its place among the machines named by a leaf, if it has one
-    value : fine units that a unit of weight is charged
-    constant : fine units that are given back at most, violations paid; None where no labelling keeps a hard rule
+    value : fine units a unit of weight
+    constant : its term of the dual function, fine units; None where no labelling keeps a hard rule
     """
 
     rule: int
@@ -45,12 +45,7 @@ def first_machine(rule: GroundRule, component: int) -> int:
 
 def is_shared(rule: GroundRule) -> bool:
     """Whether it counts once for several machines."""
-    return counts_once(rule) and len(rule.machines) > 1
-
-
-def counts_once(rule: GroundRule) -> bool:
-    """Whether a second violation costs no more; of a hard rule none is ever paid for."""
-    return rule.binary and rule.penalty is not None
+    return rule.once and len(rule.machines) > 1
 
 
 def key_of(rules: Sequence[GroundRule], key: Any, what: str) -> MachineKey:
@@ -67,19 +62,19 @@ def key_of(rules: Sequence[GroundRule], key: Any, what: str) -> MachineKey:
 
 
 def read_multiplier(rules: Sequence[GroundRule], key: Any, value: Any) -> Multiplier:
-    """A multiplier that is charged; of a rule that costs nothing, none is."""
+    """A checked multiplier; 0 for a rule whose penalty is 0."""
     rule, place = key_of(rules, key, "components")
     ground, component = rules[rule], rules[rule].components[place]
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise Rejected(f"leaf: the multiplier of {ground.name!r} is {value!r}, which is no whole number")
-    if not isinstance(component, Sum) or counts_once(ground):
+    if not isinstance(component, Sum) or ground.once:
         raise Rejected(f"leaf: {ground.name!r} has a multiplier, but is no sum whose violations count singly")
     value = int(value) if ground.penalty != 0 else 0
     if (value > 0 and component.high is None) or (value < 0 and component.low is None):
         raise Rejected(
             f"leaf: the multiplier of {ground.name!r} is {value}: the wrong sign, as that side is open"
         )
-    if ground.penalty is not None and abs(value) > FINE * ground.penalty:
+    if abs(value) > FINE * ground.penalty:
         raise Rejected(f"leaf: the multiplier of {ground.name!r} is {value}, more than the penalty")
     machine = rule, first_machine(ground, place)
     return Multiplier(
@@ -91,17 +86,21 @@ def read_multiplier(rules: Sequence[GroundRule], key: Any, value: Any) -> Multip
     )
 
 
-def _constant(component: Sum, value: int, penalty: int | None) -> int | None:
-    """The largest of each · N less what N costs, over all sums N: as it is concave, one at a side or an end."""
+def _constant(component: Sum, value: int, penalty: int) -> int | None:
+    """max over N of value · N less the cost of N, which is concave: at a side or at an end of the sum's reach."""
     low, high = component.reach
     sums = {
         low,
         high,
         *(side for side in (component.low, component.high) if side is not None and low <= side <= high),
     }
-    kept = [total for total in sums if penalty is not None or not component.away(total)]
+    kept = [total for total in sums if penalty != HARD or not component.away(total)]
     return max(
-        (value * total - FINE * (penalty or 0) * component.away(total) for total in kept), default=None
+        (
+            value * total - FINE * (penalty if penalty != HARD else 0) * component.away(total)
+            for total in kept
+        ),
+        default=None,
     )
 
 
@@ -133,9 +132,9 @@ def charge_of(multipliers: list[Multiplier], key: MachineKey, scale: int) -> tup
 
 
 def check_account(rules: Sequence[GroundRule], multipliers: list[Multiplier]) -> None:
-    """Refuse a price that is charged but not spent, as what is spent would be too little to tell the score from."""
+    """Refuse a multiplier whose machine does not follow, as its cost would be missing in the account."""
     for multiplier in multipliers:
-        if rules[multiplier.rule].penalty is not None:
+        if not rules[multiplier.rule].hard:
             raise Rejected(
                 f"leaf: {rules[multiplier.rule].name!r} has a multiplier, but does not follow where account is kept"
             )

@@ -1,8 +1,8 @@
 """The problems that the two phases of two-phase inference solve, and a checker of their proofs.
 
-The second phase is put as a question of one kind: is there a labelling at or above the floor that costs less, or scores
-more at the same cost? Any weight of cost against score rules out most labellings by the value score - weight · cost; the
-leaves of its tree keep account of what is spent, which decides for the others (Handler and Zang 1980).
+A counterexample to the second phase is a labelling at or above the floor that costs less, or scores more at the same cost.
+Any weight rules out most labellings by the value score - weight · cost. The leaves of the tree keep an account of the cost for
+the others (Handler and Zang 1980).
 """
 
 import math
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from formulations.grid import is_forbidden
+from formulations.grid import HARD, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Phases
 from ilpinfer.proof.accounts import Account
@@ -22,7 +22,7 @@ from ilpinfer.proof.meter import Meter, Rejected, whole_numbers
 
 @dataclass(frozen=True)
 class PhasesClaim:
-    """What a two-phase solution says; grid units.
+    """The claim of a two-phase solution; grid units.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class PhasesClaim:
 
 
 class _CostRule(GroundRule):
-    """A soft rule that does not go into the scores, so that what it costs is told apart from them."""
+    """A soft rule that does not fold, so that its cost stays apart from the scores."""
 
     @property
     def folds(self) -> bool:
@@ -48,24 +48,26 @@ class _CostRule(GroundRule):
 
 def hard_only(problem: Problem) -> Problem:
     """The problem of the first phase: no soft rule."""
-    return replace(problem, rules=tuple(rule for rule in problem.rules if rule.penalty is None))
+    return replace(problem, rules=tuple(rule for rule in problem.rules if rule.hard))
 
 
 def cost_unit(rules: Iterable[GroundRule]) -> int:
     """The greatest common divisor of the penalties, grid units; 1 where there is none."""
-    return math.gcd(*(rule.penalty or 0 for rule in rules)) or 1
+    return math.gcd(*(rule.finite_penalty for rule in rules)) or 1
 
 
 def weighted_problem(problem: Problem, weight: int) -> Problem:
-    """The problem in which a unit of cost takes `weight` grid units off the score; hard rules are folded."""
+    """The problem with penalties of `weight` grid units for each unit of cost; hard rules are folded."""
     problem = problem.fold(soft=False)
     unit = cost_unit(problem.rules)
-    rules = tuple(rule if rule.penalty is None else _cost_rule(rule, weight, unit) for rule in problem.rules)
+    rules = tuple(rule if rule.hard else _cost_rule(rule, weight, unit) for rule in problem.rules)
     return replace(problem, rules=rules)
 
 
 def _cost_rule(rule: GroundRule, weight: int, unit: int) -> GroundRule:
-    penalty = (rule.penalty or 0) // unit * weight
+    penalty = rule.penalty // unit * weight
+    if penalty >= HARD:
+        raise Rejected(f"weight: {weight} makes a penalty too large to check")
     return _CostRule(rule.name, penalty, rule.binary, rule.components, rule.forced, rule.overruled)
 
 
@@ -84,7 +86,7 @@ def check_phases(
     excluded: tuple[tuple[int, ...], ...],
     meter: Meter,
 ) -> None:
-    """Check that the claim's labelling is the best but for those excluded; None: that none keeps the hard rules.
+    """Check that no labelling, apart from those excluded, is better than the claim; None: that none keeps the hard rules.
 
     Raises
     ------
@@ -123,7 +125,7 @@ def _check_second(
 
 
 def account_of(problem: Problem, claim: PhasesClaim, weight: int) -> Account:
-    """What the second phase has to rule out at a weight."""
+    """The account of the second phase at a weight."""
     floor = lowest_score(problem) if claim.floor is None else claim.floor
     budget = claim.cost // cost_unit(problem.rules) * weight
     return Account(budget, weight, floor, claim.score)

@@ -16,7 +16,7 @@ from ilpinfer.proof.readers import Reader
 
 @dataclass(frozen=True)
 class Layer:
-    """What the machines inside do at a token.
+    """The joint machine of a product at one token.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Layer:
 
 
 def layers(readers: list[Reader], lattice: Lattice, meter: Meter) -> tuple[list[Layer], Grid]:
-    """The product of the machines inside, token by token as far as it can be reached, and its final scores."""
+    """The reachable joint machine of the product, token by token, and its final scores."""
     states, result = np.zeros((1 + len(readers), 1), np.int64), list[Layer]()
     known: dict[tuple[int, ...], tuple[Integers, Integers]] = {}
     for t in range(len(lattice.node)):
@@ -90,14 +90,14 @@ class Steps:
     column: Integers
     charge: Grid
 
-    def only(self, kept: NDArray[Any]) -> "Steps":
+    def only(self, places: NDArray[Any]) -> "Steps":
         """Some of them."""
-        return Steps(*(array[kept] for array in vars(self).values()))
+        return Steps(*(array[places] for array in vars(self).values()))
 
 
 @dataclass(frozen=True)
 class Product:
-    """The lattice with the machines inside; a node is a state and a joint state.
+    """The product of the lattice with machines; a node is a state and a joint state.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Product:
         return self.best[t].reshape(-1)
 
     def steps(self, t: int, nodes: Integers) -> Steps:
-        """Those of some nodes, by their places."""
+        """The steps of some nodes, by their places."""
         state, joint = np.divmod(nodes, self.best[t].shape[1])
         layer, (score, target) = self.layers[t], (array[state] for array in edges_into(self.lattice, t))
         kind, joint = layer.kind[state], joint[:, None]

@@ -1,4 +1,4 @@
-"""Machines as a check reads them: with what their violations cost as scores."""
+"""Machines of a check, with costs as scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.dtypes import Integers
-from formulations.grid import FORBIDDEN, Grid, add
+from formulations.grid import FORBIDDEN, HARD, Grid, add, violation_costs
 from formulations.problem.problem import GroundRule
 from ilpinfer.proof.edges import values_along
 from ilpinfer.proof.meter import Meter
@@ -15,7 +15,7 @@ from ilpinfer.proof.meter import Meter
 
 @dataclass(frozen=True)
 class Reader:
-    """A machine with what its violations cost, as scores.
+    """A machine with the costs of its violations as scores.
 
     Parameters
     ----------
@@ -33,10 +33,10 @@ class Reader:
 
 
 def reader_of(rules: Sequence[GroundRule], key: tuple[int, int], scale: int) -> Reader:
-    """A machine whose violations are priced; where they count once, it remembers that it has paid."""
+    """A machine with its costs as scores; where violations count once, its states say whether it has paid."""
     rule, machine = rules[key[0]], rules[key[0]].machines[key[1]]
-    if rule.penalty is None:
-        gain, final = (np.where(x > 0, FORBIDDEN, 0) for x in (machine.emits, machine.final))
+    if rule.hard:
+        gain, final = (-violation_costs(x, HARD) for x in (machine.emits, machine.final))
         return Reader(machine.steps, machine.next_state, gain, final, None)
     cost = -rule.penalty * scale
     if not rule.binary:
@@ -54,7 +54,7 @@ def reader_of(rules: Sequence[GroundRule], key: tuple[int, int], scale: int) -> 
 def potentials(
     reader: Reader, lattice: Lattice, worth: tuple[StepTable, int] | None, meter: Meter
 ) -> list[Grid]:
-    """For t = 0 to T, (Q,): the best that a machine's scores, and what its sum is charged, can add up to from there."""
+    """For t = 0 to T, (Q,): the best future of a machine, the charges of its sum included."""
     if reader.shared is not None:
         return [0 * reader.final] * (len(lattice.node) + 1)
     best = [reader.final]

@@ -1,8 +1,8 @@
-"""What tokens that agree give to the lattice, in the leaf of a proof, and the states that are dropped with it.
+"""Shares of a decomposition: scores that lists of equal tokens give to the lattice, and the states that they prune.
 
-The tokens of a list form a chain, whose own scores are less by what they give. The optimum of the lattice and those of all
-chains, together, bound every labelling; with the best through a state, and through its kind in the lists of its token, they
-bound every labelling that passes the state.
+The tokens of a list form a chain. Its scores are the negated scores that it gives to the lattice. The sum of the optima of
+lattice and chains bounds every labelling. With max-marginals of a state and of its kind in the chains, it bounds the labellings
+through the state.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ import numpy as np
 from formulations.automata.agreement import Agreement
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.dtypes import Integers
-from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
+from formulations.grid import FORBIDDEN, HARD, Grid, add, is_forbidden
 from formulations.problem.problem import GroundRule
 from ilpinfer.proof.edges import max_marginals
 from ilpinfer.proof.meter import Meter, Rejected
@@ -29,33 +29,33 @@ TOKEN = 200
 
 @dataclass(frozen=True)
 class Share:
-    """A list of tokens that agree, with what it gives.
+    """A list of tokens, with the scores that it gives to the lattice.
 
     Parameters
     ----------
     component : n tokens of F kinds
-    given : (n, F) scores that the lattice has beside its own
-    penalty : for a token that differs from the one before; None where that must not be
+    scores : (n, F) scores that the lattice has beside its own
+    penalty : for a token that differs from the one before; `HARD` where that must not be
     """
 
     component: Agreement
-    given: Integers
-    penalty: int | None
+    scores: Integers
+    penalty: int
 
     @property
     def table(self) -> StepTable:
-        """What the lattice has beside its own scores."""
-        values = np.zeros((1 + len(self.given), 1, len(self.component.kind)), np.int64)
-        values[1:, 0] = self.given[:, self.component.kind]
+        """The scores that the lattice receives."""
+        values = np.zeros((1 + len(self.scores), 1, len(self.component.kind)), np.int64)
+        values[1:, 0] = self.scores[:, self.component.kind]
         index = np.zeros(self.component.length, np.int64)
-        index[self.component.tokens] = 1 + np.arange(len(self.given))
+        index[self.component.tokens] = 1 + np.arange(len(self.scores))
         return StepTable(values, index)
 
     @property
     def largest(self) -> int:
         """No sum of its numbers is larger, in Python's own numbers."""
-        most = sum(int(np.abs(row).max()) for row in self.given)
-        return 2 * most + (self.penalty or 0) * len(self.given)
+        most = sum(int(np.abs(row).max()) for row in self.scores)
+        return 2 * most + (0 if self.penalty == HARD else self.penalty) * len(self.scores)
 
     def kind(self, states: int) -> Integers:
         """(S,) the kind of each state."""
@@ -64,10 +64,10 @@ class Share:
     def through(self, node: Grid) -> Grid:
         """(n, F) the best of the chain through each kind that a state of the token (T, S) still has."""
         kind = self.kind(node.shape[1])
-        own = np.full(self.given.shape, FORBIDDEN)
+        own = np.full(self.scores.shape, FORBIDDEN)
         for place, token in enumerate(self.component.tokens.tolist()):
             there = np.unique(kind[~is_forbidden(node[token])])
-            own[place, there] = -self.given[place, there]
+            own[place, there] = -self.scores[place, there]
         past, future = own.copy(), np.zeros_like(own)
         for place in range(1, len(own)):
             past[place] = add(self._across(past[place - 1]), own[place])
@@ -75,20 +75,20 @@ class Share:
         return add(past, future)
 
     def _across(self, values: Grid) -> Grid:
-        if self.penalty is None:
+        if self.penalty == HARD:
             return values
         return np.asarray(np.maximum(values, add(np.array(values.max()), np.array(-self.penalty))))
 
 
 def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share:
-    """What a component gives, checked; in units `scale` times as fine as the grid's.
+    """The share of a component, checked; in units `scale` times as fine as the grid's.
 
     Raises
     ------
     Rejected
         for a component that is no list of tokens whose violations count singly, and for wrong numbers.
     """
-    if not isinstance(component, Agreement) or (rule.binary and rule.penalty is not None):
+    if not isinstance(component, Agreement) or rule.once:
         raise Rejected(
             f"leaf: {rule.name!r} has shares, but is no list of tokens whose violations count singly"
         )
@@ -105,19 +105,19 @@ def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share
             raise Rejected(
                 f"leaf: a share of {rule.name!r} is {value!r}, which is no whole number, or too large"
             )
-    given = scale * np.array([[int(value) for value in row] for row in rows], np.int64)
-    return Share(component, given, None if rule.penalty is None else scale * rule.penalty)
+    scores = scale * np.array([[int(value) for value in row] for row in rows], np.int64)
+    return Share(component, scores, HARD if rule.hard else scale * rule.penalty)
 
 
 def drop_states(lattice: Lattice, shares: Sequence[Share], limit: int, meter: Meter) -> tuple[Lattice, int]:
-    """The lattice without the states through which nothing passes the limit, and what the lists add at most.
+    """The lattice without states that cannot pass the limit, and the sum of the optima of the lists.
 
-    Both repeat until no state is dropped any more, as each makes the bounds tighter.
+    Pruning repeats until no state is pruned, as it tightens the bounds.
     """
     T, S = lattice.node.shape
     node, edges = lattice.node.copy(), lattice.pool.shape[1] * lattice.pool.shape[2]
     tables = [share.table for share in shares]
-    places = sum(len(share.given) for share in shares)
+    places = sum(len(share.scores) for share in shares)
     for _ in range(ROUNDS):
         meter.spend(2 * T * (edges + TOKEN) + places * (S + TOKEN))
         charged = Lattice(node, lattice.pool, lattice.step).plus(tables)

@@ -16,7 +16,7 @@ LARGEST_KEY = 2**62
 
 
 def trie(excluded: tuple[tuple[int, ...], ...], K: int, meter: Meter) -> Integers:
-    """(N + 1, K): the node after a node and a label, -1 where no excluded labelling goes on so, from -1 too."""
+    """(N + 1, K): the node after a node and a label, -1 where no excluded labelling continues so; the last row is for -1."""
     size = K * (1 + sum(map(len, excluded)))
     meter.make(size, f"{len(excluded)} labellings are excluded")
     meter.spend(size)
@@ -34,7 +34,7 @@ def trie(excluded: tuple[tuple[int, ...], ...], K: int, meter: Meter) -> Integer
 
 @dataclass(frozen=True)
 class Graph:
-    """What machines have left of a product, or of a graph.
+    """The part of a product or graph that machines have not pruned.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Graph:
         return self.best[t]
 
     def steps(self, t: int, nodes: Integers) -> Steps:
-        """Those of some nodes, by their places."""
+        """The steps of some nodes, by their places."""
         every = self.layers[t]
         begin, end = (np.searchsorted(every.source, nodes, side) for side in ("left", "right"))
         place = np.repeat(np.arange(len(nodes)), end - begin)
@@ -71,10 +71,10 @@ class Graph:
 
 @dataclass(frozen=True)
 class StagePass:
-    """A pass over a product or a graph with machines that follow it, prefixes equal in all that matters merged.
+    """A forward pass over a product or graph with further machines, which merges prefixes with equal keys.
 
-    A prefix is told by: node, node of the trie of excluded labellings, state of each machine, and what each rule that
-    counts once for several machines has paid.
+    The key of a prefix: node, node of the trie of excluded labellings, state of each machine, and the cost so far of each
+    rule that counts once for several machines.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class StagePass:
         return np.zeros((1, 2 + len(self.readers) + len(self.shared)), np.int64)
 
     def graph(self) -> Graph:
-        """What is left."""
+        """The graph of all prefixes that can pass the limit."""
         rows, value = self.start(), np.zeros(1, np.int64)
         T, layers = len(self.lattice.node), list[Steps]()
         for t in range(T):
@@ -142,7 +142,7 @@ class StagePass:
     def _extend(
         self, t: int, rows: Integers, value: Grid, begin: int
     ) -> tuple[tuple[Integers, ...], Integers, Grid]:
-        """The same for some rows, of which the first is at place `begin`."""
+        """As `extend`, for some rows, the first of which is at place `begin`."""
         steps, last = self.base.steps(t, rows[:, 0]), t == len(self.lattice.node) - 1
         if not any(self.worths):
             reach = value[steps.source] + steps.score + self.base.ahead(t + 1)[steps.target]

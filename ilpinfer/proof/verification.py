@@ -1,6 +1,6 @@
 """An independent check of what solutions claim, in whole numbers; it shares no code with the methods.
 
-A labelling is valued anew, by the compiled rules and by the plain checker; a proof is checked by `proofs`.
+A labelling is valued anew, by the compiled rules and by the plain checker. `checker` checks the proofs.
 """
 
 import math
@@ -31,7 +31,7 @@ LONGEST = 200
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found; true where all is proved.
+    """The result of a check; true where all is proved.
 
     Parameters
     ----------
@@ -60,15 +60,15 @@ def verify(
     max_steps: int = MAX_STEPS,
     time_limit: float | None = None,
 ) -> Verdict:
-    """Check a solution, or the list of the best few, against the trellis and the rules that it is for.
+    """Check a solution, or a list of solutions, against its trellis and rules.
 
-    One of the best few is proved by itself: to be the best but for those that its certificate excludes, each of which is
-    another labelling and at least as good.
+    Each solution of a list has a proof of its own: it is the best labelling, apart from those that its certificate excludes,
+    which are other labellings and at least as good.
 
     Parameters
     ----------
     solution : of `decode` or `decode_two_phase`, or a list of them
-    top, within : what a list was asked for; where it has fewer than `top`, that there are no more has to be proved too.
+    top, within : options of a list. A list with fewer than `top` labellings also needs a proof that there are no more.
         Without `top`, a list claims to be the best so many, and not that it is complete
     max_steps : what the check of one solution may take, a step being about an edge of a pass read by one machine; a
         proof that would take more is refused before it does. The proofs made here stay below the default
@@ -122,7 +122,7 @@ def _check_list_options(top: Any, within: Any) -> None:
 
 
 def excess(solutions: Any, top: int | None, within: float | None) -> str:
-    """What a list holds beyond what was asked for; empty where it holds nothing else."""
+    """Why a list has too many labellings; empty where it has not."""
     if top is not None and len(solutions) > top:
         return f"the list has {len(solutions)} labellings, of which {top} at most were asked for"
     if within is None or not solutions:
@@ -133,7 +133,7 @@ def excess(solutions: Any, top: int | None, within: float | None) -> str:
 
 
 def missing(solutions: Any, within: float | None) -> list[str]:
-    """Why a list that holds fewer labellings than were asked for may lack some."""
+    """Why a list with fewer labellings than wanted may be incomplete."""
     if not solutions:
         return ["an empty list holds no proof that there is no labelling; decode without top has one"]
     rest, few = solutions[-1].certificate.rest, f"{len(solutions)} labelling" + "s" * (len(solutions) > 1)
@@ -146,7 +146,7 @@ def missing(solutions: Any, within: float | None) -> list[str]:
 def _verdict(
     case: Case, solution: Any, meter: Meter, before: tuple[tuple[int, ...], ...] | None = None
 ) -> Verdict:
-    """Of a solution; `before` are the labellings before it, where it is one of several."""
+    """The verdict on one solution; `before` are the labellings before it, where it is one of several."""
     faults, unproved = list[str](), list[str]()
     try:
         path = read_path(solution.path, case.problem)
@@ -166,6 +166,6 @@ def _verdict(
 
 
 def _short(error: Exception) -> str:
-    """What it says, or the beginning of that."""
+    """The beginning of the error's text."""
     text = str(error)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"

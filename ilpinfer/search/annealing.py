@@ -22,7 +22,7 @@ _STEPS = 1000
 
 @dataclass(frozen=True)
 class Annealing(Parameters):
-    """Of simulated annealing.
+    """Parameters of simulated annealing.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Annealing(Parameters):
 
 
 def annealing(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """The best labelling that keeps the hard rules, of all that were passed through."""
+    """The best labelling of the walk that keeps the hard rules."""
     parameters = task.parameters or Annealing()
     assert isinstance(parameters, Annealing)
     individuals = Individuals(iterations=parameters.iterations, seed=parameters.seed)
@@ -57,7 +57,7 @@ def annealing(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 
 def cool(population: Population, parameters: Annealing) -> int:
-    """Steps while the temperature falls, to the last one or to the deadline; how many there were."""
+    """Run steps while the temperature falls, to the last one or to the deadline; the number of steps."""
     deadline, p = population.task.deadline, parameters
     hot, cold = p.start_temperature * UNITS_PER_NAT, p.end_temperature * UNITS_PER_NAT
     weight, moves = round(p.hard_weight * UNITS_PER_NAT), (p.shift_rate, p.run_rate)
@@ -86,7 +86,7 @@ def cool(population: Population, parameters: Annealing) -> int:
         )
         done += steps
         speed = max(1.0, steps / max(1e-6, deadline.elapsed - began))
-        population.take(began, before)
+        population.record(began, before)
         if code == kernels.FULL and not steps:
             population.make_room()
     return done

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import constraints as C
 from formulations.automata.machine import Machine
+from formulations.dtypes import LabelIds, Small
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
-from formulations.programs.formulation import best_score
+from formulations.programs.loss_bounds import best_score
 from ilpinfer.core.certificate import BEAM_BOUND, VITERBI_BOUND
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.viterbi import VITERBI, completions
 from ilpinfer.kernels import beam as kernels
 from ilpinfer.kernels.packed import chain_of, integers, pack, small
@@ -26,7 +26,7 @@ COMPLETE_BEAM = "the beam left out no prefix that could be better"
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """What a search has found.
+    """The result of a beam search.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Hypotheses:
     blind : whether some rule has no machine, so that it was seen on whole labellings only
     """
 
-    paths: list[Path]
+    paths: list[LabelIds]
     scores: list[int]
     left_out: int
     bound: int
@@ -47,9 +47,8 @@ class Hypotheses:
 def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> Hypotheses:
     """The best `width` prefixes at every token, violations seen so far included (Chang et al. 2007, section 7).
 
-    A prefix that breaks a hard rule is dropped. Two prefixes with the same state of the lattice and the same rule states have
-    the same future: of such only the best are kept, so many as labellings are wanted. A width that holds them all makes
-    the search exact.
+    A prefix that breaks a hard rule is pruned. Prefixes with the same state of the lattice and the same rule states have the
+    same future; only the best of them stay, as many as labellings are wanted. A width for all prefixes makes the search exact.
 
     Parameters
     ----------
@@ -94,7 +93,7 @@ def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> 
     return Hypotheses(paths, scores_found, left_out, min(best, bound), blind)
 
 
-def _backtrack(nodes: NDArray[np.int32], parents: NDArray[np.int32], h: int) -> Path:
+def _backtrack(nodes: Small, parents: Small, h: int) -> LabelIds:
     """States (T,) of the lattice that hypothesis h passed."""
     states = np.empty(len(nodes), np.int64)
     for t in range(len(nodes) - 1, -1, -1):
@@ -134,21 +133,17 @@ def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 
 def with_forced_rules(problem: Problem) -> Problem:
-    """The problem as a search sees it that evaluates the rules marked "forced" on every prefix.
+    """The problem with the rules marked "forced" evaluated on every prefix.
 
-    A hard rule drops each prefix that would break it if it ended there, although it might still come right; a soft
-    one charges what it would cost if it ended there (Stokman 2011, section 4.1).
+    A hard rule prunes each prefix that breaks it as a whole sequence, although a longer one might keep it. A soft rule charges
+    the cost of the prefix as a whole sequence (Stokman 2011, section 4.1).
     """
-    rules = tuple(
-        _on_prefixes(r) if r.forced and (r.penalty is None or not r.binary) else r for r in problem.rules
-    )
+    rules = tuple(_on_prefixes(r) if r.forced and not r.once else r for r in problem.rules)
     return replace(problem, rules=rules)
 
 
 def _on_prefixes(rule: GroundRule) -> GroundRule:
-    machines = tuple(
-        Machine(m.steps, m.automaton.on_prefixes(keep=rule.penalty is None)) for m in rule.machines
-    )
+    machines = tuple(Machine(m.steps, m.automaton.on_prefixes(keep=rule.hard)) for m in rule.machines)
     return replace(rule, components=(*machines, *rule.machineless))
 
 

@@ -1,27 +1,28 @@
-"""The best choice for each token in turn, turning back at hard rules: a heuristic, and a start for others."""
+"""Best-first search with backtracking at hard rules: a heuristic, and a start for others."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
+from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.problem import Problem
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.viterbi import completions
 from ilpinfer.kernels.evolution import VALUED
 from ilpinfer.search.discrepancy import RUN_TIME, Discrepancy, Search
 from ilpinfer.search.population import Individuals, Population, population_search
 
 _MOST_NODES = 200_000
-"""Of the best-first labelling where no limit of time is set, so that it is the same on every machine."""
+"""Nodes of the best-first labelling without a time limit, so that it is the same on every machine."""
 
 
-def best_first_labelling(folded: Problem, deadline: Deadline) -> Path | None:
+def best_first_labelling(folded: Problem, deadline: Deadline) -> LabelIds | None:
     """The first labelling of depth-first search that takes the best choice and turns back at hard rules; label ids (T,).
 
-    None where a share of the time that is left does not suffice, or, without a limit, so many nodes.
+    None where a share of the remaining time or, without a limit, the number of nodes does not suffice.
     """
     left = deadline.remaining
     share = None if left is None else min(left, RUN_TIME) / 5
@@ -37,13 +38,13 @@ def best_first_labelling(folded: Problem, deadline: Deadline) -> Path | None:
     return search.incumbents.path
 
 
-def better_first_labelling(folded: Problem, path: Path, task: Task) -> Path:
+def better_first_labelling(folded: Problem, path: LabelIds, task: Task) -> LabelIds:
     """The better one of a labelling and the best-first one; label ids (T,)."""
     first = best_first_labelling(folded, task.deadline)
     if first is None:
         return path
 
-    def worth(labelling: Path) -> tuple[bool, int]:
+    def worth(labelling: LabelIds) -> tuple[bool, int]:
         value = folded.value(labelling)
         return value.feasible, value.model + value.features - value.penalty
 
@@ -53,7 +54,7 @@ def better_first_labelling(folded: Problem, path: Path, task: Task) -> Path:
 def best_first(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The first labelling of depth-first search that takes the best choice for each token and turns back at hard rules."""
 
-    def first(folded: Problem, path: Path, task: Task) -> Path | None:
+    def first(folded: Problem, path: LabelIds, task: Task) -> LabelIds | None:
         return best_first_labelling(folded, task.deadline)
 
     def run(population: Population) -> str:

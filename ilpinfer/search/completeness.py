@@ -1,4 +1,4 @@
-"""The proof that a search leaves which has looked at everything."""
+"""The certificate of a complete search."""
 
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import Certificate, Leaf, proof
@@ -7,7 +7,7 @@ from ilpinfer.core.certificate import Certificate, Leaf, proof
 def complete_search(
     problem: Problem, source: str, *, feasible: bool, excluded: tuple[tuple[int, ...], ...] = ()
 ) -> Certificate:
-    """Following every machine at the value found, as the search has; no more than a word where a rule has none.
+    """A leaf in which every machine follows. Where a rule has no machine, there is no proof.
 
     Parameters
     ----------
@@ -19,6 +19,6 @@ def complete_search(
     rules = [(r, rule) for r, rule in enumerate(problem.rules) if not rule.folds]
     if any(rule.machineless for _, rule in rules):
         return Certificate("none", source)
-    named = ((r, rule) for r, rule in rules if feasible or rule.penalty is None)
+    named = ((r, rule) for r, rule in rules if feasible or rule.hard)
     machines = tuple((r, m) for r, rule in named for m in range(len(rule.machines)))
     return proof(source, Leaf(stages=(machines,) if machines else ()), excluded)

@@ -10,7 +10,7 @@ from formulations import constraints as C
 from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
-from formulations.programs.formulation import best_score
+from formulations.programs.loss_bounds import best_score
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
@@ -38,13 +38,13 @@ RUN_TIME = 0.8
 
 @dataclass(frozen=True)
 class Discrepancy(Parameters):
-    """Of limited discrepancy search; the defaults are those of Stokman 2011, Table 6.
+    """Parameters of limited discrepancy search; the defaults are those of Stokman 2011, Table 6.
 
     Parameters
     ----------
     variant : "published": prefixes are dropped whose score lies below a floor, α·T·m^i nats in round i, and a labelling
         that is found raises it (section 4.2.2); "admissible": the same distance from the best score without the rules, and
-        prefixes are asked for what could still follow, so that nothing better is lost; "textbook": at most i choices that are
+        with bounds on completions, so that nothing better is lost; "textbook": at most i choices that are
         not the best one, and no floor (Harvey and Ginsberg 1995)
     token_multiplier : α, nats a token
     iteration_multiplier : m
@@ -64,7 +64,7 @@ class Discrepancy(Parameters):
 
 
 def run_time(deadline: Deadline) -> Deadline:
-    """The deadline of a search that would not end by itself."""
+    """The deadline of a search that does not end by itself."""
     return Deadline(RUN_TIME) if deadline.limit == math.inf else deadline
 
 
@@ -98,7 +98,7 @@ def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Res
 
 @dataclass
 class Search:
-    """The rounds.
+    """The rounds of a limited discrepancy search.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class Search:
         return np.cumsum(np.append(lattice.node[0].max(), edges))
 
     def run(self) -> bool:
-        """Rounds until one finds something, or to the deadline; whether nothing can be better than the best that is found."""
+        """Run rounds until one finds a labelling, or to the deadline; whether the best labelling is proved to be optimal."""
         parameters = self.parameters
         while not self.task.deadline.passed:
             limits, discrepancies, monotone, free = self._limits()
@@ -176,7 +176,7 @@ class Search:
         return int(max(nats * UNITS_PER_NAT, -4 * LIMIT))
 
     def _limits(self) -> tuple[Integers, int, int, bool]:
-        """Floors and branching factor of the next round; discrepancies; what rises; and whether nothing is limited at all."""
+        """Floors and branching factor of the next round; discrepancies; the floor that rises; and whether there is no limit."""
         p, K = self.parameters, self.folded.lattice.pool.shape[2]
         if p.variant == "textbook":
             free = self.rounds >= len(self.folded.lattice.node)
@@ -193,7 +193,7 @@ class Search:
     def round(
         self, limits: Integers, discrepancies: int, monotone: int, *, first: bool = False
     ) -> bool | None:
-        """Whether anything was cut; None where time has run out, or where the first labelling is enough."""
+        """Run a round; whether it cut anything, None where the time is over or the first labelling suffices."""
         lattice, incumbents = self.folded.lattice, self.incumbents
         T, width = len(lattice.node), int(limits[2])
         stack = kernels.Stack(
@@ -237,13 +237,13 @@ class Search:
                 return None
             if incumbents.blind:
                 counts[kernels.BEST] = incumbents.value
-            if code == kernels.FULL and self.joint.memo.met[0] == len(self.joint.memo.vectors):
+            if code == kernels.FULL and self.joint.memo.number[0] == len(self.joint.memo.vectors):
                 self._make_room(stack, counts)
         self.nodes += int(counts[kernels.NODES])
         return bool(counts[kernels.CUT])
 
     def _make_room(self, stack: kernels.Stack, counts: Integers) -> None:
-        """More room for joint states; past a limit those are forgotten that are not on the stack."""
+        """Make room for joint states; beyond a limit, remove those that are not on the stack."""
         packed, symbols, memo = self.joint
         if memo.after.size <= _LARGEST_MEMO:
             self.joint = self.joint.grown()
@@ -252,7 +252,7 @@ class Search:
         used = np.unique(np.concatenate([[0], *(stack.joint[at] for at in places)]))
         n = len(used)
         self.joint = joint_of(packed, symbols, max(64, 2 * n))
-        vectors, slots, met = self.joint.memo.vectors, self.joint.memo.slots, self.joint.memo.met
+        vectors, slots, met = self.joint.memo.vectors, self.joint.memo.slots, self.joint.memo.number
         vectors[:n], met[:] = memo.vectors[used], n
         enter(slots, vectors, 0, n)
         for at in places:
@@ -262,7 +262,7 @@ class Search:
 def _machines(
     folded: Problem, deadline: Deadline, *, all_early: bool
 ) -> tuple[list[RuleMachine], list[RuleMachine]]:
-    """The machines that are followed on prefixes, and those that are evaluated on whole labellings only.
+    """Machines that are evaluated on prefixes, and machines that are evaluated on whole labellings only.
 
     A rule is evaluated on prefixes where it may be (the set P, section 4.1): where no longer prefix can break it less,
     or, for a hard one, none can mend it. Those that count once over several machines stay together.
@@ -272,8 +272,7 @@ def _machines(
         if deadline.passed:
             raise OutOfTime
         testable = all(
-            m.automaton.partial == "exact" or (rule.penalty is None and bool(m.automaton.partial))
-            for m in rule.machines
+            m.automaton.partial == "exact" or (rule.hard and bool(m.automaton.partial)) for m in rule.machines
         )
         machines = [machine for group in rule_machines(rule, r) for machine in group]
         (early if all_early or testable else late).extend(machines)

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT, UNITS_PER_NAT
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import STRETCH
-from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.kernels import evolution as kernels
 from ilpinfer.kernels.warming import Stage
 from ilpinfer.search.best_first import best_first_labelling
@@ -16,7 +17,7 @@ from ilpinfer.search.population import Individuals, Population, example, populat
 
 @dataclass(frozen=True)
 class Evolution(Parameters):
-    """Of the evolutionary algorithm; the defaults are those of Stokman 2011, Tables 5 and 6.
+    """Parameters of the evolutionary algorithm; the defaults are those of Stokman 2011, Tables 5 and 6.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ class Evolution(Parameters):
 
     @property
     def individuals(self) -> Individuals:
-        """How many there are, and how they change."""
+        """Their numbers and settings."""
         ranked, both = self.parents == "ranked", self.shift == "both"
         return Individuals(
             self.population,
@@ -63,11 +64,11 @@ class Evolution(Parameters):
 
 
 def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """The best labelling that keeps the hard rules, of all that were ever bred."""
+    """The best labelling of all generations that keeps the hard rules."""
     parameters = task.parameters or Evolution()
     assert isinstance(parameters, Evolution)
 
-    def begin(folded: Problem, path: Path, task: Task) -> Path | None:
+    def begin(folded: Problem, path: LabelIds, task: Task) -> LabelIds | None:
         return best_first_labelling(folded, task.deadline) if parameters.start == "best-first" else path
 
     def run(population: Population) -> str:
@@ -79,7 +80,7 @@ def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 
 def breed(population: Population, parameters: Evolution) -> None:
-    """The first individuals, and generations until the iterations or the time are over."""
+    """Create the first individuals, and run generations until the iterations or the time are over."""
     deadline, most = population.task.deadline, LIMIT // 4
     weights = (parameters.start_weight, parameters.weight_increase)
     units = kernels.Weights(*(min(most, round(weight * UNITS_PER_NAT)) for weight in weights))
@@ -103,7 +104,7 @@ def breed(population: Population, parameters: Evolution) -> None:
         )
         done = population.counts - before
         speed = max(1.0, done[kernels.GENERATION] / max(1e-6, deadline.elapsed - began))
-        population.take(began, int(before[kernels.VALUED]))
+        population.record(began, int(before[kernels.VALUED]))
         if code == kernels.FULL and not done[kernels.GENERATION]:
             population.make_room()
 

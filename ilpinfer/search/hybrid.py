@@ -12,7 +12,7 @@ from ilpinfer.search.parameters import Parameters, one_of, within
 
 @dataclass(frozen=True)
 class Border(Parameters):
-    """Of the hybrid (Stokman 2011, Table 6).
+    """Parameters of the hybrid (Stokman 2011, Table 6).
 
     Parameters
     ----------

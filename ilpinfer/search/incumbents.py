@@ -1,17 +1,18 @@
-"""The labellings that a search finds, each better than the one before, with the second in which it was found."""
+"""Incumbents of a search, with their times."""
 
 from dataclasses import dataclass, field
 
+from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import VITERBI_BOUND, Certificate
 from ilpinfer.core.incumbents import Improvement
-from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.core.result import Result, Task
 
 
 @dataclass
 class Incumbents:
-    """Those of one search.
+    """The incumbents of one search.
 
     Parameters
     ----------
@@ -28,20 +29,20 @@ class Incumbents:
 
     @property
     def value(self) -> int:
-        """Of the best so far, grid units; `FORBIDDEN` for none."""
+        """Value of the best labelling so far, grid units; `FORBIDDEN` for none."""
         return self.improvements[-1].value if self.improvements else FORBIDDEN
 
     @property
-    def path(self) -> Path | None:
-        """The best so far."""
+    def path(self) -> LabelIds | None:
+        """The best labelling so far."""
         return self.improvements[-1].path if self.improvements else None
 
     def best(self, bound: float, method: str, certificate: Certificate = VITERBI_BOUND) -> Result:
-        """The best one, with those before it; `bound` in grid units."""
+        """The result with the best labelling and those before it; `bound` in grid units."""
         return Result(self.path, bound, method, certificate, tuple(self.improvements))
 
-    def offer(self, path: Path, value: int, seconds: float, bound: int) -> None:
-        """Take a labelling that is better; where a rule has no machine, it is valued anew."""
+    def offer(self, path: LabelIds, value: int, seconds: float, bound: int) -> None:
+        """Record a labelling if it is better than the incumbent. Where a rule has no machine, it is valued anew."""
         if self.blind:
             value = self.folded.value(path).score
         if is_forbidden(value) or value <= self.value:

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Parameters:
-    """Checks that values are what the fields allow."""
+    """A record whose values are checked."""
 
     def __post_init__(self) -> None:
         for each in fields(self):  # type: ignore[arg-type]

@@ -1,18 +1,18 @@
-"""Individuals with their values, which evolution, annealing, tabu search and repair change."""
+"""Individuals and their values, for evolution, annealing, tabu search and repair."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import constraints as C
+from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.problem import Problem
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.guide import joint_symbols
 from ilpinfer.exact.rule_machines import RuleMachine, pack_rule_machines, rule_machines
 from ilpinfer.exact.viterbi import VITERBI, viterbi
@@ -30,7 +30,7 @@ _SETTINGS = kernels.Settings(0.25, 1.5, 0.9, False, False)
 
 @dataclass(frozen=True)
 class Individuals:
-    """How many individuals there are, and how the first ones come to be.
+    """Numbers of individuals, and the settings of their mutations.
 
     Parameters
     ----------
@@ -55,10 +55,10 @@ def population_search(
     name: str,
     stages: Iterable[Stage],
     individuals: Individuals,
-    begin: Callable[[Problem, Path, Task], Path | None],
+    begin: Callable[[Problem, LabelIds, Task], LabelIds | None],
     run: "Callable[[Population], str]",
 ) -> Iterator[Result]:
-    """The best labelling that a search finds which changes individuals.
+    """The best labelling of a search over individuals.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def population_search(
 
 @dataclass
 class Population:
-    """The individuals, and what they are bred from.
+    """The individuals of a search, with the arrays of its kernels.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Population:
     folded: Problem
     task: Task
     individuals: Individuals
-    start: NDArray[np.int64]
+    start: Integers
     bound: int
     incumbents: Incumbents = field(init=False)
 
@@ -146,11 +146,11 @@ class Population:
 
     @property
     def machines(self) -> Joint:
-        """What the kernels read rules by."""
+        """The machines of the rules, for kernels."""
         return Joint(self.packed, self.symbols, self.memo)
 
     def begin(self) -> None:
-        """The first individuals; past the deadline only one, since there will be no others."""
+        """Create the first individuals; past the deadline, only one."""
         p = self.individuals
         mu = 1 if self.task.deadline.passed else p.size
         self.people[0][0] = self.start
@@ -165,8 +165,8 @@ class Population:
             path = label[best].astype(np.int64)
             self.incumbents.offer(path, int(total[best]), self.task.deadline.elapsed, self.bound)
 
-    def take(self, began: float, before: int) -> None:
-        """Take the labellings of a stretch that began at a second, so many having been valued before."""
+    def record(self, began: float, before: int) -> None:
+        """Record the labellings of a stretch that began at a second, after so many valuations."""
         ended, valued = self.task.deadline.elapsed, max(1, int(self.counts[kernels.VALUED]) - before)
         values, when, paths = self.records
         for n in range(self.counts[kernels.FOUND]):
@@ -175,25 +175,25 @@ class Population:
         self.counts[kernels.FOUND] = 0
 
     def make_room(self) -> None:
-        """More room for joint states, which are met anew as the living are valued again."""
+        """Make room for joint states, and value the living again."""
         n = len(self.memo.vectors)
         larger = 4 * n if 4 * self.memo.after.size <= _LARGEST_MEMO else n
         while not self._fits(larger):
             larger *= 2
 
     def _fits(self, n: int) -> bool:
-        """Value the living anew with room for n joint states; whether that leaves room for as many as offspring can meet."""
+        """Value the living with room for n joint states; whether there is enough room left for offspring."""
         self.memo = self._memo(n)
         T, lam = self.people[0].shape[1], len(self.places[1])
         for who in self.places[0].tolist():
             self.people[1][who] = -1
             if not kernels.value(self.scores, self.machines, self.people, who, 0, T, self.counts):
                 return False
-        return int(self.memo.met[0]) + (lam + kernels.SPARE) * T <= n
+        return bool(int(self.memo.number[0]) + (lam + kernels.SPARE) * T <= n)
 
 
-def _never_empty(array: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The array, which kernels may ask for a first entry even where there is a single token."""
+def _never_empty(array: Integers) -> Integers:
+    """The array, with an entry where it is empty, as kernels may read its first entry."""
     return array if len(array) else np.zeros((1, *array.shape[1:]), np.int64)
 
 

@@ -1,10 +1,10 @@
-"""Rules on single tokens, written over Viterbi's labelling (Liao et al. 2009, section 2)."""
+"""Post-correction of Viterbi's labelling by rules on single tokens (Liao et al. 2009, section 2)."""
 
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.grid import is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import VITERBI_BOUND
@@ -13,10 +13,9 @@ from ilpinfer.exact.viterbi import VITERBI, viterbi
 
 
 def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """The labelling of Viterbi, in which hard rules on single tokens overwrite the labels that they forbid.
+    """Viterbi's labelling, with labels that hard rules on single tokens forbid overwritten.
 
-    From left to right, a token gets the label, of those that its rules leave, with which the labelling as it then is
-    scores best, and nothing else moves.
+    From left to right, each such token gets the allowed label with which the current labelling scores best. Other labels stay.
     """
     task.deadline.excuse(VITERBI.warm())
     bound, path = viterbi(problem.lattice)
@@ -33,18 +32,18 @@ def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Result]
     yield Result(path, bound, f"{name}: {len(wrong)} tokens overwritten", VITERBI_BOUND)
 
 
-def allowed_labels(problem: Problem) -> NDArray[np.bool_]:
-    """(T, K) which labels the hard rules on single tokens leave."""
+def allowed_labels(problem: Problem) -> Booleans:
+    """(T, K) the labels that the hard rules on single tokens allow."""
     allowed = np.ones(problem.shape, bool)
     for rule in problem.rules:
-        if rule.penalty is None and rule.folds:
+        if rule.hard and rule.folds:
             for table in rule.as_scores():
                 if table.values.shape[1] == 1:
                     allowed &= ~is_forbidden(table.values[table.index, 0])
     return allowed
 
 
-def _with(path: NDArray[np.int64], t: int, label: int) -> NDArray[np.int64]:
+def _with(path: LabelIds, t: int, label: int) -> Integers:
     changed = path.copy()
     changed[t] = label
     return changed

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from formulations.dtypes import LabelIds
 from formulations.grid import is_forbidden
 from formulations.problem.problem import Problem
-from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.label_setting import LABEL_SETTING
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round
@@ -14,11 +15,11 @@ from ilpinfer.search.repair import repair
 def relaxation_guided(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The labelling of the engine's Lagrangian relaxation, repaired (Rush and Collins 2012, section 7).
 
-    Rules that Viterbi's labelling breaks are inside the relaxation, or bear multipliers.
+    Rules that Viterbi's labelling breaks are in the product of the relaxation, or have multipliers.
     """
     task.deadline.excuse(LABEL_SETTING.warm())
 
-    def relaxed(folded: Problem, path: Path, task: Task) -> Path | None:
+    def relaxed(folded: Problem, path: LabelIds, task: Task) -> LabelIds | None:
         progress = Progress.of(problem, task.deadline)
         relaxation = Round(progress, progress.machines(progress.new_components([path], [])), 1)
         result = relaxation.guide.solve(relaxation.multipliers, task.deadline)

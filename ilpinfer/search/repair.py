@@ -4,39 +4,41 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT, UNITS_PER_NAT
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import STRETCH
-from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.kernels import repair as kernels
+from ilpinfer.kernels.evolution import VALUED
 from ilpinfer.kernels.warming import Stage
 from ilpinfer.search.population import Individuals, Population, example, population_search
 
 _HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)
-"""What a hard violation weighs while a labelling is repaired, grid units."""
+"""Weight of a hard violation during repair, grid units."""
 
 
 def repair(
-    problem: Problem, task: Task, name: str, begin: Callable[[Problem, Path, Task], Path | None]
+    problem: Problem, task: Task, name: str, begin: Callable[[Problem, LabelIds, Task], LabelIds | None]
 ) -> Iterator[Result]:
     """The labelling that `begin` gives, repaired; parameters as of `population_search`."""
 
     def run(population: Population) -> str:
         population.begin()
         mend(population)
-        return f"{population.counts[kernels.VALUED]} labellings"
+        return f"{population.counts[VALUED]} labellings"
 
     yield from population_search(problem, task, name, (REPAIR,), Individuals(), begin, run)
 
 
 def mend(population: Population) -> None:
-    """Repair individual 0, until nothing makes it better or to the deadline."""
+    """Repair individual 0 until no change makes it better, or to the deadline."""
     deadline, position, code = population.task.deadline, np.zeros(3, np.int64), kernels.WORKED
     for array in population.people:
         array[1] = array[0]
     speed = 10_000.0
     while code != kernels.DONE and not deadline.passed:
-        began, before = deadline.elapsed, int(population.counts[kernels.VALUED])
+        began, before = deadline.elapsed, int(population.counts[VALUED])
         code = kernels.improve(
             population.scores,
             population.machines,
@@ -48,9 +50,9 @@ def mend(population: Population) -> None:
             position,
             max(1, int(speed * STRETCH)),
         )
-        valued = int(population.counts[kernels.VALUED])
+        valued = int(population.counts[VALUED])
         speed = max(1.0, (valued - before) / max(1e-6, deadline.elapsed - began))
-        population.take(began, before)
+        population.record(began, before)
         if code == kernels.FULL and valued == before:
             population.make_room()
             for array in population.people:

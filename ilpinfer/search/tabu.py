@@ -19,7 +19,7 @@ from ilpinfer.search.population import Individuals, Population, example, populat
 
 @dataclass(frozen=True)
 class Tabu(Parameters):
-    """Of tabu search.
+    """Parameters of tabu search.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Tabu(Parameters):
 
 
 def tabu(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """The best labelling that keeps the hard rules, of all that were moved to."""
+    """The best labelling of the walk that keeps the hard rules."""
     parameters = task.parameters or Tabu()
     assert isinstance(parameters, Tabu)
     individuals = Individuals(2, 2, iterations=parameters.iterations, seed=parameters.seed)
@@ -60,7 +60,7 @@ def tabu(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 
 def memory_of(population: Population, parameters: Tabu) -> kernels.Memory:
-    """Nothing tabu yet."""
+    """An empty memory."""
     people = population.people
     (_, T), K, window = people.label.shape, population.scores.pool.shape[2], 1 << kernels.WIDEST
     fitness = int(people.total[0]) - round(parameters.hard_weight * UNITS_PER_NAT) * int(people.breaks[0])
@@ -73,7 +73,7 @@ def memory_of(population: Population, parameters: Tabu) -> kernels.Memory:
 
 
 def move(population: Population, parameters: Tabu, memory: kernels.Memory | None = None) -> int:
-    """Steps to the last one or to the deadline; how many there were."""
+    """Run steps to the last one or to the deadline; the number of steps."""
     deadline, p = population.task.deadline, parameters
     memory = memory or memory_of(population, parameters)
     weight = round(p.hard_weight * UNITS_PER_NAT)
@@ -97,7 +97,7 @@ def move(population: Population, parameters: Tabu, memory: kernels.Memory | None
         )
         done += steps
         speed = max(1.0, tried / max(1e-6, deadline.elapsed - began))
-        population.take(began, before)
+        population.record(began, before)
         if code == kernels.FULL and not steps:
             population.make_room()
     return done

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import FOLDED_BOUND, VITERBI_BOUND, Certificate
-from ilpinfer.core.result import Path, Result, Task
+from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.viterbi import LISTS, VITERBI, best_paths
 
 
@@ -27,7 +28,7 @@ def constrained_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Res
 def _best_of_lattice(
     problem: Problem, relaxed: Problem, task: Task, name: str, reason: Certificate
 ) -> Iterator[Result]:
-    """The best labellings by the scores alone of the problem, or of the problem folded."""
+    """The best labellings by the scores of the lattice of `relaxed`."""
     task.deadline.excuse((LISTS if task.top > 1 else VITERBI).warm())
     result = best_paths(relaxed.lattice, task.top)
     for (_, path), (bound, proof) in zip(result, _bounds(problem, result, reason), strict=True):
@@ -38,11 +39,12 @@ def _best_of_lattice(
 
 
 def _bounds(
-    problem: Problem, result: list[tuple[int, Path]], proof: Certificate
+    problem: Problem, result: list[tuple[int, LabelIds]], proof: Certificate
 ) -> list[tuple[int, Certificate]]:
     """A bound for each of the best labellings of a relaxation, grid units, with its proof.
 
-    Those before one are excluded where none of them is worse than it under the rules; else its bound is the first one's.
+    The proof of a labelling excludes those before it where none of them is worse under the rules; else its bound is that of the
+    first one.
     """
     excluded: list[tuple[int, ...]] = []
     bounds, lowest = [], LIMIT

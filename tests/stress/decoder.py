@@ -186,7 +186,7 @@ def batch_faults(
 ) -> Iterator[tuple[int, str]]:
     """What is wrong with outcomes of kernels, where the tables hold all rules."""
     tables = compiled.Tables(decoder._rules.compiled(trellises[0].labels))
-    if tables.folding.left:
+    if tables.folding.excluded:
         return
     for n, (result, best) in enumerate(zip(finished(tables.decode(trellises)), expected, strict=True)):
         if result is not None and result.proved:
@@ -204,7 +204,7 @@ def long_faults(
     trellis = Trellis.from_emissions(make(len(tokens), K), make(K, K), labels=labels, tokens=tokens)
     tables = tables_of(decoder._rules, labels)
     result = tables.decode_one(trellis)
-    if result is not None and result.proved and not tables.folding.left and result.incumbent is not None:
+    if result is not None and result.proved and not tables.folding.excluded and result.incumbent is not None:
         value = compile_problem(trellis, decoder.rules).value(result.path)
         if value.score != result.value:
             yield f"a long sequence is worth {value.score}, not {result.value}"

@@ -1,0 +1,53 @@
+"""Bounds by the scores alone: the best score, and what each step of the path loses against it."""
+
+import numpy as np
+
+from formulations.automata.lattice import Lattice
+from formulations.dtypes import Integers
+from formulations.grid import FORBIDDEN, Grid, is_forbidden
+from formulations.programs.record import UNBOUNDED
+
+
+def best_score(lattice: Lattice) -> int:
+    """The best score of any labelling, grid units; `FORBIDDEN` where no labelling is possible.
+
+    The recursion keeps one token at a time, so that it needs little memory.
+    """
+    completion = np.zeros(lattice.states, np.int64)
+    for t in range(len(lattice.step) - 1, -1, -1):
+        completion = np.maximum(_through(lattice, t, completion).max(axis=1), FORBIDDEN)
+    return max(int((lattice.node[0] + completion).max()), FORBIDDEN)
+
+
+def losses(lattice: Lattice) -> tuple[int, Integers]:
+    """The best score, and what each step loses.
+
+    The loss of a step is the best completion of the state before it, less the best completion with it. The losses of
+    the steps of a path add up to the best score less the path's own.
+
+    Returns
+    -------
+    the best score, grid units, and losses (S + (T-1)·S·K,) of the start and step columns of `IntegerProgram`;
+    `UNBOUNDED` where no completion exists
+    """
+    T, K = lattice.shape
+    S = lattice.states
+    completion = np.zeros((T, S), np.int64)
+    through = np.empty((T - 1, S, K), np.int64)
+    for t in range(T - 2, -1, -1):
+        through[t] = _through(lattice, t, completion[t + 1])
+        completion[t] = np.maximum(through[t].max(axis=1), FORBIDDEN)
+    first = lattice.node[0] + completion[0]
+    best = int(first.max())
+    if is_forbidden(best):
+        return FORBIDDEN, np.full(S + (T - 1) * S * K, UNBOUNDED)
+    loss = np.concatenate([best - first, (completion[:-1, :, None] - through).reshape(-1)])
+    impossible = np.concatenate([is_forbidden(first), is_forbidden(through).reshape(-1)])
+    return best, np.where(impossible, UNBOUNDED, loss)
+
+
+def _through(lattice: Lattice, t: int, completion: Grid) -> Grid:
+    """(S, K) the best that follows each state at token t by each step, given the completions (S,) of token t + 1."""
+    ahead = np.maximum(lattice.node[t + 1] + completion, FORBIDDEN)
+    through: Grid = lattice.pool[lattice.step[t]] + lattice.at_targets(ahead)
+    return through
