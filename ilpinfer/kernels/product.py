@@ -77,21 +77,21 @@ def expand(packed, size, readings, groups, possible, pool, budget):
     vectors = arcs = 0
     passed = T
     for t in range(T):
-        result = first[t] = vectors
+        offset = first[t] = vectors
         slots = np.full(16, -1, np.int32)
         width = begin[kind[t] + 1] - begin[kind[t]]
-        for u in range(first[t - 1] if t else -1, result):
+        for u in range(first[t - 1] if t else -1, offset):
             arc_at[u + 1] = arcs
             while arcs + width > len(leads):
                 leads, cost = np.concatenate((leads, leads)), np.concatenate((cost, cost))
             while vectors + width >= len(states):
                 states, labels = enlarge(states, 2 * len(states)), enlarge(labels, 2 * len(labels))
                 arc_at = np.concatenate((arc_at, arc_at))
-            while 2 * (vectors - result + width) > len(slots):
-                slots = enlarge_slots(slots, states, result, vectors - result)
+            while 2 * (vectors - offset + width) > len(slots):
+                slots = enlarge_slots(slots, states, offset, vectors - offset)
             leads_now, cost_now = leads[arcs : arcs + width], cost[arcs : arcs + width]
             made = states, labels, leads_now, cost_now, slots
-            vectors = _next_vector(packed, readings, groups, possible, pool, t, u, result, vectors, made)
+            vectors = _next_vector(packed, readings, groups, possible, pool, t, u, offset, vectors, made)
             arcs += width
             if vectors * K > budget or arcs > ARCS_PER_STATE * budget:
                 passed = t
@@ -118,7 +118,7 @@ def expand(packed, size, readings, groups, possible, pool, budget):
 
 
 @subroutine
-def _next_vector(packed, readings, groups, possible, pool, t, u, result, vectors, made):
+def _next_vector(packed, readings, groups, possible, pool, t, u, offset, vectors, made):
     """Read token t after vector u, -1 for START, and add new vectors; how many there are then."""
     number, symbols, begin, kind = readings
     _, group, pair, step = groups
@@ -143,12 +143,12 @@ def _next_vector(packed, readings, groups, possible, pool, t, u, result, vectors
                 costs[n] = _read(packed, symbols[begin[kind[t]] + n], states[vectors])
                 leads[n] = DEAD
                 if costs[n] < np.inf:
-                    slot = place(slots, states, result, vectors)
+                    slot = place(slots, states, offset, vectors)
                     if slots[slot] < 0:
-                        slots[slot] = vectors - result
+                        slots[slot] = vectors - offset
                         labels[vectors] = False
                         vectors += 1
-                    leads[n] = result + slots[slot]
+                    leads[n] = offset + slots[slot]
             if leads[n] >= 0:
                 labels[leads[n], j] = True
     return vectors
