@@ -117,26 +117,21 @@ _ANYTHING = Kind(lambda value, _: tuple(value) if isinstance(value, list) else v
 
 def kinds(record: type[Any]) -> Mapping[str, Kind]:
     """The kind of each parameter of a dataclass."""
-    result = _KNOWN.get(record)
-    if result is None:
-        result = _KNOWN[record] = _kinds(record)
-    return result
+    if record not in _CACHE:
+        hints = parameter_types(record, include_extras=True)
+        _CACHE[record] = {f.name: _kind(hints.get(f.name)) for f in fields(record)}
+    return _CACHE[record]
 
 
-_KNOWN: dict[type[Any], Mapping[str, Kind]] = {}
+_CACHE: dict[type[Any], Mapping[str, Kind]] = {}
 
 
-def types(record: type[Any], *, include_extras: bool = False) -> dict[str, Any]:
+def parameter_types(record: type[Any], *, include_extras: bool = False) -> dict[str, Any]:
     """The declared type of each parameter of a dataclass, as it was written where its names are not known."""
     try:
         return get_type_hints(record, include_extras=include_extras)
     except (NameError, TypeError):
         return {f.name: f.type for f in fields(record)}
-
-
-def _kinds(record: type[Any]) -> Mapping[str, Kind]:
-    declared = types(record, include_extras=True)
-    return {f.name: _kind(declared.get(f.name)) for f in fields(record)}
 
 
 def _kind(hint: Any) -> Kind:

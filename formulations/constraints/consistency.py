@@ -9,7 +9,7 @@ import numpy as np
 
 from formulations.automata.agreement import Agreement
 from formulations.constraints.matching import Matching
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.template import Trial, template
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading

@@ -11,7 +11,7 @@ from formulations.automata.lattice import StepTable
 from formulations.automata.sums import bounded
 from formulations.automata.windows import UnboundComponent, fits
 from formulations.constraints.matching import Matching
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import begins, members, only_at, sum_component
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from formulations.constraints.formulas import apply_template
-from formulations.constraints.rule import COMMON, Rule, pop_common
+from formulations.constraints.rule import COMMON, Rule
+from formulations.constraints.rule_functions import pop_common
 from formulations.constraints.template import TEMPLATES
 from formulations.labels.selectors import Group, Selector
 from formulations.logic.names import POSITIONS

@@ -12,7 +12,7 @@ from formulations.automata.component import Component
 from formulations.automata.gates import Gates
 from formulations.automata.sums import bounded
 from formulations.automata.windows import LATER, StepChoice, UnboundComponent
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import sum_component
 from formulations.constraints.template import Template, Trial, bind_selector, template
 from formulations.dtypes import Booleans, Integers

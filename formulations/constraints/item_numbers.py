@@ -6,7 +6,7 @@ import numpy as np
 
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Machine, automaton
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading

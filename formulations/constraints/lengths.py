@@ -9,7 +9,7 @@ import numpy as np
 
 from formulations.automata.machine import Automaton, automaton
 from formulations.automata.windows import StepChoice, UnboundComponent
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import bits, counting_machine, everywhere
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet

@@ -10,7 +10,7 @@ import numpy as np
 from formulations.automata.machine import Machine, local
 from formulations.automata.windows import Condition, UnboundComponent, Window, fits
 from formulations.constraints.matching import Matching
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import at_tokens, only_at, violations_at
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet

@@ -11,7 +11,7 @@ from formulations.automata.component import Component
 from formulations.automata.machine import local
 from formulations.automata.windows import FIRST, LAST, UnboundComponent, fits
 from formulations.constraints.matching import Matching
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import at_tokens, between, everywhere, only_at, violations_at
 from formulations.constraints.template import Position, Template, Trial, template
 from formulations.dtypes import Booleans

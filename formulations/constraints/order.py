@@ -13,7 +13,7 @@ from formulations.automata.machine import automaton
 from formulations.automata.windows import EARLIER, LATER, UnboundComponent, fits
 from formulations.constraints.matching import Matching
 from formulations.constraints.neighbours import begin_symbols, enclosure, successor
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import automaton_component, bits, choose, everywhere
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet

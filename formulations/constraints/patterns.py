@@ -9,7 +9,7 @@ import numpy as np
 
 from formulations.automata.machine import Automaton
 from formulations.automata.windows import UnboundComponent
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import automaton_component, everywhere
 from formulations.constraints.template import Template, Trial, bind_selector, template
 from formulations.dtypes import Booleans, Integers

@@ -6,7 +6,7 @@ import numpy as np
 
 from formulations.automata.machine import automaton
 from formulations.automata.windows import LATER, UnboundComponent
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import automaton_component, bits, choose, everywhere
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from formulations.automata.windows import LAST, UnboundComponent
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import everywhere, only_at, violations_at
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
