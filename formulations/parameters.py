@@ -10,7 +10,7 @@ import numpy as np
 from formulations.messages import brief, cut, suggestion
 
 KEY = object()
-"""At the end of a path into a file: the key itself, rather than its value."""
+"""At the end of a path into a document: the key itself, not its value."""
 KeyPath = tuple[object, ...]
 """The way to a value in a document: keys of tables, numbers of list elements."""
 Position = Annotated[int, "position"]
@@ -18,7 +18,7 @@ Position = Annotated[int, "position"]
 
 
 class ParameterError(ValueError):
-    """A value that a parameter cannot have; `path` leads from the parameter to what is wrong in it."""
+    """An invalid value of a parameter; `path` leads from the parameter to the invalid part."""
 
     def __init__(self, message: str, *path: Any) -> None:
         super().__init__(message)
@@ -57,7 +57,7 @@ class Kind:
 
 
 def whole_number(value: Any, what: str, least: int = 0) -> int:
-    """The value, which has to be a whole number of at most 2^31."""
+    """Check a whole number of at most 2^31."""
     if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= 2**31:
         from_where = "" if least else " from 0"
         raise ParameterError(f"{what} is {brief(value)}; expected a whole number{from_where} to 2^31")
@@ -81,14 +81,14 @@ def _boolean(value: Any, what: str) -> bool:
 
 
 def text(value: Any, what: str) -> str:
-    """The value, which has to be a text."""
+    """Check a text."""
     if not isinstance(value, str):
         raise ParameterError(f"{what} is {brief(value)}; expected a text")
     return value
 
 
 def words(value: Any, what: str) -> Words:
-    """A list of words, none of them empty."""
+    """Check a list of non-empty words."""
     if isinstance(value, Words):
         return value
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
@@ -127,7 +127,7 @@ _CACHE: dict[type[Any], Mapping[str, Kind]] = {}
 
 
 def parameter_types(record: type[Any], *, include_extras: bool = False) -> dict[str, Any]:
-    """The declared type of each parameter of a dataclass, as it was written where its names are not known."""
+    """The type hint of each parameter of a dataclass; as written, where its names cannot be resolved."""
     try:
         return get_type_hints(record, include_extras=include_extras)
     except (NameError, TypeError):

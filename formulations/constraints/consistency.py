@@ -1,4 +1,4 @@
-"""Equal tokens of one field, wherever they stand (Finkel, Grenager, Manning 2005; as edges that skip tokens: Sutton and
+"""Equal tokens have equal fields at any distance (Finkel, Grenager, Manning 2005; as edges that skip tokens: Sutton and
 McCallum 2004)."""
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""How many runs or tokens a field may or must have (Stokman 2011, section 5.3; Chang et al. 2007, Table 1)."""
+"""Bounds on the number of runs or tokens of a field (Stokman 2011, section 5.3; Chang et al. 2007, Table 1)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class _Counting(Template):
-    """How many runs or tokens a field has.
+    """Bounds on the number of runs or tokens of a field.
 
     Parameters
     ----------

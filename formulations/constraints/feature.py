@@ -1,4 +1,4 @@
-"""Features: signed scores for labels, edges and tokens. No penalties: they are part of the score."""
+"""Features: signed scores for labels, edges and tokens, which are part of the score, not penalties."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Rules written as text: inequalities over counts, first-order formulas, regular expressions over labels."""
+"""Templates whose statement is a text: inequalities over counts, and first-order formulas."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ Arguments = tuple[tuple[str, Selector], ...]
 
 @dataclass(frozen=True)
 class Text(Template):
-    """A rule written as text about fields.
+    """A template whose statement is a text about fields.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class Linear(Text):
     def _tables(
         self, labels: LabelSet, tokens: Sequence[str], inequality: ast.Inequality
     ) -> dict[int, Integers]:
-        """What each step into a token adds to the sum."""
+        """For each token a table of what each step into it adds to the sum."""
         K, grounder = len(labels), Grounder(labels, tokens, Gates(len(labels)))
         total: dict[int, Integers] = {}
         for token in range(len(tokens)):

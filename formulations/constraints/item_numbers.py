@@ -1,4 +1,4 @@
-"""Numbers that go on from the ones before them (Trompper 2016, the deterministic tagger)."""
+"""Item numbers that continue the ones before them (Trompper 2016, the deterministic tagger)."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""How long runs are, and how far apart."""
+"""Lengths of runs and distances between them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ def _too_far(n: int, longest: int) -> Automaton:
 
 @dataclass(frozen=True)
 class _RunLength(Template):
-    """How many tokens the runs of a field have.
+    """A bound on the number of tokens of the runs of a field.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class _Required(Matching):
     @property
     @abstractmethod
     def condition(self) -> Condition:
-        """Which tokens."""
+        """The tokens that must belong to the field."""
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         return [violations_at(only_at(~labels.field(self.field).member[None, :], *self.condition))]
@@ -142,24 +142,24 @@ class _Spans(Template):
 
     def _span_tokens(self, tokens: Sequence[str]) -> tuple[set[int], set[int]]:
         """The tokens of all spans, and those of them that are not the first of a span."""
-        covered, inner = set[int](), set[int]()
+        inside, inner = set[int](), set[int]()
         for first, last in self._spans(tokens):
-            covered.update(range(first, last + 1))
+            inside.update(range(first, last + 1))
             inner.update(range(first + 1, last + 1))
-        return covered, inner
+        return inside, inner
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
         field = labels.field(self.field)
         outside = np.broadcast_to(~field.member, field.begins.shape)
         restarts = field.begins & np.concatenate([[False], field.member])[:, None]
         index = np.zeros(len(tokens), np.int64)
-        for step, covered in enumerate(self._span_tokens(tokens), 1):
-            index[list(covered)] = step
+        for step, inside in enumerate(self._span_tokens(tokens), 1):
+            index[list(inside)] = step
         return [local(at_tokens([np.zeros_like(outside), outside, outside | restarts], index))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        covered, inner = self._span_tokens(reading.tokens)
-        for t in sorted(covered):
+        inside, inner = self._span_tokens(reading.tokens)
+        for t in sorted(inside):
             restarts = t in inner and reading.has(t - 1, self.field) and reading.begins(t, self.field)
             yield Trial((t,), int(not reading.has(t, self.field) or restarts))
 
@@ -207,10 +207,10 @@ class TagPhrases(_Spans):
         return token.lower() if self.ignore_case else token
 
     def _spans(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
-        cased = tuple(map(self._fold_case, tokens))
-        for t, token in enumerate(cased):
+        texts = tuple(map(self._fold_case, tokens))
+        for t, token in enumerate(texts):
             for words in self._by_first.get(token, ()):
-                if cased[t : t + len(words)] == words:
+                if texts[t : t + len(words)] == words:
                     yield t, t + len(words) - 1
 
 

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _ENDS = {0: FIRST, -1: LAST}
-"""Positions that a token and its neighbours tell."""
+"""Positions that a condition on a token and its neighbours can express."""
 
 
 @template("forbidden_transition")

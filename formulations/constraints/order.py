@@ -24,7 +24,7 @@ __all__ = ["alternation", "inside", "precedence", "presence_precedence", "requir
 
 
 def _around(state: int, symbol: int) -> tuple[int, int]:
-    """State 1: the token just read asks for the second field; 2: it is broken already."""
+    """State 1: the next token must belong to the second field; 2: the next step emits a violation; 0: neither."""
     emitted = int(state == 1 and not symbol & 1) + int(state == 2)
     return (2 if symbol & 4 else 1 if symbol & 2 else 0), emitted
 
@@ -32,9 +32,9 @@ def _around(state: int, symbol: int) -> tuple[int, int]:
 def _turns(kind: int, symbol: int) -> tuple[int, int]:
     """State: which of the two began last, 1 or 2; 0 for none."""
     broken = 0
-    for begun in (1, 2):
-        if symbol & begun:
-            kind, broken = begun, broken + (kind == begun)
+    for bit in (1, 2):
+        if symbol & bit:
+            kind, broken = bit, broken + (kind == bit)
     return kind, broken
 
 

@@ -62,7 +62,7 @@ class Matches(Template):
         return {name: by_name.get(name, name) for name, _ in regular.names(self._expression)}
 
     def check(self, labels: LabelSet) -> None:
-        """Raise FormulaError where a name is none of the labels'."""
+        """Raise FormulaError where a name is unknown to the labels."""
         for name, offset in regular.names(self._expression):
             try:
                 labels.field(self._names[name])

@@ -1,4 +1,4 @@
-"""Rules about which fields occur together; a machine of a few states each."""
+"""Rules about the presence of fields; each is an automaton of a few states."""
 
 from collections.abc import Iterable
 
@@ -40,8 +40,8 @@ class RequiresPresent(Template):
     required: Selector
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        asking, given = labels.field(self.field).member, labels.field(self.required).member
-        return [automaton_component(_WANTING, everywhere(bits(asking, given)[None, :]))]
+        asking, required = labels.field(self.field).member, labels.field(self.required).member
+        return [automaton_component(_WANTING, everywhere(bits(asking, required)[None, :]))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         asking = reading.positions(self.field)

@@ -123,13 +123,13 @@ class Rule:
 
     def _expand_scope(self, names: tuple[str, ...]) -> list[Template]:
         places = SCOPES[self.scope]
-        taken = [place for place in places if place in names]
-        if taken:
+        clashes = [place for place in places if place in names]
+        if clashes:
             raise ValueError(
-                f"scope {self.scope!r} uses {taken[0]!r} as a placeholder, but a field is named so"
+                f"scope {self.scope!r} uses {clashes[0]!r} as a placeholder, but a field is named so"
             )
-        chosen = permutations(names, len(places))
-        scoped = [self.statement.bind(dict(zip(places, c, strict=True))) for c in chosen if places]
+        choices = permutations(names, len(places))
+        scoped = [self.statement.bind(dict(zip(places, c, strict=True))) for c in choices if places]
         return [each for s in (scoped if places else [self.statement]) for each in each_field(s, names)]
 
     def components(self, labels: LabelSet) -> tuple[UnboundComponent, ...] | None:
@@ -182,7 +182,7 @@ class Rule:
         return [machine for machines in result for machine in machines or ()]
 
     def trials(self, reading: Reading) -> list[Trial]:
-        """Where the rule applies in a labelling, by the plain checker, and how much it is broken there."""
+        """The places of a labelling at which the rule applies, with the violations there, by the plain checker."""
         result = [t for s in self.statements(reading.fields) for t in s.trials(reading)]
         if self.distance != "hamming":
             return result
@@ -214,4 +214,4 @@ class Rule:
 
 
 COMMON = tuple(f.name for f in fields(Rule) if f.name != "statement")
-"""What every rule may have beside its statement."""
+"""Parameters of every rule, beside its statement."""

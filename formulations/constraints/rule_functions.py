@@ -81,7 +81,7 @@ def pop_common(parameters: dict[str, Any]) -> dict[str, Any]:
 def _statement(
     statement: type[Template], arguments: Sequence[Any], parameters: Mapping[str, Any]
 ) -> Template:
-    """The statement, with errors that name the template."""
+    """The statement; errors name the template."""
     name = statement.rule_name
     try:
         return statement(*arguments, **parameters)

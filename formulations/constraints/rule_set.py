@@ -15,7 +15,7 @@ LONGEST_MESSAGE = 2000
 
 
 class RuleError(ValueError):
-    """A rule file that cannot be used.
+    """An error in a rule file.
 
     Parameters
     ----------

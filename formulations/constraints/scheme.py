@@ -1,4 +1,4 @@
-"""The rule that a labelling keeps its own scheme."""
+"""The rule that a labelling follows its scheme."""
 
 from collections.abc import Iterable, Mapping
 
@@ -14,7 +14,7 @@ __all__ = ["valid_scheme"]
 
 @template("valid_scheme")
 class ValidScheme(Template):
-    """The labelling keeps its own scheme. Each invalid step, and an entity left open at the end, is one violation.
+    """The labelling follows its scheme. Each invalid step, and an entity left open at the end, is one violation.
 
     BIO: I-x only after B-x or I-x. IOB1: B-x only after B-x or I-x, as I-x begins a run anywhere else. IOBES, BILOU,
     BMES: an entity that B opens goes on with I (BMES: M) and closes with E (BILOU: L). Paths: BIO at every level, and
@@ -47,7 +47,7 @@ _MARKS = {"bilou": {"L": "E", "U": "S"}, "bmes": {"M": "I"}}
 
 
 def _levels(name: str, scheme: str, marks: Mapping[str, str]) -> list[tuple[str, str]]:
-    """(prefix, path) of each level, read anew from the name."""
+    """(prefix, path) of each level, parsed from the name, independently of `labels.schemes`."""
     if name == "O":
         return []
     components = name.split("/") if scheme == "paths" else [name]
@@ -71,7 +71,7 @@ def _broken_levels(labelling: list[list[tuple[str, str]]]) -> set[int]:
 def _broken_begins(labelling: list[list[tuple[str, str]]]) -> set[int]:
     fields = ["", *(label[0][1] if label else "" for label in labelling)]
     begins = [bool(label) and label[0][0] == "B" for label in labelling]
-    return {t for t, begun in enumerate(begins) if begun and fields[t] != fields[t + 1]}
+    return {t for t, begins_run in enumerate(begins) if begins_run and fields[t] != fields[t + 1]}
 
 
 def _broken_entities(labelling: list[list[tuple[str, str]]]) -> set[int]:

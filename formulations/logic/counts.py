@@ -1,4 +1,4 @@
-"""From trees to inequalities."""
+"""The second step of parsing inequalities: from syntax trees to records."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from formulations.messages import suggestion
 
 
 class Inequalities(Formulas):
-    """Reads inequalities."""
+    """Converts the tree of an inequality."""
 
     def inequality(self, node: Any) -> ast.Inequality:
         """A tree as low <= Σ terms <= high."""

@@ -22,7 +22,7 @@ AtomKind = tuple[Any, ...]
 
 @dataclass
 class Grounder:
-    """Formulas on one sequence.
+    """Adds the formulas of one sequence to a circuit.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class Grounder:
         return np.array(kind[1])[None, :]
 
     def _ends(self, name: Selector, token: int, positive: bool) -> int:
-        """In the field, and the next token is outside it or begins another run."""
+        """The node for a run that ends: the token is in the field, and the next is outside it or begins another run."""
         T = len(self.tokens)
         inside = self._at(token, ("member", name), positive)
         if not 0 <= token < T - 1:
@@ -180,7 +180,7 @@ class Grounder:
     # quantifiers -----------------------------------------------------------------------------------------------
 
     def values(self, formula: ast.Quantified, environment: dict[str, Value]) -> list[Value]:
-        """What the formula's variable ranges over."""
+        """The values of the formula's variable."""
         binder = formula.binder
         if isinstance(binder, ast.PositionBinder):
             T = len(self.tokens)
@@ -192,7 +192,7 @@ class Grounder:
         return list(self.labels.names if binder.domain == "labels" else binder.alternatives)
 
     def _quantified(self, formula: ast.Quantified, environment: dict[str, Value], positive: bool) -> int:
-        """A chain of gates; ranges that share an end share all of the chain that they can."""
+        """A chain of gates; ranges with a common end share the gates of that end."""
         binder, name = formula.binder, formula.binder.name
         conjunction = formula.universal == positive
         total = TRUE if conjunction else FALSE

@@ -1,4 +1,4 @@
-"""What the words of a formula stand for: variables, positions, fields."""
+"""Resolution of the names in a formula: variables, positions, fields."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class NamedFormula:
 
 @dataclass
 class Names:
-    """Words of one text.
+    """Resolves the names of one text.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Names:
     callers: tuple[str, ...] = ()
 
     def fail(self, message: str, node: Any) -> FormulaError:
-        """An error at a node."""
+        """The error for a node."""
         return FormulaError(message, self.text, offset_of(node))
 
     def _only_position(self, call: Any) -> Position:

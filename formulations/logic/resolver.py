@@ -1,4 +1,4 @@
-"""From trees to formulas, with every name and type checked."""
+"""The second step of parsing formulas: from syntax trees to records, with every name and type checked."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -20,17 +20,17 @@ from formulations.tokens.regular_expressions import Expression
 from formulations.tokens.token_pattern import TOKEN_CLASSES, TokenPattern
 
 DEEPEST = 100
-"""How deep calls of named formulas may lie inside one another."""
+"""Largest depth of calls of named formulas."""
 
 LARGEST = 20_000
-"""Parts of a formula, once the named ones that it calls are written out."""
+"""Largest number of subformulas, with named formulas expanded."""
 
 LABELS = ("label", "field", "edge")
 ATOMS = ("begins", "ends", "change", "token", *LABELS)
 
 
 class Formulas(Names):
-    """Reads formulas."""
+    """Converts the tree of a formula."""
 
     def formula(self, node: Any) -> ast.Formula:
         """A tree as a formula."""
@@ -269,9 +269,9 @@ def _flat(node: Any) -> list[Any]:
     return [node, *reversed(result)]
 
 
-def _balanced(join: Any, parts: list[ast.Formula]) -> ast.Formula:
-    """A chain as a tree that is no deeper than need be."""
-    while len(parts) > 1:
-        pairs = [join(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
-        parts = pairs + parts[len(pairs) * 2 :]
-    return parts[0]
+def _balanced(join: Any, operands: list[ast.Formula]) -> ast.Formula:
+    """A chain as a balanced tree."""
+    while len(operands) > 1:
+        pairs = [join(a, b) for a, b in zip(operands[::2], operands[1::2], strict=False)]
+        operands = pairs + operands[len(pairs) * 2 :]
+    return operands[0]

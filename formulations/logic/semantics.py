@@ -12,11 +12,11 @@ from formulations.logic import ast
 from formulations.logic.ast import Environment, Formula, Value
 
 MOST = 3_000_000
-"""Groundings of a formula and its parts on one sequence, and gates for them; more are refused."""
+"""Largest number of groundings of a formula and its subformulas on one sequence, and of gates for them."""
 
 
 def too_many(length: int) -> ValueError:
-    """The error about a formula of more groundings than that, on so many tokens."""
+    """The error for a formula with more than `MOST` groundings on a sequence of that length."""
     return ValueError(
         f"a formula of more than {MOST} groundings on {length} tokens: use fewer nested quantifiers, or bound their "
         "ranges"
@@ -91,7 +91,7 @@ def innermost(label: str, selector: Selector, scheme: str) -> bool:
 
 
 def labels_as_fields(read: Formula | ast.Inequality, labels: LabelSet) -> Iterator[str]:
-    """Names after `field(t) =` that are labels, but no fields: nothing is ever labelled so."""
+    """Names after `field(t) =` that are labels but not fields, so that the comparison is never true."""
     stack: list[Formula] = [t.formula for t in read.terms] if isinstance(read, ast.Inequality) else [read]
     visited: set[int] = set()
     while stack:

@@ -1,4 +1,4 @@
-"""The texts of rules as records: formulas, inequalities, and formulas that others call by name."""
+"""Parsing of texts into formulas, inequalities and named formulas."""
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import product
@@ -55,7 +55,7 @@ def _read(form: str, reader: Inequalities) -> Formula | Inequality:
 
 
 def check_named_formulas(formulas: Iterable[NamedFormula], kind: str = "formula") -> None:
-    """Raise FormulaError where the text of a named formula is none, or where formulas call each other in a circle."""
+    """Raise FormulaError for a syntax error in a named formula, and for formulas that call each other in a circle."""
     named = {formula.name: formula for formula in formulas}
     calls = {
         name: [

@@ -43,7 +43,7 @@ class Declarations:
     templates: dict[str, tuple[NamedFormula, str]] = field(default_factory=dict)
 
     def selector(self, value: Any, what: str, path: KeyPath, placeholders: tuple[str, ...]) -> Any:
-        """A field, a list of them, or a group, each of them declared."""
+        """Convert a selector; every name in it has to be declared."""
         if isinstance(value, list) and value:
             return tuple(self.selector(v, what, (*path, i), placeholders) for i, v in enumerate(value))
         if isinstance(value, dict) and value.keys() == {"not"}:
@@ -67,11 +67,11 @@ class Declarations:
         return value
 
     def hint(self, name: str) -> str:
-        """The nearest declared name; or that names have to be declared."""
+        """A hint for an undeclared name."""
         return suggestion(name, [*self.fields, *self.groups]) or '; declare it: fields = ["' + name + '"]'
 
     def read_groups(self, table: Any) -> None:
-        """Groups, which may name those above them."""
+        """Read the groups, which may name groups above them."""
         if not isinstance(table, dict):
             raise DocumentError(f"groups is {brief(table)}; expected a table of lists", "groups")
         for name, members in table.items():
@@ -96,7 +96,7 @@ class Declarations:
         return tuple(formula for formula, kind in self.templates.values() if kind == "logic")
 
     def read_template(self, table: Mapping[str, Any], path: KeyPath) -> None:
-        """A template of the file, whose text is checked later, as it may call others below it."""
+        """Read a template; its text is checked later, as it may call templates below it."""
         check_keys(table, ("name", "parameters", "logic", "linear", "reason"), path)
         forms = [form for form in ("logic", "linear") if form in table]
         if len(forms) != 1 or "name" not in table:
@@ -131,13 +131,13 @@ class Declarations:
             raise DocumentError(error.message, "template", number, "logic", offset=error.offset) from None
 
     def names(self, value: Any, what: str, *path: Any) -> tuple[str, ...]:
-        """A list of names."""
+        """Check a list of names."""
         if not isinstance(value, list) or not all(isinstance(v, str) and v for v in value):
             raise DocumentError(f"{what} is {brief(value)}; expected a list of names", *path)
         return tuple(value)
 
     def text(self, value: Any, what: str, *path: Any) -> str:
-        """A text."""
+        """Check a text."""
         if not isinstance(value, str):
             raise DocumentError(f"{what} is {brief(value)}; expected a text", *path)
         return value

@@ -184,7 +184,7 @@ class _Reader(Declarations):
         return Feature(**parameters)
 
     def _check_names(self, rule: Rule, placeholders: tuple[str, ...]) -> None:
-        """Names in a text must be declared: nothing else would notice before a labelling is at hand."""
+        """Check the names in a text, which would otherwise be noticed only with the first labelling."""
         names = tuple(dict.fromkeys((*self.fields, OUTSIDE, *placeholders)))
         known, model = LabelSet(names, "plain"), LabelSet((*names, _ANOTHER), "plain")
         text = rule.statement
@@ -203,7 +203,7 @@ class _Reader(Declarations):
         path: KeyPath,
         placeholders: tuple[str, ...],
     ) -> dict[str, Any]:
-        """Parameters of a template or feature, field names checked; `from` stands for `from_`."""
+        """The parameters of a template or feature, checked; the key `from` is the parameter `from_`."""
         known = {f.name.rstrip("_"): f for f in fields(record) if f.name != "groups"}
         check_keys(table, (*known, *other), path)
         missing = [name for name, f in known.items() if f.default is MISSING and name not in table]

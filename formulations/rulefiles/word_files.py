@@ -34,7 +34,7 @@ def with_word_files(value: Any, name: str, path: KeyPath, folder: Path, words: b
 
 
 def _words(value: Any, name: str, path: KeyPath, folder: Path) -> Any:
-    """A list of words; `{ file = "words.txt" }` reads one a line, lines that begin with # left out."""
+    """A list of words, or those in the file of `{ file = "words.txt" }`."""
     if not isinstance(value, dict):
         return value
     if value.keys() != {"file"} or not isinstance(value["file"], str):

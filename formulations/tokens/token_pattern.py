@@ -1,4 +1,4 @@
-"""Predicates on tokens: words, regular expressions, classes, and what they leave out."""
+"""Predicates on tokens: words, regular expressions, classes, and exceptions."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ TokenClass = Literal[
     "", "punctuation", "number", "year", "newline", "capitalised", "uppercase", "lowercase", "numbering"
 ]
 TOKEN_CLASSES: tuple[TokenClass, ...] = get_args(TokenClass)[1:]
-"""What `token_class` may name."""
+"""The values of `token_class`."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -87,7 +87,7 @@ class TokenPattern:
         return {}
 
     def matches(self, token: str) -> bool:
-        """Whether one token fits."""
+        """Whether a token matches."""
         result = self._cache.get(token)
         if result is None:
             result = self._cache[token] = self._fits(token)
@@ -138,7 +138,7 @@ def tokens(
 
 
 def as_pattern(value: Any, what: str) -> TokenPattern:
-    """A token pattern; a table of its parameters, or a single word, will do."""
+    """Check a token pattern, given as one, as a table of its parameters, or as a single word."""
     if isinstance(value, TokenPattern):
         return value
     if isinstance(value, str) and value:
