@@ -149,16 +149,6 @@ class BetweenTokens(BetweenRuns):
     _of_runs = False
 
 
-at_most_runs = maker(AtMostRuns)
-at_least_runs = maker(AtLeastRuns)
-exactly_runs = maker(ExactlyRuns)
-between_runs = maker(BetweenRuns)
-at_most_tokens = maker(AtMostTokens)
-at_least_tokens = maker(AtLeastTokens)
-exactly_tokens = maker(ExactlyTokens)
-between_tokens = maker(BetweenTokens)
-
-
 @template("at_most_in_window")
 class AtMostInWindow(Template):
     """At most n tokens of a field in any stretch of `width` tokens. Each token more, of each stretch, is a violation.
@@ -200,9 +190,6 @@ class AtMostInWindow(Template):
                 yield Trial(tuple(result), max(0, len(result) - self.n))
 
 
-at_most_in_window = maker(AtMostInWindow)
-
-
 @template("all_different")
 class AllDifferent(Matching):
     """Matching tokens belong to different fields. Each matching token of a field beyond its first is a violation.
@@ -231,4 +218,13 @@ class AllDifferent(Matching):
                 yield Trial(tuple(result[1:] or result), len(result) - 1)
 
 
+at_most_runs = maker(AtMostRuns)
+at_least_runs = maker(AtLeastRuns)
+exactly_runs = maker(ExactlyRuns)
+between_runs = maker(BetweenRuns)
+at_most_tokens = maker(AtMostTokens)
+at_least_tokens = maker(AtLeastTokens)
+exactly_tokens = maker(ExactlyTokens)
+between_tokens = maker(BetweenTokens)
+at_most_in_window = maker(AtMostInWindow)
 all_different = maker(AllDifferent)

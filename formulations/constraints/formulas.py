@@ -187,9 +187,6 @@ class Linear(Text):
         yield Trial(tuple(sorted(where)), away)
 
 
-linear = maker(Linear)
-
-
 _UNIFORM = (ast.Member, ast.Begins, ast.Change, ast.Edge)
 
 
@@ -223,15 +220,14 @@ class Logic(Text):
         return parts_of(gates, roots, len(tokens))
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        for environment, formula in semantics.groundings(self.read(reading.labels), reading):
+        for environment, formula in semantics.groundings(
+            self.read(reading.labels), reading.labels, len(reading)
+        ):
             if _vacuous(formula, reading, environment):
                 continue
             places = {value for value in environment.values() if isinstance(value, int)}
             broken = not semantics.holds(formula, reading, environment)
             yield Trial(tuple(sorted(places)), int(broken))
-
-
-logic = maker(Logic)
 
 
 def _vacuous(formula: ast.Formula, reading: Reading, environment: ast.Environment) -> bool:
@@ -267,3 +263,7 @@ def apply_template(
         raise ValueError(f"{len(values)} arguments; expected {usage}")
     arguments = tuple((p, selector(v, p)) for p, v in zip(formula.parameters, values, strict=True))
     return (Linear if kind == "linear" else Logic)(formula.text, groups, named, arguments, formula)
+
+
+linear = maker(Linear)
+logic = maker(Logic)

@@ -102,17 +102,11 @@ class MinRunLength(_RunLength):
     _sign = -1
 
 
-min_run_length = maker(MinRunLength)
-
-
 @template("max_run_length")
 class MaxRunLength(_RunLength):
     """Runs of a field have at most n tokens. Each token that a run has beyond them is a violation."""
 
     _sign = 1
-
-
-max_run_length = maker(MaxRunLength)
 
 
 @template("max_gap")
@@ -146,4 +140,6 @@ class MaxGap(Template):
                 yield Trial((earlier[-1], start), int(start - earlier[-1] - 1 > self.n))
 
 
+min_run_length = maker(MinRunLength)
+max_run_length = maker(MaxRunLength)
 max_gap = maker(MaxGap)

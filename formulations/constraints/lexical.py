@@ -79,9 +79,6 @@ class TagAt(_Required):
             yield Trial((t,), int(not reading.has(t, self.field)))
 
 
-tag_at = maker(TagAt)
-
-
 @template("right_before")
 class RightBefore(_Required):
     """The token before each matching token belongs to the field. Each such token outside it is a violation.
@@ -97,9 +94,6 @@ class RightBefore(_Required):
         for t in range(1, len(reading)):
             if self.pattern_of_tokens.matches(reading.tokens[t]):
                 yield Trial((t - 1, t), int(not reading.has(t - 1, self.field)))
-
-
-right_before = maker(RightBefore)
 
 
 @template("contains_only")
@@ -120,9 +114,6 @@ class ContainsOnly(Matching):
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in reading.positions(self.field):
             yield Trial((t,), int(not self.pattern_of_tokens.matches(reading.tokens[t])))
-
-
-contains_only = maker(ContainsOnly)
 
 
 @dataclass(frozen=True)
@@ -214,9 +205,6 @@ class TagPhrases(_Spans):
                     yield t, t + len(words) - 1
 
 
-tag_phrases = maker(TagPhrases)
-
-
 @template("tag_sequence")
 class TagSequence(_Spans):
     """Wherever tokens match a sequence of patterns, they lie in one run of the field.
@@ -238,4 +226,8 @@ class TagSequence(_Spans):
                 yield t, t + width - 1
 
 
+tag_at = maker(TagAt)
+right_before = maker(RightBefore)
+contains_only = maker(ContainsOnly)
+tag_phrases = maker(TagPhrases)
 tag_sequence = maker(TagSequence)

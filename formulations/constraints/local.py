@@ -60,9 +60,6 @@ class ForbiddenTransition(Template):
                 yield Trial((t - 1, t), int(reading.has(t, self.to)))
 
 
-forbidden_transition = maker(ForbiddenTransition)
-
-
 @dataclass(frozen=True)
 class _AtPosition(Template):
     position: Position
@@ -107,9 +104,6 @@ class ShouldNotPrecede(_AtPosition):
             yield Trial((t - 1, t), int(reading.has(t, self.second)))
 
 
-should_not_precede = maker(ShouldNotPrecede)
-
-
 @template("should_be_tagged")
 class ShouldBeTagged(_AtPosition):
     """One token belongs to the field; one violation if it does not.
@@ -132,9 +126,6 @@ class ShouldBeTagged(_AtPosition):
         t = reading.at(self.position)
         if t is not None:
             yield Trial((t,), int(not reading.has(t, self.field)))
-
-
-should_be_tagged = maker(ShouldBeTagged)
 
 
 @dataclass(frozen=True)
@@ -164,17 +155,11 @@ class StartsWith(_Ending):
     _position = 0
 
 
-starts_with = maker(StartsWith)
-
-
 @template("ends_with")
 class EndsWith(_Ending):
     """The last token belongs to the field; one violation if it does not."""
 
     _position = -1
-
-
-ends_with = maker(EndsWith)
 
 
 @template("adjacency")
@@ -201,9 +186,6 @@ class Adjacency(Template):
         for t in reading.positions(self.field):
             if t < len(reading) - 1:
                 yield Trial((t, t + 1), int(not reading.has(t + 1, self.next)))
-
-
-adjacency = maker(Adjacency)
 
 
 @template("directly_after")
@@ -233,9 +215,6 @@ class DirectlyAfter(Template):
             yield Trial((t - 1, t) if t else (t,), int(not held))
 
 
-directly_after = maker(DirectlyAfter)
-
-
 @template("changes_only_after")
 class ChangesOnlyAfter(Matching):
     """Fields change only after a matching token, punctuation if not said otherwise.
@@ -257,9 +236,6 @@ class ChangesOnlyAfter(Matching):
             yield Trial((t - 1, t), int(broken))
 
 
-changes_only_after = maker(ChangesOnlyAfter)
-
-
 @template("changes_never_after")
 class ChangesNeverAfter(ChangesOnlyAfter):
     """Fields do not change after a matching token. Each change right after one is a violation.
@@ -271,4 +247,12 @@ class ChangesNeverAfter(ChangesOnlyAfter):
     _breaks_where = True
 
 
+forbidden_transition = maker(ForbiddenTransition)
+should_not_precede = maker(ShouldNotPrecede)
+should_be_tagged = maker(ShouldBeTagged)
+starts_with = maker(StartsWith)
+ends_with = maker(EndsWith)
+adjacency = maker(Adjacency)
+directly_after = maker(DirectlyAfter)
+changes_only_after = maker(ChangesOnlyAfter)
 changes_never_after = maker(ChangesNeverAfter)

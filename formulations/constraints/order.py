@@ -74,9 +74,6 @@ class RequiresBefore(Template):
             yield Trial((start,), int(start <= first))
 
 
-requires_before = maker(RequiresBefore)
-
-
 @template("precedence")
 class Precedence(Template):
     """Each run of a field is followed by a token of another, at once or later. Each run without one is a violation.
@@ -103,9 +100,6 @@ class Precedence(Template):
         last = max(reading.positions(self.later), default=-1)
         for start, end in reading.runs(self.field):
             yield Trial((start,), int(end >= last))
-
-
-precedence = maker(Precedence)
 
 
 @template("presence_precedence")
@@ -137,9 +131,6 @@ class PresencePrecedence(Template):
                 yield Trial((start,), int(end < last))
 
 
-presence_precedence = maker(PresencePrecedence)
-
-
 @template("inside")
 class Inside(Template):
     """Each run of a field stands within the span of another: after one of its tokens and before another one.
@@ -164,9 +155,6 @@ class Inside(Template):
         span = reading.positions(self.span)
         for start, end in reading.runs(self.field):
             yield Trial((start,), int(not (span and span[0] < start and end < span[-1])))
-
-
-inside = maker(Inside)
 
 
 @template("state_change")
@@ -205,9 +193,6 @@ class StateChange(Matching):
                 yield Trial((t - 1, t, t + 1), int(not (before and after)))
 
 
-state_change = maker(StateChange)
-
-
 @template("alternation")
 class Alternation(Template):
     """Runs of two fields take turns. Each run that follows one of its own kind is a violation.
@@ -235,4 +220,9 @@ class Alternation(Template):
             before = kind
 
 
+requires_before = maker(RequiresBefore)
+precedence = maker(Precedence)
+presence_precedence = maker(PresencePrecedence)
+inside = maker(Inside)
+state_change = maker(StateChange)
 alternation = maker(Alternation)

@@ -102,9 +102,6 @@ class Matches(Template):
         return [*self._names.values()]
 
 
-matches = maker(Matches)
-
-
 @lru_cache(maxsize=256)
 def _automaton(statement: Matches, labels: LabelSet) -> tuple[Integers, Integers, Booleans]:
     """The symbol of each label (K,), and the automaton over symbols."""
@@ -172,3 +169,6 @@ def _after_repeats(body: Callable[[Places], Places], low: int, high: int | None,
         new = body(new) - result
         result, left = result | new, left - 1
     return result
+
+
+matches = maker(Matches)

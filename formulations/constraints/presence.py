@@ -49,18 +49,12 @@ class RequiresPresent(Template):
             yield Trial(tuple(asking), int(not reading.positions(self.required)))
 
 
-requires_present = maker(RequiresPresent)
-
-
 @template("tag_implies_tag")
 class TagImpliesTag(RequiresPresent):
     """The presence of one tag implies that of another; one violation if it is missing.
 
     Stokman 2011, Table 4, row 3; the same as `requires_present`.
     """
-
-
-tag_implies_tag = maker(TagImpliesTag)
 
 
 @template("sequence_implies_sequence")
@@ -70,9 +64,6 @@ class SequenceImpliesSequence(RequiresPresent):
     Stokman 2011, Table 4, row 4. The linear form of Table 2 compares counts; meant is presence, as in Table 3, so
     that this is the same as `tag_implies_tag`.
     """
-
-
-sequence_implies_sequence = maker(SequenceImpliesSequence)
 
 
 @template("never_together")
@@ -95,9 +86,6 @@ class NeverTogether(Template):
         one, two = reading.positions(self.field), reading.positions(self.other)
         if one or two:
             yield Trial(tuple(sorted({*one, *two})), int(bool(one and two)))
-
-
-never_together = maker(NeverTogether)
 
 
 @template("begin_end")
@@ -126,4 +114,8 @@ class BeginEnd(Template):
             yield Trial((0, end), int(not reading.has(end, self.last)))
 
 
+requires_present = maker(RequiresPresent)
+tag_implies_tag = maker(TagImpliesTag)
+sequence_implies_sequence = maker(SequenceImpliesSequence)
+never_together = maker(NeverTogether)
 begin_end = maker(BeginEnd)

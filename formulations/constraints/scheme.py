@@ -39,9 +39,6 @@ class ValidScheme(Template):
             yield Trial((min(t, len(reading) - 1),), int(t in where))
 
 
-valid_scheme = maker(ValidScheme)
-
-
 _MARKS = {"bilou": {"L": "E", "U": "S"}, "bmes": {"M": "I"}}
 """Letters that other schemes write in place of those of IOBES."""
 
@@ -82,3 +79,6 @@ def _broken_entities(labelling: list[list[tuple[str, str]]]) -> set[int]:
             broken.add(t)
         entity = field if prefix in "BI" else ""
     return broken
+
+
+valid_scheme = maker(ValidScheme)

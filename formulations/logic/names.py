@@ -7,7 +7,7 @@ from typing import Any
 
 from formulations.labels.selectors import Selector
 from formulations.logic.ast import Name, Position
-from formulations.logic.parser import FormulaError, is_name, name_and_arguments, offset_of, unquote, word_of
+from formulations.logic.parser import FormulaError, is_name, offset_of, read_call, unquote, word_of
 from formulations.messages import suggestion
 
 POSITIONS = ("first", "last", "length")
@@ -50,7 +50,7 @@ class Names:
         return FormulaError(message, self.text, offset_of(node))
 
     def _only_position(self, call: Any) -> Position:
-        name, arguments = name_and_arguments(call)
+        name, arguments = read_call(call)
         self._count(call, arguments, 1, f"{name}(t)")
         return self._position(arguments[0])
 

@@ -135,7 +135,7 @@ def offset_of(node: Any) -> int:
     return int(start or 0)
 
 
-def name_and_arguments(call: Any) -> tuple[str, list[Any]]:
+def read_call(call: Any) -> tuple[str, list[Any]]:
     """Name and arguments of a call."""
     name, *arguments = call.children
     return unquote(name) if name.type == "STRING" else str(name), [a for a in arguments if a is not None]
@@ -162,7 +162,7 @@ def word_of(node: Any) -> str:
 
 def kind_of(node: Any) -> str:
     """The kind of a node: the name of a call, or the rule of the grammar."""
-    return name_and_arguments(node)[0] if node.data == "call" else str(node.data)
+    return read_call(node)[0] if node.data == "call" else str(node.data)
 
 
 def description(node: Any) -> str:

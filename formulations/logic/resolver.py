@@ -10,8 +10,8 @@ from formulations.logic.parser import (
     is_name,
     kind_of,
     mirror,
-    name_and_arguments,
     parse,
+    read_call,
     unquote,
     word_of,
 )
@@ -128,7 +128,7 @@ class Formulas(Names):
 
     def _predicate(self, node: Any) -> ast.Formula:
         call = node.children[0]
-        name, arguments = name_and_arguments(call)
+        name, arguments = read_call(call)
         if name in ("begins", "ends"):
             self._count(call, arguments, 2, f"{name}(field, t)")
             kind = ast.Begins if name == "begins" else ast.Ends
@@ -255,7 +255,7 @@ class Formulas(Names):
         return ast.TokenIs(TokenPattern(token_class=word), self._token_of(call))
 
     def _token_of(self, call: Any) -> ast.Position:
-        if name_and_arguments(call)[0] != "token":
+        if read_call(call)[0] != "token":
             raise self.fail("only a token can be matched: token(t)", call)
         return self._only_position(call)
 

@@ -42,8 +42,9 @@ def holds(formula: Formula, reading: Reading, environment: Environment) -> bool:
             return holds(left, reading, environment) or holds(right, reading, environment)
         case ast.Iff(left, right):
             return holds(left, reading, environment) == holds(right, reading, environment)
-        case ast.Quantified(universal, _, inner, _):
-            result = (holds(inner, reading, each) for each in values(formula, reading, environment))
+        case ast.Quantified(universal, binder, inner, _):
+            options = values(binder, reading.labels, T, environment)
+            result = (holds(inner, reading, {**environment, binder.name: value}) for value in options)
             return all(result) if universal else any(result)
         case ast.Compare(relation, left, right):
             a, b = left.at(environment, T), right.at(environment, T)
@@ -120,33 +121,28 @@ def _same(what: str, s: int, t: int, reading: Reading) -> bool:
     return schemes.strip(names[s], reading.labels.scheme) == schemes.strip(names[t], reading.labels.scheme)
 
 
-def values(formula: ast.Quantified, reading: Reading, environment: Environment) -> Iterator[dict[str, Value]]:
-    """The environment with the formula's variable at each of its values."""
-    binder = formula.binder
-    chosen: list[Value]
-    if isinstance(binder, ast.PositionBinder):
-        low, high = (bound.at(environment, len(reading)) for bound in (binder.low, binder.high))
-        excluded = binder.unequal.at(environment, len(reading)) if binder.unequal else None
-        chosen = [t for t in range(max(low, 0), min(high, len(reading) - 1) + 1) if t != excluded]
-    elif binder.domain == "fields":
-        chosen = list(reading.fields)
-    elif binder.domain == "labels":
-        chosen = list(reading.labels.names)
-    else:
-        chosen = list(binder.alternatives)
+def values(binder: ast.Binder, labels: LabelSet, length: int, environment: Environment) -> list[Value]:
+    """The values of a variable in a sequence of that length."""
     time_limits.check()
-    return ({**environment, binder.name: value} for value in chosen)
+    if isinstance(binder, ast.PositionBinder):
+        low, high = (bound.at(environment, length) for bound in (binder.low, binder.high))
+        excluded = binder.unequal.at(environment, length) if binder.unequal else None
+        return [t for t in range(max(low, 0), min(high, length - 1) + 1) if t != excluded]
+    if binder.domain == "fields":
+        return [field.name for field in labels.each_field]
+    return list(labels.names if binder.domain == "labels" else binder.alternatives)
 
 
-def groundings(formula: Formula, reading: Reading) -> Iterator[tuple[dict[str, Value], Formula]]:
+def groundings(formula: Formula, labels: LabelSet, length: int) -> list[tuple[dict[str, Value], Formula]]:
     """The groundings of the outermost "for all", as it was written; the formula itself where there is none."""
     front: list[tuple[dict[str, Value], Formula]] = [({}, formula)]
     if isinstance(formula, ast.Quantified) and formula.universal:
         while front and isinstance(now := front[0][1], ast.Quantified) and now.block == formula.block:
             extended: list[tuple[dict[str, Value], Formula]] = []
-            for env, _ in front:
-                extended += [(each, now.inner) for each in values(now, reading, env)]
-                if len(extended) * (1 + len(env) // 4) > MOST:
-                    raise too_many(len(reading))
+            for environment, _ in front:
+                options = values(now.binder, labels, length, environment)
+                extended += [({**environment, now.binder.name: value}, now.inner) for value in options]
+                if len(extended) * (1 + len(environment) // 4) > MOST:
+                    raise too_many(length)
             front = extended
-    return iter(front)
+    return front
