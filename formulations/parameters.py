@@ -1,9 +1,12 @@
 """Types of the parameters of templates and features: how values of each are checked, and its JSON Schema."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import reduce
 from numbers import Integral, Real
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from operator import or_
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -18,7 +21,7 @@ Position = Annotated[int, "position"]
 
 
 class ParameterError(ValueError):
-    """An invalid value of a parameter; `path` leads from the parameter to the invalid part."""
+    """An invalid value; `path` leads to the invalid part, from the record or the value that was checked."""
 
     def __init__(self, message: str, *path: Any) -> None:
         super().__init__(message)
@@ -137,10 +140,17 @@ def parameter_types(record: type[Any], *, include_extras: bool = False) -> dict[
 def _kind(hint: Any) -> Kind:
     if get_origin(hint) is Literal:
         return _choice(get_args(hint))
+    optional = get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
     try:
+        if optional and hint not in KINDS:
+            return _optional(_kind(reduce(or_, [each for each in get_args(hint) if each is not NoneType])))
         return KINDS.get(hint, _ANYTHING)
     except TypeError:
         return _ANYTHING
+
+
+def _optional(kind: Kind) -> Kind:
+    return replace(kind, check=lambda value, what: None if value is None else kind.check(value, what))
 
 
 def _choice(options: Sequence[str]) -> Kind:
@@ -164,4 +174,8 @@ def check_parameters(record: Any) -> None:
         for a value that is not of the declared type.
     """
     for name, kind in kinds(type(record)).items():
-        object.__setattr__(record, name, kind.check(getattr(record, name), name.rstrip("_")))
+        key = name.rstrip("_")
+        try:
+            object.__setattr__(record, name, kind.check(getattr(record, name), key))
+        except ParameterError as error:
+            raise ParameterError(str(error), key, *error.path) from None

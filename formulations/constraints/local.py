@@ -139,13 +139,11 @@ class _Ending(Template):
     field: Selector
     _position: ClassVar[int]
 
-    def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        outside = ~labels.field(self.field).member[None, :]
-        return [violations_at(only_at(outside, _ENDS[self._position]))]
+    def components(self, labels: LabelSet) -> list[UnboundComponent] | None:
+        return ShouldBeTagged(self._position, self.field).components(labels)
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        t = reading.at(self._position) or 0
-        yield Trial((t,), int(not reading.has(t, self.field)))
+        return ShouldBeTagged(self._position, self.field).trials(reading)
 
 
 @template("starts_with")

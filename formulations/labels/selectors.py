@@ -204,17 +204,11 @@ def selector(value: Any, what: str) -> Selector:
     return tuple(result)
 
 
-def _optional_selector(value: Any, what: str) -> Selector | None:
-    return None if value is None else selector(value, what)
-
-
 def _groups(value: Any, what: str) -> tuple[Group, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(each, Group) for each in value):
         raise ParameterError(f"{what} is {brief(value)}; expected a list of groups")
     return tuple(value)
 
 
-_SCHEMA = {"$ref": "#/definitions/selector"}
-KINDS[Selector] = Kind(selector, _SCHEMA, names_fields=True, always_shown=True)
-KINDS[Selector | None] = Kind(_optional_selector, _SCHEMA, names_fields=True, always_shown=True)
+KINDS[Selector] = Kind(selector, {"$ref": "#/definitions/selector"}, names_fields=True, always_shown=True)
 KINDS[Sequence[Group]] = KINDS[tuple[Group, ...]] = Kind(_groups, {})

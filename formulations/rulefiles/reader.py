@@ -116,12 +116,10 @@ class _Reader(Declarations):
             unknown = re.match(r'no field "(.+?)"', error.message) if not self.fields else None
             message = f"{unknown[0]}{self.hint(unknown[1])}" if unknown else error.message
             raise DocumentError(message, *path, *keys[:1], offset=at) from None
-        except ParameterError as error:
-            raise DocumentError(str(error), *path, *_keys(table, error), *error.path) from None
         except (TypeError, ValueError) as error:
-            words = re.findall(r"\w+", str(error))
-            keys = [w for w in words if w in table][:1]
-            raise DocumentError(str(error), *path, *keys) from None
+            place = error.path if isinstance(error, ParameterError) else ()
+            words = [] if place else re.findall(r"\w+", str(error))
+            raise DocumentError(str(error), *path, *place, *[w for w in words if w in table][:1]) from None
 
     def _rule(self, table: Mapping[str, Any], path: KeyPath) -> Rule:
         forms = [form for form in FORMS if form in table]
@@ -224,11 +222,6 @@ class _Reader(Declarations):
             except ParameterError as error:
                 raise DocumentError(str(error), *at, *error.path) from None
         return result
-
-
-def _keys(table: Mapping[str, Any], error: ParameterError) -> list[str]:
-    """The parameter that a message begins with."""
-    return [word for word in re.findall(r"\w+", str(error))[:1] if word in table]
 
 
 def _number(value: Any, what: str, path: KeyPath) -> float:

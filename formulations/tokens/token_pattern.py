@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
 from formulations.messages import brief, suggestion
-from formulations.parameters import KEY, KINDS, Kind, ParameterError, check_parameters, kinds
+from formulations.parameters import KEY, KINDS, Kind, ParameterError, check_parameters
 from formulations.tokens.item_numbers import item_numbers
 from formulations.tokens.regular_expressions import Expression
 
@@ -155,20 +155,12 @@ def as_pattern(value: Any, what: str) -> TokenPattern:
                 key,
                 KEY,
             )
-    for key, kind in kinds(TokenPattern).items():
-        if key in value:
-            try:
-                kind.check(value[key], f"{what}: {key}")
-            except ParameterError as error:
-                raise ParameterError(str(error), key, *error.path) from None
     try:
         return tokens(**value)
+    except ParameterError as error:
+        raise ParameterError(f"{what}: {error}", *error.path) from None
     except ValueError as error:
         raise ParameterError(f"{what}: {error}", *[w for w in str(error).split()[:1] if w in value]) from None
-
-
-def _optional_pattern(value: Any, what: str) -> TokenPattern | None:
-    return None if value is None else as_pattern(value, what)
 
 
 def _patterns(value: Any, what: str) -> tuple[TokenPattern, ...]:
@@ -186,7 +178,7 @@ def _patterns(value: Any, what: str) -> tuple[TokenPattern, ...]:
 
 
 _SCHEMA = {"$ref": "#/definitions/tokens"}
-KINDS[TokenPattern | None] = Kind(_optional_pattern, _SCHEMA)
+KINDS[TokenPattern] = Kind(as_pattern, _SCHEMA)
 KINDS[Sequence[TokenPattern]] = KINDS[tuple[TokenPattern, ...]] = Kind(
     _patterns, {"type": "array", "minItems": 1, "items": _SCHEMA}
 )
