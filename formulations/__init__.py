@@ -1,4 +1,4 @@
-"""The mathematics of constrained inference for sequence models: it states problems and solves nothing."""
+"""The mathematics of constrained inference for sequence models: problems, rules and integer programs, without solvers."""
 
 from formulations import constraints
 from formulations.constraints import Feature, Rule

@@ -1,4 +1,4 @@
-"""Where warnings point: at the line of the program that uses this package."""
+"""Stack levels for warnings, which should point at the line of the user's program."""
 
 import sys
 
@@ -6,7 +6,7 @@ PACKAGES = ("formulations", "ilpinfer")
 
 
 def stack_level() -> int:
-    """The `stacklevel` at which `warnings.warn`, called where this is, names the first caller outside the packages."""
+    """The `stacklevel` with which `warnings.warn`, called by the same function, names the first caller outside the packages."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in PACKAGES:
         level, frame = level + 1, frame.f_back

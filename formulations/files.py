@@ -1,4 +1,4 @@
-"""Text files that users name: regular ones, of a size that is known beforehand."""
+"""Reading of text files that users name, with a limit on their size."""
 
 import os
 import stat

@@ -22,7 +22,7 @@ SPARE = 2**24 * UNITS_PER_NAT
 """Largest sum of weights and penalties of rules that does not count towards that total, in units."""
 
 FORBIDDEN = -(2**60)
-"""Stands for -inf. Whatever lies below `FORBIDDEN // 2` counts as forbidden."""
+"""Stands for -inf. Numbers below `FORBIDDEN // 2` count as forbidden."""
 
 HARD = -FORBIDDEN
 """The penalty of a hard rule, and the cost of breaking it, however often."""

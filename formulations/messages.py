@@ -1,4 +1,4 @@
-"""Values in messages and names: shortened, with the nearest known name."""
+"""Texts for messages: shortened values and suggestions of similar names."""
 
 import difflib
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ LONGEST = 60
 
 
 def brief(value: Any, longest: int = LONGEST, *, quoted: bool = True) -> str:
-    """The value as Python writes it, cut where it is long."""
+    """The `repr` of a value, shortened where it is long."""
     if isinstance(value, str):
         text = cut(value, longest)
         return repr(text) if quoted else text
@@ -36,9 +36,9 @@ def cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """`; did you mean "title"?`, or what there is, or nothing."""
-    options = sorted(set(known))
+def suggestion(name: str, options: Iterable[str]) -> str:
+    """A hint for an unknown name: `; did you mean "title"?`, or the options, or an empty text."""
+    options = sorted(set(options))
     near = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
     if near:
         return f'; did you mean "{near[0]}"?'

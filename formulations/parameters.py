@@ -1,9 +1,12 @@
 """Types of the parameters of templates and features: how values of each are checked, and its JSON Schema."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import reduce
 from numbers import Integral, Real
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from operator import or_
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -11,7 +14,7 @@ from formulations.errors import InferenceError
 from formulations.messages import brief, cut, suggestion
 
 KEY = object()
-"""At the end of a path into a file: the key itself, rather than its value."""
+"""At the end of a path into a document: the key itself, not its value."""
 KeyPath = tuple[object, ...]
 """The way to a value in a document: keys of tables, numbers of list elements."""
 Position = Annotated[int, "position"]
@@ -19,7 +22,7 @@ Position = Annotated[int, "position"]
 
 
 class ParameterError(InferenceError, ValueError):
-    """A value that a parameter cannot have; `path` leads from the parameter to what is wrong in it."""
+    """An invalid value; `path` leads to the invalid part, from the record or the value that was checked."""
 
     def __init__(self, message: str, *path: Any) -> None:
         super().__init__(message)
@@ -58,7 +61,7 @@ class Kind:
 
 
 def whole_number(value: Any, what: str, least: int = 0) -> int:
-    """The value, which has to be a whole number of at most 2^31."""
+    """Check a whole number of at most 2^31."""
     if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) <= 2**31:
         from_where = "" if least else " from 0"
         raise ParameterError(f"{what} is {brief(value)}; expected a whole number{from_where} to 2^31")
@@ -82,14 +85,14 @@ def _boolean(value: Any, what: str) -> bool:
 
 
 def text(value: Any, what: str) -> str:
-    """The value, which has to be a text."""
+    """Check a text."""
     if not isinstance(value, str):
         raise ParameterError(f"{what} is {brief(value)}; expected a text")
     return value
 
 
 def words(value: Any, what: str) -> Words:
-    """A list of words, none of them empty."""
+    """Check a list of non-empty words."""
     if isinstance(value, Words):
         return value
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
@@ -118,35 +121,37 @@ _ANYTHING = Kind(lambda value, _: tuple(value) if isinstance(value, list) else v
 
 def kinds(record: type[Any]) -> Mapping[str, Kind]:
     """The kind of each parameter of a dataclass."""
-    result = _KNOWN.get(record)
-    if result is None:
-        result = _KNOWN[record] = _kinds(record)
-    return result
+    if record not in _CACHE:
+        hints = parameter_types(record, include_extras=True)
+        _CACHE[record] = {f.name: _kind(hints.get(f.name)) for f in fields(record)}
+    return _CACHE[record]
 
 
-_KNOWN: dict[type[Any], Mapping[str, Kind]] = {}
+_CACHE: dict[type[Any], Mapping[str, Kind]] = {}
 
 
-def types(record: type[Any], *, include_extras: bool = False) -> dict[str, Any]:
-    """The declared type of each parameter of a dataclass, as it was written where its names are not known."""
+def parameter_types(record: type[Any], *, include_extras: bool = False) -> dict[str, Any]:
+    """The type hint of each parameter of a dataclass; as written, where its names cannot be resolved."""
     try:
         return get_type_hints(record, include_extras=include_extras)
     except (NameError, TypeError):
         return {f.name: f.type for f in fields(record)}
 
 
-def _kinds(record: type[Any]) -> Mapping[str, Kind]:
-    declared = types(record, include_extras=True)
-    return {f.name: _kind(declared.get(f.name)) for f in fields(record)}
-
-
 def _kind(hint: Any) -> Kind:
     if get_origin(hint) is Literal:
         return _choice(get_args(hint))
+    optional = get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
     try:
+        if optional and hint not in KINDS:
+            return _optional(_kind(reduce(or_, [each for each in get_args(hint) if each is not NoneType])))
         return KINDS.get(hint, _ANYTHING)
     except TypeError:
         return _ANYTHING
+
+
+def _optional(kind: Kind) -> Kind:
+    return replace(kind, check=lambda value, what: None if value is None else kind.check(value, what))
 
 
 def _choice(options: Sequence[str]) -> Kind:
@@ -170,4 +175,8 @@ def check_parameters(record: Any) -> None:
         for a value that is not of the declared type.
     """
     for name, kind in kinds(type(record)).items():
-        object.__setattr__(record, name, kind.check(getattr(record, name), name.rstrip("_")))
+        key = name.rstrip("_")
+        try:
+            object.__setattr__(record, name, kind.check(getattr(record, name), key))
+        except ParameterError as error:
+            raise ParameterError(str(error), key, *error.path) from None

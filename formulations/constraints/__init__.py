@@ -18,7 +18,8 @@ from formulations.constraints.local import *
 from formulations.constraints.order import *
 from formulations.constraints.patterns import *
 from formulations.constraints.presence import *
-from formulations.constraints.rule import Rule, maker
+from formulations.constraints.rule import Rule
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.scheme import *
 from formulations.constraints.template import TEMPLATES, Template, Trial, template
 from formulations.labels.selectors import EACH_FIELD, Group, group, other_than

@@ -1,4 +1,4 @@
-"""Equal tokens of one field, wherever they stand (Finkel, Grenager, Manning 2005; as edges that skip tokens: Sutton and
+"""Equal tokens have equal fields at any distance (Finkel, Grenager, Manning 2005; as edges that skip tokens: Sutton and
 McCallum 2004)."""
 
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ import numpy as np
 
 from formulations.automata.agreement import Agreement
 from formulations.constraints.matching import Matching
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.template import Trial, template
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading

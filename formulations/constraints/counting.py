@@ -1,4 +1,4 @@
-"""How many runs or tokens a field may or must have (Stokman 2011, section 5.3; Chang et al. 2007, Table 1)."""
+"""Bounds on the number of runs or tokens of a field (Stokman 2011, section 5.3; Chang et al. 2007, Table 1)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from formulations.automata.lattice import StepTable
 from formulations.automata.sums import bounded
 from formulations.automata.windows import UnboundComponent, fits
 from formulations.constraints.matching import Matching
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import begins, members, only_at, sum_component
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
@@ -34,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class _Counting(Template):
-    """How many runs or tokens a field has.
+    """Bounds on the number of runs or tokens of a field.
 
     Parameters
     ----------
@@ -149,16 +149,6 @@ class BetweenTokens(BetweenRuns):
     _of_runs = False
 
 
-at_most_runs = maker(AtMostRuns)
-at_least_runs = maker(AtLeastRuns)
-exactly_runs = maker(ExactlyRuns)
-between_runs = maker(BetweenRuns)
-at_most_tokens = maker(AtMostTokens)
-at_least_tokens = maker(AtLeastTokens)
-exactly_tokens = maker(ExactlyTokens)
-between_tokens = maker(BetweenTokens)
-
-
 @template("at_most_in_window")
 class AtMostInWindow(Template):
     """At most n tokens of a field in any stretch of `width` tokens. Each token more, of each stretch, is a violation.
@@ -200,9 +190,6 @@ class AtMostInWindow(Template):
                 yield Trial(tuple(result), max(0, len(result) - self.n))
 
 
-at_most_in_window = maker(AtMostInWindow)
-
-
 @template("all_different")
 class AllDifferent(Matching):
     """Matching tokens belong to different fields. Each matching token of a field beyond its first is a violation.
@@ -231,4 +218,13 @@ class AllDifferent(Matching):
                 yield Trial(tuple(result[1:] or result), len(result) - 1)
 
 
+at_most_runs = maker(AtMostRuns)
+at_least_runs = maker(AtLeastRuns)
+exactly_runs = maker(ExactlyRuns)
+between_runs = maker(BetweenRuns)
+at_most_tokens = maker(AtMostTokens)
+at_least_tokens = maker(AtLeastTokens)
+exactly_tokens = maker(ExactlyTokens)
+between_tokens = maker(BetweenTokens)
+at_most_in_window = maker(AtMostInWindow)
 all_different = maker(AllDifferent)

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from formulations.constraints.formulas import apply_template
-from formulations.constraints.rule import COMMON, Rule, pop_common
+from formulations.constraints.rule import COMMON, Rule
+from formulations.constraints.rule_functions import pop_common
 from formulations.constraints.template import TEMPLATES
 from formulations.labels.selectors import Group, Selector
 from formulations.logic.names import POSITIONS
@@ -14,7 +15,7 @@ from formulations.logic.syntax import NamedFormula, check_body, check_named_form
 RESERVED = (*ATOMS, *POSITIONS, "true", "false", "count", "runs", "tokens", "changes", "steps", "at")
 """Names that mean something in formulas."""
 KEYS = ("template", "linear", "logic", *COMMON)
-"""What every rule may have beside a template's own parameters."""
+"""Parameters of every rule, beside a template's own."""
 
 
 def named_formula(
@@ -96,9 +97,9 @@ def define(
         if sorted(rest) != sorted(arguments):
             received = ", ".join([*map(str, values), *arguments])
             raise ValueError(f"{len(values) + len(arguments)} arguments ({received}); expected {usage}")
-        chosen = (*values, *(arguments[parameter] for parameter in rest))
+        arguments_in_order = (*values, *(arguments[parameter] for parameter in rest))
         statement = apply_template(
-            formula, chosen, tuple(groups), (formula,) if kind == "logic" else (), kind
+            formula, arguments_in_order, tuple(groups), (formula,) if kind == "logic" else (), kind
         )
         return Rule(statement, **common)
 

@@ -1,4 +1,4 @@
-"""Features: signed scores for labels, edges and tokens. No penalties: they are part of the score."""
+"""Features: signed scores for labels, edges and tokens, which are part of the score, not penalties."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations.automata.windows import StepChoice, fits
-from formulations.constraints.steps import everywhere, only_at
+from formulations.constraints.steps import between, everywhere, only_at
 from formulations.constraints.template import LONGEST_NAME
 from formulations.grid import snap_weight
 from formulations.labels.label_set import LabelSet
@@ -65,7 +65,7 @@ class Feature:
             anything = np.ones(len(labels), bool)
             before = anything if self.from_ is None else labels.field(self.from_).member
             after = anything if self.to is None else labels.field(self.to).member
-            table = np.concatenate([[False], before])[:, None] & after[None, :]
+            table = between(before, after)
         pattern = TokenPattern(self.words, self.pattern, self.ignore_case)
         steps = only_at(table, fits(pattern)) if pattern else everywhere(table)
         return steps.map(np.array([0, snap_weight(self.weight, "weight")], np.int64))

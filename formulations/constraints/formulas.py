@@ -1,4 +1,4 @@
-"""Rules written as text: inequalities over counts, first-order formulas, regular expressions over labels."""
+"""Templates whose statement is a text: inequalities over counts, and first-order formulas."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from formulations.automata.component import Component
 from formulations.automata.gates import Gates
 from formulations.automata.sums import bounded
 from formulations.automata.windows import LATER, StepChoice, UnboundComponent
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import sum_component
 from formulations.constraints.template import Template, Trial, bind_selector, template
 from formulations.dtypes import Booleans, Integers
@@ -31,7 +31,7 @@ Arguments = tuple[tuple[str, Selector], ...]
 
 @dataclass(frozen=True)
 class Text(Template):
-    """A rule written as text about fields.
+    """A template whose statement is a text about fields.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class Linear(Text):
     def _tables(
         self, labels: LabelSet, tokens: Sequence[str], inequality: ast.Inequality
     ) -> dict[int, Integers]:
-        """What each step into a token adds to the sum."""
+        """For each token a table of what each step into it adds to the sum."""
         K, grounder = len(labels), Grounder(labels, tokens, Gates(len(labels)))
         total: dict[int, Integers] = {}
         for token in range(len(tokens)):
@@ -185,9 +185,6 @@ class Linear(Text):
         low, high = inequality.low, inequality.high
         away = max(0, 0 if low is None else low - total, 0 if high is None else total - high)
         yield Trial(tuple(sorted(where)), away)
-
-
-linear = maker(Linear)
 
 
 _UNIFORM = (ast.Member, ast.Begins, ast.Change, ast.Edge)
@@ -223,15 +220,14 @@ class Logic(Text):
         return components_of(gates, roots, len(tokens))
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        for environment, formula in semantics.groundings(self.read(reading.labels), reading):
+        for environment, formula in semantics.groundings(
+            self.read(reading.labels), reading.labels, len(reading)
+        ):
             if _vacuous(formula, reading, environment):
                 continue
             places = {value for value in environment.values() if isinstance(value, int)}
             broken = not semantics.holds(formula, reading, environment)
             yield Trial(tuple(sorted(places)), int(broken))
-
-
-logic = maker(Logic)
 
 
 def _vacuous(formula: ast.Formula, reading: Reading, environment: ast.Environment) -> bool:
@@ -267,3 +263,7 @@ def apply_template(
         raise ValueError(f"{len(values)} arguments; expected {usage}")
     arguments = tuple((p, selector(v, p)) for p, v in zip(formula.parameters, values, strict=True))
     return (Linear if kind == "linear" else Logic)(formula.text, groups, named, arguments, formula)
+
+
+linear = maker(Linear)
+logic = maker(Logic)

@@ -1,4 +1,4 @@
-"""Numbers that go on from the ones before them (Trompper 2016, the deterministic tagger)."""
+"""Item numbers that continue the ones before them (Trompper 2016, the deterministic tagger)."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Machine, automaton
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading

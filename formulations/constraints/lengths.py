@@ -1,4 +1,4 @@
-"""How long runs are, and how far apart."""
+"""Lengths of runs and distances between them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 
 from formulations.automata.machine import Automaton, automaton
 from formulations.automata.windows import StepChoice, UnboundComponent
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import bits, counting_machine, everywhere
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
@@ -70,7 +70,7 @@ def _too_far(n: int, longest: int) -> Automaton:
 
 @dataclass(frozen=True)
 class _RunLength(Template):
-    """How many tokens the runs of a field have.
+    """A bound on the number of tokens of the runs of a field.
 
     Parameters
     ----------
@@ -102,17 +102,11 @@ class MinRunLength(_RunLength):
     _sign = -1
 
 
-min_run_length = maker(MinRunLength)
-
-
 @template("max_run_length")
 class MaxRunLength(_RunLength):
     """Runs of a field have at most n tokens. Each token that a run has beyond them is a violation."""
 
     _sign = 1
-
-
-max_run_length = maker(MaxRunLength)
 
 
 @template("max_gap")
@@ -146,4 +140,6 @@ class MaxGap(Template):
                 yield Trial((earlier[-1], start), int(start - earlier[-1] - 1 > self.n))
 
 
+min_run_length = maker(MinRunLength)
+max_run_length = maker(MaxRunLength)
 max_gap = maker(MaxGap)

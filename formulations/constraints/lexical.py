@@ -10,7 +10,7 @@ import numpy as np
 from formulations.automata.machine import Machine, local
 from formulations.automata.windows import Condition, UnboundComponent, Window, fits
 from formulations.constraints.matching import Matching
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import at_tokens, only_at, violations_at
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
@@ -35,7 +35,7 @@ class _Required(Matching):
     @property
     @abstractmethod
     def condition(self) -> Condition:
-        """Which tokens."""
+        """The tokens that must belong to the field."""
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         return [violations_at(only_at(~labels.field(self.field).member[None, :], *self.condition))]
@@ -79,9 +79,6 @@ class TagAt(_Required):
             yield Trial((t,), int(not reading.has(t, self.field)))
 
 
-tag_at = maker(TagAt)
-
-
 @template("right_before")
 class RightBefore(_Required):
     """The token before each matching token belongs to the field. Each such token outside it is a violation.
@@ -97,9 +94,6 @@ class RightBefore(_Required):
         for t in range(1, len(reading)):
             if self.pattern_of_tokens.matches(reading.tokens[t]):
                 yield Trial((t - 1, t), int(not reading.has(t - 1, self.field)))
-
-
-right_before = maker(RightBefore)
 
 
 @template("contains_only")
@@ -122,9 +116,6 @@ class ContainsOnly(Matching):
             yield Trial((t,), int(not self.pattern_of_tokens.matches(reading.tokens[t])))
 
 
-contains_only = maker(ContainsOnly)
-
-
 @dataclass(frozen=True)
 class _Spans(Template):
     """Spans of tokens that lie in one run of a field.
@@ -142,24 +133,24 @@ class _Spans(Template):
 
     def _span_tokens(self, tokens: Sequence[str]) -> tuple[set[int], set[int]]:
         """The tokens of all spans, and those of them that are not the first of a span."""
-        covered, inner = set[int](), set[int]()
+        inside, inner = set[int](), set[int]()
         for first, last in self._spans(tokens):
-            covered.update(range(first, last + 1))
+            inside.update(range(first, last + 1))
             inner.update(range(first + 1, last + 1))
-        return covered, inner
+        return inside, inner
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
         field = labels.field(self.field)
         outside = np.broadcast_to(~field.member, field.begins.shape)
         restarts = field.begins & np.concatenate([[False], field.member])[:, None]
         index = np.zeros(len(tokens), np.int64)
-        for step, covered in enumerate(self._span_tokens(tokens), 1):
-            index[list(covered)] = step
+        for step, inside in enumerate(self._span_tokens(tokens), 1):
+            index[list(inside)] = step
         return [local(at_tokens([np.zeros_like(outside), outside, outside | restarts], index))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        covered, inner = self._span_tokens(reading.tokens)
-        for t in sorted(covered):
+        inside, inner = self._span_tokens(reading.tokens)
+        for t in sorted(inside):
             restarts = t in inner and reading.has(t - 1, self.field) and reading.begins(t, self.field)
             yield Trial((t,), int(not reading.has(t, self.field) or restarts))
 
@@ -207,14 +198,11 @@ class TagPhrases(_Spans):
         return token.lower() if self.ignore_case else token
 
     def _spans(self, tokens: Sequence[str]) -> Iterable[tuple[int, int]]:
-        cased = tuple(map(self._fold_case, tokens))
-        for t, token in enumerate(cased):
+        texts = tuple(map(self._fold_case, tokens))
+        for t, token in enumerate(texts):
             for words in self._by_first.get(token, ()):
-                if cased[t : t + len(words)] == words:
+                if texts[t : t + len(words)] == words:
                     yield t, t + len(words) - 1
-
-
-tag_phrases = maker(TagPhrases)
 
 
 @template("tag_sequence")
@@ -238,4 +226,8 @@ class TagSequence(_Spans):
                 yield t, t + width - 1
 
 
+tag_at = maker(TagAt)
+right_before = maker(RightBefore)
+contains_only = maker(ContainsOnly)
+tag_phrases = maker(TagPhrases)
 tag_sequence = maker(TagSequence)

@@ -11,7 +11,7 @@ from formulations.automata.component import Component
 from formulations.automata.machine import local
 from formulations.automata.windows import FIRST, LAST, UnboundComponent, fits
 from formulations.constraints.matching import Matching
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import at_tokens, between, everywhere, only_at, violations_at
 from formulations.constraints.template import Position, Template, Trial, template
 from formulations.dtypes import Booleans
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _ENDS = {0: FIRST, -1: LAST}
-"""Positions that a token and its neighbours tell."""
+"""Positions that a condition on a token and its neighbours can express."""
 
 
 @template("forbidden_transition")
@@ -58,9 +58,6 @@ class ForbiddenTransition(Template):
         for t in range(1, len(reading)):
             if reading.has(t - 1, self.from_):
                 yield Trial((t - 1, t), int(reading.has(t, self.to)))
-
-
-forbidden_transition = maker(ForbiddenTransition)
 
 
 @dataclass(frozen=True)
@@ -107,9 +104,6 @@ class ShouldNotPrecede(_AtPosition):
             yield Trial((t - 1, t), int(reading.has(t, self.second)))
 
 
-should_not_precede = maker(ShouldNotPrecede)
-
-
 @template("should_be_tagged")
 class ShouldBeTagged(_AtPosition):
     """One token belongs to the field; one violation if it does not.
@@ -134,9 +128,6 @@ class ShouldBeTagged(_AtPosition):
             yield Trial((t,), int(not reading.has(t, self.field)))
 
 
-should_be_tagged = maker(ShouldBeTagged)
-
-
 @dataclass(frozen=True)
 class _Ending(Template):
     """
@@ -148,13 +139,11 @@ class _Ending(Template):
     field: Selector
     _position: ClassVar[int]
 
-    def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        outside = ~labels.field(self.field).member[None, :]
-        return [violations_at(only_at(outside, _ENDS[self._position]))]
+    def components(self, labels: LabelSet) -> list[UnboundComponent] | None:
+        return ShouldBeTagged(self._position, self.field).components(labels)
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        t = reading.at(self._position) or 0
-        yield Trial((t,), int(not reading.has(t, self.field)))
+        return ShouldBeTagged(self._position, self.field).trials(reading)
 
 
 @template("starts_with")
@@ -164,17 +153,11 @@ class StartsWith(_Ending):
     _position = 0
 
 
-starts_with = maker(StartsWith)
-
-
 @template("ends_with")
 class EndsWith(_Ending):
     """The last token belongs to the field; one violation if it does not."""
 
     _position = -1
-
-
-ends_with = maker(EndsWith)
 
 
 @template("adjacency")
@@ -201,9 +184,6 @@ class Adjacency(Template):
         for t in reading.positions(self.field):
             if t < len(reading) - 1:
                 yield Trial((t, t + 1), int(not reading.has(t + 1, self.next)))
-
-
-adjacency = maker(Adjacency)
 
 
 @template("directly_after")
@@ -233,9 +213,6 @@ class DirectlyAfter(Template):
             yield Trial((t - 1, t) if t else (t,), int(not held))
 
 
-directly_after = maker(DirectlyAfter)
-
-
 @template("changes_only_after")
 class ChangesOnlyAfter(Matching):
     """Fields change only after a matching token, punctuation if not said otherwise.
@@ -257,9 +234,6 @@ class ChangesOnlyAfter(Matching):
             yield Trial((t - 1, t), int(broken))
 
 
-changes_only_after = maker(ChangesOnlyAfter)
-
-
 @template("changes_never_after")
 class ChangesNeverAfter(ChangesOnlyAfter):
     """Fields do not change after a matching token. Each change right after one is a violation.
@@ -271,4 +245,12 @@ class ChangesNeverAfter(ChangesOnlyAfter):
     _breaks_where = True
 
 
+forbidden_transition = maker(ForbiddenTransition)
+should_not_precede = maker(ShouldNotPrecede)
+should_be_tagged = maker(ShouldBeTagged)
+starts_with = maker(StartsWith)
+ends_with = maker(EndsWith)
+adjacency = maker(Adjacency)
+directly_after = maker(DirectlyAfter)
+changes_only_after = maker(ChangesOnlyAfter)
 changes_never_after = maker(ChangesNeverAfter)

@@ -42,5 +42,5 @@ class Matching(Template):
 
     @cached_property
     def pattern_of_tokens(self) -> TokenPattern:
-        """The predicate that the parameters make."""
+        """The predicate that the parameters describe."""
         return self._own_pattern or self._default or TokenPattern()

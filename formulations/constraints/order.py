@@ -13,7 +13,7 @@ from formulations.automata.machine import automaton
 from formulations.automata.windows import EARLIER, LATER, UnboundComponent, fits
 from formulations.constraints.matching import Matching
 from formulations.constraints.neighbours import begin_symbols, enclosure, successor
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import automaton_component, bits, choose, everywhere
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
@@ -24,7 +24,7 @@ __all__ = ["alternation", "inside", "precedence", "presence_precedence", "requir
 
 
 def _around(state: int, symbol: int) -> tuple[int, int]:
-    """State 1: the token just read asks for the second field; 2: it is broken already."""
+    """State 1: the next token must belong to the second field; 2: the next step emits a violation; 0: neither."""
     emitted = int(state == 1 and not symbol & 1) + int(state == 2)
     return (2 if symbol & 4 else 1 if symbol & 2 else 0), emitted
 
@@ -32,9 +32,9 @@ def _around(state: int, symbol: int) -> tuple[int, int]:
 def _turns(kind: int, symbol: int) -> tuple[int, int]:
     """State: which of the two began last, 1 or 2; 0 for none."""
     broken = 0
-    for begun in (1, 2):
-        if symbol & begun:
-            kind, broken = begun, broken + (kind == begun)
+    for bit in (1, 2):
+        if symbol & bit:
+            kind, broken = bit, broken + (kind == bit)
     return kind, broken
 
 
@@ -74,9 +74,6 @@ class RequiresBefore(Template):
             yield Trial((start,), int(start <= first))
 
 
-requires_before = maker(RequiresBefore)
-
-
 @template("precedence")
 class Precedence(Template):
     """Each run of a field is followed by a token of another, at once or later. Each run without one is a violation.
@@ -103,9 +100,6 @@ class Precedence(Template):
         last = max(reading.positions(self.later), default=-1)
         for start, end in reading.runs(self.field):
             yield Trial((start,), int(end >= last))
-
-
-precedence = maker(Precedence)
 
 
 @template("presence_precedence")
@@ -137,9 +131,6 @@ class PresencePrecedence(Template):
                 yield Trial((start,), int(end < last))
 
 
-presence_precedence = maker(PresencePrecedence)
-
-
 @template("inside")
 class Inside(Template):
     """Each run of a field stands within the span of another: after one of its tokens and before another one.
@@ -164,9 +155,6 @@ class Inside(Template):
         span = reading.positions(self.span)
         for start, end in reading.runs(self.field):
             yield Trial((start,), int(not (span and span[0] < start and end < span[-1])))
-
-
-inside = maker(Inside)
 
 
 @template("state_change")
@@ -205,9 +193,6 @@ class StateChange(Matching):
                 yield Trial((t - 1, t, t + 1), int(not (before and after)))
 
 
-state_change = maker(StateChange)
-
-
 @template("alternation")
 class Alternation(Template):
     """Runs of two fields take turns. Each run that follows one of its own kind is a violation.
@@ -235,4 +220,9 @@ class Alternation(Template):
             before = kind
 
 
+requires_before = maker(RequiresBefore)
+precedence = maker(Precedence)
+presence_precedence = maker(PresencePrecedence)
+inside = maker(Inside)
+state_change = maker(StateChange)
 alternation = maker(Alternation)

@@ -9,7 +9,7 @@ import numpy as np
 
 from formulations.automata.machine import Automaton
 from formulations.automata.windows import UnboundComponent
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import automaton_component, everywhere
 from formulations.constraints.template import Template, Trial, bind_selector, template
 from formulations.dtypes import Booleans, Integers
@@ -62,7 +62,7 @@ class Matches(Template):
         return {name: by_name.get(name, name) for name, _ in regular.names(self._expression)}
 
     def check(self, labels: LabelSet) -> None:
-        """Raise FormulaError where a name is none of the labels'."""
+        """Raise FormulaError where a name is unknown to the labels."""
         for name, offset in regular.names(self._expression):
             try:
                 labels.field(self._names[name])
@@ -100,9 +100,6 @@ class Matches(Template):
 
     def selectors(self) -> list[Selector]:
         return [*self._names.values()]
-
-
-matches = maker(Matches)
 
 
 @lru_cache(maxsize=256)
@@ -172,3 +169,6 @@ def _after_repeats(body: Callable[[Places], Places], low: int, high: int | None,
         new = body(new) - result
         result, left = result | new, left - 1
     return result
+
+
+matches = maker(Matches)

@@ -1,4 +1,4 @@
-"""Rules about which fields occur together; a machine of a few states each."""
+"""Rules about the presence of fields; each is an automaton of a few states."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from formulations.automata.machine import automaton
 from formulations.automata.windows import LATER, UnboundComponent
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import automaton_component, bits, choose, everywhere
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
@@ -40,16 +40,13 @@ class RequiresPresent(Template):
     required: Selector
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        asking, given = labels.field(self.field).member, labels.field(self.required).member
-        return [automaton_component(_WANTING, everywhere(bits(asking, given)[None, :]))]
+        asking, required = labels.field(self.field).member, labels.field(self.required).member
+        return [automaton_component(_WANTING, everywhere(bits(asking, required)[None, :]))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         asking = reading.positions(self.field)
         if asking:
             yield Trial(tuple(asking), int(not reading.positions(self.required)))
-
-
-requires_present = maker(RequiresPresent)
 
 
 @template("tag_implies_tag")
@@ -60,9 +57,6 @@ class TagImpliesTag(RequiresPresent):
     """
 
 
-tag_implies_tag = maker(TagImpliesTag)
-
-
 @template("sequence_implies_sequence")
 class SequenceImpliesSequence(RequiresPresent):
     """The presence of a sequence of one tag implies that of a sequence of another; one violation if it is missing.
@@ -70,9 +64,6 @@ class SequenceImpliesSequence(RequiresPresent):
     Stokman 2011, Table 4, row 4. The linear form of Table 2 compares counts; meant is presence, as in Table 3, so
     that this is the same as `tag_implies_tag`.
     """
-
-
-sequence_implies_sequence = maker(SequenceImpliesSequence)
 
 
 @template("never_together")
@@ -95,9 +86,6 @@ class NeverTogether(Template):
         one, two = reading.positions(self.field), reading.positions(self.other)
         if one or two:
             yield Trial(tuple(sorted({*one, *two})), int(bool(one and two)))
-
-
-never_together = maker(NeverTogether)
 
 
 @template("begin_end")
@@ -126,4 +114,8 @@ class BeginEnd(Template):
             yield Trial((0, end), int(not reading.has(end, self.last)))
 
 
+requires_present = maker(RequiresPresent)
+tag_implies_tag = maker(TagImpliesTag)
+sequence_implies_sequence = maker(SequenceImpliesSequence)
+never_together = maker(NeverTogether)
 begin_end = maker(BeginEnd)

@@ -1,34 +1,27 @@
 """Rules: a template with its parameters, the penalty of a violation, and how violations are counted."""
 
-import inspect
 import math
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import permutations
 from numbers import Real
-from typing import Any, ParamSpec, cast, overload
 
 from formulations.automata.component import Component
 from formulations.automata.hamming import MOST_PLACES, HammingDistance
 from formulations.automata.machine import Machine, TooManyStates
 from formulations.automata.windows import UnboundComponent
-from formulations.constraints.template import LONGEST_NAME, TEMPLATES, Template, Trial, each_field
+from formulations.constraints.template import LONGEST_NAME, Template, Trial, each_field
 from formulations.grid import snap_weight
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.messages import brief, cut, suggestion
-from formulations.parameters import text, types
+from formulations.parameters import text
 
 DISTANCES = ("count", "binary", "hamming")
 SCOPES = {"": (), "each label": ("X",), "each pair": ("X", "Y")}
 """For each scope the placeholders of the fields that the rule is repeated for."""
 PARTIAL = ("", "forced")
-INTERNAL = ("named", "arguments", "template")
-"""Parameters of statements that are not for users."""
-HEADING = "Parameters\n----------\n"
-"""The heading of the parameters in a docstring."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -130,13 +123,13 @@ class Rule:
 
     def _expand_scope(self, names: tuple[str, ...]) -> list[Template]:
         places = SCOPES[self.scope]
-        taken = [place for place in places if place in names]
-        if taken:
+        clashes = [place for place in places if place in names]
+        if clashes:
             raise ValueError(
-                f"scope {self.scope!r} uses {taken[0]!r} as a placeholder, but a field is named so"
+                f"scope {self.scope!r} uses {clashes[0]!r} as a placeholder, but a field is named so"
             )
-        chosen = permutations(names, len(places))
-        scoped = [self.statement.bind(dict(zip(places, c, strict=True))) for c in chosen if places]
+        choices = permutations(names, len(places))
+        scoped = [self.statement.bind(dict(zip(places, c, strict=True))) for c in choices if places]
         return [each for s in (scoped if places else [self.statement]) for each in each_field(s, names)]
 
     def components(self, labels: LabelSet) -> tuple[UnboundComponent, ...] | None:
@@ -189,7 +182,7 @@ class Rule:
         return [machine for machines in result for machine in machines or ()]
 
     def trials(self, reading: Reading) -> list[Trial]:
-        """Where the rule applies in a labelling, by the plain checker, and how much it is broken there."""
+        """The places of a labelling at which the rule applies, with the violations there, by the plain checker."""
         result = [t for s in self.statements(reading.fields) for t in s.trials(reading)]
         if self.distance != "hamming":
             return result
@@ -221,80 +214,4 @@ class Rule:
 
 
 COMMON = tuple(f.name for f in fields(Rule) if f.name != "statement")
-"""What every rule may have beside its statement."""
-Parameters = ParamSpec("Parameters")
-
-
-@overload
-def maker(statement: str) -> Callable[..., Rule]: ...
-@overload
-def maker(statement: Callable[Parameters, Template]) -> Callable[Parameters, Rule]: ...
-def maker(statement: str | Callable[..., Template]) -> Callable[..., Rule]:
-    """The function that makes rules of a template: its parameters, then those of `Rule` by keyword.
-
-    Parameters
-    ----------
-    statement : the class of the template, from which type checkers know the parameters; or its name
-
-    Examples
-    --------
-    >>> from formulations import constraints as C
-    >>> C.maker("at_most_runs")("title", 2)
-    Rule('at_most_runs(title, 2)', hard)
-    """
-    template = TEMPLATES[statement] if isinstance(statement, str) else cast(type[Template], statement)
-
-    def make(*arguments: Any, **parameters: Any) -> Rule:
-        common = pop_common(parameters)
-        return Rule(_statement(template, arguments, parameters), **common)
-
-    make.__name__ = make.__qualname__ = template.rule_name
-    make.__module__ = template.__module__
-    make.__doc__ = _documentation(template)
-    make.__signature__ = _signature(template)  # type: ignore[attr-defined]
-    return make
-
-
-def _documentation(statement: type[Template]) -> str:
-    """The docstring of a template, with the descriptions of the parameters that it inherits."""
-    summary, _, others = inspect.cleandoc(statement.__doc__ or "").partition(HEADING)
-    described: dict[str, str] = {}
-    for described_by in statement.__mro__:
-        section = inspect.cleandoc(described_by.__doc__ or "").partition(HEADING)[2].partition("\n\n")[0]
-        for entry in re.split(r"\n(?=\S)", section):
-            for name in entry.partition(" : ")[0].split(", "):
-                described.setdefault(name, entry)
-    own = [p for p in inspect.signature(statement).parameters if p in described and p not in INTERNAL]
-    entries = [*dict.fromkeys(described[name] for name in own), f"{', '.join(COMMON)} : as in `Rule`"]
-    _, blank, rest = others.partition("\n\n")
-    return f"{summary.strip()}\n\n{HEADING}" + "\n".join(entries) + blank + rest
-
-
-def _signature(statement: type[Template]) -> inspect.Signature:
-    declared = types(statement)
-    own = [
-        parameter.replace(annotation=declared.get(name, parameter.annotation))
-        for name, parameter in inspect.signature(statement).parameters.items()
-        if name not in INTERNAL
-    ]
-    rule = inspect.signature(Rule).parameters
-    common = [rule[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in COMMON]
-    return inspect.Signature([*own, *common], return_annotation=Rule)
-
-
-def pop_common(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Remove and return the parameters that every rule has."""
-    return {name: parameters.pop(name) for name in COMMON if name in parameters}
-
-
-def _statement(
-    statement: type[Template], arguments: Sequence[Any], parameters: Mapping[str, Any]
-) -> Template:
-    """The statement, with errors that name the template."""
-    name = statement.rule_name
-    try:
-        return statement(*arguments, **parameters)
-    except TypeError as error:
-        raise TypeError(f"{name}: {str(error).replace(f'{statement.__name__}.__init__()', 'it')}") from None
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+"""Parameters of every rule, beside its statement."""

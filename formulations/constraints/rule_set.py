@@ -16,7 +16,7 @@ LONGEST_MESSAGE = 2000
 
 
 class RuleError(InferenceError, ValueError):
-    """A rule file that cannot be used.
+    """An error in a rule file.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""The rule that a labelling keeps its own scheme."""
+"""The rule that a labelling follows its scheme."""
 
 from collections.abc import Iterable, Mapping
 
 from formulations.automata.windows import LAST, UnboundComponent
-from formulations.constraints.rule import maker
+from formulations.constraints.rule_functions import maker
 from formulations.constraints.steps import everywhere, only_at, violations_at
 from formulations.constraints.template import Template, Trial, template
 from formulations.labels.label_set import LabelSet
@@ -14,7 +14,7 @@ __all__ = ["valid_scheme"]
 
 @template("valid_scheme")
 class ValidScheme(Template):
-    """The labelling keeps its own scheme. Each invalid step, and an entity left open at the end, is one violation.
+    """The labelling follows its scheme. Each invalid step, and an entity left open at the end, is one violation.
 
     BIO: I-x only after B-x or I-x. IOB1: B-x only after B-x or I-x, as I-x begins a run anywhere else. IOBES, BILOU,
     BMES: an entity that B opens goes on with I (BMES: M) and closes with E (BILOU: L). Paths: BIO at every level, and
@@ -39,15 +39,12 @@ class ValidScheme(Template):
             yield Trial((min(t, len(reading) - 1),), int(t in where))
 
 
-valid_scheme = maker(ValidScheme)
-
-
 _MARKS = {"bilou": {"L": "E", "U": "S"}, "bmes": {"M": "I"}}
 """Letters that other schemes write in place of those of IOBES."""
 
 
 def _levels(name: str, scheme: str, marks: Mapping[str, str]) -> list[tuple[str, str]]:
-    """(prefix, path) of each level, read anew from the name."""
+    """(prefix, path) of each level, parsed from the name, independently of `labels.schemes`."""
     if name == "O":
         return []
     components = name.split("/") if scheme == "paths" else [name]
@@ -71,7 +68,7 @@ def _broken_levels(labelling: list[list[tuple[str, str]]]) -> set[int]:
 def _broken_begins(labelling: list[list[tuple[str, str]]]) -> set[int]:
     fields = ["", *(label[0][1] if label else "" for label in labelling)]
     begins = [bool(label) and label[0][0] == "B" for label in labelling]
-    return {t for t, begun in enumerate(begins) if begun and fields[t] != fields[t + 1]}
+    return {t for t, begins_run in enumerate(begins) if begins_run and fields[t] != fields[t + 1]}
 
 
 def _broken_entities(labelling: list[list[tuple[str, str]]]) -> set[int]:
@@ -82,3 +79,6 @@ def _broken_entities(labelling: list[list[tuple[str, str]]]) -> set[int]:
             broken.add(t)
         entity = field if prefix in "BI" else ""
     return broken
+
+
+valid_scheme = maker(ValidScheme)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     @dataclass(frozen=True, kw_only=True)
     class _Common:
-        """What every rule has beside its statement, so that type checkers put it into the signatures of rule functions."""
+        """Parameters of every rule, which type checkers put into the signatures of rule functions."""
 
         penalty: float = math.inf
         distance: str = "count"
@@ -86,10 +86,10 @@ class Template(ABC, _Common):
 
     @abstractmethod
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        """Where a whole labelling is bound by the rule, and how much it breaks it there."""
+        """The places of a labelling at which the statement applies, each with its violations there."""
 
     def count(self, reading: Reading) -> int:
-        """Violations of a whole labelling: the meaning that all else is tested against."""
+        """The violations of a labelling; all other forms are tested against this count."""
         return sum(trial.amount for trial in self.trials(reading))
 
     def required_field(self) -> tuple[Condition, Selector] | None:

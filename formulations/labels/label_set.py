@@ -20,7 +20,7 @@ MOST_LABELS = 2**11
 
 @dataclass(frozen=True)
 class Field:
-    """What a rule counts, as two arrays over K labels.
+    """A field, label or group, as two arrays over K labels.
 
     member : (K,) whether a label belongs to the field
     begins : (K+1, K) whether a step [previous, next] begins a run; row 0 is START, row k+1 label k
@@ -133,7 +133,7 @@ class LabelSet:
 
     @cached_property
     def each_field(self) -> tuple[Field, ...]:
-        """What "each field" stands for: every field but `O`."""
+        """The fields that "each field" stands for: all but `O`."""
         return tuple(f for f in self.fields.values() if f.name != OUTSIDE)
 
     @cached_property
@@ -158,7 +158,7 @@ class LabelSet:
 
     @cached_property
     def invalid(self) -> tuple[Booleans, Booleans]:
-        """Steps (K+1, K) and last labels (K,) that the scheme itself rules out."""
+        """Steps (K+1, K) and last labels (K,) that break the scheme."""
         return schemes.invalid(self.names, self.scheme)
 
     def field(self, selector: Selector) -> Field:
@@ -227,6 +227,6 @@ def _label_set(names: tuple[str, ...], scheme: str, fields: frozenset[str]) -> L
 
 
 def _maximal(member: Booleans) -> Booleans:
-    """Begins of maximal stretches of member labels, (K+1, K)."""
+    """(K+1, K) steps that begin a maximal stretch of member labels."""
     before = np.concatenate([[False], member])
     return ~before[:, None] & member[None, :]

@@ -25,7 +25,7 @@ class Reading:
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
-        """Every field but `O`: what "each field" stands for."""
+        """The fields that "each field" stands for: all but `O`."""
         return tuple(f for f in self._all_fields if f != OUTSIDE)
 
     @cached_property

@@ -54,7 +54,7 @@ def _plain(names: list[str]) -> str:
 
 
 def _unfinished(names: list[str], scheme: str) -> str:
-    """A field of which no run of several tokens can begin, or end."""
+    """A notice about a field of which no run of several tokens can begin, or end."""
     roles: dict[str, set[str]] = {}
     for name in names:
         field, role = levels(name, scheme)[0]

@@ -1,4 +1,4 @@
-"""The labelling schemes: how a label name says which runs it begins, continues or ends."""
+"""The labelling schemes: the fields and the role of a label, by its name."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,12 +15,12 @@ MARKS = {
     "bmes": {"B": "B", "M": "I", "E": "E", "S": "S"},
     "paths": {"B": "B", "I": "I"},
 }
-"""For each scheme with prefixes what its letters say: B begins a run, I goes on, E ends it, S is a run of one token."""
+"""For each scheme with prefixes the roles of its letters: B begins a run, I continues it, E ends it, S is a run of one token."""
 SCHEMES = ("plain", *MARKS)
 CLOSED = ("iobes", "bilou", "bmes")
 """Schemes that mark the ends of runs, too."""
 WRITABLE = ("bio", "iob1", *CLOSED)
-"""Schemes of one level with prefixes: what can be written in one of them can be written in any other."""
+"""Schemes of one level with prefixes; labellings can be converted between them."""
 ALIASES = {"iob2": "bio", "bioes": "iobes", "biluo": "bilou"}
 """Other names of schemes."""
 OUTSIDE = "O"
@@ -114,21 +114,21 @@ def run_forms(names: Sequence[str], scheme: str) -> Integers:
     """
     read = [levels(name, scheme) for name in names]
     known = {path: k for k, path in reversed(list(enumerate(read)))}
-    wanted = ("B", "I", "EI", "SB", "B", "SB")
+    role_order = ("B", "I", "EI", "SB", "B", "SB")
     if scheme == "iob1":
-        wanted = ("IB", "IB", "IB", "IB", "BI", "BI")
-    forms = np.empty((len(names), len(wanted)), np.int64)
+        role_order = ("IB", "IB", "IB", "IB", "BI", "BI")
+    forms = np.empty((len(names), len(role_order)), np.int64)
     for k, path in enumerate(read):
         outer, (field, role) = tuple((f, "I") for f, _ in path[:-1]), path[-1]
-        for place, roles in enumerate(wanted):
-            tried = roles if role else ""
-            result = (known.get((*above, (field, r))) for r in tried for above in (outer, path[:-1]))
+        for place, roles in enumerate(role_order):
+            candidates = roles if role else ""
+            result = (known.get((*above, (field, r))) for r in candidates for above in (outer, path[:-1]))
             forms[k, place] = next((j for j in result if j is not None), k)
     return forms
 
 
 def write_labels(fields: Sequence[str], begins: Sequence[bool], scheme: str) -> tuple[str, ...]:
-    """Label names of T tokens, given the field of each, `O` for none, and where runs begin; in a scheme of one level."""
+    """Label names (T,) in a scheme of one level, given the field of each token, `O` for none, and where runs begin."""
     letters = {role: letter for letter, role in MARKS[scheme].items()}
     names = []
     for t, (field, begins_here) in enumerate(zip(fields, begins, strict=True)):

@@ -1,4 +1,4 @@
-"""What rules name: fields, labels, groups of them, and parameters that hold such names."""
+"""Selectors: fields, labels and groups, as rules name them, and the parameters that hold them."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from formulations.parameters import KINDS, Kind, ParameterError
 EACH_FIELD = "each field"
 """In place of a field: one ground rule for every field but `O`."""
 DEEPEST = 100
-"""How deep groups may lie inside one another."""
+"""Largest depth of groups inside groups."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,11 +115,11 @@ class Group:
 
 
 Selector = str | Group | Sequence[str | Group]
-"""What rules name: a field or label, a group, or several of them."""
+"""A field, a label, a group, or several of them."""
 
 
 def holds(selector: Selector, test: Callable[[str], bool]) -> bool:
-    """Whether something belongs to the field, label or group, given the names that it has; each group counts once."""
+    """Whether the test is true for a name of the selector; groups inside groups and complements are resolved, each group once."""
     known: dict[Group, bool] = {}
 
     def result(selector: Selector) -> bool:
@@ -185,7 +185,7 @@ def other_than(*members: "str | Group") -> Group:
 
 
 def selector(value: Any, what: str) -> Selector:
-    """A field, label or group, or a list of them, which is kept as a tuple."""
+    """Check a field, label or group, or a list of them, which becomes a tuple."""
     if isinstance(value, Group) or (isinstance(value, str) and value):
         return value
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
@@ -204,17 +204,11 @@ def selector(value: Any, what: str) -> Selector:
     return tuple(result)
 
 
-def _optional_selector(value: Any, what: str) -> Selector | None:
-    return None if value is None else selector(value, what)
-
-
 def _groups(value: Any, what: str) -> tuple[Group, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(each, Group) for each in value):
         raise ParameterError(f"{what} is {brief(value)}; expected a list of groups")
     return tuple(value)
 
 
-_SCHEMA = {"$ref": "#/definitions/selector"}
-KINDS[Selector] = Kind(selector, _SCHEMA, names_fields=True, always_shown=True)
-KINDS[Selector | None] = Kind(_optional_selector, _SCHEMA, names_fields=True, always_shown=True)
+KINDS[Selector] = Kind(selector, {"$ref": "#/definitions/selector"}, names_fields=True, always_shown=True)
 KINDS[Sequence[Group]] = KINDS[tuple[Group, ...]] = Kind(_groups, {})

@@ -1,4 +1,4 @@
-"""Formulas as records: what the parser makes, and what checker and compiler read."""
+"""Records of formulas, which the parser builds and checker and compiler read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from formulations.tokens.token_pattern import TokenPattern
 
 Value = int | Selector
 Environment = Mapping[str, Value]
-"""Variables: positions as numbers, label variables as fields, labels or groups."""
+"""Values of variables: numbers for positions; fields, labels or groups for label variables."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Name:
 
 
 class Formula:
-    """A statement that is true or false of a labelling; `free` are the variables that it leaves open."""
+    """A formula about a labelling; `free` are its free variables."""
 
     def children(self) -> tuple["Formula | Position | Name | None", ...]:
         """The formulas, positions and names that the formula consists of."""
@@ -138,7 +138,7 @@ Binder = PositionBinder | LabelBinder
 
 @dataclass(frozen=True)
 class Quantified(Formula):
-    """For all, or for some, value of a variable. `block` numbers what was written as one quantifier."""
+    """A quantified formula. `block` is the number of the quantifier in the text, which may bind several variables."""
 
     universal: bool
     binder: Binder
@@ -239,7 +239,7 @@ class SameName(Formula):
 
 @dataclass(frozen=True)
 class Term:
-    """A number times how many tokens make a formula true; the formula looks at one step at most.
+    """A coefficient times the number of tokens for which a formula is true; the formula reads at most one step.
 
     Parameters
     ----------

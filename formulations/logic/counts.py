@@ -1,15 +1,15 @@
-"""From trees to inequalities."""
+"""The second step of parsing inequalities: from syntax trees to records."""
 
 from typing import Any
 
 from formulations.logic import ast
-from formulations.logic.parser import name_and_arguments
+from formulations.logic.parser import read_call
 from formulations.logic.resolver import Formulas
 from formulations.messages import suggestion
 
 
 class Inequalities(Formulas):
-    """Reads inequalities."""
+    """Converts the tree of an inequality."""
 
     def inequality(self, node: Any) -> ast.Inequality:
         """A tree as low <= Σ terms <= high."""
@@ -68,7 +68,7 @@ class Inequalities(Formulas):
             result = self.formula(node.children[1])
             self.scope = before
             return variable, result
-        name, arguments = name_and_arguments(node)
+        name, arguments = read_call(node)
         usages = {"runs": 1, "tokens": 1, "changes": 0, "steps": 2, "at": 2}
         if name not in usages:
             raise self.fail(f"nothing is counted by {name!r}{suggestion(name, (*usages, 'count'))}", node)

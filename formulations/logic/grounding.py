@@ -14,7 +14,7 @@ from formulations.labels.label_set import LabelSet
 from formulations.labels.selectors import Selector
 from formulations.logic import ast
 from formulations.logic.ast import Formula, Value
-from formulations.logic.semantics import MOST, innermost, too_many
+from formulations.logic.semantics import MOST, groundings, innermost, too_many, values
 
 AtomKind = tuple[Any, ...]
 """What an atom says of a token's label: a word such as "member", and fields, or for "labels" truth values (K,)."""
@@ -22,7 +22,7 @@ AtomKind = tuple[Any, ...]
 
 @dataclass
 class Grounder:
-    """Formulas on one sequence.
+    """Adds the formulas of one sequence to a circuit.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class Grounder:
         return np.array(kind[1])[None, :]
 
     def _ends(self, name: Selector, token: int, positive: bool) -> int:
-        """In the field, and the next token is outside it or begins another run."""
+        """The node for a run that ends: the token is in the field, and the next is outside it or begins another run."""
         T = len(self.tokens)
         inside = self._at(token, ("member", name), positive)
         if not 0 <= token < T - 1:
@@ -177,27 +177,13 @@ class Grounder:
         for group in dict.fromkeys(groups):
             yield ("labels", tuple(g == group for g in groups))
 
-    # quantifiers -----------------------------------------------------------------------------------------------
-
-    def values(self, formula: ast.Quantified, environment: dict[str, Value]) -> list[Value]:
-        """What the formula's variable ranges over."""
-        binder = formula.binder
-        if isinstance(binder, ast.PositionBinder):
-            T = len(self.tokens)
-            low, high = max(0, binder.low.at(environment, T)), min(T - 1, binder.high.at(environment, T))
-            excluded = binder.unequal.at(environment, T) if binder.unequal else None
-            return [t for t in range(low, high + 1) if t != excluded]
-        if binder.domain == "fields":
-            return [f.name for f in self.labels.each_field]
-        return list(self.labels.names if binder.domain == "labels" else binder.alternatives)
-
     def _quantified(self, formula: ast.Quantified, environment: dict[str, Value], positive: bool) -> int:
-        """A chain of gates; ranges that share an end share all of the chain that they can."""
+        """A chain of gates; ranges with a common end share the gates of that end."""
         binder, name = formula.binder, formula.binder.name
         conjunction = formula.universal == positive
         total = TRUE if conjunction else FALSE
         join = self.gates.both if conjunction else self.gates.either
-        chosen = self.values(formula, environment)
+        chosen = values(binder, self.labels, len(self.tokens), environment)
         growing = isinstance(binder, ast.PositionBinder) and binder.high.free and not binder.low.free
         if not growing:
             chosen.reverse()
@@ -217,15 +203,5 @@ class Grounder:
 
     def groundings(self, formula: Formula) -> list[int]:
         """A node for each grounding of the outermost "for all", as it was written."""
-        if not isinstance(formula, ast.Quantified) or not formula.universal:
-            return [self.node(formula, {})]
-        front: list[tuple[dict[str, Value], Formula]] = [({}, formula)]
-        while front and isinstance(inner := front[0][1], ast.Quantified) and inner.block == formula.block:
-            extended: list[tuple[dict[str, Value], Formula]] = []
-            for environment, _ in front:
-                values = self.values(inner, environment)
-                extended += [({**environment, inner.binder.name: v}, inner.inner) for v in values]
-                time_limits.check()
-                self._check(len(extended) * (1 + len(environment) // 4))
-            front = extended
-        return [self.node(inner, env) for env, inner in front]
+        result = groundings(formula, self.labels, len(self.tokens))
+        return [self.node(inner, environment) for environment, inner in result]

@@ -65,7 +65,7 @@ class Automaton:
 
 
 def parse(text: str) -> Expression:
-    """Read an expression; raises `FormulaError` where the text is not one."""
+    """Parse an expression; raises `FormulaError` for a syntax error."""
     steps: list[Letter | Repeat | Join] = []
     opened: list[int] = []
     items, alternatives = [0], [0]  # read so far in each open group, the whole text first
@@ -182,28 +182,28 @@ class _Terms:
         return self._number(low == 0, "repeat", body, low, high)
 
     def derivatives(self, term: int) -> dict[int, int]:
-        """What may follow each kind of letter that a word of the term can begin with."""
+        """For each kind of letter that can begin a word of the term, the term of the rest."""
         if term in self._derivatives:
             return self._derivatives[term]
         after: defaultdict[int, set[int]] = defaultdict(set)
-        parts: list[tuple[int, int]] = []  # terms in which a word can begin, and what follows them
+        beginnings: list[tuple[int, int]] = []  # terms in which a word can begin, and what follows them
         match self.nodes[term]:
             case "letters", kinds:
                 after.update((kind, {self.empty}) for kind in kinds)
             case "union", *members:
-                parts = [(member, self.empty) for member in members]
+                beginnings = [(member, self.empty) for member in members]
             case "repeat", body, low, high:
-                parts = [(body, self.repeat(body, max(low - 1, 0), high and high - 1))]
+                beginnings = [(body, self.repeat(body, max(low - 1, 0), high and high - 1))]
             case "chain", head, rest:
-                parts = [(head, rest)]
+                beginnings = [(head, rest)]
                 while self.nullable[head] and rest != self.empty:
                     node = self.nodes[rest]
                     head, rest = node[1:] if node[0] == "chain" else (rest, self.empty)
-                    parts.append((head, rest))
-        for part, rest in parts:
+                    beginnings.append((head, rest))
+        for part, rest in beginnings:
             for kind, derivative in self.derivatives(part).items():
                 after[kind].add(self.chain(derivative, rest))
-        self._spend(len(parts) + len(after))
+        self._spend(len(beginnings) + len(after))
         self._derivatives[term] = {kind: self.union(targets) for kind, targets in after.items()}
         return self._derivatives[term]
 
@@ -214,7 +214,7 @@ def automaton(expression: Expression, letters: Mapping[str, Collection[int]], si
     Raises ValueError if no word is accepted, or more than `MAX_STATES` states or `MAX_WORK` steps are needed.
     """
     matches = [(name, frozenset(letters[name])) for name, _ in names(expression)]
-    matching = [frozenset(name for name, matched in matches if letter in matched) for letter in range(size)]
+    matching = [frozenset(name for name, matching in matches if letter in matching) for letter in range(size)]
     kinds = {same: kind for kind, same in enumerate(dict.fromkeys(matching))}  # letters of the same names
     terms = _Terms(len(kinds))
     states = [_term(expression, kinds, terms)]
@@ -244,8 +244,8 @@ def _term(expression: Expression, kinds: Mapping[frozenset[str], int], terms: _T
     for step in expression:
         match step:
             case Letter(name, negated):
-                matched = (kind for of, kind in kinds.items() if name is None or (name in of) != negated)
-                stack.append(terms.letters(matched))
+                matching = (kind for of, kind in kinds.items() if name is None or (name in of) != negated)
+                stack.append(terms.letters(matching))
             case Repeat(low, high):
                 stack.append(terms.repeat(stack.pop(), low, high))
             case Join(count, union):
@@ -265,10 +265,10 @@ def _first_equivalents(rows: list[list[int]], accepting: list[bool]) -> list[int
             arrows[target].append((kind, source))
     block_of = [int(accepts) for accepts in accepting]
     blocks = [{state for state, block in enumerate(block_of) if block == side} for side in (0, 1)]
-    waiting = {0, 1}
-    while waiting:
+    pending = {0, 1}
+    while pending:
         sources = defaultdict(list)
-        for target in blocks[waiting.pop()]:
+        for target in blocks[pending.pop()]:
             for kind, source in arrows[target]:
                 sources[kind].append(source)
         for affected in sources.values():
@@ -279,7 +279,7 @@ def _first_equivalents(rows: list[list[int]], accepting: list[bool]) -> list[int
                 if len(part) < len(blocks[block]):
                     blocks[block] -= part
                     smaller = block if len(blocks[block]) < len(part) else len(blocks)
-                    waiting.add(len(blocks) if block in waiting else smaller)
+                    pending.add(len(blocks) if block in pending else smaller)
                     for state in part:
                         block_of[state] = len(blocks)
                     blocks.append(part)

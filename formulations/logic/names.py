@@ -1,4 +1,4 @@
-"""What the words of a formula stand for: variables, positions, fields."""
+"""Resolution of the names in a formula: variables, positions, fields."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 
 from formulations.labels.selectors import Selector
 from formulations.logic.ast import Name, Position
-from formulations.logic.parser import FormulaError, is_name, name_and_arguments, offset_of, unquote, word_of
+from formulations.logic.parser import FormulaError, is_name, offset_of, read_call, unquote, word_of
 from formulations.messages import suggestion
 
 POSITIONS = ("first", "last", "length")
@@ -24,7 +24,7 @@ class NamedFormula:
 
 @dataclass
 class Names:
-    """Words of one text.
+    """Resolves the names of one text.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ class Names:
     callers: tuple[str, ...] = ()
 
     def fail(self, message: str, node: Any) -> FormulaError:
-        """An error at a node."""
+        """The error for a node."""
         return FormulaError(message, self.text, offset_of(node))
 
     def _only_position(self, call: Any) -> Position:
-        name, arguments = name_and_arguments(call)
+        name, arguments = read_call(call)
         self._count(call, arguments, 1, f"{name}(t)")
         return self._position(arguments[0])
 

@@ -1,4 +1,4 @@
-"""From the text of a formula or inequality to its tree, and what trees are made of."""
+"""The first step of parsing formulas and inequalities: from text to syntax trees."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -9,11 +9,11 @@ from formulations.errors import InferenceError
 LONGEST = 20_000
 """Characters of a formula."""
 DEEPEST = 150
-"""How deep the parts of a formula may lie inside one another."""
+"""Largest depth of a syntax tree."""
 
 
 class FormulaError(InferenceError, ValueError):
-    """A formula that cannot be used.
+    """An error in a formula.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ class FormulaError(InferenceError, ValueError):
     def __str__(self) -> str:
         line = self.text[: self.offset].count("\n")
         column = self.offset - (self.text.rfind("\n", 0, self.offset) + 1)
-        shown = self.text.split("\n")[line][:100]
+        line_text = self.text.split("\n")[line][:100]
         where = f"line {line + 1}, " if "\n" in self.text else ""
-        excerpt = f"\n  {shown}\n  {' ' * column}^" if column < len(shown) + 1 else ""
+        excerpt = f"\n  {line_text}\n  {' ' * column}^" if column < len(line_text) + 1 else ""
         return f"{self.message} ({where}column {column + 1}){excerpt}"
 
 
@@ -107,17 +107,17 @@ def parse(text: str, start: str) -> Any:
         at = len(text) if error.token.type == "$END" else int(error.token.start_pos or 0)
         if not expected:
             raise FormulaError(f"{result} does not belong here", text, at) from None
-        wanted = ", ".join(expected[:-1]) + (" or " if expected[:-1] else "") + expected[-1]
-        raise FormulaError(f"{result} where {wanted} was expected", text, at) from None
+        options = ", ".join(expected[:-1]) + (" or " if expected[:-1] else "") + expected[-1]
+        raise FormulaError(f"{result} where {options} was expected", text, at) from None
     _check_depth(tree, text)
     return tree
 
 
 def _check_depth(tree: Any, text: str) -> None:
-    """Raise FormulaError where parts lie too deep inside one another; chains of "and" and of "or" do not count."""
-    waiting = [(tree, 1)]
-    while waiting:
-        node, depth = waiting.pop()
+    """Raise FormulaError for a tree that is too deep; chains of "and" and of "or" do not count."""
+    stack = [(tree, 1)]
+    while stack:
+        node, depth = stack.pop()
         if depth > DEEPEST:
             raise FormulaError(
                 f"parts lie more than {DEEPEST} deep inside one another", text, offset_of(node)
@@ -126,7 +126,7 @@ def _check_depth(tree: Any, text: str) -> None:
         for child in node.children:
             if hasattr(child, "data"):
                 chained = child.data == node.data and node.data in ("both", "either")
-                waiting.append((child, depth if chained else inner))
+                stack.append((child, depth if chained else inner))
 
 
 def offset_of(node: Any) -> int:
@@ -137,7 +137,7 @@ def offset_of(node: Any) -> int:
     return int(start or 0)
 
 
-def name_and_arguments(call: Any) -> tuple[str, list[Any]]:
+def read_call(call: Any) -> tuple[str, list[Any]]:
     """Name and arguments of a call."""
     name, *arguments = call.children
     return unquote(name) if name.type == "STRING" else str(name), [a for a in arguments if a is not None]
@@ -163,16 +163,16 @@ def word_of(node: Any) -> str:
 
 
 def kind_of(node: Any) -> str:
-    """What a node is: the name that it calls, or its rule of the grammar."""
-    return name_and_arguments(node)[0] if node.data == "call" else str(node.data)
+    """The kind of a node: the name of a call, or the rule of the grammar."""
+    return read_call(node)[0] if node.data == "call" else str(node.data)
 
 
 def description(node: Any) -> str:
-    """What a node is, for messages."""
+    """A description of a node, for messages."""
     kinds = {"sum": "number", "text": "a quoted text", "pair": "a pair"}
     return kinds.get(str(node.data), f"{kind_of(node)}(…)")
 
 
 def mirror(relation: str) -> str:
-    """The relation seen from the other side."""
+    """The relation with its sides exchanged."""
     return {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(relation, relation)

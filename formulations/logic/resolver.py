@@ -1,4 +1,4 @@
-"""From trees to formulas, with every name and type checked."""
+"""The second step of parsing formulas: from syntax trees to records, with every name and type checked."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,8 +10,8 @@ from formulations.logic.parser import (
     is_name,
     kind_of,
     mirror,
-    name_and_arguments,
     parse,
+    read_call,
     unquote,
     word_of,
 )
@@ -20,17 +20,17 @@ from formulations.tokens.regular_expressions import Expression
 from formulations.tokens.token_pattern import TOKEN_CLASSES, TokenPattern
 
 DEEPEST = 100
-"""How deep calls of named formulas may lie inside one another."""
+"""Largest depth of calls of named formulas."""
 
 LARGEST = 20_000
-"""Parts of a formula, once the named ones that it calls are written out."""
+"""Largest number of subformulas, with named formulas expanded."""
 
 LABELS = ("label", "field", "edge")
 ATOMS = ("begins", "ends", "change", "token", *LABELS)
 
 
 class Formulas(Names):
-    """Reads formulas."""
+    """Converts the tree of a formula."""
 
     def formula(self, node: Any) -> ast.Formula:
         """A tree as a formula."""
@@ -128,7 +128,7 @@ class Formulas(Names):
 
     def _predicate(self, node: Any) -> ast.Formula:
         call = node.children[0]
-        name, arguments = name_and_arguments(call)
+        name, arguments = read_call(call)
         if name in ("begins", "ends"):
             self._count(call, arguments, 2, f"{name}(field, t)")
             kind = ast.Begins if name == "begins" else ast.Ends
@@ -255,7 +255,7 @@ class Formulas(Names):
         return ast.TokenIs(TokenPattern(token_class=word), self._token_of(call))
 
     def _token_of(self, call: Any) -> ast.Position:
-        if name_and_arguments(call)[0] != "token":
+        if read_call(call)[0] != "token":
             raise self.fail("only a token can be matched: token(t)", call)
         return self._only_position(call)
 
@@ -269,9 +269,9 @@ def _flat(node: Any) -> list[Any]:
     return [node, *reversed(result)]
 
 
-def _balanced(join: Any, parts: list[ast.Formula]) -> ast.Formula:
-    """A chain as a tree that is no deeper than need be."""
-    while len(parts) > 1:
-        pairs = [join(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
-        parts = pairs + parts[len(pairs) * 2 :]
-    return parts[0]
+def _balanced(join: Any, operands: list[ast.Formula]) -> ast.Formula:
+    """A chain as a balanced tree."""
+    while len(operands) > 1:
+        pairs = [join(a, b) for a, b in zip(operands[::2], operands[1::2], strict=False)]
+        operands = pairs + operands[len(pairs) * 2 :]
+    return operands[0]

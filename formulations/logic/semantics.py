@@ -12,11 +12,11 @@ from formulations.logic import ast
 from formulations.logic.ast import Environment, Formula, Value
 
 MOST = 3_000_000
-"""Groundings of a formula and its parts on one sequence, and gates for them; more are refused."""
+"""Largest number of groundings of a formula and its subformulas on one sequence, and of gates for them."""
 
 
 def too_many(length: int) -> ValueError:
-    """The error about a formula of more groundings than that, on so many tokens."""
+    """The error for a formula with more than `MOST` groundings on a sequence of that length."""
     return ValueError(
         f"a formula of more than {MOST} groundings on {length} tokens: use fewer nested quantifiers, or bound their "
         "ranges"
@@ -42,8 +42,9 @@ def holds(formula: Formula, reading: Reading, environment: Environment) -> bool:
             return holds(left, reading, environment) or holds(right, reading, environment)
         case ast.Iff(left, right):
             return holds(left, reading, environment) == holds(right, reading, environment)
-        case ast.Quantified(universal, _, inner, _):
-            result = (holds(inner, reading, each) for each in values(formula, reading, environment))
+        case ast.Quantified(universal, binder, inner, _):
+            options = values(binder, reading.labels, T, environment)
+            result = (holds(inner, reading, {**environment, binder.name: value}) for value in options)
             return all(result) if universal else any(result)
         case ast.Compare(relation, left, right):
             a, b = left.at(environment, T), right.at(environment, T)
@@ -91,7 +92,7 @@ def innermost(label: str, selector: Selector, scheme: str) -> bool:
 
 
 def labels_as_fields(read: Formula | ast.Inequality, labels: LabelSet) -> Iterator[str]:
-    """Names after `field(t) =` that are labels, but no fields: nothing is ever labelled so."""
+    """Names after `field(t) =` that are labels but not fields, so that the comparison is never true."""
     stack: list[Formula] = [t.formula for t in read.terms] if isinstance(read, ast.Inequality) else [read]
     visited: set[int] = set()
     while stack:
@@ -120,33 +121,28 @@ def _same(what: str, s: int, t: int, reading: Reading) -> bool:
     return schemes.strip(names[s], reading.labels.scheme) == schemes.strip(names[t], reading.labels.scheme)
 
 
-def values(formula: ast.Quantified, reading: Reading, environment: Environment) -> Iterator[dict[str, Value]]:
-    """The environment with the formula's variable at each of its values."""
-    binder = formula.binder
-    chosen: list[Value]
-    if isinstance(binder, ast.PositionBinder):
-        low, high = (bound.at(environment, len(reading)) for bound in (binder.low, binder.high))
-        excluded = binder.unequal.at(environment, len(reading)) if binder.unequal else None
-        chosen = [t for t in range(max(low, 0), min(high, len(reading) - 1) + 1) if t != excluded]
-    elif binder.domain == "fields":
-        chosen = list(reading.fields)
-    elif binder.domain == "labels":
-        chosen = list(reading.labels.names)
-    else:
-        chosen = list(binder.alternatives)
+def values(binder: ast.Binder, labels: LabelSet, length: int, environment: Environment) -> list[Value]:
+    """The values of a variable in a sequence of that length."""
     time_limits.check()
-    return ({**environment, binder.name: value} for value in chosen)
+    if isinstance(binder, ast.PositionBinder):
+        low, high = (bound.at(environment, length) for bound in (binder.low, binder.high))
+        excluded = binder.unequal.at(environment, length) if binder.unequal else None
+        return [t for t in range(max(low, 0), min(high, length - 1) + 1) if t != excluded]
+    if binder.domain == "fields":
+        return [field.name for field in labels.each_field]
+    return list(labels.names if binder.domain == "labels" else binder.alternatives)
 
 
-def groundings(formula: Formula, reading: Reading) -> Iterator[tuple[dict[str, Value], Formula]]:
+def groundings(formula: Formula, labels: LabelSet, length: int) -> list[tuple[dict[str, Value], Formula]]:
     """The groundings of the outermost "for all", as it was written; the formula itself where there is none."""
     front: list[tuple[dict[str, Value], Formula]] = [({}, formula)]
     if isinstance(formula, ast.Quantified) and formula.universal:
         while front and isinstance(now := front[0][1], ast.Quantified) and now.block == formula.block:
             extended: list[tuple[dict[str, Value], Formula]] = []
-            for env, _ in front:
-                extended += [(each, now.inner) for each in values(now, reading, env)]
-                if len(extended) * (1 + len(env) // 4) > MOST:
-                    raise too_many(len(reading))
+            for environment, _ in front:
+                options = values(now.binder, labels, length, environment)
+                extended += [({**environment, now.binder.name: value}, now.inner) for value in options]
+                if len(extended) * (1 + len(environment) // 4) > MOST:
+                    raise too_many(length)
             front = extended
-    return iter(front)
+    return front

@@ -1,4 +1,4 @@
-"""The texts of rules as records: formulas, inequalities, and formulas that others call by name."""
+"""Parsing of texts into formulas, inequalities and named formulas."""
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import product
@@ -8,7 +8,7 @@ from formulations.labels.selectors import Selector
 from formulations.logic.ast import Formula, Inequality, Name, Position
 from formulations.logic.counts import Inequalities
 from formulations.logic.names import NamedFormula
-from formulations.logic.parser import FormulaError, name_and_arguments, offset_of, parse
+from formulations.logic.parser import FormulaError, offset_of, parse, read_call
 from formulations.logic.resolver import DEEPEST
 
 __all__ = [
@@ -55,14 +55,10 @@ def _read(form: str, reader: Inequalities) -> Formula | Inequality:
 
 
 def check_named_formulas(formulas: Iterable[NamedFormula], kind: str = "formula") -> None:
-    """Raise FormulaError where the text of a named formula is none, or where formulas call each other in a circle."""
+    """Raise FormulaError for a syntax error in a named formula, and for formulas that call each other in a circle."""
     named = {formula.name: formula for formula in formulas}
     calls = {
-        name: [
-            call
-            for call in parse(formula.text, kind).find_data("call")
-            if name_and_arguments(call)[0] in named
-        ]
+        name: [call for call in parse(formula.text, kind).find_data("call") if read_call(call)[0] in named]
         for name, formula in named.items()
     }
     sound: set[str] = set()
@@ -73,7 +69,7 @@ def check_named_formulas(formulas: Iterable[NamedFormula], kind: str = "formula"
                 f"named formulas call each other more than {DEEPEST} deep", named[name].text, 0
             )
         for call in calls[name]:
-            inner = name_and_arguments(call)[0]
+            inner = read_call(call)[0]
             if inner in (*path, name):
                 circle = " → ".join(
                     (*path[path.index(inner) :], name, inner) if inner in path else (name, inner)

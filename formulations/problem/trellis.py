@@ -155,7 +155,7 @@ class Trellis:
         check_label_count(K)
         names = tuple(str(k) for k in range(K)) if names is None else tuple(names)
         if len(names) != K:
-            raise ValueError(f"{len(names)} labels are scheme_name, but the scores have {K}")
+            raise ValueError(f"{len(names)} labels are named, but the scores have {K}")
         scheme = scheme_name(scheme) or (labels.scheme if isinstance(labels, LabelSet) else "")
         same = isinstance(labels, LabelSet) and labels.scheme == scheme
         label_set = labels if same and isinstance(labels, LabelSet) else LabelSet(names, scheme)

@@ -1,12 +1,14 @@
-"""The declarations of a rule file: fields and groups."""
+"""The declarations of a rule file: fields, groups and templates."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from formulations.constraints.defining import named_formula
 from formulations.errors import InferenceError
 from formulations.labels.label_set import OUTSIDE
-from formulations.labels.selectors import EACH_FIELD, Group
+from formulations.labels.selectors import EACH_FIELD, Group, Selector
+from formulations.logic.syntax import FormulaError, NamedFormula, check_named_formulas
 from formulations.messages import brief, suggestion
 from formulations.parameters import KEY, KeyPath
 
@@ -28,19 +30,21 @@ class DocumentError(InferenceError, ValueError):
 
 @dataclass(kw_only=True)
 class Declarations:
-    """Fields and groups of a rule file.
+    """Fields, groups and templates of a rule file.
 
     Parameters
     ----------
     fields : names, in their order
     groups : by name
+    templates : by name, each with "logic" or "linear"
     """
 
     fields: tuple[str, ...] = ()
     groups: dict[str, Group] = field(default_factory=dict)
+    templates: dict[str, tuple[NamedFormula, str]] = field(default_factory=dict)
 
     def selector(self, value: Any, what: str, path: KeyPath, placeholders: tuple[str, ...]) -> Any:
-        """A field, a list of them, or a group, each of them declared."""
+        """Convert a selector; every name in it has to be declared."""
         if isinstance(value, list) and value:
             return tuple(self.selector(v, what, (*path, i), placeholders) for i, v in enumerate(value))
         if isinstance(value, dict) and value.keys() == {"not"}:
@@ -64,11 +68,11 @@ class Declarations:
         return value
 
     def hint(self, name: str) -> str:
-        """The nearest declared name; or that names have to be declared."""
+        """A hint for an undeclared name."""
         return suggestion(name, [*self.fields, *self.groups]) or '; declare it: fields = ["' + name + '"]'
 
     def read_groups(self, table: Any) -> None:
-        """Groups, which may name those above them."""
+        """Read the groups, which may name groups above them."""
         if not isinstance(table, dict):
             raise DocumentError(f"groups is {brief(table)}; expected a table of lists", "groups")
         for name, members in table.items():
@@ -88,14 +92,53 @@ class Declarations:
             except ValueError as error:
                 raise DocumentError(str(error), *path) from None
 
+    def formulas(self) -> tuple[NamedFormula, ...]:
+        """The templates that formulas may call."""
+        return tuple(formula for formula, kind in self.templates.values() if kind == "logic")
+
+    def read_template(self, table: Mapping[str, Any], path: KeyPath) -> None:
+        """Read a template; its text is checked later, as it may call templates below it."""
+        check_keys(table, ("name", "parameters", "logic", "linear", "reason"), path)
+        forms = [form for form in ("logic", "linear") if form in table]
+        if len(forms) != 1 or "name" not in table:
+            raise DocumentError("a template has a name, parameters, and either logic or linear", *path)
+        name = self.text(table["name"], "name", *path, "name")
+        if name in self.templates:
+            raise DocumentError(f"two templates are named {name!r}", *path, "name")
+        if name in self.fields or name in self.groups:
+            raise DocumentError(f"a field or group is named {name!r} already", *path, "name")
+        parameters = self.names(table.get("parameters", []), "parameters", *path, "parameters")
+        text = self.text(table[forms[0]], forms[0], *path, forms[0])
+        self.templates[name] = NamedFormula(name, parameters, text), forms[0]
+
+    def check_template(self, table: Mapping[str, Any]) -> None:
+        """Raise ValueError for a template whose name or text cannot be used."""
+        formula, kind = self.templates[table["name"]]
+        named_formula(formula.name, formula.parameters, formula.text, kind, self._resolve, self.formulas())
+
+    def _resolve(self, word: str) -> Selector:
+        if word in self.groups:
+            return self.groups[word]
+        if word not in (*self.fields, OUTSIDE):
+            raise ValueError(f'no field "{word}"{self.hint(word)}')
+        return word
+
+    def check_templates(self, tables: list[Any]) -> None:
+        """Raise DocumentError where templates call each other in a circle."""
+        try:
+            check_named_formulas(self.formulas())
+        except FormulaError as error:
+            number = next(i for i, table in enumerate(tables) if table.get("logic") == error.text)
+            raise DocumentError(error.message, "template", number, "logic", offset=error.offset) from None
+
     def names(self, value: Any, what: str, *path: Any) -> tuple[str, ...]:
-        """A list of names."""
+        """Check a list of names."""
         if not isinstance(value, list) or not all(isinstance(v, str) and v for v in value):
             raise DocumentError(f"{what} is {brief(value)}; expected a list of names", *path)
         return tuple(value)
 
     def text(self, value: Any, what: str, *path: Any) -> str:
-        """A text."""
+        """Check a text."""
         if not isinstance(value, str):
             raise DocumentError(f"{what} is {brief(value)}; expected a text", *path)
         return value

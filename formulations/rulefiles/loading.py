@@ -1,4 +1,4 @@
-"""Rule sets and their files: TOML, by path or by the name of a catalogue entry."""
+"""Loading of rule sets, by path or by the name of a catalogue entry, and writing."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -4,34 +4,30 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from formulations.constraints.defining import named_formula
 from formulations.constraints.feature import Feature
 from formulations.constraints.formulas import Linear, Logic, Text, apply_template
 from formulations.constraints.patterns import Matches
 from formulations.constraints.rule import COMMON, SCOPES, Rule
 from formulations.constraints.rule_set import RuleError, RuleSet
 from formulations.constraints.template import TEMPLATES, Template
-from formulations.files import Unreadable, read_text
 from formulations.labels.label_set import OUTSIDE, LabelSet
-from formulations.labels.selectors import EACH_FIELD, Group, Selector
-from formulations.logic.syntax import FormulaError, NamedFormula, check_named_formulas
+from formulations.labels.selectors import EACH_FIELD
+from formulations.logic.syntax import FormulaError
 from formulations.messages import brief, suggestion
-from formulations.parameters import KEY, WORDS, KeyPath, ParameterError, Words, kinds
+from formulations.parameters import KEY, WORDS, KeyPath, ParameterError, kinds
 from formulations.rulefiles.declarations import Declarations, DocumentError, check_keys
 from formulations.rulefiles.toml_text import locate, syntax_place
-from formulations.tokens.token_pattern import TokenPattern
+from formulations.rulefiles.word_files import with_word_files
 
 TOP = ("title", "source", "fields", "groups", "template", "rule", "feature")
 FORMS = ("template", "linear", "logic")
 _ANOTHER = "\0"
 """Stands for labels of a model that a file does not declare."""
-MOST_WORDS = 64 * 2**20
-"""Bytes of a file of words."""
 
 
 def read(text: str, source: str, folder: Path) -> RuleSet:
@@ -70,7 +66,6 @@ class _Reader(Declarations):
     document: Mapping[str, Any]
     source: str
     folder: Path
-    templates: dict[str, tuple[NamedFormula, str]] = field(default_factory=dict)
 
     def rule_set(self) -> RuleSet:
         check_keys(self.document, TOP, ())
@@ -80,20 +75,20 @@ class _Reader(Declarations):
             if name in self.fields[:number] or name in (OUTSIDE, EACH_FIELD):
                 raise DocumentError(f"{name!r} need not be declared again", "fields", number)
         self.read_groups(self.document.get("groups", {}))
-        for _, table, path in self._tables("template"):
-            self._define(table, path)
-        self._check_templates()
-        for _, table, path in self._tables("template"):
-            self._with_place(partial(self._check_template, table), table, path)
+        for table, path in self._tables("template"):
+            self.read_template(table, path)
+        self.check_templates(self.document.get("template", []))
+        for table, path in self._tables("template"):
+            self._with_place(partial(self.check_template, table), table, path)
         items: list[Rule | Feature] = []
         for kind, build in (("rule", self._rule), ("feature", self._feature)):
-            for _, table, path in self._tables(kind):
+            for table, path in self._tables(kind):
                 items.append(self._with_place(partial(build, table, path), table, path))
-        self._check_rule_names(items)
+        self._check_rule_names()
         groups, templates = tuple(self.groups.values()), tuple(self.templates.values())
         return RuleSet(tuple(items), self.fields, self.source, groups, templates, **texts)
 
-    def _check_rule_names(self, items: list[Rule | Feature]) -> None:
+    def _check_rule_names(self) -> None:
         seen: set[str] = set()
         for kind in ("rule", "feature"):
             for number, table in enumerate(self.document.get(kind, [])):
@@ -103,11 +98,11 @@ class _Reader(Declarations):
                     )
                 seen |= {table["name"]} if table.get("name") else set()
 
-    def _tables(self, kind: str) -> Iterable[tuple[int, Mapping[str, Any], KeyPath]]:
+    def _tables(self, kind: str) -> Iterable[tuple[Mapping[str, Any], KeyPath]]:
         tables = self.document.get(kind, [])
         if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
             raise DocumentError(f"write each {kind} as a table of its own, [[{kind}]]", kind)
-        return ((i, table, (kind, i)) for i, table in enumerate(tables))
+        return ((table, (kind, i)) for i, table in enumerate(tables))
 
     def _with_place(self, build: Callable[[], Any], table: Mapping[str, Any], path: KeyPath) -> Any:
         """The result of `build`; its errors get the place of the parameter that their message begins with."""
@@ -121,14 +116,10 @@ class _Reader(Declarations):
             unknown = re.match(r'no field "(.+?)"', error.message) if not self.fields else None
             message = f"{unknown[0]}{self.hint(unknown[1])}" if unknown else error.message
             raise DocumentError(message, *path, *keys[:1], offset=at) from None
-        except ParameterError as error:
-            raise DocumentError(str(error), *path, *_keys(table, error), *error.path) from None
         except (TypeError, ValueError) as error:
-            words = re.findall(r"\w+", str(error))
-            keys = [w for w in words if w in table][:1]
-            raise DocumentError(str(error), *path, *keys) from None
-
-    # rules and features ------------------------------------------------------------------------------------------
+            place = error.path if isinstance(error, ParameterError) else ()
+            words = [] if place else re.findall(r"\w+", str(error))
+            raise DocumentError(str(error), *path, *place, *[w for w in words if w in table][:1]) from None
 
     def _rule(self, table: Mapping[str, Any], path: KeyPath) -> Rule:
         forms = [form for form in FORMS if form in table]
@@ -153,10 +144,12 @@ class _Reader(Declarations):
     ) -> Template:
         if form != "template":
             check_keys(table, (form, *COMMON), path)
-            made = Linear if form == "linear" else Logic
-            return made(self.text(table[form], form, *path, form), *self._groups_and_formulas())
+            text_template = Linear if form == "linear" else Logic
+            return text_template(
+                self.text(table[form], form, *path, form), tuple(self.groups.values()), self.formulas()
+            )
         name = table["template"]
-        if name in self.templates if isinstance(name, str) else False:
+        if isinstance(name, str) and name in self.templates:
             return self._user_template(table, path, name, placeholders)
         if not isinstance(name, str) or name not in TEMPLATES:
             options = [*TEMPLATES, *self.templates]
@@ -172,10 +165,6 @@ class _Reader(Declarations):
             parameters["groups"] = tuple(self.groups.values())
         return TEMPLATES[name](**parameters)
 
-    def _groups_and_formulas(self) -> tuple[tuple[Group, ...], tuple[NamedFormula, ...]]:
-        formulas = tuple(formula for formula, kind in self.templates.values() if kind == "logic")
-        return tuple(self.groups.values()), formulas
-
     def _user_template(
         self, table: Mapping[str, Any], path: KeyPath, name: str, placeholders: tuple[str, ...]
     ) -> Text:
@@ -185,7 +174,7 @@ class _Reader(Declarations):
             if parameter not in table:
                 raise DocumentError(f"{parameter} is missing", *path)
         values = tuple(self.selector(table[p], p, (*path, p), placeholders) for p in formula.parameters)
-        return apply_template(formula, values, *self._groups_and_formulas(), kind)
+        return apply_template(formula, values, tuple(self.groups.values()), self.formulas(), kind)
 
     def _feature(self, table: Mapping[str, Any], path: KeyPath) -> Feature:
         parameters = self._parameters(table, Feature, (), path, ())
@@ -193,7 +182,7 @@ class _Reader(Declarations):
         return Feature(**parameters)
 
     def _check_names(self, rule: Rule, placeholders: tuple[str, ...]) -> None:
-        """Names in a text must be declared: nothing else would notice before a labelling is at hand."""
+        """Check the names in a text, which would otherwise be noticed only with the first labelling."""
         names = tuple(dict.fromkeys((*self.fields, OUTSIDE, *placeholders)))
         known, model = LabelSet(names, "plain"), LabelSet((*names, _ANOTHER), "plain")
         text = rule.statement
@@ -212,7 +201,7 @@ class _Reader(Declarations):
         path: KeyPath,
         placeholders: tuple[str, ...],
     ) -> dict[str, Any]:
-        """Parameters of a template or feature, field names checked; `from` stands for `from_`."""
+        """The parameters of a template or feature, checked; the key `from` is the parameter `from_`."""
         known = {f.name.rstrip("_"): f for f in fields(record) if f.name != "groups"}
         check_keys(table, (*known, *other), path)
         missing = [name for name, f in known.items() if f.default is MISSING and name not in table]
@@ -227,95 +216,12 @@ class _Reader(Declarations):
             if kind.names_fields:
                 value = self.selector(value, name, at, placeholders)
             else:
-                value = self._read_word_files(value, name, at, kind is WORDS)
+                value = with_word_files(value, name, at, self.folder, kind is WORDS)
             try:
                 result[f.name] = kind.check(value, name)
             except ParameterError as error:
                 raise DocumentError(str(error), *at, *error.path) from None
         return result
-
-    def _read_word_files(self, value: Any, name: str, path: KeyPath, words: bool) -> Any:
-        """The value with the words that stand in files, in token patterns too."""
-        if words:
-            return self._words(value, name, path)
-        if isinstance(value, list):
-            return [self._read_word_files(v, name, (*path, i), False) for i, v in enumerate(value)]
-        if not isinstance(value, dict):
-            return value
-        own = kinds(TokenPattern)
-        return {k: self._read_word_files(v, k, (*path, k), own.get(k) is WORDS) for k, v in value.items()}
-
-    def _words(self, value: Any, name: str, path: KeyPath) -> Any:
-        """A list of words; `{ file = "words.txt" }` reads one a line, lines that begin with # left out."""
-        if not isinstance(value, dict):
-            return value
-        if value.keys() != {"file"} or not isinstance(value["file"], str):
-            raise DocumentError(f'{name}: expected a list of words, or {{ file = "words.txt" }}', *path)
-        try:
-            return read_words(self.folder, value["file"])
-        except Unreadable as error:
-            shown = brief(value["file"], quoted=False)
-            raise DocumentError(f"{name}: {shown} cannot be read: {error}", *path, "file") from None
-
-    # templates ---------------------------------------------------------------------------------------------------
-
-    def _define(self, table: Mapping[str, Any], path: KeyPath) -> None:
-        check_keys(table, ("name", "parameters", "logic", "linear", "reason"), path)
-        forms = [form for form in ("logic", "linear") if form in table]
-        if len(forms) != 1 or "name" not in table:
-            raise DocumentError("a template has a name, parameters, and either logic or linear", *path)
-        name = self.text(table["name"], "name", *path, "name")
-        if name in self.templates:
-            raise DocumentError(f"two templates are named {name!r}", *path, "name")
-        if name in self.fields or name in self.groups:
-            raise DocumentError(f"a field or group is named {name!r} already", *path, "name")
-        parameters = self.names(table.get("parameters", []), "parameters", *path, "parameters")
-        text = self.text(table[forms[0]], forms[0], *path, forms[0])
-        self.templates[name] = NamedFormula(name, parameters, text), forms[0]
-
-    def _check_template(self, table: Mapping[str, Any]) -> None:
-        formula, kind = self.templates[table["name"]]
-        _, named = self._groups_and_formulas()
-        named_formula(formula.name, formula.parameters, formula.text, kind, self._resolve, named)
-
-    def _resolve(self, word: str) -> Selector:
-        if word in self.groups:
-            return self.groups[word]
-        if word not in (*self.fields, OUTSIDE):
-            raise ValueError(f'no field "{word}"{self.hint(word)}')
-        return word
-
-    def _check_templates(self) -> None:
-        logic = [formula for formula, kind in self.templates.values() if kind == "logic"]
-        try:
-            check_named_formulas(logic)
-        except FormulaError as error:
-            tables: list[Any] = self.document.get("template", [])
-            number = next(i for i, table in enumerate(tables) if table.get("logic") == error.text)
-            raise DocumentError(error.message, "template", number, "logic", offset=error.offset) from None
-
-
-def read_words(folder: Path, name: str) -> Words:
-    """Words of a file, one a line; empty lines and those that begin with # are left out.
-
-    Raises
-    ------
-    Unreadable
-        for a file that cannot be read.
-    """
-    try:
-        text = read_text(folder / name, MOST_WORDS)
-    except FileNotFoundError as error:
-        raise Unreadable(error.strerror) from None
-    lines = (line.strip() for line in text.splitlines())
-    words = Words(line for line in lines if line and not line.startswith("#"))
-    words.source = name
-    return words
-
-
-def _keys(table: Mapping[str, Any], error: ParameterError) -> list[str]:
-    """The parameter that a message begins with."""
-    return [word for word in re.findall(r"\w+", str(error))[:1] if word in table]
 
 
 def _number(value: Any, what: str, path: KeyPath) -> float:

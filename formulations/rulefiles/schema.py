@@ -1,4 +1,4 @@
-"""The JSON Schema of rule files, from the templates themselves, for editors that complete and check."""
+"""The JSON Schema of rule files, derived from the templates, for editors."""
 
 from dataclasses import MISSING, fields
 from typing import Any
@@ -113,7 +113,7 @@ def _formulas() -> list[dict[str, Any]]:
 
 
 def _user_template() -> dict[str, Any]:
-    """A template that the file defines: its parameters are its own."""
+    """The schema of a rule with a template that the file defines."""
     return {
         "type": "object",
         "required": ["template"],

@@ -67,7 +67,7 @@ def _place(text: str, at: int) -> Place:
 
 
 def locate(text: str, path: KeyPath, offset: int | None = None) -> Place | None:
-    """Where the value at the path stands, or what encloses it most closely if the text does not have it.
+    """The place of the value at the path, or of the innermost value around it where the text lacks it.
 
     Numbers count the elements of arrays and of arrays of tables from 0. A table stands where its name does.
     The offset counts characters of a string as it was parsed, escapes resolved; it is kept inside the string.
@@ -81,7 +81,7 @@ def locate(text: str, path: KeyPath, offset: int | None = None) -> Place | None:
 
 
 def _find(text: str, path: KeyPath) -> tuple[int, int, int]:
-    """How many steps of the path the text has, and where the key and the value that they lead to stand."""
+    """The number of steps of the path that the text has, and the offsets of the key and the value there."""
     result, base, entries = (0, 0, 0), 0, _statements(text)
     while result[0] < len(path) and (entry := next(entries, None)):
         (names, value), depth = entry, base
@@ -99,7 +99,7 @@ def _find(text: str, path: KeyPath) -> tuple[int, int, int]:
 
 
 def _statements(text: str) -> Iterator[tuple[Names, int | None]]:
-    """The full path of each key with the start of its value; that of each table, which has none."""
+    """The full path of each key with the offset of its value, and the path of each table with None."""
     last: dict[KeyPath, int] = {}  # path of an array of tables -> number of its last element so far
     table: Names = []
     at = _after(_BLANK, text, 0)
@@ -124,7 +124,7 @@ def _statements(text: str) -> Iterator[tuple[Names, int | None]]:
 
 
 def _names(text: str, at: int) -> tuple[Names, int]:
-    """The parts of a key, and where its value begins."""
+    """The names of a dotted key, and the offset of its value."""
     names: Names = []
     more: str | None = "."
     while more == "." and (match := _NAME.match(text, at)):
@@ -136,7 +136,7 @@ def _names(text: str, at: int) -> tuple[Names, int]:
 
 
 def _entries(text: str, start: int, path: KeyPath) -> Iterator[tuple[Names, int]]:
-    """The keys of an inline table, or the first step of the path in an array, with the starts of the values."""
+    """The keys of an inline table, or the first step of the path in an array, with the offsets of the values."""
     items = (at for at in _items(text, start, _ITEMS) if text[at - 1] in "[{,")
     if text.startswith("{", start):
         yield from (_names(text, _after(_BLANK, text, at)) for at in items)
@@ -146,7 +146,7 @@ def _entries(text: str, start: int, path: KeyPath) -> Iterator[tuple[Names, int]
 
 
 def _items(text: str, start: int, marks: re.Pattern[str]) -> Iterator[int]:
-    """What follows the brackets and commas of an array or inline table, without those of the values in it."""
+    """The offsets after the brackets and commas of an array or inline table, without those of inner values."""
     depth = 0
     for match in marks.finditer(text, start) if text.startswith(("[", "{"), start) else ():
         depth += (match[1] in "[{") - (match[1] in "]}")
@@ -157,7 +157,7 @@ def _items(text: str, start: int, marks: re.Pattern[str]) -> Iterator[int]:
 
 
 def _inside(text: str, start: int, offset: int) -> int:
-    """Where a character of the string that begins at `start` stands in the text."""
+    """The offset in the text of a character of the string that begins at `start`."""
     if not (quotes := _QUOTES.match(text, start)):
         return start
     at, end = quotes.end(), _after(_STRING, text, start) - len(quotes[1])
@@ -167,7 +167,7 @@ def _inside(text: str, start: int, offset: int) -> int:
 
 
 def syntax_place(error: tomllib.TOMLDecodeError, text: str) -> tuple[str, Place | None]:
-    """The message of a syntax error without its tail "(at line …)", and the place that the tail tells."""
+    """The message of a syntax error without its tail "(at line …)", and the place from that tail."""
     message, text = str(error), _plain(text)
     if not (tail := _AT.search(message)):
         return message, None
@@ -178,7 +178,7 @@ def syntax_place(error: tomllib.TOMLDecodeError, text: str) -> tuple[str, Place 
 
 
 def dumps(document: Mapping[str, Any]) -> str:
-    """The document as TOML that reads well; `tomllib.loads` gives the document back."""
+    """The document as readable TOML; `tomllib.loads` returns an equal document."""
     return "\n".join(_table(document, "")).lstrip("\n") + "\n" * bool(document)
 
 
@@ -200,8 +200,8 @@ def _table(table: Mapping[str, Any], path: str) -> Iterator[str]:
             yield from _table(item, name + ".")
 
 
-def _value(value: Any, used: int | None = None, indent: str = "") -> str:
-    """The value; in one line unless it is an array and some of the line is used, so that the rest is too short."""
+def _value(value: Any, used_width: int | None = None, indent: str = "") -> str:
+    """The value in one line, or an array in several where it does not fit after `used_width` characters."""
     if isinstance(value, str):
         return _string(value, '"', "'", '"""', "'''")
     if isinstance(value, int | float):
@@ -211,7 +211,7 @@ def _value(value: Any, used: int | None = None, indent: str = "") -> str:
     if not isinstance(value, list):
         raise TypeError(f"TOML has no {type(value).__name__}: {value!r}")
     line = f"[{', '.join(map(_value, value))}]"
-    if used is None or not value or used + len(line) <= WIDTH:
+    if used_width is None or not value or used_width + len(line) <= WIDTH:
         return line
     inner, lines = indent + "  ", ["["]
     for item in value:
@@ -228,7 +228,7 @@ def _key(key: str) -> str:
 
 
 def _string(text: str, *quotes: str, trim: str = "") -> str:
-    """The text in the first quotes in which it needs no escapes, or else with escapes."""
+    """The text in the first of the quotes that need no escapes, otherwise with escapes."""
     if not _INVISIBLE.search(text) and (trim or not {"\t", "\n"} & set(text)):
         for quote in quotes:
             ends = (trim + text)[:1], text[-1:]

@@ -1,4 +1,4 @@
-"""Rules as the text of a rule file."""
+"""Writing of rule files."""
 
 from dataclasses import fields
 from numbers import Real
@@ -18,10 +18,10 @@ from formulations.tokens.token_pattern import TokenPattern
 def write(rules: RuleSet) -> str:
     """A rule set as TOML text."""
     groups = {group.name: group for group in rules.groups}
-    known: set[Group] = set()
+    visited: set[Group] = set()
     for item in rules:
         for selector in _selectors(item):
-            _add_groups(selector, groups, known)
+            _add_groups(selector, groups, visited)
     document: dict[str, Any] = {
         "title": rules.title,
         "source": rules.source,
@@ -106,14 +106,14 @@ def _selectors(item: Rule | Feature) -> list[Any]:
     return item.statement.selectors()
 
 
-def _add_groups(selector: Selector | None, groups: dict[str, Group], known: set[Group]) -> None:
-    """Adds the named groups of a selector, inner ones first; `known` are those that were visited."""
+def _add_groups(selector: Selector | None, groups: dict[str, Group], visited: set[Group]) -> None:
+    """Add the named groups of a selector, inner ones first, without those visited before."""
     for group in alternatives(selector or ()):
-        if isinstance(group, str) or group in known:
+        if isinstance(group, str) or group in visited:
             continue
-        known.add(group)
+        visited.add(group)
         for member in group.members:
-            _add_groups(member, groups, known)
+            _add_groups(member, groups, visited)
         if not _has_default_name(group) and groups.setdefault(group.name, group) != group:
             raise ValueError(f"two different groups are named {group.name!r}: give them different names")
 
@@ -122,21 +122,21 @@ def _fields(rules: RuleSet) -> list[str]:
     """The fields that rules from Python name, which a file has to declare."""
     result: dict[str, None] = {}
 
-    def add(selector: Selector | None, excluded: tuple[str, ...]) -> None:
+    def add(selector: Selector | None, placeholders: tuple[str, ...]) -> None:
         for member in alternatives(selector or ()):
             names = sorted(member.names) if isinstance(member, Group) else [member]
             result.update(
-                dict.fromkeys(name for name in names if name not in (OUTSIDE, EACH_FIELD, *excluded))
+                dict.fromkeys(name for name in names if name not in (OUTSIDE, EACH_FIELD, *placeholders))
             )
 
     for item in rules:
-        excluded = SCOPES[item.scope] if isinstance(item, Rule) else ()
+        placeholders = SCOPES[item.scope] if isinstance(item, Rule) else ()
         text = item.statement if isinstance(item, Rule) else None
         for selector in _selectors(item):
-            add(selector, excluded)
+            add(selector, placeholders)
         if isinstance(text, Text):
             groups = {group.name for group in text.groups}
             for name in text.words():
                 if name not in groups:
-                    add(name, excluded)
+                    add(name, placeholders)
     return list(result)

@@ -1,4 +1,4 @@
-"""Tokens that number something: `1.`, `2.3`, `IV)`, `(b)`."""
+"""Item numbers: tokens such as `1.`, `2.3`, `IV)`, `(b)`."""
 
 import re
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Regular expressions over the characters of a token, as users write them, with an end to their backtracking.
+"""Regular expressions over the characters of a token, with a time limit for backtracking.
 
 The syntax is that of Python's `re`; the engine is that of the `regex` module, which can stop a match in every thread
 and on every platform.
@@ -19,7 +19,7 @@ TIME_LIMIT = 1.0
 LONGEST = 200_000
 """Characters of an expression."""
 LARGEST = 100_000
-"""Parts of an expression beyond those written, once what it repeats is written out as often as it must occur."""
+"""Largest number of parts that repetitions, expanded to their least count, add to an expression."""
 
 _PART = re.compile(
     r"""(?P<quantifier> [*+?] | \{ (?P<low> \d* ) (?: , \d* )? \} ) (?P<manner> [?+]? )
@@ -90,7 +90,7 @@ class Expression:
 
 @lru_cache(maxsize=1024)
 def _check_syntax(pattern: str) -> None:
-    """Raise ValueError for what is no regular expression of `re`, or too large a one to compile."""
+    """Raise ValueError for a syntax error, and for an expression that is too large to compile."""
     if len(pattern) > LONGEST:
         raise ValueError(f"pattern {brief(pattern)} has {len(pattern)} characters; it may have {LONGEST}")
     try:
@@ -110,7 +110,7 @@ def _check_syntax(pattern: str) -> None:
 
 
 def _size(pattern: str) -> int:
-    """Parts of an expression, once what it repeats is written out as often as it must occur."""
+    """The number of parts of an expression, with repetitions expanded to their least count."""
     groups, last = [1], 0  # parts of each open group; of what a quantifier would repeat
     for part in _PART.finditer(pattern):
         if part["quantifier"]:
@@ -131,5 +131,5 @@ def _size(pattern: str) -> int:
 
 
 def _literal_braces(pattern: str) -> str:
-    """The expression with a backslash before each brace that begins no repetition; `regex` gives some a meaning."""
+    """The expression with a backslash before each brace that begins no repetition, as `regex` interprets some of these."""
     return _PART.sub(lambda part: "\\{" if part["brace"] else part[0], pattern)

@@ -1,4 +1,4 @@
-"""Predicates on tokens: words, regular expressions, classes, and what they leave out."""
+"""Predicates on tokens: words, regular expressions, classes, and exceptions."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
 from formulations.messages import brief, suggestion
-from formulations.parameters import KEY, KINDS, Kind, ParameterError, check_parameters, kinds
+from formulations.parameters import KEY, KINDS, Kind, ParameterError, check_parameters
 from formulations.tokens.item_numbers import item_numbers
 from formulations.tokens.regular_expressions import Expression
 
@@ -24,7 +24,7 @@ TokenClass = Literal[
     "", "punctuation", "number", "year", "newline", "capitalised", "uppercase", "lowercase", "numbering"
 ]
 TOKEN_CLASSES: tuple[TokenClass, ...] = get_args(TokenClass)[1:]
-"""What `token_class` may name."""
+"""The values of `token_class`."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -87,7 +87,7 @@ class TokenPattern:
         return {}
 
     def matches(self, token: str) -> bool:
-        """Whether one token fits."""
+        """Whether a token matches."""
         result = self._cache.get(token)
         if result is None:
             result = self._cache[token] = self._fits(token)
@@ -138,7 +138,7 @@ def tokens(
 
 
 def as_pattern(value: Any, what: str) -> TokenPattern:
-    """A token pattern; a table of its parameters, or a single word, will do."""
+    """Check a token pattern, given as one, as a table of its parameters, or as a single word."""
     if isinstance(value, TokenPattern):
         return value
     if isinstance(value, str) and value:
@@ -155,20 +155,12 @@ def as_pattern(value: Any, what: str) -> TokenPattern:
                 key,
                 KEY,
             )
-    for key, kind in kinds(TokenPattern).items():
-        if key in value:
-            try:
-                kind.check(value[key], f"{what}: {key}")
-            except ParameterError as error:
-                raise ParameterError(str(error), key, *error.path) from None
     try:
         return tokens(**value)
+    except ParameterError as error:
+        raise ParameterError(f"{what}: {error}", *error.path) from None
     except ValueError as error:
         raise ParameterError(f"{what}: {error}", *[w for w in str(error).split()[:1] if w in value]) from None
-
-
-def _optional_pattern(value: Any, what: str) -> TokenPattern | None:
-    return None if value is None else as_pattern(value, what)
 
 
 def _patterns(value: Any, what: str) -> tuple[TokenPattern, ...]:
@@ -186,7 +178,7 @@ def _patterns(value: Any, what: str) -> tuple[TokenPattern, ...]:
 
 
 _SCHEMA = {"$ref": "#/definitions/tokens"}
-KINDS[TokenPattern | None] = Kind(_optional_pattern, _SCHEMA)
+KINDS[TokenPattern] = Kind(as_pattern, _SCHEMA)
 KINDS[Sequence[TokenPattern]] = KINDS[tuple[TokenPattern, ...]] = Kind(
     _patterns, {"type": "array", "minItems": 1, "items": _SCHEMA}
 )

@@ -16,8 +16,8 @@ from formulations.labels.label_set import OUTSIDE
 from formulations.messages import suggestion
 from formulations.rulefiles.declarations import DocumentError, check_keys
 from formulations.rulefiles.loading import LARGEST
-from formulations.rulefiles.reader import read_words
 from formulations.rulefiles.toml_text import locate, syntax_place
+from formulations.rulefiles.word_files import read_words
 from formulations.tokens.regular_expressions import Expression
 from ilpinfer.models.crf.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, WordAttribute
 from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, PLACES, Column
