@@ -25,14 +25,14 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
 
 def _run(arguments: "Sequence[str] | None") -> int:
     from ilpinfer.cli import streams
-    from ilpinfer.system import scratch
+    from ilpinfer.system import temporary_folders
 
     streams.prepare()
     try:
         from ilpinfer.cli.app import run
         from ilpinfer.cli.logs import logs_shown
 
-        scratch.sweep()
+        temporary_folders.remove_stale()
         with logs_shown(), streams.warnings_as_notices():
             run(sys.argv[1:] if arguments is None else list(arguments))
             sys.stdout.flush()

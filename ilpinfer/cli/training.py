@@ -25,8 +25,8 @@ from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS
 from ilpinfer.pipelines.cross_validation import cross_validate, held_out_places, make_folds, predict
-from ilpinfer.system.files import reserved
-from ilpinfer.system.places import place_of
+from ilpinfer.system.files import reserve
+from ilpinfer.system.output_paths import output_path
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def train(options: TrainOptions) -> None:
     _check_use(options)
     own = parameters(options.option)
     inputs = files_read(source, options.held_out, options.documents, toml=[options.rules, _template(own)])
-    place = place_of(options.output, inputs)
+    place = output_path(options.output, inputs)
     with about(source):
         pairs = _read(options, scheme)
     _show_scheme([labels for _, labels in pairs], scheme)
@@ -89,7 +89,7 @@ def train(options: TrainOptions) -> None:
     ) -> TrainedModel:
         return KINDS[kind].make(pairs, scheme, held_out, watch, own)
 
-    with reserved(place), about(source):
+    with reserve(place), about(source):
         if folds:
             _cross_validate(pairs, make, rules, folds)
         with _watched() as watch:

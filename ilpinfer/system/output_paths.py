@@ -14,7 +14,7 @@ class OutputError(ValueError):
 
 
 @dataclass(frozen=True)
-class Place:
+class OutputPath:
     """Where output goes.
 
     Parameters
@@ -39,7 +39,7 @@ class Place:
         return self.target.with_name(self.target.name + ".lock")
 
 
-def place_of(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> Place:
+def output_path(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> OutputPath:
     """Where a command's output goes; nothing is written.
 
     Parameters
@@ -55,12 +55,12 @@ def place_of(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> Plac
     name = str(path)
     if not name:
         raise OutputError("--output is empty; name a file")
-    with clear(name):
+    with write_errors(name):
         target = Path(os.path.realpath(name))
         direct = descriptor(name) is not None or _is_special(target)
         if target.is_dir():
             raise OutputError(f"{name}: is a folder; name a file")
-        place = Place(name, target, direct)
+        place = OutputPath(name, target, direct)
         for given in inputs:
             if given is not None and any(_same(mine, str(given)) for mine in (name, place.part)):
                 what = "standard input" if str(given) == "-" else str(given)
@@ -68,14 +68,14 @@ def place_of(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> Plac
         return place
 
 
-def check_direct(place: Place) -> None:
+def check_direct(place: OutputPath) -> None:
     """Raise OutputError for a device or pipe that may not be written to; it is not opened."""
     if place.direct and descriptor(place.name) is None and not os.access(place.target, os.W_OK):
         raise OutputError(f"{place.name}: cannot be written: Permission denied; choose another place")
 
 
 @contextlib.contextmanager
-def clear(name: str | Path) -> Iterator[None]:
+def write_errors(name: str | Path) -> Iterator[None]:
     """Name the output where the system refuses it; a reader that has gone away is the caller's to see."""
     try:
         yield

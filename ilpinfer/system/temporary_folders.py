@@ -13,22 +13,22 @@ PREFIX = "ilpinfer"
 _mine: set[str] = set()
 
 
-def folder() -> str:
+def create() -> str:
     """A new temporary folder; `remove` ends it."""
-    sweep()
-    made = tempfile.mkdtemp(prefix=f"{PREFIX}-{_node()}-{os.getpid()}-{_start(os.getpid())}-")
-    _mine.add(made)
-    return made
+    remove_stale()
+    path = tempfile.mkdtemp(prefix=f"{PREFIX}-{_node()}-{os.getpid()}-{_start(os.getpid())}-")
+    _mine.add(path)
+    return path
 
 
 @contextlib.contextmanager
-def temporary() -> Iterator[str]:
+def temporary_folder() -> Iterator[str]:
     """A temporary folder for a block."""
-    made = folder()
+    path = create()
     try:
-        yield made
+        yield path
     finally:
-        remove(made)
+        remove(path)
 
 
 def remove(path: str) -> None:
@@ -52,15 +52,15 @@ def forget() -> None:
 
 
 @cache
-def sweep() -> None:
+def remove_stale() -> None:
     """Remove the folders in the place for temporary files whose processes are no more, once in a process."""
     with contextlib.suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
-            if entry.name.startswith(f"{PREFIX}-{_node()}-") and _abandoned(entry):
+            if entry.name.startswith(f"{PREFIX}-{_node()}-") and _is_stale(entry):
                 shutil.rmtree(entry.path, ignore_errors=True)
 
 
-def _abandoned(entry: "os.DirEntry[str]") -> bool:
+def _is_stale(entry: "os.DirEntry[str]") -> bool:
     """Whether an entry is a folder of ours whose process has ended, or whose number belongs to a later process."""
     try:
         _, _, process, start, _ = entry.name.split("-")
