@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from benchmarks.cross_validation import evaluate, percentages
 from benchmarks.entity_rules import Pair, entity_rules
 from benchmarks.machine import header
-from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.evaluation.counts import Counts
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.templates import load_template, with_rules
 from ilpinfer.models.crf.token_rules import TokenRules
 from ilpinfer.models.files import load_model
-from ilpinfer.pipelines.rules_first import BATCH, RulesFirst, overwritten
+from ilpinfer.pipelines.rules_first import BATCH, RulesFirst, overwrite
 
 PARAMETERS = {"c1": 0.1, "c2": 0.05, "max_iterations": 100}
 REPEATS = 5
@@ -65,13 +65,13 @@ class Way:
     def _tag(self, some: Sequence[Tokens]) -> tuple[NDArray[np.float64], int, NDArray[np.int64]]:
         decoder, model = self.decoder, self.decoder.model
         clock = [time.process_time()]
-        settled = decoder.settle(some)
+        open_tokens = decoder.apply_rules(some)
         clock.append(time.process_time())
-        features = decoder.features(some, settled)
+        features = decoder.features(some, open_tokens)
         clock.append(time.process_time())
         emissions = model.emissions(features)
         clock.append(time.process_time())
-        ids = decoder.best(settled, emissions)
+        ids = decoder.best(open_tokens, emissions)
         clock.append(time.process_time())
         parts = np.diff(clock)
         if not decoder.rules:
@@ -81,13 +81,10 @@ class Way:
             ends = np.cumsum([len(tokens) for tokens in some])[:-1]
             whole = zip(some, np.split(ids, ends), np.split(emissions, ends), strict=True)
             ids = np.concatenate(
-                [
-                    overwritten(path, self.after.allowed(x), e, model.learnt.transitions)
-                    for x, path, e in whole
-                ]
+                [overwrite(path, self.after.allowed(x), e, model.learnt.transitions) for x, path, e in whole]
             )
             parts[0] += time.process_time() - began
-        return parts, len(settled.at), ids
+        return parts, len(open_tokens.at), ids
 
 
 def rows(train: Sequence[Pair], test: Sequence[Pair], folder: Path | None = None) -> Iterable[Row]:
@@ -131,7 +128,9 @@ def main(train: str, test: str, folder: str | None) -> None:
         f"{'':20} {'P':>6} {'R':>6} {'F1':>6} {'scored':>7}  shares of the time: {', '.join(PARTS)}, all; seconds"
     )
     whole = 0.0
-    for row in rows(labelled(read(train)), labelled(read(test)), Path(folder) if folder else None):
+    for row in rows(
+        require_labels(read(train)), require_labels(read(test)), Path(folder) if folder else None
+    ):
         whole = whole or row.seconds.sum()
         shares = "".join(f"{share:6.2f}" for share in [*(row.seconds / whole), row.seconds.sum() / whole])
         print(f"{row.way:20} {percentages(row.spans)} {row.scored:7.2f}  {shares} {row.seconds.sum():8.2f}")

@@ -19,7 +19,7 @@ from benchmarks.crf_entities import PARAMETERS
 from benchmarks.machine import header
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
-from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.templates import load_template
 
@@ -86,7 +86,7 @@ def trained(source: str, template_name: str, path: Path) -> str:
     """A file of CRFsuite from a training file."""
     trainer = pycrfsuite.Trainer("lbfgs", PARAMETERS, verbose=False)
     template = load_template(template_name)
-    for tokens, labels in labelled(read(source)):
+    for tokens, labels in require_labels(read(source)):
         trainer.append(template.features(tokens), labels)
     trainer.train(str(path))
     return str(path)
@@ -106,7 +106,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model"
         path = trained(given.source, given.template, file) if given.source.endswith(".tsv") else given.source
-        sequences = [tokens for tokens, _ in labelled(read(given.test))]
+        sequences = [tokens for tokens, _ in require_labels(read(given.test))]
         for start, name, seconds, multiple in rows(path, given.template, sequences, rule_sets):
             print(f"from {start:12} {name:28} {seconds:7.2f} s {multiple:6.2f}", flush=True)
 

@@ -24,7 +24,7 @@ from formulations.programs.formulation import formulate
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from formulations.programs.text import mps
 from ilpinfer import solvers
-from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.models.hmm import HMM
 
 LIMIT = 60.0
@@ -132,7 +132,7 @@ def folded_against_whole(console: Console, trellises: list[Trellis]) -> None:
 
 def corpus(train: str, test: str, count: int) -> list[Trellis]:
     """Trellises of test references under an HMM of the first 20 training references."""
-    hmm = HMM.train(labelled(read(train))[:20])
+    hmm = HMM.train(require_labels(read(train))[:20])
     return [hmm.trellis(example.tokens) for example in read(test)[:count]]
 
 

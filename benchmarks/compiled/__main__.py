@@ -38,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     os.sched_setaffinity(0, {max(cores)})
     try:
         print(header())
-        for line in tables(options.data, SCALES[options.scale], options.components.split(","), cores):
+        for line in tables(options.data, SCALES[options.scale], options.parts.split(","), cores):
             print(line, flush=True)
     finally:
         os.sched_setaffinity(0, cores)

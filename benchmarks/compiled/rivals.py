@@ -9,7 +9,7 @@ import numpy as np
 
 import ilpinfer
 from benchmarks.compiled.singles import Sequences, of_tokens
-from benchmarks.compiled.timing import Seconds, Work, interleaved
+from benchmarks.compiled.timing import Seconds, Work, time_rounds
 from benchmarks.data import SOLVERS, Scale
 from benchmarks.engine.methods import worker
 from benchmarks.engine.peers import Answer, installed
@@ -80,7 +80,7 @@ def beside(works: Sequence[Work], sequences: Sequences) -> tuple[Seconds, Second
         began = time.perf_counter()
         result.append(work())
         seconds[n] = time.perf_counter() - began
-        ours[n] = interleaved({"ours": [own]}, REPEATS)["ours"][0]
+        ours[n] = time_rounds({"ours": [own]}, REPEATS)["ours"][0]
     return seconds, ours, result
 
 

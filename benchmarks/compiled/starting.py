@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.cold import CASES, MANY, ROOT, first_call, timed
-from benchmarks.compiled.lines import judged
+from benchmarks.compiled.lines import verdict
 from benchmarks.data import Scale
 
 FORMER = "83c205c"
@@ -25,7 +25,7 @@ def starting(scale: Scale) -> Iterator[str]:
         now, how = first_call(MANY, caches[0])
         if unpacked(FORMER, former):
             then, before = first_call(MANY, caches[1], former)
-            aim = judged("target", now / then, 0.5)
+            aim = verdict("target", now / then, 0.5)
             yield f"{now:.1f} s ({how}); commit {FORMER} {then:.1f} s ({before}): {now / then:.2f} ×, {aim}"
         else:
             yield f"{now:.1f} s ({how}); commit {FORMER} is not in this copy, no comparison"
@@ -56,4 +56,4 @@ def full(cache: str, repeats: int) -> Iterator[str]:
     yield f"First call with a full cache, over the import of numba, {alone:.2f} s; medians of {repeats}"
     for case, seconds in calls.items():
         over = statistics.median(seconds) - alone
-        yield f"{case}: {over:.2f} s over it, {judged('target', over, MOST_OVER_NUMBA)}"
+        yield f"{case}: {over:.2f} s over it, {verdict('target', over, MOST_OVER_NUMBA)}"

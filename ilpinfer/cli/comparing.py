@@ -11,7 +11,15 @@ from typing import Any
 from formulations import RuleSet
 from ilpinfer import __version__
 from ilpinfer.cli.failure import Failure, Findings
-from ilpinfer.cli.inputs import InputOptions, checked, method_options, notice, on_error, parameters, prepare
+from ilpinfer.cli.inputs import (
+    InputOptions,
+    method_options,
+    notice,
+    on_error,
+    parameters,
+    prepare,
+    raise_interrupt,
+)
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.core.methods import method as method_named
@@ -22,7 +30,7 @@ from ilpinfer.decoding.failures import attempted, failed
 from ilpinfer.decoding.single import decode
 from ilpinfer.evaluation.comparison import Disagreement, Tally, check_agreement, row_of, tallies
 from ilpinfer.evaluation.report import report
-from ilpinfer.pipelines.trellises import Scored
+from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest, write_atomically
 from ilpinfer.system.output_paths import OutputError, output_path
@@ -96,7 +104,7 @@ def compare(options: CompareOptions) -> None:
 class _Work:
     """Sequences to decode with each method of a plan, and what was found wrong with them."""
 
-    scored: list[Scored]
+    scored: list[ScoredSequence]
     rules: RuleSet
     plan: dict[str, Row]
     findings: Findings
@@ -129,7 +137,7 @@ class _Work:
                 except Disagreement as disagreement:
                     raise Failure(f"{disagreement}; the rows are in {checkpoint.place.part}", 1) from None
 
-    def _row(self, number: int, item: Scored, name: str) -> Row:
+    def _row(self, number: int, item: ScoredSequence, name: str) -> Row:
         if item.trellis is None:
             assert item.error is not None
             solution, scheme = failed(item.error, "none"), ""
@@ -137,7 +145,7 @@ class _Work:
             scheme, call = item.trellis.labels.scheme, {"method": name, **self.plan[name]}
             decoded = partial(decode, item.trellis, self.rules, **call)
             solution = attempted(decoded, on_error(), name)
-        row = row_of(number, name, checked(solution), item.gold, scheme)
+        row = row_of(number, name, raise_interrupt(solution), item.gold, scheme)
         return {**row, "reason": f"{item.example.where}: {solution.reason}"} if solution.error else row
 
 

@@ -13,7 +13,15 @@ from formulations import RuleSet, Trellis
 from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
 from ilpinfer.cli.failure import Findings
-from ilpinfer.cli.inputs import InputOptions, checked, method_options, notice, on_error, parameters, prepare
+from ilpinfer.cli.inputs import (
+    InputOptions,
+    method_options,
+    notice,
+    on_error,
+    parameters,
+    prepare,
+    raise_interrupt,
+)
 from ilpinfer.cli.progress import progress
 from ilpinfer.core.methods import method as method_named
 from ilpinfer.core.request import Request, deadline_for
@@ -22,7 +30,7 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.failures import attempted, failed
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.trellises import Scored
+from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import output_path
@@ -109,7 +117,7 @@ Solve = Callable[[Iterable[Trellis], RuleSet], Iterator[tuple[list[Solution], Tr
 class _Work:
     """Sequences to decode, and what was found wrong with them."""
 
-    scored: list[Scored]
+    scored: list[ScoredSequence]
     rules: RuleSet
     solve: Solve
     options: DecodeOptions
@@ -151,7 +159,7 @@ class _Work:
         for rule, times in overruled.items():
             notice(f'rule "{rule}" was overruled by an earlier one at {times} token{"s" * (times > 1)}')
 
-    def _row(self, number: int, item: Scored, solution: Solution) -> Row:
+    def _row(self, number: int, item: ScoredSequence, solution: Solution) -> Row:
         """The row of a solution; of an error where it cannot be made."""
         try:
             values = solution.to_dict(incumbents=self.options.trace)
@@ -162,7 +170,7 @@ class _Work:
                 raise
             solution = failed(error, solution.method)
             values = solution.to_dict()
-        if checked(solution).error:
+        if raise_interrupt(solution).error:
             values["reason"] = f"{item.example.where}: {solution.reason}"
         return {"sequence": number, "tokens": list(item.tokens), **values}
 

@@ -155,7 +155,7 @@ class _Writer:
     def pick(self, table: list[str]) -> str:
         return table[int(self.rng.random() * len(table))]
 
-    def computed(self, symbol: str) -> list[str]:
+    def compute(self, symbol: str) -> list[str]:
         """Return the tokens of a symbol that has no rule, an empty list for the others."""
         match symbol:
             case "name" | "town":
@@ -185,7 +185,7 @@ class _Writer:
                 continue
             symbol = word.strip("<>")
             inner = HEAD_LABELS.get(symbol, label) if label == IGNORE else label
-            result = [(token, inner) for token in self.computed(symbol)]
+            result = [(token, inner) for token in self.compute(symbol)]
             result = result or self.expand(self.pick(GRAMMAR[symbol]), inner)
             if self.upper and inner in (TITLE, ORG):
                 result = [(token.upper(), inner) for token, _ in result]

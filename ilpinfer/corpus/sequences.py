@@ -14,7 +14,7 @@ from ilpinfer.corpus.logits import Reading
 from ilpinfer.corpus.records import EXPECTED, json_array, json_lines
 from ilpinfer.system.text_files import read_text_bytes
 
-__all__ = ["Example", "InputError", "InputNotice", "labelled", "read"]
+__all__ = ["Example", "InputError", "InputNotice", "read", "require_labels"]
 
 MARKUP = ("<?xml", "<!doctype", "<html")
 """How files of markup begin, in lower case."""
@@ -63,7 +63,7 @@ def read(
     return examples
 
 
-def labelled(
+def require_labels(
     examples: Sequence[Example], *, wordless: bool = False
 ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Tokens and labels of every example; InputError where one has no labels, or no tokens unless `wordless`."""
