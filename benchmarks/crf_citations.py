@@ -42,6 +42,7 @@ def main(train: str, test: str, path: str | None) -> None:
     print(header())
     if path and Path(path).exists():
         model = load_model(path)
+        assert isinstance(model, CRF)
     else:
         began = time.process_time()
         model = CRF.train(require_labels(read(train)), "citations", parameters=PARAMETERS)

@@ -28,14 +28,14 @@ from ilpinfer.pipelines.rules_first import BATCH, RulesFirst, overwrite
 
 PARAMETERS = {"c1": 0.1, "c2": 0.05, "max_iterations": 100}
 REPEATS = 5
-PARTS = ("rules", "features", "scores", "viterbi")
+STAGES = ("rules", "features", "scores", "viterbi")
 
 Tokens = Sequence[str]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One way: spans of its labellings, seconds by part, and the share of tokens that get features."""
+    """One way: spans of its labellings, seconds by stage, and the share of tokens that get features."""
 
     way: str
     spans: Counts
@@ -50,13 +50,13 @@ class Way:
         self.decoder, self.after = decoder, after
 
     def run(self, sequences: Sequence[Tokens]) -> tuple[list[list[str]], NDArray[np.float64], float]:
-        """Labellings, seconds by part, and the share of tokens that get features."""
-        seconds, scored, result = np.zeros(len(PARTS)), 0, list[list[str]]()
+        """Labellings, seconds by stage, and the share of tokens that get features."""
+        seconds, scored, result = np.zeros(len(STAGES)), 0, list[list[str]]()
         names = self.decoder.model.labels.names
         for begin in range(0, len(sequences), BATCH):
             some = sequences[begin : begin + BATCH]
-            parts, number, ids = self._tag(some)
-            seconds += parts
+            stages, number, ids = self._tag(some)
+            seconds += stages
             scored += number
             ends = np.cumsum([len(tokens) for tokens in some])[:-1]
             result += [[names[k] for k in path.tolist()] for path in np.split(ids, ends)]
@@ -73,9 +73,9 @@ class Way:
         clock.append(time.process_time())
         ids = decoder.best(open_tokens, emissions)
         clock.append(time.process_time())
-        parts = np.diff(clock)
+        stages = np.diff(clock)
         if not decoder.rules:
-            parts[0] = 0.0
+            stages[0] = 0.0
         if self.after is not None:
             began = time.process_time()
             ends = np.cumsum([len(tokens) for tokens in some])[:-1]
@@ -83,15 +83,15 @@ class Way:
             ids = np.concatenate(
                 [overwrite(path, self.after.allowed(x), e, model.learnt.transitions) for x, path, e in whole]
             )
-            parts[0] += time.process_time() - began
-        return parts, len(open_tokens.at), ids
+            stages[0] += time.process_time() - began
+        return stages, len(open_tokens.at), ids
 
 
 def rows(train: Sequence[Pair], test: Sequence[Pair], folder: Path | None = None) -> Iterable[Row]:
     """Each way on the test sequences; models are kept in the folder and read from there the next time."""
     rules = tuple(entity_rules(train))
-    model = trained(train, "entities", folder and folder / "entities.json")
-    informed = trained(
+    model = load_or_train(train, "entities", folder and folder / "entities.json")
+    informed = load_or_train(
         train, with_rules(load_template("entities"), rules), folder and folder / "entities-rules.json"
     )
     ways = {
@@ -111,10 +111,12 @@ def rows(train: Sequence[Pair], test: Sequence[Pair], folder: Path | None = None
         yield Row(name, spans, min(times[name], key=lambda seconds: float(seconds.sum())), scored)
 
 
-def trained(train: Sequence[Pair], template: object, path: Path | None) -> CRF:
+def load_or_train(train: Sequence[Pair], template: object, path: Path | None) -> CRF:
     """A field trained on the sequences, or the one that the file has already."""
     if path is not None and path.exists():
-        return load_model(path)
+        model = load_model(path)
+        assert isinstance(model, CRF)
+        return model
     model = CRF.train(train, template, parameters=PARAMETERS, scheme="bio")  # type: ignore[arg-type]
     if path is not None:
         model.save(path)
@@ -125,7 +127,7 @@ def main(train: str, test: str, folder: str | None) -> None:
     """Print the table."""
     print(header())
     print(
-        f"{'':20} {'P':>6} {'R':>6} {'F1':>6} {'scored':>7}  shares of the time: {', '.join(PARTS)}, all; seconds"
+        f"{'':20} {'P':>6} {'R':>6} {'F1':>6} {'scored':>7}  shares of the time: {', '.join(STAGES)}, all; seconds"
     )
     whole = 0.0
     for row in rows(

@@ -12,7 +12,7 @@ from benchmarks.compiled.singles import Sequences, of_tokens
 from benchmarks.compiled.timing import Seconds, Work, time_rounds
 from benchmarks.data import SOLVERS, Scale
 from benchmarks.engine.methods import worker
-from benchmarks.engine.peers import Answer, installed
+from benchmarks.engine.peers import Answer, is_installed
 from benchmarks.synthetic import document, labels_of_size
 from formulations import Trellis
 from formulations import constraints as C
@@ -41,7 +41,7 @@ def rivals(sequences: Sequences, scale: Scale) -> Iterator[str]:
     for name, options in SEARCHES.items():
         yield searching(name, options, few)
     for name, least in PROGRAMS.items():
-        yield exact(name, few, least) if installed(name) else f"{name}: not installed"
+        yield exact(name, few, least) if is_installed(name) else f"{name}: not installed"
 
 
 def searching(name: str, options: dict[str, int], sequences: Sequences) -> str:

@@ -46,10 +46,10 @@ class ColumnNames:
         InputError
             for another form.
         """
-        parts = [part.strip() for part in text.split(",")]
-        if len(parts) > 2 or (len(parts) == 2 and not parts[0]) or (text and not parts[0]):
+        texts = [part.strip() for part in text.split(",")]
+        if len(texts) > 2 or (len(texts) == 2 and not texts[0]) or (text and not texts[0]):
             raise InputError(f"--column {text}: expected LABEL, or TOKEN,LABEL, or TOKEN, for no labels")
-        return cls(parts[0]) if len(parts) == 1 else cls(parts[1], parts[0], not parts[1])
+        return cls(texts[0]) if len(texts) == 1 else cls(texts[1], texts[0], not texts[1])
 
     def __bool__(self) -> bool:
         return bool(self.label or self.token)
@@ -143,12 +143,12 @@ def _column_hint(line: str, separator: str, count: int) -> str:
 def _check_tokens(lines: list[str], name: str, names: ColumnNames, notify: Notify) -> None:
     """Raise InputError where lines are not a token each; a notice where a few hold spaces."""
     _check_separators(lines, name)
-    parts = [(number, len(split(line, " "))) for number, line in enumerate(lines, 1)]
-    parts = [(n, count) for n, count in parts if count and not is_border(split(lines[n - 1], ""))]
-    spaced = [number for number, count in parts if count > 1]
-    if 2 * len(spaced) > len(parts):
-        (begin, usual), *_ = parts
-        odd, other = next((n, count) for n, count in parts if count != usual)
+    texts = [(number, len(split(line, " "))) for number, line in enumerate(lines, 1)]
+    texts = [(n, count) for n, count in texts if count and not is_border(split(lines[n - 1], ""))]
+    spaced = [number for number, count in texts if count > 1]
+    if 2 * len(spaced) > len(texts):
+        (begin, usual), *_ = texts
+        odd, other = next((n, count) for n, count in texts if count != usual)
         raise InputError(
             f"{name}, line {odd}: {excerpt(lines[odd - 1])} has {other} part{'s' * (other > 1)} between spaces, but line "
             f"{begin} has {usual}: neither a token a line nor columns; write token<TAB>label, or {AS_JSON}"

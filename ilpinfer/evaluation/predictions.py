@@ -40,8 +40,8 @@ def read_pairs(
     ]
     for path, result in zip(predictions, examples, strict=True):
         _check_same(result, gold_examples, str(path), str(gold))
-    given: list[Side] = [[*golden], *([each.labels for each in result] for result in examples)]
-    sides, convert_all = _alike(given, scheme)
+    given_sides: list[Side] = [[*golden], *([each.labels for each in result] for result in examples)]
+    sides, scheme_notices = _alike(given_sides, scheme)
     for path, side in zip((gold, *predictions), sides, strict=True):
         try:
             schemes.check(_names(side), scheme or "plain")
@@ -52,7 +52,7 @@ def read_pairs(
     pairs = [
         [Pair(t, p, g or ()) for t, p, g in zip(tokens, side, sides[0], strict=True)] for side in sides[1:]
     ]
-    return pairs, labels, notices + (convert_all or ([labels.notice] if labels.notice else []))
+    return pairs, labels, notices + (scheme_notices or ([labels.notice] if labels.notice else []))
 
 
 def _alike(sides: list[Side], scheme: str) -> tuple[list[Side], list[str]]:

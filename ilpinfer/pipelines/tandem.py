@@ -35,8 +35,8 @@ def lines(tokens: Sequence[str]) -> list[range]:
 
 def labels_in_order(tokens: Sequence[str], labels: Sequence[str]) -> str:
     """A line as the runs of its labels, such as `job title+date`; `blank` where there is nothing on it."""
-    shown = [label for token, label in zip(tokens, labels, strict=True) if token != NEWLINE]
-    return "+".join(b for a, b in zip(["", *shown], shown, strict=False) if a != b) or "blank"
+    names = [label for token, label in zip(tokens, labels, strict=True) if token != NEWLINE]
+    return "+".join(b for a, b in zip(["", *names], names, strict=False) if a != b) or "blank"
 
 
 def describe_lines(
@@ -91,8 +91,8 @@ class Level:
     def cut(self, tokens: Tokens) -> list[Segment]:
         """The segments of T tokens, from left to right."""
         tagged = decode(self.tagger.trellis(tokens), method="viterbi").labels
-        seen = describe_lines(tokens, tagged, self.describe)
-        result = decode(self.cutter.trellis(seen), self.rules).labels
+        description = describe_lines(tokens, tagged, self.describe)
+        result = decode(self.cutter.trellis(description), self.rules).labels
         spans = sorted(named_spans(result, self.cutter.labels.scheme), key=lambda span: span[1])
         own = lines(tokens)
         return [Segment(name, own[first].start, own[last].stop - 1) for name, first, last in spans]
@@ -131,13 +131,15 @@ class Tandem:
     rules: tuple[Rule | Feature, ...] = ()
     method: str = "auto"
 
-    def label(self, tokens: Tokens, given: Sequence[Iterable[Segment] | None] = ()) -> SegmentedDocument:
+    def label(
+        self, tokens: Tokens, fixed_segments: Sequence[Iterable[Segment] | None] = ()
+    ) -> SegmentedDocument:
         """Label a document.
 
         Parameters
         ----------
         tokens : T texts
-        given : for each level its segments, such as gold ones, or None to predict them, as for levels beyond the list
+        fixed_segments : for each level its segments, such as gold ones, or None to predict them, as for levels beyond the list
 
         Raises
         ------
@@ -146,12 +148,14 @@ class Tandem:
         """
         if not tokens:
             raise ValueError("an empty sequence has no labelling: expected at least one token")
-        if len(given) > len(self.levels):
-            raise ValueError(f"segments are given for {len(given)} levels, but there are {len(self.levels)}")
+        if len(fixed_segments) > len(self.levels):
+            raise ValueError(
+                f"segments are given for {len(fixed_segments)} levels, but there are {len(self.levels)}"
+            )
         inside = [Segment("", 0, len(tokens) - 1)]
         result: list[tuple[Segment, ...]] = []
         for number, level in enumerate(self.levels):
-            fixed = given[number] if number < len(given) else None
+            fixed = fixed_segments[number] if number < len(fixed_segments) else None
             if fixed is None:
                 segments = [segment for outer in inside for segment in _within(level, tokens, outer)]
             else:

@@ -61,8 +61,8 @@ def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str 
     if model is not None and scheme and scheme != model.labels.scheme:
         raise InputError(f"the model's labels are {model.labels.scheme}; train it with --scheme {scheme}")
     golden = _gold_labels(examples, scheme)
-    given = [labels for labels in golden if labels is not None]
-    gold_scheme, rewrite = shown_scheme(given), sound(given)
+    labels_known = [labels for labels in golden if labels is not None]
+    gold_scheme, rewrite = shown_scheme(labels_known), sound(labels_known)
     scored = []
     for example, gold in zip(examples, golden, strict=True):
         if example.scores is not None:
@@ -97,8 +97,8 @@ def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str 
 
 def _gold_labels(examples: Sequence[Example], scheme: str) -> list[tuple[str, ...] | None]:
     """Gold labels, in the scheme that was asked for where they can be written in it."""
-    given = [example.labels for example in examples if example.labels is not None]
-    result = iter(convert_all(given, scheme))
+    labels_known = [example.labels for example in examples if example.labels is not None]
+    result = iter(convert_all(labels_known, scheme))
     return [None if example.labels is None else next(result) for example in examples]
 
 

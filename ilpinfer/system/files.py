@@ -22,7 +22,7 @@ from ilpinfer.system.output_paths import (
 
 _held_locks: dict[Path, int] = {}
 """Locks that this process holds, and the thread of each."""
-_empty_parts: set[Path] = set()
+_unfinished: set[Path] = set()
 """Parts in which there is nothing yet that is worth keeping."""
 
 
@@ -102,7 +102,7 @@ def open_direct(place: OutputPath) -> io.FileIO:
 def create_part(place: OutputPath) -> io.FileIO:
     """A new part, with the permissions of the file that it will replace; FileExistsError where there is one."""
     stream = io.FileIO(os.open(place.part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "r+")
-    _empty_parts.add(place.part)
+    _unfinished.add(place.part)
     with contextlib.suppress(OSError):
         os.fchmod(stream.fileno(), stat.S_IMODE(place.target.stat().st_mode))
     return stream
@@ -121,12 +121,12 @@ def replace_target(place: OutputPath) -> None:
 
 def keep_part(place: OutputPath) -> None:
     """The part is gone, or holds what is worth keeping."""
-    _empty_parts.discard(place.part)
+    _unfinished.discard(place.part)
 
 
 def abandon() -> None:
     """Remove what a process leaves behind that ends at once: its locks, and parts that are worth nothing."""
-    for path in [*_empty_parts, *_held_locks]:
+    for path in [*_unfinished, *_held_locks]:
         with contextlib.suppress(OSError):
             path.unlink()
 
@@ -146,7 +146,7 @@ def digest(*values: Any) -> str:
 def _forget() -> None:
     """In a forked child: locks and parts are the parent's."""
     _held_locks.clear()
-    _empty_parts.clear()
+    _unfinished.clear()
 
 
 os.register_at_fork(after_in_child=_forget)

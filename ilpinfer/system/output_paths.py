@@ -61,9 +61,9 @@ def output_path(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> O
         if target.is_dir():
             raise OutputError(f"{name}: is a folder; name a file")
         place = OutputPath(name, target, direct)
-        for given in inputs:
-            if given is not None and any(_same(mine, str(given)) for mine in (name, place.part)):
-                what = "standard input" if str(given) == "-" else str(given)
+        for path_read in inputs:
+            if path_read is not None and any(_same(mine, str(path_read)) for mine in (name, place.part)):
+                what = "standard input" if str(path_read) == "-" else str(path_read)
                 raise OutputError(f"{name}: is an input of this command ({what}); choose another output")
         return place
 
@@ -109,10 +109,12 @@ def descriptor(name: str) -> int | None:
     return None
 
 
-def _same(output: str | Path, given: str) -> bool:
+def _same(output: str | Path, path_read: str) -> bool:
     """Whether an output is the file that is read."""
     try:
         one = os.stat(output)
-        return stat.S_ISREG(one.st_mode) and os.path.samestat(one, os.stat(0 if given == "-" else given))
+        return stat.S_ISREG(one.st_mode) and os.path.samestat(
+            one, os.stat(0 if path_read == "-" else path_read)
+        )
     except (OSError, ValueError):
         return False

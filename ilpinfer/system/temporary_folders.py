@@ -91,8 +91,8 @@ def _start(process: int) -> str:
 @cache
 def _node() -> str:
     """A short name of what process numbers belong to: the machine, its last start, and the container."""
-    parts = [os.uname().nodename]
+    values = [os.uname().nodename]
     with contextlib.suppress(OSError):
-        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
-        parts.append(os.readlink("/proc/self/ns/pid"))
-    return f"{crc32(' '.join(parts).encode()):08x}"
+        values.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+        values.append(os.readlink("/proc/self/ns/pid"))
+    return f"{crc32(' '.join(values).encode()):08x}"

@@ -96,9 +96,9 @@ class Template:
                 for names, own in zip(chosen, named[conjunction[0]], strict=True):
                     names += own
                 continue
-            for names, *parts in zip(chosen, *(named[atom] for atom in conjunction), strict=True):
-                if all(parts):
-                    names += map(" & ".join, product(*parts))
+            for names, *value_names in zip(chosen, *(named[atom] for atom in conjunction), strict=True):
+                if all(value_names):
+                    names += map(" & ".join, product(*value_names))
         return result
 
     def _at(
@@ -127,8 +127,8 @@ class Template:
                 offset: [name for atom in atoms for name in _names(atom, values[atom.attribute])]
                 for offset, atoms in self._singles.items()
             }
-            parts = [_names(atom, values[atom.attribute]) for atom in self._joined_atoms]
-            known = self._cache[word] = singles, parts
+            value_names = [_names(atom, values[atom.attribute]) for atom in self._joined_atoms]
+            known = self._cache[word] = singles, value_names
         return known
 
     @cached_property

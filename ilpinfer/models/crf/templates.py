@@ -226,10 +226,10 @@ def _conjunctions(text: Any, known: set[str], number: int) -> Iterator[Conjuncti
     def place_error(message: str) -> Misplaced:
         return Misplaced(f"{where}: {message}", "features", number)
 
-    parts = [_atoms(part.strip(), known, place_error) for part in text.split("&")]
-    if prod(map(len, parts)) > MOST:
-        raise place_error(f"stands for {prod(map(len, parts))} features; expected {MOST} at most")
-    yield from product(*parts)
+    alternatives = [_atoms(part.strip(), known, place_error) for part in text.split("&")]
+    if prod(map(len, alternatives)) > MOST:
+        raise place_error(f"stands for {prod(map(len, alternatives))} features; expected {MOST} at most")
+    yield from product(*alternatives)
 
 
 def _atoms(text: str, known: set[str], place_error: Callable[[str], Misplaced]) -> list[Atom]:
