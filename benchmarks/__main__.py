@@ -15,7 +15,7 @@ from rich.table import Table
 from benchmarks.data import SCALES
 from benchmarks.journal import Journal
 from benchmarks.machine import header
-from benchmarks.study import RESULTS, STUDIES, Disagreement, Study, Work, digest, study
+from benchmarks.study import RESULTS, STUDIES, Disagreement, Study, Work, digest, study_named
 from formulations.messages import suggestion
 from formulations.problem.problem import RuleNotice
 
@@ -27,15 +27,15 @@ def main(arguments: list[str] | None = None) -> int:
         return _list()
     if options.study not in STUDIES:
         return _wrong(f'no study "{options.study}"{suggestion(options.study, STUDIES)}')
-    chosen = study(options.study)
-    folder = options.output or RESULTS / chosen.name
+    study = study_named(options.study)
+    folder = options.output or RESULTS / study.name
     if options.command == "report":
-        return _report(chosen, folder)
-    parts = options.parts.split(",") if options.parts else list(chosen.parts)
-    unknown = [part for part in parts if part not in chosen.parts]
+        return _report(study, folder)
+    sections = options.parts.split(",") if options.parts else list(study.sections)
+    unknown = [part for part in sections if part not in study.sections]
     if unknown:
-        return _wrong(f'{chosen.name} has no part "{unknown[0]}"{suggestion(unknown[0], chosen.parts)}')
-    return _run(chosen, options, parts, folder)
+        return _wrong(f'{study.name} has no part "{unknown[0]}"{suggestion(unknown[0], study.sections)}')
+    return _run(study, options, sections, folder)
 
 
 def _options() -> argparse.ArgumentParser:
@@ -56,22 +56,22 @@ def _options() -> argparse.ArgumentParser:
 def _list() -> int:
     table = Table("study", "measures", "parts", "rows", box=None)
     for name in STUDIES:
-        one = study(name)
+        one = study_named(name)
         rows = RESULTS / name / "rows.jsonl"
         count = str(len(Journal(rows).rows)) if rows.exists() else "-"
-        table.add_row(name, one.summary, ", ".join(one.parts), count)
+        table.add_row(name, one.summary, ", ".join(one.sections), count)
     Console().print(table)
     return 0
 
 
-def _run(chosen: Study, options: argparse.Namespace, parts: list[str], folder: Path) -> int:
+def _run(study: Study, options: argparse.Namespace, sections: list[str], folder: Path) -> int:
     console = Console(stderr=True)
     warnings.simplefilter("ignore", RuleNotice)
     folder.mkdir(parents=True, exist_ok=True)
-    settings = {"study": chosen.name, "scale": options.scale, "code": digest()}
+    settings = {"study": study.name, "scale": options.scale, "code": digest()}
     journal = Journal(folder / "rows.jsonl", settings, header())
     try:
-        chosen.run(Work(options.data, SCALES[options.scale], parts, journal, console.print))
+        study.run(Work(options.data, SCALES[options.scale], sections, journal, console.print))
     except Disagreement as error:
         print(error, file=sys.stderr)
         return 1
@@ -80,14 +80,14 @@ def _run(chosen: Study, options: argparse.Namespace, parts: list[str], folder: P
         return 130
     finally:
         journal.close()
-    return _report(chosen, folder)
+    return _report(study, folder)
 
 
-def _report(chosen: Study, folder: Path) -> int:
+def _report(study: Study, folder: Path) -> int:
     rows = folder / "rows.jsonl"
     if not rows.exists():
-        return _wrong(f"{rows}: no rows to report; run `python -m benchmarks run {chosen.name}` first")
-    text = chosen.report(Journal(rows), folder)
+        return _wrong(f"{rows}: no rows to report; run `python -m benchmarks run {study.name}` first")
+    text = study.report(Journal(rows), folder)
     (folder / "results.txt").write_text(text, "utf-8")
     Console().print(text, highlight=False, markup=False, soft_wrap=True)
     Console(stderr=True).print(f"written to {folder}")

@@ -136,7 +136,7 @@ def hand_over() -> float:
     bound, path = viterbi(folded.lattice)
     p = Population(folded, Task(Deadline()), Evolution().individuals, path, bound)
     p.begin()
-    given = (
+    arguments = (
         p.scores,
         p.machines,
         p.people,
@@ -151,7 +151,7 @@ def hand_over() -> float:
     )
     began = time.process_time()
     for _ in range(CALLS):
-        evolution.evolve(*given)
+        evolution.evolve(*arguments)
     return (time.process_time() - began) / CALLS
 
 
@@ -160,17 +160,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the corpora")
     parser.add_argument("--calls", type=int, default=100, help="of each search, document set and limit")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     ilpinfer.warm_up()
     gc.collect()
     gc.freeze()
     failed = False
     table = Table("documents", "search", "limit, ms", "late, ms: median", "99th percentile", "most", box=None)
-    for name, cases in documents(asked.data):
+    for name, cases in documents(options.data):
         for method in SEARCHES:
             lateness(method, cases, 0.05, 2)
             for limit in LIMITS:
-                late = lateness(method, cases, limit, asked.calls)
+                late = lateness(method, cases, limit, options.calls)
                 high = float(np.quantile(late, 0.99, method="inverted_cdf"))
                 failed |= high > LATE
                 cells = (f"{1000 * x:.1f}" for x in (statistics.median(late), high, late[-1]))

@@ -22,7 +22,7 @@ from formulations import RuleSet, Trellis, load_rules
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
 from formulations.problem.problem import RuleNotice
-from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.models.cutoff import cut
 from ilpinfer.models.hmm import HMM
 from ilpinfer.models.hmm.second_order import READINGS, SecondOrderHMM
@@ -86,8 +86,8 @@ def summary(result: Sequence[tuple[bool, float]]) -> dict[str, float]:
 def main(train: str, test: str) -> None:
     """Two tables."""
     warnings.simplefilter("ignore", RuleNotice)
-    training, rules = labelled(read(train)), load_rules("citations")
-    texts = [tokens for tokens, _ in labelled(read(test))]
+    training, rules = require_labels(read(train)), load_rules("citations")
+    texts = [tokens for tokens, _ in require_labels(read(test))]
     console = Console(width=140)
     console.print(header())
     console.print(f"\n{len(texts)} sequences against the exact pair trellis, HMMs of {len(training)}")

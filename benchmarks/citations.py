@@ -14,7 +14,7 @@ from benchmarks.machine import header
 from formulations import load_rules
 from formulations.problem.problem import RuleNotice
 from ilpinfer.cli.show import show_comparison
-from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.evaluation.comparison import check_agreement, row_of, summarise
 from ilpinfer.models.hmm import HMM
 
@@ -26,7 +26,7 @@ def main(train: str, test: str, methods: list[str]) -> None:
     warnings.simplefilter("ignore", RuleNotice)
     console, rules = Console(width=140), load_rules("citations")
     console.print(header())
-    training, references = labelled(read(train)), labelled(read(test))
+    training, references = require_labels(read(train)), require_labels(read(test))
     for method in methods:
         ilpinfer.decode(HMM.train(training[:5]).trellis(references[0][0]), rules, method=method)
     for size in SIZES:

@@ -21,7 +21,7 @@ from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from formulations.problem.problem import RuleNotice
 from ilpinfer.corpus.conversion import iobes, strip
-from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.models.hmm import HMM
 from ilpinfer.models.hmm.vocabulary import Vocabulary
 
@@ -121,7 +121,7 @@ def table(result: Sequence[dict[str, Any]]) -> Table:
 def main(files: Sequence[str]) -> None:
     """The table of all kinds."""
     warnings.simplefilter("ignore", RuleNotice)
-    references = [pair for name in files for pair in labelled(read(name))]
+    references = [pair for name in files for pair in require_labels(read(name))]
     console = Console(width=140)
     console.print(header())
     console.print(

@@ -46,11 +46,11 @@ def first_call(case: str, cache: str, code: Path = ROOT) -> tuple[float, str]:
     code : folder that the library is imported from
     """
     program = PROGRAM.format(rules=CASES[case], labels=9 if case == MANY else 4)
-    seconds, words = timed(program, cache, code).split(" ", 1)
+    seconds, words = time_call(program, cache, code).split(" ", 1)
     return float(seconds), words
 
 
-def timed(program: str, cache: str, code: Path = ROOT) -> str:
+def time_call(program: str, cache: str, code: Path = ROOT) -> str:
     """What a program prints in a process of its own."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": str(code)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installation has bytecode

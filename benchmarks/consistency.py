@@ -67,23 +67,23 @@ def _text(T: int, rng: np.random.Generator) -> Iterator[tuple[str, str]]:
 def measure(T: int, scores: str, kind: str, number: int) -> str:
     """A row of the table: medians and means of seconds, proofs, and how often an incumbent is the better one."""
     seconds: dict[str, list[float]] = {method: [] for method in METHODS}
-    proofs, worse = dict.fromkeys(METHODS, 0), dict.fromkeys(METHODS, 0)
+    optimal, worse = dict.fromkeys(METHODS, 0), dict.fromkeys(METHODS, 0)
     for seed in range(number):
         trellis, result = document(T, seed, NOISE[scores]), {}
         for method in METHODS:
             began = time.perf_counter()
             result[method] = ilpinfer.decode(trellis, [RULES[kind]], method=method, time_limit=LIMIT)
             seconds[method].append(time.perf_counter() - began)
-            proofs[method] += result[method].status == "optimal"
+            optimal[method] += result[method].status == "optimal"
         best = max(solution.score for solution in result.values())
         for method in METHODS:
             worse[method] += result[method].score < best
         exact = result["auto"].certificate.kind == "exact"
-        proofs["exact"] = proofs.get("exact", 0) + exact
+        optimal["exact"] = optimal.get("exact", 0) + exact
     medians = {method: statistics.median(each) for method, each in seconds.items()}
-    cells = [f"{medians[m]:8.3f} {max(seconds[m]):8.3f} {proofs[m]:4} {worse[m]:4}" for m in METHODS]
+    cells = [f"{medians[m]:8.3f} {max(seconds[m]):8.3f} {optimal[m]:4} {worse[m]:4}" for m in METHODS]
     ratio = medians["auto"] / medians["cp-sat"]
-    return f"{T:4} {scores:10} {kind:5} {'  '.join(cells)}  {proofs['exact']:5} {ratio:6.2f}"
+    return f"{T:4} {scores:10} {kind:5} {'  '.join(cells)}  {optimal['exact']:5} {ratio:6.2f}"
 
 
 def main(arguments: list[str]) -> None:

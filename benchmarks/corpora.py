@@ -9,7 +9,7 @@ from benchmarks.mining import implications, mine
 from formulations import LabelSet, load_rules
 from formulations import constraints as C
 from formulations.constraints.rule_set import RuleSet
-from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.models.hmm import HMM
 
 Labelled = tuple[tuple[str, ...], tuple[str, ...]]
@@ -97,7 +97,7 @@ def read_labelled(path: Path) -> list[Labelled]:
     """Tokens and labels of every sequence; Missing where the file is not there."""
     if not path.exists():
         raise Missing(f"{path}: not there; name the folder of the corpora with --data")
-    return labelled(read(path))
+    return require_labels(read(path))
 
 
 def _labels(examples: Sequence[Labelled]) -> LabelSet:

@@ -12,7 +12,7 @@ from benchmarks.cross_validation import Pair, evaluate, held_out_labellings, per
 from benchmarks.machine import header
 from formulations import Feature
 from formulations import constraints as C
-from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.evaluation.counts import Counts, f_measure
 
 PARAMETERS = {"c2": 1.0, "max_iterations": 200}
@@ -46,7 +46,7 @@ def main(source: str) -> None:
     """Print the table."""
     print(header())
     print(f"{'':22} {'':16} {'label':14} {'P':>6} {'R':>6} {'F1':>6} {'F0.5':>6}")
-    for condition, rules, label, c in rows(labelled(read(source))):
+    for condition, rules, label, c in rows(require_labels(read(source))):
         half = 100 * float(f_measure(c, 0.5))
         print(
             f"{condition:22} {rules:16} {label:14} {percentages(c)} {half:6.2f}",

@@ -14,7 +14,7 @@ from benchmarks.cross_validation import Pair, evaluate, percentages
 from benchmarks.machine import header
 from formulations import Rule
 from formulations import constraints as C
-from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.evaluation.counts import Counts
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.files import load_model
@@ -42,14 +42,15 @@ def main(train: str, test: str, path: str | None) -> None:
     print(header())
     if path and Path(path).exists():
         model = load_model(path)
+        assert isinstance(model, CRF)
     else:
         began = time.process_time()
-        model = CRF.train(labelled(read(train)), "citations", parameters=PARAMETERS)
+        model = CRF.train(require_labels(read(train)), "citations", parameters=PARAMETERS)
         print(f"trained in {time.process_time() - began:.0f} s of processor time")
         if path:
             model.save(path)
     print(f"{'rules':26} {'field':14} {'P':>6} {'R':>6} {'F1':>6} {'spans':>6}")
-    for rules, field, c, seconds in rows(model, labelled(read(test))):
+    for rules, field, c, seconds in rows(model, require_labels(read(test))):
         shown = f"{rules:26} {field:14} {percentages(c)} {c[1]:6}"
         print(shown + (f"  {seconds:.1f} s" if field == "all" else ""))
 

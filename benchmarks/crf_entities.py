@@ -18,24 +18,24 @@ from numpy.typing import NDArray
 from benchmarks.cross_validation import evaluate, percentages
 from benchmarks.entity_rules import Pair, entity_rules
 from benchmarks.machine import header
-from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.evaluation.counts import Counts
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.templates import load_template, with_rules
 from ilpinfer.models.crf.token_rules import TokenRules
 from ilpinfer.models.files import load_model
-from ilpinfer.pipelines.rules_first import BATCH, RulesFirst, overwritten
+from ilpinfer.pipelines.rules_first import BATCH, RulesFirst, overwrite
 
 PARAMETERS = {"c1": 0.1, "c2": 0.05, "max_iterations": 100}
 REPEATS = 5
-PARTS = ("rules", "features", "scores", "viterbi")
+STAGES = ("rules", "features", "scores", "viterbi")
 
 Tokens = Sequence[str]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One way: spans of its labellings, seconds by part, and the share of tokens that get features."""
+    """One way: spans of its labellings, seconds by stage, and the share of tokens that get features."""
 
     way: str
     spans: Counts
@@ -50,13 +50,13 @@ class Way:
         self.decoder, self.after = decoder, after
 
     def run(self, sequences: Sequence[Tokens]) -> tuple[list[list[str]], NDArray[np.float64], float]:
-        """Labellings, seconds by part, and the share of tokens that get features."""
-        seconds, scored, result = np.zeros(len(PARTS)), 0, list[list[str]]()
+        """Labellings, seconds by stage, and the share of tokens that get features."""
+        seconds, scored, result = np.zeros(len(STAGES)), 0, list[list[str]]()
         names = self.decoder.model.labels.names
         for begin in range(0, len(sequences), BATCH):
             some = sequences[begin : begin + BATCH]
-            parts, number, ids = self._tag(some)
-            seconds += parts
+            stages, number, ids = self._tag(some)
+            seconds += stages
             scored += number
             ends = np.cumsum([len(tokens) for tokens in some])[:-1]
             result += [[names[k] for k in path.tolist()] for path in np.split(ids, ends)]
@@ -65,36 +65,33 @@ class Way:
     def _tag(self, some: Sequence[Tokens]) -> tuple[NDArray[np.float64], int, NDArray[np.int64]]:
         decoder, model = self.decoder, self.decoder.model
         clock = [time.process_time()]
-        settled = decoder.settle(some)
+        open_tokens = decoder.apply_rules(some)
         clock.append(time.process_time())
-        features = decoder.features(some, settled)
+        features = decoder.features(some, open_tokens)
         clock.append(time.process_time())
         emissions = model.emissions(features)
         clock.append(time.process_time())
-        ids = decoder.best(settled, emissions)
+        ids = decoder.best(open_tokens, emissions)
         clock.append(time.process_time())
-        parts = np.diff(clock)
+        stages = np.diff(clock)
         if not decoder.rules:
-            parts[0] = 0.0
+            stages[0] = 0.0
         if self.after is not None:
             began = time.process_time()
             ends = np.cumsum([len(tokens) for tokens in some])[:-1]
             whole = zip(some, np.split(ids, ends), np.split(emissions, ends), strict=True)
             ids = np.concatenate(
-                [
-                    overwritten(path, self.after.allowed(x), e, model.learnt.transitions)
-                    for x, path, e in whole
-                ]
+                [overwrite(path, self.after.allowed(x), e, model.learnt.transitions) for x, path, e in whole]
             )
-            parts[0] += time.process_time() - began
-        return parts, len(settled.at), ids
+            stages[0] += time.process_time() - began
+        return stages, len(open_tokens.at), ids
 
 
 def rows(train: Sequence[Pair], test: Sequence[Pair], folder: Path | None = None) -> Iterable[Row]:
     """Each way on the test sequences; models are kept in the folder and read from there the next time."""
     rules = tuple(entity_rules(train))
-    model = trained(train, "entities", folder and folder / "entities.json")
-    informed = trained(
+    model = load_or_train(train, "entities", folder and folder / "entities.json")
+    informed = load_or_train(
         train, with_rules(load_template("entities"), rules), folder and folder / "entities-rules.json"
     )
     ways = {
@@ -114,10 +111,12 @@ def rows(train: Sequence[Pair], test: Sequence[Pair], folder: Path | None = None
         yield Row(name, spans, min(times[name], key=lambda seconds: float(seconds.sum())), scored)
 
 
-def trained(train: Sequence[Pair], template: object, path: Path | None) -> CRF:
+def load_or_train(train: Sequence[Pair], template: object, path: Path | None) -> CRF:
     """A field trained on the sequences, or the one that the file has already."""
     if path is not None and path.exists():
-        return load_model(path)
+        model = load_model(path)
+        assert isinstance(model, CRF)
+        return model
     model = CRF.train(train, template, parameters=PARAMETERS, scheme="bio")  # type: ignore[arg-type]
     if path is not None:
         model.save(path)
@@ -128,10 +127,12 @@ def main(train: str, test: str, folder: str | None) -> None:
     """Print the table."""
     print(header())
     print(
-        f"{'':20} {'P':>6} {'R':>6} {'F1':>6} {'scored':>7}  shares of the time: {', '.join(PARTS)}, all; seconds"
+        f"{'':20} {'P':>6} {'R':>6} {'F1':>6} {'scored':>7}  shares of the time: {', '.join(STAGES)}, all; seconds"
     )
     whole = 0.0
-    for row in rows(labelled(read(train)), labelled(read(test)), Path(folder) if folder else None):
+    for row in rows(
+        require_labels(read(train)), require_labels(read(test)), Path(folder) if folder else None
+    ):
         whole = whole or row.seconds.sum()
         shares = "".join(f"{share:6.2f}" for share in [*(row.seconds / whole), row.seconds.sum() / whole])
         print(f"{row.way:20} {percentages(row.spans)} {row.scored:7.2f}  {shares} {row.seconds.sum():8.2f}")

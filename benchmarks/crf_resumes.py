@@ -12,7 +12,7 @@ from benchmarks.cross_validation import Pair, evaluate, held_out_labellings, per
 from benchmarks.machine import header
 from formulations import Feature, Rule
 from formulations import constraints as C
-from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.evaluation.counts import Counts
 
 PARAMETERS = {"c1": 0.05, "c2": 0.1, "max_iterations": 50}
@@ -47,7 +47,7 @@ def main(source: str, conditions: Sequence[str]) -> None:
     """Print the table."""
     print(header())
     print(f"{'':22} {'reward':>6} {'field':22} {'P':>6} {'R':>6} {'F1':>6}")
-    for condition, reward, field, c in rows(labelled(read(source)), conditions or tuple(CONDITIONS)):
+    for condition, reward, field, c in rows(require_labels(read(source)), conditions or tuple(CONDITIONS)):
         print(
             f"{condition:22} {reward:>6} {field:22} {percentages(c)}",
             flush=True,

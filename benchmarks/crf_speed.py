@@ -19,7 +19,7 @@ from benchmarks.crf_entities import PARAMETERS
 from benchmarks.machine import header
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
-from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.templates import load_template
 
@@ -82,11 +82,11 @@ def _seconds(work: Work, pairs: Sequence[Any]) -> float:
     return time.process_time() - began
 
 
-def trained(source: str, template_name: str, path: Path) -> str:
+def load_or_train(source: str, template_name: str, path: Path) -> str:
     """A file of CRFsuite from a training file."""
     trainer = pycrfsuite.Trainer("lbfgs", PARAMETERS, verbose=False)
     template = load_template(template_name)
-    for tokens, labels in labelled(read(source)):
+    for tokens, labels in require_labels(read(source)):
         trainer.append(template.features(tokens), labels)
     trainer.train(str(path))
     return str(path)
@@ -99,15 +99,19 @@ def main() -> None:
     parser.add_argument("test")
     parser.add_argument("--template", default="entities")
     parser.add_argument("--rules", action="append", default=[])
-    given = parser.parse_args()
-    rule_sets = VALID | {name: load_rules(name) for name in given.rules}
+    options = parser.parse_args()
+    rule_sets = VALID | {name: load_rules(name) for name in options.rules}
     print(header())
-    print(f"template {given.template}, {Path(given.test).parent.name}")
+    print(f"template {options.template}, {Path(options.test).parent.name}")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model"
-        path = trained(given.source, given.template, file) if given.source.endswith(".tsv") else given.source
-        sequences = [tokens for tokens, _ in labelled(read(given.test))]
-        for start, name, seconds, multiple in rows(path, given.template, sequences, rule_sets):
+        path = (
+            load_or_train(options.source, options.template, file)
+            if options.source.endswith(".tsv")
+            else options.source
+        )
+        sequences = [tokens for tokens, _ in require_labels(read(options.test))]
+        for start, name, seconds, multiple in rows(path, options.template, sequences, rule_sets):
             print(f"from {start:12} {name:28} {seconds:7.2f} s {multiple:6.2f}", flush=True)
 
 

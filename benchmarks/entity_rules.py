@@ -92,7 +92,7 @@ def _long_names(pairs: Iterable[Pair]) -> list[Rule]:
                 names.setdefault(labels[start][2:], Counter())[" ".join(tokens[start:t])] += 1
             start = t
     return [
-        C.tag_phrases(field, sorted(listed), longer_than=3, ignore_case=False, name=f"rule 3, {field}")
+        C.tag_phrases(field, sorted(repeated), longer_than=3, ignore_case=False, name=f"rule 3, {field}")
         for field, result in sorted(names.items())
-        if (listed := [name for name, times in result.items() if times > 1])
+        if (repeated := [name for name, times in result.items() if times > 1])
     ]

@@ -40,11 +40,11 @@ class Journal:
 
     def has(self, *key: Any) -> bool:
         """Whether the row is there."""
-        return _padded(key) in self.rows
+        return _full_key(key) in self.rows
 
     def get(self, *key: Any) -> Row | None:
         """The row, if it is there."""
-        return self.rows.get(_padded(key))
+        return self.rows.get(_full_key(key))
 
     def add(self, row: Row) -> None:
         """Keep and write a row."""
@@ -73,7 +73,7 @@ class Journal:
         self._file.flush()
 
 
-def _padded(key: tuple[Any, ...]) -> tuple[Any, ...]:
+def _full_key(key: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*key, *(None for _ in KEY[len(key) :]))
 
 

@@ -15,7 +15,7 @@ Labelled = tuple[Sequence[str], Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Mined:
+class MinedRule:
     """A rule with what was counted.
 
     Parameters
@@ -33,9 +33,9 @@ class Mined:
         return self.support * self.rule.penalty
 
 
-def log_odds(kept: int, occasions: int) -> float:
+def log_odds(holding: int, occasions: int) -> float:
     """Log odds of keeping a rule, half a count added to both sides."""
-    return math.log((kept + 0.5) / (occasions - kept + 0.5))
+    return math.log((holding + 0.5) / (occasions - holding + 0.5))
 
 
 class Counts:
@@ -66,16 +66,16 @@ class Counts:
 
 def mine(
     sequences: Iterable[Labelled], labels: LabelSet, *, support: int = 20, odds: float = 1.0
-) -> list[Mined]:
+) -> list[MinedRule]:
     """Every rule of four kinds with enough support and a penalty of at least `odds` nats, strongest evidence first.
 
     At most one run of a field; a field asks for another; two fields never together; a field only after another.
     Fields of which one is a part of the other are not paired.
     """
     counts = Counts(sequences, labels)
-    result = [*_once(counts), *_asking(counts), *_apart(counts), *_ordered(counts)]
-    kept = [m for m in result if m.support >= support and m.rule.penalty >= odds]
-    return sorted(kept, key=lambda m: (-m.evidence, m.rule.title))
+    result = [*_once(counts), *_presence_rules(counts), *_apart(counts), *_order_rules(counts)]
+    holding = [m for m in result if m.support >= support and m.rule.penalty >= odds]
+    return sorted(holding, key=lambda m: (-m.evidence, m.rule.title))
 
 
 def implications(sequences: Iterable[Labelled], labels: LabelSet, number: int) -> list[Rule]:
@@ -85,49 +85,53 @@ def implications(sequences: Iterable[Labelled], labels: LabelSet, number: int) -
     """
     counts = Counts(sequences, labels)
 
-    def surprise(m: Mined) -> float:
+    def surprise(m: MinedRule) -> float:
         required = m.rule.statement.required  # type: ignore[attr-defined]
         return (m.rule.penalty - log_odds(counts.present[required], counts.number)) * math.sqrt(m.support)
 
-    result = [m for m in _asking(counts) if m.support >= 5]
+    result = [m for m in _presence_rules(counts) if m.support >= 5]
     return [m.rule for m in sorted(result, key=lambda m: (-surprise(m), m.rule.title))[:number]]
 
 
-def _once(counts: Counts) -> list[Mined]:
-    kept = ((a, counts.once[a], counts.present[a]) for a in counts.names)
-    return [Mined(C.at_most_runs(a, 1, penalty=odds), n) for a, k, n in kept if (odds := log_odds(k, n)) > 0]
-
-
-def _asking(counts: Counts) -> list[Mined]:
+def _once(counts: Counts) -> list[MinedRule]:
+    holding = ((a, counts.once[a], counts.present[a]) for a in counts.names)
     return [
-        Mined(C.requires_present(a, b, penalty=odds), counts.present[a])
+        MinedRule(C.at_most_runs(a, 1, penalty=odds), n)
+        for a, k, n in holding
+        if (odds := log_odds(k, n)) > 0
+    ]
+
+
+def _presence_rules(counts: Counts) -> list[MinedRule]:
+    return [
+        MinedRule(C.requires_present(a, b, penalty=odds), counts.present[a])
         for a, b in _pairs(counts)
         if (odds := log_odds(counts.together[a, b], counts.present[a])) > 0
     ]
 
 
-def _apart(counts: Counts) -> list[Mined]:
+def _apart(counts: Counts) -> list[MinedRule]:
     """Support is how often both would be expected, were they independent."""
     result = []
     for a, b in combinations(counts.names, 2):
         expected = round(counts.present[a] * counts.present[b] / counts.number)
         odds = log_odds(max(0, expected - counts.together[a, b]), expected)
-        if odds > 0 and not _nested(a, b):
-            result.append(Mined(C.never_together(a, b, penalty=odds), expected))
+        if odds > 0 and not _contains(a, b):
+            result.append(MinedRule(C.never_together(a, b, penalty=odds), expected))
     return result
 
 
-def _ordered(counts: Counts) -> list[Mined]:
+def _order_rules(counts: Counts) -> list[MinedRule]:
     return [
-        Mined(C.requires_before(a, b, penalty=odds), counts.runs[b])
+        MinedRule(C.requires_before(a, b, penalty=odds), counts.runs[b])
         for a, b in _pairs(counts)
         if (odds := log_odds(counts.before[a, b], counts.runs[b])) > 0
     ]
 
 
 def _pairs(counts: Counts) -> list[tuple[str, str]]:
-    return [(a, b) for a, b in permutations(counts.names, 2) if not _nested(a, b)]
+    return [(a, b) for a, b in permutations(counts.names, 2) if not _contains(a, b)]
 
 
-def _nested(a: str, b: str) -> bool:
+def _contains(a: str, b: str) -> bool:
     return a.startswith(b + "/") or b.startswith(a + "/")

@@ -24,13 +24,13 @@ from formulations.programs.formulation import formulate
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from formulations.programs.text import mps
 from ilpinfer import solvers
-from ilpinfer.corpus.sequences import labelled, read
+from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.models.hmm import HMM
 
 LIMIT = 60.0
 
 
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+def time_call(work: Callable[[], Any]) -> tuple[float, Any]:
     """Seconds and result."""
     began = time.perf_counter()
     result = work()
@@ -51,8 +51,8 @@ def hand_over(name: str, program: IntegerProgram) -> Callable[[], Any]:
         return lambda: scip._model(program)
     from scipy.sparse import csr_matrix
 
-    parts = program.data.astype(float), program.indices, program.indptr
-    return lambda: csr_matrix(parts, (program.n_rows, program.n_columns))
+    entries = program.data.astype(float), program.indices, program.indptr
+    return lambda: csr_matrix(entries, (program.n_rows, program.n_columns))
 
 
 def shares(console: Console) -> None:
@@ -60,12 +60,12 @@ def shares(console: Console) -> None:
     labels = label_set()
     wide = type(labels)((*labels.names, "O"))
     problem = compile_problem(reference(120, 0, wide), load_rules("citations"))
-    building = statistics.median(timed(lambda: formulate(problem).soft())[0] for _ in range(5))
+    building = statistics.median(time_call(lambda: formulate(problem).soft())[0] for _ in range(5))
     program = formulate(problem).soft()
     table = Table("solver", "build, ms", "hand over, ms", "solve, ms", "share", "status", box=None)
     for name in solvers.SOLVERS:
         solvers.solve(name, formulate(compile_problem(reference(3, 0, wide), [])).soft())
-        handing = min(timed(hand_over(name, program))[0] for _ in range(3))
+        handing = min(time_call(hand_over(name, program))[0] for _ in range(3))
         answer = solvers.solve(name, program, time_limit=LIMIT)
         solving = answer.seconds - handing
         share = (building + handing) / solving
@@ -73,8 +73,8 @@ def shares(console: Console) -> None:
         table.add_row(name, *milliseconds, f"{share:.1%}", answer.status)
     console.print(f"The whole program, T = 120, K = 27: {program.n_columns} columns, {program.n_rows} rows")
     console.print(table)
-    text = min(timed(lambda: mps(program))[0] for _ in range(3))
-    objects = timed(lambda: expressions(program))[0]
+    text = min(time_call(lambda: mps(program))[0] for _ in range(3))
+    objects = time_call(lambda: expressions(program))[0]
     console.print(
         f"PuLP's expression objects take {objects / text:.1f} times as long to hand over as the MPS text"
     )
@@ -132,7 +132,7 @@ def folded_against_whole(console: Console, trellises: list[Trellis]) -> None:
 
 def corpus(train: str, test: str, count: int) -> list[Trellis]:
     """Trellises of test references under an HMM of the first 20 training references."""
-    hmm = HMM.train(labelled(read(train))[:20])
+    hmm = HMM.train(require_labels(read(train))[:20])
     return [hmm.trellis(example.tokens) for example in read(test)[:count]]
 
 

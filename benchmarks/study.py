@@ -1,4 +1,4 @@
-"""What a study is: a record that runs row by row, and tables and pictures made from its rows alone."""
+"""The record of a study: it runs row by row, and makes tables and pictures from its rows alone."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ STUDIES: Mapping[str, str] = {
     "searches": "benchmarks.searches:STUDY",
     "tuning": "benchmarks.tuning:STUDY",
 }
-"""By name, where each is declared."""
+"""The import path of each study, by name."""
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -26,14 +26,14 @@ class Work:
     ----------
     data : folder of the corpora
     scale : how much is run
-    parts : of the study
+    sections : of the study
     journal : where rows go; what it has is not run again
     say : prints a line of progress
     """
 
     data: Path
     scale: Scale
-    parts: Sequence[str]
+    sections: Sequence[str]
     journal: Journal
     say: Callable[[str], None]
 
@@ -45,14 +45,14 @@ class Study:
     Parameters
     ----------
     name, summary : its name, and what it measures, in one line
-    parts : which can be run apart
+    sections : which can be run one by one
     run : adds the rows that the journal lacks
     report : text made from the rows; pictures go into the folder
     """
 
     name: str
     summary: str
-    parts: tuple[str, ...]
+    sections: tuple[str, ...]
     run: Callable[[Work], None]
     report: Callable[[Journal, Path], str]
 
@@ -61,7 +61,7 @@ class Disagreement(Exception):
     """Two programs that cannot both be right; the message names them."""
 
 
-def study(name: str) -> Study:
+def study_named(name: str) -> Study:
     """The study of that name."""
     module, _, attribute = STUDIES[name].partition(":")
     result: Study = getattr(import_module(module), attribute)

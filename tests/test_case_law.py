@@ -67,10 +67,12 @@ CORPUS = Path(__file__).parents[2] / "shared" / "data" / "rechtspraak" / "all.ts
 
 @pytest.mark.skipif(not CORPUS.is_file(), reason=f"needs the case law in {CORPUS}")
 def test_it_is_no_worse_than_published():
-    from ilpinfer.corpus.sequences import labelled, read
+    from ilpinfer.corpus.sequences import read, require_labels
 
     tagger = CaseLawTagger()
-    result = evaluate([Pair(t, tuple(tagger.tag(t)), g) for t, g in labelled(read(CORPUS))], scheme="plain")
+    result = evaluate(
+        [Pair(t, tuple(tagger.tag(t)), g) for t, g in require_labels(read(CORPUS))], scheme="plain"
+    )
     titles = result.of_field("SECTION_TITLE", "tokens")
     assert float(precision(titles)) >= 0.96
     assert float(recall(titles)) >= 0.74

@@ -9,8 +9,8 @@ import pytest
 from benchmarks.compiled import __main__ as program
 from benchmarks.compiled import singles
 from benchmarks.compiled.lines import Line, shares
-from benchmarks.compiled.timing import interleaved
-from benchmarks.compiled.unit import passes
+from benchmarks.compiled.timing import time_rounds
+from benchmarks.compiled.unit import viterbi_calls
 from benchmarks.data import SCALES
 from formulations import constraints as C
 from formulations.constraints.rule_set import RuleSet
@@ -21,7 +21,7 @@ from ilpinfer.exact.viterbi import viterbi
 def test_the_unit_is_the_best_value_of_the_folded_scores() -> None:
     sequences = singles.long(singles.NOISY, SCALES["smoke"])
     rules = RuleSet((C.starts_with("field 0", penalty=2.0), C.forbidden_transition("field 1", "field 2")))
-    values = [unit() for unit in passes(sequences.trellises, rules)]
+    values = [unit() for unit in viterbi_calls(sequences.trellises, rules)]
     folded = [compile_problem(trellis, rules).fold() for trellis in sequences.trellises]
     assert values == [viterbi(problem.lattice)[0] for problem in folded]
 
@@ -38,7 +38,7 @@ def test_it_runs_without_corpora(capsys: pytest.CaptureFixture[str]) -> None:
 def test_ways_take_turns() -> None:
     calls: list[str] = []
     works = {name: [lambda n=name: calls.append(n)] * 2 for name in "ab"}
-    assert {name: len(seconds) for name, seconds in interleaved(works, 2).items()} == {"a": 2, "b": 2}
+    assert {name: len(seconds) for name, seconds in time_rounds(works, 2).items()} == {"a": 2, "b": 2}
     assert calls == ["a", "a", "b", "b"] * 3
 
 

@@ -11,7 +11,7 @@ from benchmarks import __main__ as program
 from benchmarks import mining
 from benchmarks.data import Item, spread
 from benchmarks.engine import agreement, constrained_hmm, figures, newcomer, summary, weighted_csp
-from benchmarks.engine.peers import CannotState, installed
+from benchmarks.engine.peers import CannotState, is_installed
 from benchmarks.generated import SHARE, TOLERANCE, noise_for
 from benchmarks.journal import Journal
 from benchmarks.study import Disagreement
@@ -133,7 +133,7 @@ def test_a_newcomer_writes_every_citation_rule() -> None:
     assert answer.claimed == pytest.approx(exact.score, abs=1e-4)
 
 
-@pytest.mark.skipif(not installed("toulbar2"), reason="pytoulbar2 is not installed")
+@pytest.mark.skipif(not is_installed("toulbar2"), reason="pytoulbar2 is not installed")
 @pytest.mark.parametrize("direct", [0, 40])
 @pytest.mark.parametrize("seed", range(3))
 def test_toulbar2_has_the_same_optimum(seed: int, direct: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +148,7 @@ def test_toulbar2_has_the_same_optimum(seed: int, direct: int, monkeypatch: pyte
         assert _score(trellis, rules, answer.path) == pytest.approx(exact.score, abs=1e-4)
 
 
-@pytest.mark.skipif(not installed("toulbar2"), reason="pytoulbar2 is not installed")
+@pytest.mark.skipif(not is_installed("toulbar2"), reason="pytoulbar2 is not installed")
 def test_toulbar2_says_where_there_is_no_labelling() -> None:
     answer = weighted_csp.decode(
         document(9, 0, LABELS, 1.0), RuleSet((C.exactly_tokens("author", 20),)), 30.0
@@ -157,7 +157,7 @@ def test_toulbar2_says_where_there_is_no_labelling() -> None:
     assert answer.proved
 
 
-@pytest.mark.skipif(not installed("conin"), reason="conin is not installed")
+@pytest.mark.skipif(not is_installed("conin"), reason="conin is not installed")
 def test_conin_has_the_same_optimum_and_no_soft_rules() -> None:
     trellis = document(7, 1, LABELS, 1.5)
     exact = ilpinfer.decode(trellis, ONCE)

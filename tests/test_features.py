@@ -7,7 +7,7 @@ import pytest
 from formulations import constraints as C
 from ilpinfer.models.crf.attributes import WORD_ATTRIBUTES, bucket, short_shape
 from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, lines, segments
-from ilpinfer.models.crf.templates import TemplateError, load_template, shipped, with_rules
+from ilpinfer.models.crf.templates import TemplateError, load_template, template_names, with_rules
 
 LINES = (
     "Engineer",
@@ -109,7 +109,7 @@ def test_every_attribute_takes_any_token(name, tokens):
     assert len(result) == len(tokens)
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", template_names())
 def test_features_at_some_tokens_are_those_at_all(name):
     template = load_template(name)
     tokens = LINES[:9]
@@ -122,7 +122,7 @@ def test_features_at_some_tokens_are_those_at_all(name):
     assert template.features(tokens, []) == [[] for _ in tokens]
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", template_names())
 def test_templates_come_back_from_their_plain_values(name):
     template = load_template(name)
     assert load_template(template.source).features(LINES) == template.features(LINES)

@@ -11,7 +11,7 @@ from ilpinfer.errors import ModelError
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.attribute_check import FeatureNotice, share
 from ilpinfer.models.crf.crfsuite import Weights
-from ilpinfer.models.crf.templates import load_template, shipped
+from ilpinfer.models.crf.templates import load_template, template_names
 from ilpinfer.models.external import LinearChain
 
 ITEMS = list(resumes.items(30, 1))
@@ -42,7 +42,7 @@ def accuracy(crf):
 @pytest.mark.parametrize("name", ["general", "entities", "citations"])
 def test_the_template_of_training_makes_every_attribute(files, name):
     crf = CRF.from_crfsuite(files / name, name)
-    shares = {each: share(crf.learnt.attributes, load_template(each)) for each in shipped()}
+    shares = {each: share(crf.learnt.attributes, load_template(each)) for each in template_names()}
     assert shares[name] == 1
     assert max(shares, key=lambda each: shares[each]) == name
 

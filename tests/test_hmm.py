@@ -246,12 +246,12 @@ CORA = Path(__file__).parents[2] / "shared" / "data" / "cora"
 @pytest.mark.skipif(not CORA.is_dir(), reason=f"needs the tagged references in {CORA}")
 def test_rules_repair_references_and_exact_beats_the_beam():
     from formulations import load_rules
-    from ilpinfer.corpus.sequences import labelled, read
+    from ilpinfer.corpus.sequences import read, require_labels
 
-    hmm = HMM.train(labelled(read(CORA / "train.tsv"))[:20])
+    hmm = HMM.train(require_labels(read(CORA / "train.tsv"))[:20])
     rules = load_rules("citations")
     broken = 0
-    for tokens, _ in labelled(read(CORA / "dev.tsv"))[:25]:
+    for tokens, _ in require_labels(read(CORA / "dev.tsv"))[:25]:
         trellis = hmm.trellis(tokens)
         with pytest.warns(UserWarning, match="no label for note: counted as absent"):
             exact, viterbi, beam = (

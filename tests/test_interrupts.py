@@ -220,7 +220,7 @@ def run(arguments):
             time.sleep(0.05)
         except KeyboardInterrupt:
             ANSWER
-app.run, signals.PATIENCE = run, float(sys.argv[1])
+app.run, signals.CLEANUP_SECONDS = run, float(sys.argv[1])
 cli.entry()
 """
 

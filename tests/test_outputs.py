@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from command_line import SCORES, TRAIN, run
 
-from ilpinfer.system.files import reserved, write_whole
-from ilpinfer.system.journal import Journal, Spot
+from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
+from ilpinfer.system.files import reserve, write_atomically
 from ilpinfer.system.locks import LockNotice
-from ilpinfer.system.places import OutputError, place_of
+from ilpinfer.system.output_paths import OutputError, output_path
 
 DECODE = ["decode", "in.jsonl", "--rules", "rules.toml", "--output", "x.jsonl"]
 
@@ -46,14 +46,14 @@ def child(*arguments, **more):
     )
 
 
-def spot(row):
-    return Spot(row["n"])
+def position(row):
+    return RowPosition(row["n"])
 
 
 HOLD = """
 import sys, time
-from ilpinfer.system.files import place_of, reserved
-with reserved(place_of(sys.argv[1])):
+from ilpinfer.system.files import output_path, reserve
+with reserve(output_path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -82,7 +82,7 @@ def test_a_second_run_on_one_output_ends_at_once_and_names_the_first(lines, caps
 
 def test_compare_holds_its_rows(lines, capsys):
     compare = ["compare", "in.jsonl", "--methods", "viterbi", "--output", "out"]
-    with reserved(place_of("out/results.jsonl")):
+    with reserve(output_path("out/results.jsonl")):
         code, _, err = run(compare, capsys)
         assert code == 2 and f"pid {os.getpid()} on" in err
     assert run(compare, capsys)[0] == 0
@@ -97,19 +97,19 @@ def test_a_lock_of_somebody_else_is_left_alone(lines, capsys):
 
 
 def test_threads_of_one_process_keep_each_other_out(tmp_path):
-    place, refused = place_of(tmp_path / "x"), []
+    place, refused = output_path(tmp_path / "x"), []
 
     def other():
         try:
-            write_whole(tmp_path / "x", "other")
+            write_atomically(tmp_path / "x", "other")
         except OutputError as error:
             refused.append(str(error))
 
-    with reserved(place):
+    with reserve(place):
         thread = threading.Thread(target=other)
         thread.start()
         thread.join()
-        write_whole(tmp_path / "x", "mine")
+        write_atomically(tmp_path / "x", "mine")
     assert len(refused) == 1 and f"pid {os.getpid()}" in refused[0]
     assert (tmp_path / "x").read_text() == "mine"
 
@@ -120,18 +120,18 @@ def test_file_systems_without_locks(tmp_path, monkeypatch):
 
     monkeypatch.setattr(fcntl, "flock", none)
     with pytest.warns(LockNotice, match="no locks; let no second run write x"):
-        write_whole(tmp_path / "x", "whole")
+        write_atomically(tmp_path / "x", "whole")
     lock, host = tmp_path / "x.lock", socket.gethostname()
     lock.write_text(f"ilpinfer: pid {os.getppid()} on {host}\n")
     with pytest.raises(OutputError, match=f"pid {os.getppid()} on {host} is writing it"):
-        write_whole(tmp_path / "x", "other")
+        write_atomically(tmp_path / "x", "other")
     lock.write_text("ilpinfer: pid 1 on elsewhere\n")
     with pytest.raises(OutputError, match="if that has ended, remove"):
-        write_whole(tmp_path / "x", "other")
+        write_atomically(tmp_path / "x", "other")
     with child("-c", "") as gone:
         gone.wait()
     lock.write_text(f"ilpinfer: pid {gone.pid} on {host}\n")
-    write_whole(tmp_path / "x", "again")
+    write_atomically(tmp_path / "x", "again")
     assert (tmp_path / "x").read_text() == "again" and not lock.exists()
 
 
@@ -227,8 +227,8 @@ def test_a_part_that_is_no_file_is_left_alone(lines, capsys, make):
 def test_what_a_killed_run_leaves_is_cleared_by_the_next(lines, capsys):
     code = (
         "import os, sys, signal, ilpinfer.system.files as f\n"
-        "f.put = lambda place: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "f.write_whole('x.jsonl', 'half')"
+        "f.replace_target = lambda place: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "f.write_atomically('x.jsonl', 'half')"
     )
     with child("-c", code) as killed:
         killed.wait()
@@ -377,7 +377,7 @@ def test_a_full_device_is_named(lines, capsys):
 
 
 def test_a_full_disk_leaves_whole_rows_to_go_on_from(lines, capsys, monkeypatch):
-    from ilpinfer.system import journal
+    from ilpinfer.system import checkpoint
 
     def full(stream, data):
         if b'"sequence": 2' in data:
@@ -385,7 +385,7 @@ def test_a_full_disk_leaves_whole_rows_to_go_on_from(lines, capsys, monkeypatch)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         stream.write(data)
 
-    monkeypatch.setattr(journal, "write_all", full)
+    monkeypatch.setattr(checkpoint, "write_all", full)
     code, _, err = run(DECODE, capsys)
     assert code == 2 and "x.jsonl: cannot be written: No space left on device" in err
     assert [row["sequence"] for row in rows("x.jsonl.part")] == [0, 1]
@@ -405,9 +405,9 @@ def test_rows_are_on_the_disk_before_they_take_their_place(tmp_path, monkeypatch
 
     monkeypatch.setattr(os, "fsync", synced)
     monkeypatch.setattr(os, "replace", lambda *names: (order.append("replace"), replace(*names)))
-    write_whole(tmp_path / "a", "text")
-    with Journal(tmp_path / "b", "job", spot) as journal:
-        journal.write([{"n": 0}])
+    write_atomically(tmp_path / "a", "text")
+    with RowCheckpoint(tmp_path / "b", "job", position) as checkpoint:
+        checkpoint.write([{"n": 0}])
     assert order == ["file", "replace", "folder"] * 2
 
 
@@ -416,13 +416,13 @@ def test_a_journal_keeps_no_rows_in_memory(tmp_path):
 
     def peak(n):
         tracemalloc.start()
-        with Journal(tmp_path / "x", "job", spot) as journal:
+        with RowCheckpoint(tmp_path / "x", "job", position) as checkpoint:
             for number in range(n):
-                journal.write([{"n": number, "text": "x" * 2000}])
-            assert sum(1 for _ in journal.rows()) == n
+                checkpoint.write([{"n": number, "text": "x" * 2000}])
+            assert sum(1 for _ in checkpoint.rows()) == n
         (tmp_path / "x").rename(tmp_path / "x.part")
-        with Journal(tmp_path / "x", "job", spot) as journal:
-            assert journal.groups == n
+        with RowCheckpoint(tmp_path / "x", "job", position) as checkpoint:
+            assert checkpoint.groups == n
         size = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return size
@@ -432,8 +432,8 @@ def test_a_journal_keeps_no_rows_in_memory(tmp_path):
 
 
 def interrupted(path):
-    with Journal(path, "job", spot) as journal:
-        journal.write([{"n": journal.groups}])
+    with RowCheckpoint(path, "job", position) as checkpoint:
+        checkpoint.write([{"n": checkpoint.groups}])
         raise KeyboardInterrupt
 
 
@@ -442,8 +442,8 @@ def test_an_interrupted_journal_keeps_its_rows_and_frees_its_lock(tmp_path):
         with pytest.raises(KeyboardInterrupt):
             interrupted(tmp_path / "x")
     assert sorted(os.listdir(tmp_path)) == ["x.part"]
-    with Journal(tmp_path / "x", "job", spot) as journal:
-        assert journal.groups == 2 and [row["n"] for row in journal.rows()] == [0, 1]
+    with RowCheckpoint(tmp_path / "x", "job", position) as checkpoint:
+        assert checkpoint.groups == 2 and [row["n"] for row in checkpoint.rows()] == [0, 1]
     assert os.listdir(tmp_path) == ["x"]
 
 

@@ -24,7 +24,7 @@ from formulations import constraints as C
 from ilpinfer.decoding.workers import WorkerError, Workers
 from ilpinfer.kernels import notices
 from ilpinfer.solvers import worker as solver_worker
-from ilpinfer.system import scratch
+from ilpinfer.system import temporary_folders
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc to find processes")
 RULES = [C.at_most_runs("a", 1), C.requires_present("a", "b", penalty=1.5)]
@@ -76,14 +76,14 @@ def test_a_killed_parent_leaves_no_process_and_its_files_go_with_the_next_run(jo
 
 @linux
 def test_folders_of_living_processes_and_of_others_stay(tmp_path, monkeypatch):
-    monkeypatch.setattr(scratch.tempfile, "tempdir", str(tmp_path))
-    scratch.sweep.cache_clear()
-    mine = Path(scratch.folder())
+    monkeypatch.setattr(temporary_folders.tempfile, "tempdir", str(tmp_path))
+    temporary_folders.remove_stale.cache_clear()
+    mine = Path(temporary_folders.create())
     _, node, process, start, _ = mine.name.split("-")
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     kept = [
-        f"ilpinfer-{node}-{os.getppid()}-{scratch._start(os.getppid())}-x",
+        f"ilpinfer-{node}-{os.getppid()}-{temporary_folders._start(os.getppid())}-x",
         f"ilpinfer-00000000-{gone.pid}-1-x",
         "ilpinfer-x",
         f"ilpinfer-{node}-x",
@@ -93,13 +93,13 @@ def test_folders_of_living_processes_and_of_others_stay(tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").touch()
     (tmp_path / f"ilpinfer-{node}-{gone.pid}-1-link").symlink_to(tmp_path / kept[0])
-    scratch.sweep.cache_clear()
-    scratch.sweep()
+    temporary_folders.remove_stale.cache_clear()
+    temporary_folders.remove_stale()
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {*kept, mine.name, f"ilpinfer-{node}-{gone.pid}-1-link"}
     assert (tmp_path / kept[0] / "file").exists()
-    scratch.remove(str(mine))
-    scratch.sweep.cache_clear()
+    temporary_folders.remove(str(mine))
+    temporary_folders.remove_stale.cache_clear()
 
 
 STDLIB = ("random", "select", "selectors", "tempfile", "json", "numbers", "multiprocessing", "pickle", "yaml")
@@ -240,7 +240,7 @@ def test_the_first_program_of_a_solver_has_the_parents_folder(monkeypatch):
     backend = SimpleNamespace(VERSION="1", solve=lambda *_: used.append(tempfile.tempdir))
     mine, its = Pipe()
     monkeypatch.setattr(tempfile, "tempdir", None)
-    monkeypatch.setattr(solver_worker, "connected", lambda *_: its)
+    monkeypatch.setattr(solver_worker, "connect", lambda *_: its)
     monkeypatch.setattr(solver_worker, "import_module", lambda _: backend)
     mine.send("folder")
     mine.close()

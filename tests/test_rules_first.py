@@ -15,7 +15,7 @@ from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.crfsuite import Weights
 from ilpinfer.models.crf.templates import load_template
 from ilpinfer.models.crf.token_rules import TokenRules
-from ilpinfer.pipelines.rules_first import RulesFirst, overwritten
+from ilpinfer.pipelines.rules_first import RulesFirst, overwrite
 
 LABELS = ("B-org", "B-per", "I-org", "I-per", "O")
 WORDS = ("Ada", "Inc", "de", "works", "Steel", ".")
@@ -90,9 +90,9 @@ def test_against_brute_force(crf):
 def test_clamped_tokens_get_no_features_and_neighbours_copy_them(crf):
     first = RulesFirst(crf, SETS["a group"])
     tokens = ["works", "Ada", "Inc", "works", ".", "Steel"]
-    settled = first.settle([tokens])
-    assert settled.at.tolist() == [1, 2, 5]
-    assert first.features([tokens], settled)[0] == ["word[-1]=works", "word[0]=Ada", "word[1]=Inc"]
+    open_tokens = first.apply_rules([tokens])
+    assert open_tokens.at.tolist() == [1, 2, 5]
+    assert first.features([tokens], open_tokens)[0] == ["word[-1]=works", "word[0]=Ada", "word[1]=Inc"]
 
 
 def test_more_rules_and_any_decoder_go_on_from_the_trellis(crf):
@@ -135,7 +135,7 @@ def test_phrases_win_over_a_later_rule_on_their_words():
 def test_written_over_labels_move_nothing_else():
     path, emissions = np.array([0, 2, 4]), np.zeros((3, 5))
     emissions[1, 3] = 5.0
-    result = overwritten(path, [31, 0b11000, 31], emissions, np.zeros((5, 5)))
+    result = overwrite(path, [31, 0b11000, 31], emissions, np.zeros((5, 5)))
     assert result.tolist() == [0, 3, 4]
 
 

@@ -71,7 +71,7 @@ def outcome(T: int, gap: float | None, trace: tuple[tuple[float, float], ...] = 
 def test_gaps_count_missing_labellings() -> None:
     result = line([outcome(5, 0.0), outcome(5, None), outcome(5, 2 * CAP), outcome(5, 1.0)])
     assert (result.optimal, result.none) == (0.25, 0.25)
-    assert result.capped == (0 + CAP + CAP + 1) / 4
+    assert result.capped_gap == (0 + CAP + CAP + 1) / 4
     assert result.gap == pytest.approx((0 + 2 * CAP + 1) / 3)
 
 

@@ -375,3 +375,13 @@ def test_texts_say_the_same_program(tmp_path: Path) -> None:
     values = [best(program) for program in programs]
     assert read[::2] == [None if value == -inf else -value for value in values]
     assert read[1::2] == [None if value == -inf else value for value in values]
+
+
+@pytest.mark.parametrize("rows", [[], [([0, 1], [1, 1], 2, 2)]])
+def test_a_new_solver_is_one_file_and_one_line(rows, monkeypatch):
+    monkeypatch.setitem(SOLVERS, "brute-force", "brute_force_solver")
+    program = build(2, 2, np.array([5, 0, 2, 0, 0, 4, 0, 0]), rows)
+    one, other = solve("brute-force", program), solve("highs", program)
+    assert one.version == "brute force 1.0"
+    assert one.status == other.status == ("infeasible" if rows else "optimal")
+    assert one.bound == other.bound

@@ -12,7 +12,7 @@ from ilpinfer.pipelines.tandem import (
     Level,
     Segment,
     Tandem,
-    described,
+    describe_lines,
     labels_in_order,
     line_labels,
     lines,
@@ -25,7 +25,7 @@ def test_lines_and_what_a_tagger_of_lines_sees_and_learns():
     tokens = ("a", "b", NEWLINE, NEWLINE, "c")
     assert lines(tokens) == [range(3), range(3, 4), range(4, 5)]
     assert lines((NEWLINE,)) == [range(1)]
-    assert described(tokens, ("x", "y", "y", "O", "x")) == ("x+y", "blank", "x")
+    assert describe_lines(tokens, ("x", "y", "y", "O", "x")) == ("x+y", "blank", "x")
     assert labels_in_order("pqrs", "xxyx") == "x+y+x"
     assert line_labels(tokens, [Segment("item", 0, 3)]) == ("B-item", "I-item", "O")
     with pytest.raises(ValueError, match="segment 'item' from token 1 to 3 is not made of whole lines"):
@@ -68,14 +68,17 @@ def trained():
     training = documents(60, 1)
     tagger = HMM.train([(tokens, labels) for tokens, labels, _, _ in training])
     sections = HMM.train(
-        [(described(tokens, labels), line_labels(tokens, result)) for tokens, labels, result, _ in training]
+        [
+            (describe_lines(tokens, labels), line_labels(tokens, result))
+            for tokens, labels, result, _ in training
+        ]
     )
     items = []
     for tokens, labels, result, inner in training:
         first, last = result[1].first, result[1].last + 1
         moved = [Segment(part.field, part.first - first, part.last - first) for part in inner]
         items.append(
-            (described(tokens[first:last], labels[first:last]), line_labels(tokens[first:last], moved))
+            (describe_lines(tokens[first:last], labels[first:last]), line_labels(tokens[first:last], moved))
         )
     levels = Level(tagger, sections, keep="experience"), Level(tagger, HMM.train(items))
     return Tandem(levels, tagger, tuple(load_rules("resume")))

@@ -23,7 +23,7 @@ from benchmarks.machine import header
 from formulations.problem.problem import RuleNotice
 
 TOKENS = {"median": 2.5, "p90": 5.0}
-PARTS = ("cora", "umass", "long", "threads", "rivals", "starting")
+SECTIONS = ("cora", "umass", "long", "threads", "rivals", "starting")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.compiled", description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path, nargs="?", help="folder of the corpora")
     parser.add_argument("--scale", choices=SCALES, default="full", help="how much is run")
-    parser.add_argument("--parts", default=",".join(PARTS), help="parts, separated by commas")
+    parser.add_argument("--parts", default=",".join(SECTIONS), help="parts, separated by commas")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore", RuleNotice)
     cores = os.sched_getaffinity(0)
@@ -45,22 +45,22 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def tables(data: Path | None, scale: Scale, parts: list[str], cores: set[int]) -> Iterator[object]:
+def tables(data: Path | None, scale: Scale, sections: list[str], cores: set[int]) -> Iterator[object]:
     """Every line of every table."""
-    if data and "cora" in parts:
+    if data and "cora" in sections:
         for size in CORA_SIZES:
             yield from cora(singles.cora(data, size, scale), 5.0 if size == min(CORA_SIZES) else 2.0, scale)
-    if data and "umass" in parts:
+    if data and "umass" in sections:
         yield from umass(singles.umass(data, scale), scale)
-    if "long" in parts:
+    if "long" in sections:
         for noise, most in ((singles.QUIET, 2.0), (singles.NOISY, 60.0)):
             yield from long(singles.long(noise, scale), most, scale)
-    if "threads" in parts:
+    if "threads" in sections:
         many = singles.cora(data, RIVALS_SIZE, scale) if data else singles.long(singles.QUIET, scale)
         yield from threads(many, scale, cores)
-    if data and "rivals" in parts:
+    if data and "rivals" in sections:
         yield from rivals(singles.cora(data, RIVALS_SIZE, scale), scale)
-    if "starting" in parts:
+    if "starting" in sections:
         yield from starting(scale)
 
 

@@ -43,11 +43,11 @@ class Line:
             cells = f"{'':>7} {'':>8} {self.multiples['mean']:8.2f}"
         else:
             cells = " ".join(f"{v:{w}.2f}" for v, w in zip(self.multiples.values(), (7, 8, 8), strict=True))
-        aims = [judged(name, self.multiples[name], most) for name, most in self.targets.items()]
+        aims = [verdict(name, self.multiples[name], most) for name, most in self.targets.items()]
         return f"{self.name:44} {count:9} {micro[0]:9.1f} {micro[1]:11.1f}  |   {cells}  {', '.join(aims)}".rstrip()
 
 
-def judged(name: str, value: float, most: float) -> str:
+def verdict(name: str, value: float, most: float) -> str:
     """A target that a value should not pass, and whether it does."""
     return f"{name} at most {most:g}: {'met' if value <= most else 'NOT met'}"
 

@@ -9,10 +9,10 @@ import numpy as np
 
 import ilpinfer
 from benchmarks.compiled.singles import Sequences, of_tokens
-from benchmarks.compiled.timing import Seconds, Work, interleaved
+from benchmarks.compiled.timing import Seconds, Work, time_rounds
 from benchmarks.data import SOLVERS, Scale
 from benchmarks.engine.methods import worker
-from benchmarks.engine.peers import Answer, installed
+from benchmarks.engine.peers import Answer, is_installed
 from benchmarks.synthetic import document, labels_of_size
 from formulations import Trellis
 from formulations import constraints as C
@@ -41,7 +41,7 @@ def rivals(sequences: Sequences, scale: Scale) -> Iterator[str]:
     for name, options in SEARCHES.items():
         yield searching(name, options, few)
     for name, least in PROGRAMS.items():
-        yield exact(name, few, least) if installed(name) else f"{name}: not installed"
+        yield exact(name, few, least) if is_installed(name) else f"{name}: not installed"
 
 
 def searching(name: str, options: dict[str, int], sequences: Sequences) -> str:
@@ -80,7 +80,7 @@ def beside(works: Sequence[Work], sequences: Sequences) -> tuple[Seconds, Second
         began = time.perf_counter()
         result.append(work())
         seconds[n] = time.perf_counter() - began
-        ours[n] = interleaved({"ours": [own]}, REPEATS)["ours"][0]
+        ours[n] = time_rounds({"ours": [own]}, REPEATS)["ours"][0]
     return seconds, ours, result
 
 

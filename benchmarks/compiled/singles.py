@@ -12,8 +12,8 @@ import numpy as np
 import ilpinfer
 from benchmarks import corpora
 from benchmarks.compiled.lines import Line, shares
-from benchmarks.compiled.timing import Clock, Work, interleaved
-from benchmarks.compiled.unit import passes
+from benchmarks.compiled.timing import Clock, Work, time_rounds
+from benchmarks.compiled.unit import viterbi_calls
 from benchmarks.data import Scale
 from benchmarks.mining import mine
 from formulations import LabelSet, RuleSet, Trellis, load_rules
@@ -142,7 +142,9 @@ def single(
 ) -> Iterator[Line]:
     """A line for each way to begin."""
     works = {name: make(sequences) for name, (make, _) in starts.items()}
-    spent = interleaved({"bare": passes(sequences.trellises, sequences.rules), **works}, repeats, clock)
+    spent = time_rounds(
+        {"bare": viterbi_calls(sequences.trellises, sequences.rules), **works}, repeats, clock
+    )
     for name, (_, targets) in starts.items():
         yield Line(name, spent["bare"], spent[name], targets)
 
@@ -152,7 +154,7 @@ def batch(sequences: Sequences, number: int, most: float, repeats: int) -> Itera
     trellises = list(islice(cycle(sequences.trellises), number))
     texts = [trellis.tokens for trellis in trellises]
     units, decoder = (
-        list(islice(cycle(passes(sequences.trellises, sequences.rules)), number)),
+        list(islice(cycle(viterbi_calls(sequences.trellises, sequences.rules)), number)),
         sequences.decoder,
     )
     works: dict[str, list[Work]] = {
@@ -162,7 +164,7 @@ def batch(sequences: Sequences, number: int, most: float, repeats: int) -> Itera
     if decoder.model is not None:
         works["batch of tokens"] = [lambda: list(decoder.decode_texts(texts))]
     spent = {
-        name: seconds / number for name, seconds in interleaved(works, repeats, time.process_time).items()
+        name: seconds / number for name, seconds in time_rounds(works, repeats, time.process_time).items()
     }
     for name in list(works)[1:]:
         yield Line(name, spent["bare"], spent[name], {"mean": most}, number)

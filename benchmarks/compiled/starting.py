@@ -6,8 +6,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.cold import CASES, MANY, ROOT, first_call, timed
-from benchmarks.compiled.lines import judged
+from benchmarks.cold import CASES, MANY, ROOT, first_call, time_call
+from benchmarks.compiled.lines import verdict
 from benchmarks.data import Scale
 
 FORMER = "83c205c"
@@ -23,16 +23,16 @@ def starting(scale: Scale) -> Iterator[str]:
         former, caches = Path(folder) / "former", [str(Path(folder) / name) for name in ("now", "then")]
         yield f"\nFirst call of a fresh installation, {MANY}"
         now, how = first_call(MANY, caches[0])
-        if unpacked(FORMER, former):
+        if unpack(FORMER, former):
             then, before = first_call(MANY, caches[1], former)
-            aim = judged("target", now / then, 0.5)
+            aim = verdict("target", now / then, 0.5)
             yield f"{now:.1f} s ({how}); commit {FORMER} {then:.1f} s ({before}): {now / then:.2f} ×, {aim}"
         else:
             yield f"{now:.1f} s ({how}); commit {FORMER} is not in this copy, no comparison"
         yield from full(caches[0], scale(7, 3))
 
 
-def unpacked(commit: str, folder: Path) -> bool:
+def unpack(commit: str, folder: Path) -> bool:
     """Whether a commit could be written to a folder."""
     folder.mkdir()
     archive = subprocess.run(["git", "archive", commit], cwd=ROOT, capture_output=True, check=False)
@@ -49,11 +49,11 @@ def full(cache: str, repeats: int) -> Iterator[str]:
     calls: dict[str, list[float]] = {case: [] for case in CASES}
     numba = []
     for _ in range(repeats):
-        numba.append(float(timed(NUMBA, cache)))
+        numba.append(float(time_call(NUMBA, cache)))
         for case, seconds in calls.items():
             seconds.append(first_call(case, cache)[0])
     alone = statistics.median(numba)
     yield f"First call with a full cache, over the import of numba, {alone:.2f} s; medians of {repeats}"
     for case, seconds in calls.items():
         over = statistics.median(seconds) - alone
-        yield f"{case}: {over:.2f} s over it, {judged('target', over, MOST_OVER_NUMBA)}"
+        yield f"{case}: {over:.2f} s over it, {verdict('target', over, MOST_OVER_NUMBA)}"

@@ -11,7 +11,7 @@ Clock = Callable[[], float]
 Seconds = NDArray[np.float64]
 
 
-def interleaved(
+def time_rounds(
     works: Mapping[str, Sequence[Work]], repeats: int, clock: Clock = time.perf_counter
 ) -> dict[str, Seconds]:
     """Seconds (N,) of N pieces of work of each name, the median of several rounds after one that is not timed.

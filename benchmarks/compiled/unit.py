@@ -16,7 +16,7 @@ from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows
 from ilpinfer.kernels.recursion import bare
 
 
-def passes(trellises: Sequence[Trellis], rules: RuleSet) -> list[Callable[[], int]]:
+def viterbi_calls(trellises: Sequence[Trellis], rules: RuleSet) -> list[Callable[[], int]]:
     """A Viterbi pass for each trellis: its value in grid units. Tables and room are made beforehand.
 
     All trellises have the labels and the transitions of the first.

@@ -15,7 +15,7 @@ from benchmarks.journal import Journal
 from benchmarks.study import Study, Work
 from ilpinfer.cli.progress import progress
 
-PARTS: Mapping[str, Callable[[Path, Scale], Iterator[DataSet]]] = {
+SECTIONS: Mapping[str, Callable[[Path, Scale], Iterator[DataSet]]] = {
     "cora": corpora.cora,
     "umass": corpora.umass,
     "resume": corpora.resume,
@@ -27,17 +27,17 @@ EXTRA = "extra"
 
 def run(work: Work) -> None:
     """Every method on every data set of the parts, then what is measured once."""
-    for part in (part for part in PARTS if part in work.parts):
+    for section in (name for name in SECTIONS if name in work.sections):
         try:
-            sets = list(PARTS[part](work.data, work.scale))
+            sets = list(SECTIONS[section](work.data, work.scale))
         except corpora.Missing as missing:
-            work.say(f"{part} left out: {missing}")
+            work.say(f"{section} left out: {missing}")
             continue
         work.journal.describe((data.name, data.note) for data in sets)
-        with progress(part, sum(len(methods_of(data)) for data in sets)) as advance:
+        with progress(section, sum(len(methods_of(data)) for data in sets)) as advance:
             run_all(sets, work.journal, advance)
-        work.say(f"{part} done")
-    if EXTRA in work.parts:
+        work.say(f"{section} done")
+    if EXTRA in work.sections:
         run_extras(work.journal, work.scale)
 
 
@@ -53,5 +53,5 @@ def report(journal: Journal, folder: Path) -> str:
 
 
 STUDY = Study(
-    "engine", "the exact engine against solvers, beams and other programs", (*PARTS, EXTRA), run, report
+    "engine", "the exact engine against solvers, beams and other programs", (*SECTIONS, EXTRA), run, report
 )

@@ -122,8 +122,8 @@ def _model(lattice: Lattice) -> Any:
         transition_probs={(i, j): transition[i, j] for i in range(K) for j in range(K)},
         emission_probs={(k, t): emission[t, k] for k in range(K) for t in range(T)},
     )
-    parts = {"transition_mat": model.transition_mat, "emission_mat": model.emission_mat}
-    model.repn = HMM_MatVecRepn(start_vec=model.start_vec, **parts, check_errors=False)
+    matrices = {"transition_mat": model.transition_mat, "emission_mat": model.emission_mat}
+    model.repn = HMM_MatVecRepn(start_vec=model.start_vec, **matrices, check_errors=False)
     return model
 
 

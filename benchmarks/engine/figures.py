@@ -54,14 +54,14 @@ def draw(rows: Rows, summary: Summary, folder: Path) -> list[str]:
         "cora.png": lambda: cora(rows),
         "bounds.png": lambda: bounds(summary["extra"].get("bounds", {}).get("traces", [])),
     }
-    written = []
+    names = []
     for name, make in pictures.items():
         figure = make()
         if figure is not None:
             figure.savefig(folder / name, dpi=160)
             plt.close(figure)
-            written.append(name)
-    return written
+            names.append(name)
+    return names
 
 
 def cost(rows: Rows) -> Any:

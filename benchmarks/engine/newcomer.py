@@ -149,11 +149,11 @@ def _tag_at(writer: Writer, rule: Rule) -> None:
 
 def _requires_present(writer: Writer, rule: Rule) -> None:
     """Each token of one field needs some token of the other."""
-    given = pulp.lpSum(writer.at(t, _names(_of(rule).required)) for t in range(len(writer.tokens)))
+    names_present = pulp.lpSum(writer.at(t, _names(_of(rule).required)) for t in range(len(writer.tokens)))
     violation = writer.slack(rule.penalty, 1)
     for t in range(len(writer.tokens)):
         asking = writer.at(t, _names(_of(rule).field))
-        writer.problem += asking <= given + violation
+        writer.problem += asking <= names_present + violation
 
 
 def _requires_before(writer: Writer, rule: Rule) -> None:

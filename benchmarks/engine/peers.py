@@ -32,6 +32,6 @@ class Answer:
     note: str = ""
 
 
-def installed(method: str) -> bool:
+def is_installed(method: str) -> bool:
     """Whether the package that a method needs can be imported; true for methods that need none."""
     return method not in PACKAGES or find_spec(PACKAGES[method]) is not None

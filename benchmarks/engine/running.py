@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from benchmarks.data import SOLVERS, DataSet
 from benchmarks.engine.agreement import check
 from benchmarks.engine.methods import BASIC, run, warm_up
-from benchmarks.engine.peers import CannotState, installed
+from benchmarks.engine.peers import CannotState, is_installed
 from benchmarks.journal import Journal, Row
 from benchmarks.study import Disagreement
 
@@ -32,7 +32,7 @@ def run_all(sets: Sequence[DataSet], journal: Journal, step: Callable[[], None])
 
 def methods_of(data: DataSet) -> list[str]:
     """Every method that runs on a data set and is installed, `auto` first."""
-    return [*BASIC, *(name for name in RIVALS if data.rivals.get(name) and installed(name))]
+    return [*BASIC, *(name for name in RIVALS if data.rivals.get(name) and is_installed(name))]
 
 
 def run_method(method: str, data: DataSet, journal: Journal) -> None:

@@ -101,14 +101,14 @@ class Chain:
         values = machine.steps.values
         if values.shape[1] == 1:
             values = np.broadcast_to(values, (values.shape[0], labels + 1, labels))
-        shown = np.concatenate(
+        signature = np.concatenate(
             [
                 values.transpose(2, 0, 1).reshape(labels, -1),
                 values[:, 1:].transpose(1, 0, 2).reshape(labels, -1),
             ],
             1,
         )
-        _, first, self.label_class = np.unique(shown, axis=0, return_index=True, return_inverse=True)
+        _, first, self.label_class = np.unique(signature, axis=0, return_index=True, return_inverse=True)
         self.label_class = self.label_class.reshape(-1)
         self.classes = len(first)
         before = np.concatenate([[0], first + 1])
@@ -131,10 +131,10 @@ def _merge(to: Grid, emits: Grid, final: Grid, tables: int) -> Grid:
     """States that nothing tells apart, as the number of their class (S,)."""
     block = np.unique(final, return_inverse=True)[1].reshape(-1)
     while True:
-        seen = np.concatenate(
+        signature = np.concatenate(
             [block[None, :], *(np.concatenate([emits[p].T, block[to[p]].T]) for p in range(tables))]
         )
-        finer = np.unique(seen, axis=1, return_inverse=True)[1].reshape(-1)
+        finer = np.unique(signature, axis=1, return_inverse=True)[1].reshape(-1)
         if finer.max() == block.max():
             return finer
         block = finer
@@ -154,27 +154,29 @@ class _Classes:
 
     def __init__(self, network: Any, T: int, K: int) -> None:
         self.network, self.T, self.K = network, T, K
-        self.known: dict[bytes, list[int]] = {}
+        self.by_classes: dict[bytes, list[int]] = {}
 
     def variables(self, chain: Chain) -> tuple[list[int], NDArray[np.int64]]:
         """For each token the variable to read, and the class of each of its values."""
         if self.K <= DIRECT:
             return list(range(self.T)), chain.label_class
         key = chain.label_class.tobytes()
-        if key not in self.known:
+        if key not in self.by_classes:
             network, C = self.network, chain.classes
             wrong = np.where(chain.label_class[:, None] == np.arange(C), 0.0, network.Top)
-            made = [network.AddVariable(f"c{len(self.known)}_{t}", range(C)) for t in range(self.T)]
-            for t, variable in enumerate(made):
+            variables_of_class = [
+                network.AddVariable(f"c{len(self.by_classes)}_{t}", range(C)) for t in range(self.T)
+            ]
+            for t, variable in enumerate(variables_of_class):
                 network.AddFunction([t, variable], wrong.ravel().tolist())
-            self.known[key] = made
-        return self.known[key], np.arange(chain.classes)
+            self.by_classes[key] = variables_of_class
+        return self.by_classes[key], np.arange(chain.classes)
 
 
 def _add(network: Any, name: str, rule: GroundRule, chain: Chain, classes: _Classes) -> None:
     """The chain of states of one machine."""
     top = network.Top
-    price = top if rule.hard else float(rule.penalty)
+    penalty = top if rule.hard else float(rule.penalty)
     read, class_of = classes.variables(chain)
     S = chain.states
     states = [network.AddVariable(f"{name}_{t}", range(S)) for t in range(classes.T)] if S > 1 else []
@@ -183,7 +185,7 @@ def _add(network: Any, name: str, rule: GroundRule, chain: Chain, classes: _Clas
         p = int(chain.index[t])
         key = p, t == 0, t == classes.T - 1
         if key not in tables:
-            tables[key] = _table(chain, p, class_of, price, top, last=key[2])
+            tables[key] = _table(chain, p, class_of, penalty, top, last=key[2])
             if t == 0:
                 tables[key] = tables[key][chain.start]
         scope = [read[t], states[t]] if t == 0 else [states[t - 1], read[t], states[t]]
@@ -191,7 +193,7 @@ def _add(network: Any, name: str, rule: GroundRule, chain: Chain, classes: _Clas
 
 
 def _table(
-    chain: Chain, p: int, class_of: Grid, price: float, top: float, *, last: bool
+    chain: Chain, p: int, class_of: Grid, penalty: float, top: float, *, last: bool
 ) -> NDArray[np.float64]:
     """(S, values, S) costs of state, value read and next state."""
     S, V = chain.states, len(class_of)
@@ -199,6 +201,6 @@ def _table(
     to, violations = chain.next_state[p][:, class_of], chain.emits[p][:, class_of]
     if last:
         violations = violations + chain.final[to]
-    costs = np.where(violations > 0, price * np.maximum(violations, 1), 0.0)
+    costs = np.where(violations > 0, penalty * np.maximum(violations, 1), 0.0)
     np.put_along_axis(result, to[:, :, None], costs[:, :, None], axis=2)
     return result

@@ -77,14 +77,14 @@ RATES = "rates"
 def run(work: Work) -> None:
     """The grid, then how many labellings, nodes or states a second the searches get through."""
     grid = replace(GRID, limits=(0.005, 0.02)) if work.scale.smoke else GRID
-    for part in (part for part in GRID.sets if part in work.parts):
+    for part in (part for part in GRID.sets if part in work.sections):
         try:
             sets = list(GRID.sets[part](work.data, work.scale))
         except corpora.Missing as missing:
             work.say(f"{part} left out: {missing}")
             continue
         run_grid(part, grid, sets, work)
-    if RATES in work.parts:
+    if RATES in work.sections:
         rates(work.journal, work.scale)
 
 

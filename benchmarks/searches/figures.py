@@ -90,7 +90,7 @@ def _look(contender: str) -> dict[str, Any]:
 
 def _by_limit(axis: Any, contender: str, own: Any) -> None:
     limits = sorted(own)
-    gaps = [line(own[limit]).capped for limit in limits]
+    gaps = [line(own[limit]).capped_gap for limit in limits]
     axis.plot(
         [1000 * limit for limit in limits],
         gaps,

@@ -46,7 +46,7 @@ def rates(journal: Journal, scale: Scale) -> None:
                 ilpinfer.decode(trellis, chosen, method=method, time_limit=0.05, **options)
                 solution = ilpinfer.decode(trellis, chosen, method=method, time_limit=limit, **options)
                 ended = solution.seconds < limit / 2
-                rate = None if ended else _counted(solution.method) / solution.seconds
+                rate = None if ended else _count(solution.method) / solution.seconds
                 _add(journal, rules, name, rate)
         for width in WIDTHS:
             if not journal.has("rates", str(rules), f"beam {width}"):
@@ -61,6 +61,6 @@ def _add(journal: Journal, rules: int, name: str, rate: float | None) -> None:
     journal.add({"data": "rates", "item": str(rules), "method": name, "rate": rate})
 
 
-def _counted(method: str) -> int:
+def _count(method: str) -> int:
     """The last number in what a method says of itself: nodes, labellings or steps."""
     return int(re.findall(r"\d+", method)[-1])

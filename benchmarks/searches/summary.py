@@ -43,7 +43,7 @@ class Outcome:
         return self.gap is not None and self.gap <= NATS
 
     @property
-    def capped(self) -> float:
+    def capped_gap(self) -> float:
         return CAP if self.gap is None else min(self.gap, CAP)
 
 
@@ -106,7 +106,7 @@ class Line:
     optimal: float
     none: float
     gap: float | None
-    capped: float
+    capped_gap: float
     violations: float | None
     accuracy: float | None
     milliseconds: float
@@ -126,7 +126,7 @@ def line(outcomes: Sequence[Outcome]) -> Line:
         optimal=float(np.mean([one.optimal for one in outcomes])),
         none=1 - len(gaps) / len(outcomes),
         gap=float(np.mean(gaps)) if gaps else None,
-        capped=float(np.mean([one.capped for one in outcomes])),
+        capped_gap=float(np.mean([one.capped_gap for one in outcomes])),
         violations=float(np.mean(violations)) if violations else None,
         accuracy=right / tokens if tokens else None,
         milliseconds=1000 * float(np.median([one.seconds for one in outcomes])),
@@ -139,13 +139,13 @@ def by_length(outcomes: Sequence[Outcome], edges: Sequence[int]) -> dict[int, fl
     """Mean capped gap of sequences of at most so many tokens, and more than the edge before."""
     result = {}
     for low, high in zip((0, *edges), edges, strict=False):
-        own = [one.capped for one in outcomes if low < one.T <= high]
+        own = [one.capped_gap for one in outcomes if low < one.T <= high]
         if own:
             result[high] = float(np.mean(own))
     return result
 
 
-def paired(one: Sequence[Outcome], other: Sequence[Outcome]) -> list[tuple[Outcome, Outcome]]:
+def pair(one: Sequence[Outcome], other: Sequence[Outcome]) -> list[tuple[Outcome, Outcome]]:
     """Outcomes of two contenders on the sequences that both have, the first ones of several seeds."""
     known: dict[tuple[str, str], Outcome] = {}
     for outcome in other:
@@ -156,9 +156,10 @@ def paired(one: Sequence[Outcome], other: Sequence[Outcome]) -> list[tuple[Outco
 def borders(short: Sequence[Outcome], long: Sequence[Outcome]) -> dict[int, float]:
     """Mean capped gap of a hybrid for each border: the first contender up to so many tokens, the second beyond."""
     lengths = [0, *sorted({one.T for one in short})]
-    pairs = paired(short, long)
+    pairs = pair(short, long)
     return {
-        border: float(np.mean([(a if border >= a.T else b).capped for a, b in pairs])) for border in lengths
+        border: float(np.mean([(a if border >= a.T else b).capped_gap for a, b in pairs]))
+        for border in lengths
     }
 
 

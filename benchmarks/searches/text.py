@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.journal import Journal
-from benchmarks.searches.summary import CAP, Outcome, Outcomes, borders, by_length, families, line, paired
+from benchmarks.searches.summary import CAP, Outcome, Outcomes, borders, by_length, families, line, pair
 
 WIDTH = 170
 EDGES = (30, 60, 120, 240, 480, 10_000)
@@ -58,7 +58,7 @@ def _shares(outcomes: Outcomes) -> Table:
             table.add_column(f"{what}\n{1000 * limit:g} ms", justify="right")
     for name, own in outcomes.items():
         lines = [line(own[limit]) for limit in limits]
-        table.add_row(name, *(f"{x.optimal:.1%}" for x in lines), *(number(x.capped) for x in lines))
+        table.add_row(name, *(f"{x.optimal:.1%}" for x in lines), *(number(x.capped_gap) for x in lines))
     return table
 
 
@@ -100,8 +100,8 @@ def _claims(console: Console, result: dict[str, Outcomes]) -> None:
                 sooner = [a.first is not None and (b.first is None or a.first < b.first) for a, b in pairs]
                 shares = (
                     sooner,
-                    [a.capped < b.capped - 1e-9 for a, b in pairs],
-                    [a.capped > b.capped + 1e-9 for a, b in pairs],
+                    [a.capped_gap < b.capped_gap - 1e-9 for a, b in pairs],
+                    [a.capped_gap > b.capped_gap + 1e-9 for a, b in pairs],
                     [a.gap is None for a, _ in pairs],
                     [b.gap is None for _, b in pairs],
                 )
@@ -115,14 +115,14 @@ def _pairs(result: dict[str, Outcomes], one: str, other: str) -> list[tuple[Outc
     for outcomes in result.values():
         if one in outcomes and other in outcomes:
             longest = max(outcomes[one])
-            pairs += paired(outcomes[one][longest], outcomes[other][longest])
+            pairs += pair(outcomes[one][longest], outcomes[other][longest])
     return pairs
 
 
 def _ablation(console: Console, result: dict[str, Outcomes]) -> None:
     """Hybrid, evolutionary and discrepancy search by length, and the best border (Stokman 2011, Tables 10 and 11)."""
     console.print("\n== by length, at the longest limit, all data sets together: mean gap, nats")
-    pooled = {name: _pooled(result, name) for name in ABLATION}
+    pooled = {name: _pool(result, name) for name in ABLATION}
     counts = dict.fromkeys(EDGES, 0)
     for one in pooled[ABLATION[0]]:
         counts[next(edge for edge in EDGES if edge >= one.T)] += 1
@@ -150,7 +150,7 @@ def _border(console: Console, short: str, long: str, gaps: dict[int, float]) -> 
     )
 
 
-def _pooled(result: dict[str, Outcomes], name: str) -> Sequence[Outcome]:
+def _pool(result: dict[str, Outcomes], name: str) -> Sequence[Outcome]:
     return [
         one for outcomes in result.values() if name in outcomes for one in outcomes[name][max(outcomes[name])]
     ]

@@ -29,7 +29,7 @@ WIDTH = 130
 
 
 @dataclass(frozen=True)
-class Known:
+class SolvedItem:
     """A sequence with its proved optimum."""
 
     data: DataSet
@@ -66,12 +66,12 @@ def held_out(folder: Path, scale: Scale) -> Iterator[DataSet]:
 def run(work: Work) -> None:
     """Trials, then usual and tuned parameters on what is held out."""
     ilpinfer.warm_up()
-    known = list(_known(training(work.data, work.scale)))
-    best = tune(known, work.scale(NUMBER, 12, 3), work.journal)
-    known = list(_known(held_out(work.data, work.scale)))
-    with progress("held out", 2 * len(known)) as advance:
+    solved = list(_solve(training(work.data, work.scale)))
+    best = tune(solved, work.scale(NUMBER, 12, 3), work.journal)
+    solved = list(_solve(held_out(work.data, work.scale)))
+    with progress("held out", 2 * len(solved)) as advance:
         for name, options in ((USUAL, {}), (TUNED, best)):
-            for one in known:
+            for one in solved:
                 for limit in LIMITS:
                     if not work.journal.has(one.data.name, one.item.key, name, limit):
                         row = {"data": one.data.name, "item": one.item.key, "method": name, "limit": limit}
@@ -79,20 +79,20 @@ def run(work: Work) -> None:
                 advance()
 
 
-def _known(sets: Iterator[DataSet]) -> Iterator[Known]:
+def _solve(sets: Iterator[DataSet]) -> Iterator[SolvedItem]:
     for data in sets:
         for item in data.items:
             solution = ilpinfer.decode(item.make(), data.rules, time_limit=60)
             if solution.status == "optimal":
-                yield Known(data, item, solution.score)
+                yield SolvedItem(data, item, solution.score)
 
 
-def gap(known: Known, limit: float, seed: int, options: Mapping[str, Any]) -> float:
+def gap(solved: SolvedItem, limit: float, seed: int, options: Mapping[str, Any]) -> float:
     """Nats below the optimum, at most CAP, which also stands for no labelling."""
     solution = ilpinfer.decode(
-        known.item.make(), known.data.rules, method="evolutionary", time_limit=limit, seed=seed, **options
+        solved.item.make(), solved.data.rules, method="evolutionary", time_limit=limit, seed=seed, **options
     )
-    return min(CAP, known.best - solution.score)
+    return min(CAP, solved.best - solution.score)
 
 
 def distributions() -> dict[str, Any]:
@@ -112,7 +112,7 @@ def distributions() -> dict[str, Any]:
     }
 
 
-def tune(known: Sequence[Known], number: int, journal: Journal) -> dict[str, Any]:
+def tune(solved: Sequence[SolvedItem], number: int, journal: Journal) -> dict[str, Any]:
     """The parameters of the best trial; those that the journal has are not run again."""
     space, usual = distributions(), Evolution()
     done = _trials(journal)
@@ -123,7 +123,7 @@ def tune(known: Sequence[Known], number: int, journal: Journal) -> dict[str, Any
         for n in range(number):
             if n >= len(done):
                 trial = study.ask(space)
-                mean = float(np.mean([gap(one, LIMIT, 1 + n, trial.params) for one in known]))
+                mean = float(np.mean([gap(one, LIMIT, 1 + n, trial.params) for one in solved]))
                 study.tell(trial, mean)
                 row = {"data": TRIALS, "item": str(n), "method": TUNED, "options": trial.params, "gap": mean}
                 journal.add(row)

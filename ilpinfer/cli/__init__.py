@@ -13,39 +13,39 @@ if TYPE_CHECKING:
 
 def main(arguments: "Sequence[str] | None" = None) -> int:
     """Run one command; whatever goes wrong is one line on standard error, with the place in a rule file below it."""
-    with signals.handled():
+    with signals.Interruptible():
         try:
             code = _run(arguments)
-            return signals.stopped() if code and signals.came() else code
+            return signals.report_interrupt() if code and signals.is_interrupted() else code
         except BaseException:
-            if not signals.came():
+            if not signals.is_interrupted():
                 raise
-            return signals.stopped()
+            return signals.report_interrupt()
 
 
 def _run(arguments: "Sequence[str] | None") -> int:
     from ilpinfer.cli import streams
-    from ilpinfer.system import scratch
+    from ilpinfer.system import temporary_folders
 
     streams.prepare()
     try:
         from ilpinfer.cli.app import run
-        from ilpinfer.cli.logs import logs_shown
+        from ilpinfer.cli.logs import show_logs
 
-        scratch.sweep()
-        with logs_shown(), streams.warnings_as_notices():
+        temporary_folders.remove_stale()
+        with show_logs(), streams.warnings_as_notices():
             run(sys.argv[1:] if arguments is None else list(arguments))
             sys.stdout.flush()
     except KeyboardInterrupt:
-        return signals.stopped()
+        return signals.report_interrupt()
     except BrokenPipeError:
-        return streams.reader_gone()
+        return streams.end_quietly()
     except SystemExit as leaving:
         if not isinstance(leaving.__context__, BrokenPipeError):
             raise
-        return streams.reader_gone()
+        return streams.end_quietly()
     except Exception as error:
-        return signals.stopped() if signals.came() else streams.report(error)
+        return signals.report_interrupt() if signals.is_interrupted() else streams.report(error)
     return 0
 
 
@@ -58,7 +58,7 @@ def entry() -> "NoReturn":
     signals.install()
     from ilpinfer.cli import streams
 
-    streams.open_closed()
+    streams.reopen_closed()
     code = main()
     signals.finish(code)
     sys.exit(code)

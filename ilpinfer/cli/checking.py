@@ -13,8 +13,8 @@ from ilpinfer.cli.inputs import checked_scheme, notice
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
-from ilpinfer.corpus.sequences import labelled, read
-from ilpinfer.evaluation.checking import Breach, Checked, Gold, check_rules
+from ilpinfer.corpus.sequences import read, require_labels
+from ilpinfer.evaluation.checking import Breach, Gold, RuleReport, check_rules
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def check(options: CheckOptions) -> None:
     scheme = checked_scheme(options.scheme)
     rule_set = load_rules(options.rules)
     examples = read(options.gold, column=options.column, notify=notice)
-    pairs = labelled(examples)
+    pairs = require_labels(examples)
     labels_of = _read_as([labels for _, labels in pairs], scheme)
     pairs = list(zip((tokens for tokens, _ in pairs), labels_of, strict=True))
     read_labels = LabelSet(tuple(sorted({label for labels in labels_of for label in labels})), scheme)
@@ -77,7 +77,7 @@ def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ..
     return [tuple(labels) for labels in labellings] if fits else convert_all(labellings, scheme)
 
 
-def _show(result: Sequence[Checked]) -> None:
+def _show(result: Sequence[RuleReport]) -> None:
     shown = table("rule")
     numbers(shown, "broken in", "share", "applies", "holds", "breaks", "penalty", "suggested")
     for row in result:
@@ -93,7 +93,7 @@ def _show(result: Sequence[Checked]) -> None:
             screen.print(f"{row.rule}: {line}", highlight=False, soft_wrap=True)
 
 
-def _remarks(row: Checked) -> list[str]:
+def _remarks(row: RuleReport) -> list[str]:
     remarks = [_example(breach) for breach in row.breaches]
     if row.never_fires:
         remarks.append("never applies here")

@@ -11,7 +11,15 @@ from typing import Any
 from formulations import RuleSet
 from ilpinfer import __version__
 from ilpinfer.cli.failure import Failure, Findings
-from ilpinfer.cli.inputs import InputOptions, checked, method_options, notice, on_error, parameters, prepare
+from ilpinfer.cli.inputs import (
+    InputOptions,
+    method_options,
+    notice,
+    on_error,
+    parameters,
+    prepare,
+    raise_interrupt,
+)
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.core.methods import method as method_named
@@ -22,10 +30,10 @@ from ilpinfer.decoding.failures import attempt, failure
 from ilpinfer.decoding.single import decode
 from ilpinfer.evaluation.comparison import Disagreement, Tally, check_agreement, row_of, tallies
 from ilpinfer.evaluation.report import report
-from ilpinfer.pipelines.trellises import Scored
-from ilpinfer.system.files import digest, write_whole
-from ilpinfer.system.journal import Journal, Spot
-from ilpinfer.system.places import OutputError, place_of
+from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
+from ilpinfer.system.files import digest, write_atomically
+from ilpinfer.system.output_paths import OutputError, output_path
 
 Row = dict[str, Any]
 
@@ -61,7 +69,7 @@ class CompareOptions:
 def compare(options: CompareOptions) -> None:
     """Decode every sequence with every method, check that proofs agree, and show and write the comparison."""
     inputs, output = options.input.files, options.output
-    places = [place_of(Path(output, name), inputs) for name in FILES]
+    places = [output_path(Path(output, name), inputs) for name in FILES]
     if places[0].direct:
         raise OutputError(f"{places[0].name}: is read back, and so must be a file; choose another output")
     reading = options.input.reading
@@ -74,9 +82,9 @@ def compare(options: CompareOptions) -> None:
         notice(remark)
     work = _Work(scored, rules, plan, Findings())
     job = digest(__version__, content, plan)
-    with Journal(Path(output, FILES[0]), job, work.spot, inputs) as journal:
-        work.run(journal)
-        result = tallies(journal.rows())
+    with RowCheckpoint(Path(output, FILES[0]), job, work.position, inputs) as checkpoint:
+        work.run(checkpoint)
+        result = tallies(checkpoint.rows())
         summary = [tally.summary() for tally in result]
         about: Row = {
             "source": options.input.source,
@@ -86,8 +94,8 @@ def compare(options: CompareOptions) -> None:
             "limits": plan,
         }
         record = {**about, "methods": [asdict(line) for line in summary]}
-        write_whole(Path(output, FILES[1]), json.dumps(record, indent=2) + "\n", inputs)
-        write_whole(Path(output, FILES[2]), report(about, result), inputs)
+        write_atomically(Path(output, FILES[1]), json.dumps(record, indent=2) + "\n", inputs)
+        write_atomically(Path(output, FILES[2]), report(about, result), inputs)
     show_comparison(summary)
     work.findings.check()
 
@@ -96,40 +104,40 @@ def compare(options: CompareOptions) -> None:
 class _Work:
     """Sequences to decode with each method of a plan, and what was found wrong with them."""
 
-    scored: list[Scored]
+    scored: list[ScoredSequence]
     rules: RuleSet
     plan: dict[str, Row]
     findings: Findings
 
-    def spot(self, row: Row) -> Spot:
+    def position(self, row: Row) -> RowPosition:
         """The place of a row: those of a sequence form a group, in the order of the plan."""
         Tally("").add(row, None)
         if type(row["sequence"]) is not int or not isinstance(row["reason"], str):
             raise TypeError("a number and a text are expected")
-        return Spot(row["sequence"], list(self.plan).index(row["method"]), len(self.plan))
+        return RowPosition(row["sequence"], list(self.plan).index(row["method"]), len(self.plan))
 
-    def run(self, journal: Journal) -> None:
+    def run(self, checkpoint: RowCheckpoint) -> None:
         """Go on behind the rows that are there already, which are looked at again."""
-        if journal.damage:
-            notice(journal.damage)
-        earlier = journal.rows()
+        if checkpoint.damage:
+            notice(checkpoint.damage)
+        earlier = checkpoint.rows()
         with progress("comparing", len(self.scored) * len(self.plan)) as advance:
             for number, item in enumerate(self.scored):
-                known = len(self.plan) if number < journal.groups else 0
-                known = len(journal.unfinished) if number == journal.groups else known
+                known = len(self.plan) if number < checkpoint.groups else 0
+                known = len(checkpoint.unfinished) if number == checkpoint.groups else known
                 rows = list(islice(earlier, known))
                 for name in list(self.plan)[known:]:
                     rows.append(self._row(number, item, name))
-                    journal.write(rows[-1:])
+                    checkpoint.write(rows[-1:])
                 for row in rows:
                     self.findings.add(row, item.example.where)
                     advance()
                 try:
                     check_agreement(rows, f"sequence {number} ({item.example.where})")
                 except Disagreement as disagreement:
-                    raise Failure(f"{disagreement}; the rows are in {journal.place.part}", 1) from None
+                    raise Failure(f"{disagreement}; the rows are in {checkpoint.place.part}", 1) from None
 
-    def _row(self, number: int, item: Scored, name: str) -> Row:
+    def _row(self, number: int, item: ScoredSequence, name: str) -> Row:
         if item.trellis is None:
             assert item.error is not None
             solution, scheme = failure(item.error, "none"), ""
@@ -139,7 +147,7 @@ class _Work:
             solution = attempt(
                 decoded, on_error(), lambda error, seconds: failure(error, name, seconds=seconds)
             )
-        row = row_of(number, name, checked(solution), item.gold, scheme)
+        row = row_of(number, name, raise_interrupt(solution), item.gold, scheme)
         return {**row, "reason": f"{item.example.where}: {solution.reason}"} if solution.error else row
 
 

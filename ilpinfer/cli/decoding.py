@@ -13,7 +13,15 @@ from formulations import RuleSet, Trellis
 from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
 from ilpinfer.cli.failure import Findings
-from ilpinfer.cli.inputs import InputOptions, checked, method_options, notice, on_error, parameters, prepare
+from ilpinfer.cli.inputs import (
+    InputOptions,
+    method_options,
+    notice,
+    on_error,
+    parameters,
+    prepare,
+    raise_interrupt,
+)
 from ilpinfer.cli.progress import progress
 from ilpinfer.core.methods import method as method_named
 from ilpinfer.core.request import Request, deadline_for
@@ -22,10 +30,10 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.failures import attempt, failure
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.trellises import Scored
+from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest
-from ilpinfer.system.journal import Journal, Spot
-from ilpinfer.system.places import place_of
+from ilpinfer.system.output_paths import output_path
 
 Row = dict[str, Any]
 
@@ -77,7 +85,7 @@ def decode(options: DecodeOptions) -> None:
     """
     inputs = options.input.files
     if options.output != "-":
-        place_of(options.output, inputs)
+        output_path(options.output, inputs)
     reading = options.input.reading
     solve = _solver(options)
     scored, rules, content = prepare(options.input, reading)
@@ -85,19 +93,19 @@ def decode(options: DecodeOptions) -> None:
     if options.output == "-":
         work.run(0, _print)
     else:
-        with Journal(options.output, options.job(content), _spot, inputs) as journal:
-            work.resume(journal)
+        with RowCheckpoint(options.output, options.job(content), _position, inputs) as checkpoint:
+            work.resume(checkpoint)
     work.findings.check()
 
 
-def _spot(row: Row) -> Spot:
+def _position(row: Row) -> RowPosition:
     """The place of a row: all labellings of a sequence form a group."""
     sequence, rank, ranks = row["sequence"], row.get("rank", 1), row.get("ranks", 1)
     if not all(type(number) is int for number in (sequence, rank, ranks)):
         raise TypeError("numbers are expected")
     if not (isinstance(row["status"], str) and isinstance(row["reason"], str)):
         raise TypeError("texts are expected")
-    return Spot(sequence, rank - 1, ranks)
+    return RowPosition(sequence, rank - 1, ranks)
 
 
 Trace = list[list[float | None]]
@@ -109,27 +117,27 @@ Solve = Callable[[Iterable[Trellis], RuleSet], Iterator[tuple[list[Solution], Tr
 class _Work:
     """Sequences to decode, and what was found wrong with them."""
 
-    scored: list[Scored]
+    scored: list[ScoredSequence]
     rules: RuleSet
     solve: Solve
     options: DecodeOptions
     findings: Findings
 
-    def resume(self, journal: Journal) -> None:
+    def resume(self, checkpoint: RowCheckpoint) -> None:
         """Go on behind the sequences that are there already."""
-        if journal.damage:
-            notice(journal.damage)
-        if journal.unfinished:
-            journal.drop_unfinished()
-        for row in journal.rows() if journal.groups else ():
+        if checkpoint.damage:
+            notice(checkpoint.damage)
+        if checkpoint.unfinished:
+            checkpoint.drop_unfinished()
+        for row in checkpoint.rows() if checkpoint.groups else ():
             self.findings.add(row, self.scored[row["sequence"]].example.where)
-        with progress("decoding", len(self.scored), journal.groups) as advance:
+        with progress("decoding", len(self.scored), checkpoint.groups) as advance:
 
             def write(rows: list[Row]) -> None:
-                journal.write(rows)
+                checkpoint.write(rows)
                 advance()
 
-            self.run(journal.groups, write)
+            self.run(checkpoint.groups, write)
 
     def run(self, begin: int, write: Callable[[list[Row]], None]) -> None:
         """Decode and write sequence by sequence."""
@@ -151,7 +159,7 @@ class _Work:
         for rule, times in overruled.items():
             notice(f'rule "{rule}" was overruled by an earlier one at {times} token{"s" * (times > 1)}')
 
-    def _row(self, number: int, item: Scored, solution: Solution) -> Row:
+    def _row(self, number: int, item: ScoredSequence, solution: Solution) -> Row:
         """The row of a solution; of an error where it cannot be made."""
         try:
             values = solution.to_dict(incumbents=self.options.trace)
@@ -162,7 +170,7 @@ class _Work:
                 raise
             solution = failure(error, solution.method)
             values = solution.to_dict()
-        if checked(solution).error:
+        if raise_interrupt(solution).error:
             values["reason"] = f"{item.example.where}: {solution.reason}"
         return {"sequence": number, "tokens": list(item.tokens), **values}
 

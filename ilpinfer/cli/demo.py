@@ -17,7 +17,7 @@ from ilpinfer.models.hmm import HMM
 
 METHODS = ("auto", "highs", "beam", "viterbi")
 TRAINING = 200
-SHOWN = 3
+EXAMPLES = 3
 COLOURS = {
     "job title": "bold cyan",
     "date": "green",
@@ -76,21 +76,21 @@ def _show_items(
     changed = [pair for pair in pairs if pair[1].labels != pair[2].labels]
     changed.sort(key=lambda pair: len(pair[0].tokens))
     screen.print(f"The rule changed {len(changed)} of {len(pairs)} labellings. The shortest:\n")
-    for item, before, after in changed[:SHOWN]:
+    for item, before, after in changed[:EXAMPLES]:
         width = max(20, (screen.width - 4) // 2)
         left, right = (_lines(item.tokens, s.labels, width) for s in (before, after))
         blank = Text()
-        screen.print(_padded(Text("Viterbi", "bold"), width) + Text("    ") + Text("proved optimum", "bold"))
+        screen.print(_pad(Text("Viterbi", "bold"), width) + Text("    ") + Text("proved optimum", "bold"))
         for row in range(max(len(left), len(right))):
             one = left[row] if row < len(left) else blank
             two = right[row] if row < len(right) else blank
-            screen.print(_padded(one, width) + Text("    ") + two)
-        screen.print(_what_changed(item, before, after, model.trellis(item.tokens)), "\n", sep="")
+            screen.print(_pad(one, width) + Text("    ") + two)
+        screen.print(_change(item, before, after, model.trellis(item.tokens)), "\n", sep="")
     legend = Text("colours: ").append_text(Text("  ").join(Text(n, style) for n, style in COLOURS.items()))
     screen.print(legend, "\n")
 
 
-def _what_changed(item: resumes.Item, before: Solution, after: Solution, trellis: Trellis) -> Text:
+def _change(item: resumes.Item, before: Solution, after: Solution, trellis: Trellis) -> Text:
     names = ", ".join(
         f"{name}: {before.violations[name]} → {after.violations[name]} violations"
         for name in after.violations
@@ -117,7 +117,7 @@ def _lines(tokens: Sequence[str], labels: Sequence[str], width: int) -> list[Tex
     return lines
 
 
-def _padded(text: Text, width: int) -> Text:
+def _pad(text: Text, width: int) -> Text:
     padded = text.copy()
     padded.pad_right(max(0, width - len(text)))
     return padded

@@ -17,8 +17,8 @@ from ilpinfer.evaluation.evaluation import Evaluation, measures
 from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
 from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.evaluation.significance import Difference
-from ilpinfer.system.files import reserved, write_whole
-from ilpinfer.system.places import OutputError, Place, place_of
+from ilpinfer.system.files import reserve, write_atomically
+from ilpinfer.system.output_paths import OutputError, OutputPath, output_path
 
 MISTAKES = 5
 """How many kinds of mistakes are shown."""
@@ -77,7 +77,7 @@ def evaluate(options: EvaluateOptions) -> None:
     differences: list[Difference] = []
     with ExitStack() as stack:
         for place in places:
-            stack.enter_context(reserved(place))
+            stack.enter_context(reserve(place))
         if against:
             differences = significance.compare(
                 *result, unit=unit, beta=beta, resamples=options.resamples, seed=options.seed
@@ -92,18 +92,18 @@ def evaluate(options: EvaluateOptions) -> None:
             if against:
                 tests = [{**asdict(each), "gain": each.gain} for each in differences]
                 record["against"] = {"predicted": against, "unit": unit, "differences": tests}
-            write_whole(options.output, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+            write_atomically(options.output, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
         if options.picture:
-            write_whole(options.picture, confusion.picture(labels.names, result[0].confusion))
+            write_atomically(options.picture, confusion.picture(labels.names, result[0].confusion))
     screen = console()
     _show(screen, result[0], unit, beta)
     if against:
         _show_differences(screen, differences, predicted, against)
 
 
-def _places(outputs: Sequence[str], inputs: Sequence[str | None]) -> list[Place]:
+def _places(outputs: Sequence[str], inputs: Sequence[str | None]) -> list[OutputPath]:
     """Where each output goes; OutputError where two go to one place, or to an input."""
-    places = [place_of(path, inputs) for path in outputs]
+    places = [output_path(path, inputs) for path in outputs]
     if len(places) == 2 and places[0].target == places[1].target and not places[0].direct:
         raise OutputError(f"{outputs[1]}: is the place of --output and of --picture; give each its own")
     return places

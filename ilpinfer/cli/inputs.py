@@ -24,7 +24,7 @@ from ilpinfer.corpus.sequences import Example, InputError, read
 from ilpinfer.decoding.failures import OnError
 from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
-from ilpinfer.pipelines.trellises import Scored, check_rules, score
+from ilpinfer.pipelines.trellises import ScoredSequence, check_rules, score
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class InputOptions:
 
 def prepare(
     options: InputOptions, reading: Reading, first: int | None = None
-) -> tuple[list[Scored], RuleSet, str]:
+) -> tuple[list[ScoredSequence], RuleSet, str]:
     """Scored sequences, rules, and a text that stands for all three; everything is checked before work begins."""
     source, model = options.source, options.model
     scheme = checked_scheme(options.scheme)
@@ -131,9 +131,9 @@ def on_error() -> OnError:
     return "raise" if traceback_wanted() else "row"
 
 
-def checked(solution: Solution) -> Solution:
+def raise_interrupt(solution: Solution) -> Solution:
     """The solution; KeyboardInterrupt where it is an error that an interrupt has turned into."""
-    if solution.error and signals.came():
+    if solution.error and signals.is_interrupted():
         raise KeyboardInterrupt
     return solution
 

@@ -15,7 +15,7 @@ class _Lines(logging.Handler):
 
 
 @contextlib.contextmanager
-def logs_shown() -> Iterator[None]:
+def show_logs() -> Iterator[None]:
     """Show the warnings of the logger `ilpinfer`."""
     logger, lines = logging.getLogger("ilpinfer"), _Lines(logging.WARNING)
     before, logger.propagate = logger.propagate, False

@@ -34,8 +34,8 @@ def show_comparison(summary: Sequence[Summary]) -> None:
     columns = [
         ("proved\n%", [_percent(line.proved) for line in summary]),
         ("optimum\n%", [_percent(line.reaches) for line in summary]),
-        ("mean\ngap", [_fixed(line.mean_gap) for line in summary]),
-        ("largest\ngap", [_fixed(line.largest_gap) for line in summary]),
+        ("mean\ngap", [_decimals(line.mean_gap) for line in summary]),
+        ("largest\ngap", [_decimals(line.largest_gap) for line in summary]),
         ("viola-\ntions", [str(line.violations) for line in summary]),
         ("median\nms", [_milliseconds(line.median_ms) for line in summary]),
         ("90 %\nms", [_milliseconds(line.p90_ms) for line in summary]),
@@ -66,7 +66,7 @@ def _percent(share: float | None, digits: int = 1) -> str:
     return "-" if share is None else f"{100 * share:.{digits}f}"
 
 
-def _fixed(number: float | None) -> str:
+def _decimals(number: float | None) -> str:
     return "-" if number is None else f"{number:.3f}"
 
 

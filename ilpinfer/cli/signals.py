@@ -8,13 +8,13 @@ import signal
 import sys
 from types import FrameType
 
-PATIENCE = 0.8
+CLEANUP_SECONDS = 0.8
 """Seconds that a command has to clean up before it ends as it is."""
 CODES = {int(signal.SIGINT): 130, int(signal.SIGTERM): 143}
 _LINES = {130: "ilpinfer: interrupted\n", 143: "ilpinfer: terminated\n"}
-_came: int | None = None
-_told = False
-_working = False
+_signal: int | None = None
+_reported = False
+_unwinding = False
 """Whether a KeyboardInterrupt is caught, and things are to be cleaned up."""
 
 
@@ -24,31 +24,31 @@ def install() -> None:
         signal.signal(number, _stop)
 
 
-class handled:  # noqa: N801
+class Interruptible:
     """A block that interrupts end by KeyboardInterrupt; what dealt with them before takes over again behind it."""
 
     def __enter__(self) -> None:
-        global _came, _told, _working
+        global _signal, _reported, _unwinding
         self.before = [(number, signal.getsignal(number)) for number in CODES]
-        _came, _told, _working = None, False, True
+        _signal, _reported, _unwinding = None, False, True
         install()
 
     def __exit__(self, *_: object) -> None:
-        global _working
-        _working = False
+        global _unwinding
+        _unwinding = False
         signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in self.before:
             signal.signal(number, handler)
 
 
-def came() -> bool:
+def is_interrupted() -> bool:
     """Whether the command was interrupted."""
-    return _came is not None
+    return _signal is not None
 
 
-def stopped() -> int:
+def report_interrupt() -> int:
     """Say that the command was interrupted; its exit code."""
-    code = CODES[signal.SIGINT if _came is None else _came]
+    code = CODES[signal.SIGINT if _signal is None else _signal]
     _say(code)
     return code
 
@@ -61,7 +61,7 @@ def finish(code: int) -> None:
         ) in CODES:  # the interpreter forgets handlers while it ends, but not that a signal is ignored
             signal.signal(number, signal.SIG_IGN)
         return
-    _patiently(code)
+    _limit_cleanup(code)
     processes = sys.modules.get("ilpinfer.system.processes")
     if processes is not None:
         processes.end_all()
@@ -70,32 +70,32 @@ def finish(code: int) -> None:
 
 def _stop(number: int, frame: FrameType | None) -> None:
     """Raise KeyboardInterrupt, which unwinds; end at once where it would get lost, or was not enough."""
-    global _came
-    if _came is not None or not _working or _swallowed(frame):
+    global _signal
+    if _signal is not None or not _unwinding or _may_be_lost(frame):
         _leave(CODES[number])
-    _came = number
-    _patiently(CODES[number])
+    _signal = number
+    _limit_cleanup(CODES[number])
     raise KeyboardInterrupt
 
 
 def _say(code: int) -> None:
     """Past Python's buffer, which the interrupt may have found in use."""
-    global _told
-    if not _told:
-        _told = True
+    global _reported
+    if not _reported:
+        _reported = True
         try:  # noqa: SIM105
             os.write(2, _LINES[code].encode())
         except OSError:  # closed
             pass
 
 
-def _patiently(code: int) -> None:
+def _limit_cleanup(code: int) -> None:
     """End the process after a while, whatever it does then."""
     signal.signal(signal.SIGALRM, lambda *_: _leave(code))
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    signal.setitimer(signal.ITIMER_REAL, CLEANUP_SECONDS)
 
 
-def _swallowed(frame: FrameType | None) -> bool:
+def _may_be_lost(frame: FrameType | None) -> bool:
     """Whether an import or a compilation is going on, which may turn an interrupt into an error of another kind."""
     if getattr(sys.modules.get("ilpinfer.kernels.warming"), "busy", False):
         return True

@@ -29,7 +29,7 @@ class _Output(io.FileIO):
             raise OSError(error.errno, f"cannot be written: {error.strerror}", OUTPUT) from None
 
 
-def open_closed() -> None:
+def reopen_closed() -> None:
     """Open what a caller closed, so that no file of ours takes its number; reading or writing it is an error still."""
     for number, flags in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
@@ -39,7 +39,7 @@ def open_closed() -> None:
 
 
 def prepare() -> None:
-    """Make streams of what `open_closed` has opened, and let standard output take every text."""
+    """Make streams of what `reopen_closed` has opened, and let standard output take every text."""
     for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
@@ -87,7 +87,7 @@ def report(error: Exception) -> int:
     return error.code if isinstance(error, Failure) else 2
 
 
-def reader_gone() -> int:
+def end_quietly() -> int:
     """End quietly, as other tools do, where standard output is a pipe that nobody reads; the exit code."""
     _drop(sys.stdout)
     return READER_GONE

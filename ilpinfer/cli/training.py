@@ -18,15 +18,15 @@ from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.cli.streams import say
 from ilpinfer.corpus.conversion import adapt, convert_all, iob1_remark, shown_scheme, sound
-from ilpinfer.corpus.sequences import InputError, labelled, read
+from ilpinfer.corpus.sequences import InputError, read, require_labels
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.models.crf.training import Iteration, Progress
 from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS
 from ilpinfer.pipelines.cross_validation import cross_validate, held_out_places, make_folds, predict
-from ilpinfer.system.files import reserved
-from ilpinfer.system.places import place_of
+from ilpinfer.system.files import reserve
+from ilpinfer.system.output_paths import output_path
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def train(options: TrainOptions) -> None:
     _check_use(options)
     own = parameters(options.option)
     inputs = files_read(source, options.held_out, options.documents, toml=[options.rules, _template(own)])
-    place = place_of(options.output, inputs)
+    place = output_path(options.output, inputs)
     with about(source):
         pairs = _read(options, scheme)
     _show_scheme([labels for _, labels in pairs], scheme)
@@ -89,10 +89,10 @@ def train(options: TrainOptions) -> None:
     ) -> TrainedModel:
         return KINDS[kind].make(pairs, scheme, held_out, watch, own)
 
-    with reserved(place), about(source):
+    with reserve(place), about(source):
         if folds:
             _cross_validate(pairs, make, rules, folds)
-        with _watched() as watch:
+        with _show_iterations() as watch:
             model = make(training, held_out, watch)
         model.save(options.output)
     tokens = sum(len(labels) for _, labels in training)
@@ -108,7 +108,7 @@ def train(options: TrainOptions) -> None:
 
 def _read(options: TrainOptions, scheme: str) -> list[Labelled]:
     examples = read(options.source, column=options.column, notify=notice)[: options.first]
-    pairs = labelled(examples)
+    pairs = require_labels(examples)
     labels = convert_all([labels for _, labels in pairs], scheme)
     return list(zip((tokens for tokens, _ in pairs), labels, strict=True))
 
@@ -169,7 +169,7 @@ def _alike(options: TrainOptions, scheme: str, pairs: Sequence[Labelled]) -> lis
     """Held-out sequences of a file, their labels in the scheme of those to train on."""
     path = options.held_out
     examples = read(path, column=options.column, notify=notice)
-    labels = convert_all([names for _, names in labelled(examples)], scheme)
+    labels = convert_all([names for _, names in require_labels(examples)], scheme)
     source, rewrite = shown_scheme(labels), sound(labels)
     if not scheme and {source, shown_scheme([names for _, names in pairs])} == {"bio", "iob1"}:
         notice(
@@ -232,7 +232,7 @@ def _add(shown: Table, name: str, pairs: Sequence[Pair]) -> None:
 
 
 @contextmanager
-def _watched() -> Iterator[Progress | None]:
+def _show_iterations() -> Iterator[Progress | None]:
     """Shows each iteration on a terminal."""
     if not sys.stderr.isatty():
         yield None

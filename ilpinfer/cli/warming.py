@@ -13,10 +13,10 @@ def warm_up() -> None:
         with screen.status(text):
             seconds = stage.warm()
         screen.print(f"{text}, {seconds:.1f} s", highlight=False)
-    kept = place()
+    folder = place()
     screen.print(
-        f"kept in {kept}"
-        if kept
+        f"kept in {folder}"
+        if folder
         else "nowhere to keep them: every process compiles anew; set NUMBA_CACHE_DIR",
         highlight=False,
     )

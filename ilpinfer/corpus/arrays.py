@@ -15,10 +15,10 @@ def as_floats(value: Any, what: str, dimensions: int) -> NDArray[np.float64]:
         for what holds no numbers, another number of dimensions, NaN and +inf.
     """
     try:
-        given = np.asarray(_without_graph(value))
-        if np.iscomplexobj(given):
+        array = np.asarray(_without_graph(value))
+        if np.iscomplexobj(array):
             raise TypeError("complex numbers have no order")
-        array = given.astype(np.float64)
+        array = array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{what} must hold numbers in rows of equal length: {error}") from None
     if array.ndim != dimensions:

@@ -10,7 +10,7 @@ from itertools import chain
 
 from formulations.messages import suggestion
 from ilpinfer.corpus.examples import Example, InputError, Notify
-from ilpinfer.corpus.separators import SEPARATORS, UNREAD, Cells, first_line, is_border, shown, split, width
+from ilpinfer.corpus.separators import SEPARATORS, UNREAD, Cells, excerpt, first_line, is_border, split, width
 
 TOKEN_NAMES = ("token", "tokens", "word", "words", "form")
 LABEL_NAMES = ("label", "labels", "tag", "tags", "ner", "ner_tag", "ner_tags", "gold")
@@ -23,7 +23,7 @@ Row = tuple[int, Cells]
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ColumnNames:
     """Columns that a user names, each by its number from 1 or by its name in the header.
 
     Parameters
@@ -38,7 +38,7 @@ class Chosen:
     unlabelled: bool = False
 
     @classmethod
-    def read(cls, text: str) -> "Chosen":
+    def read(cls, text: str) -> "ColumnNames":
         """From `LABEL`, `TOKEN,LABEL`, or `TOKEN,` to leave labels out.
 
         Raises
@@ -46,20 +46,20 @@ class Chosen:
         InputError
             for another form.
         """
-        parts = [part.strip() for part in text.split(",")]
-        if len(parts) > 2 or (len(parts) == 2 and not parts[0]) or (text and not parts[0]):
+        texts = [part.strip() for part in text.split(",")]
+        if len(texts) > 2 or (len(texts) == 2 and not texts[0]) or (text and not texts[0]):
             raise InputError(f"--column {text}: expected LABEL, or TOKEN,LABEL, or TOKEN, for no labels")
-        return cls(parts[0]) if len(parts) == 1 else cls(parts[1], parts[0], not parts[1])
+        return cls(texts[0]) if len(texts) == 1 else cls(texts[1], texts[0], not texts[1])
 
     def __bool__(self) -> bool:
         return bool(self.label or self.token)
 
-    def are_in(self, cells: Cells) -> bool:
+    def occur_in(self, cells: Cells) -> bool:
         """Whether the cells name the columns that are looked for."""
         low = [cell.strip().lower() for cell in cells]
-        asked = [name for name in (self.token, self.label) if name and not name.isdecimal()]
-        if asked:
-            return any(name.lower() in low for name in asked)
+        own = [name for name in (self.token, self.label) if name and not name.isdecimal()]
+        if own:
+            return any(name.lower() in low for name in own)
         token, label = (any(cell in known for cell in low) for known in (TOKEN_NAMES, LABEL_NAMES))
         return token and (label or self.unlabelled)
 
@@ -80,7 +80,7 @@ def columns(lines: list[str], name: str, column: str, notify: Notify) -> Iterato
     ----------
     lines : of the file
     name : of the file, for messages
-    column : which columns hold labels and tokens, as `Chosen.read` takes it; empty where that need not be said
+    column : which columns hold labels and tokens, as `ColumnNames.read` takes it; empty where that need not be said
     notify : receives what was inferred
 
     Raises
@@ -88,45 +88,45 @@ def columns(lines: list[str], name: str, column: str, notify: Notify) -> Iterato
     InputError
         for lines of another number of columns, empty cells, and columns that have to be named.
     """
-    chosen = Chosen.read(column)
-    separator = _separator(lines, name, chosen, notify)
+    names = ColumnNames.read(column)
+    separator = _separator(lines, name, names, notify)
     rows = _rows(lines, name, separator)
     first = next((row for row in rows if row[1]), None)
     if first is None:
         return
-    header = first[1] if _is_header(first, lines, separator, chosen) else []
+    header = first[1] if _is_header(first, lines, separator, names) else []
     if header:
-        notify(f"{name}, line {first[0]}: {shown(lines[first[0] - 1])} is read as a header")
-    places = _places(first, header, chosen, name, separator)
+        notify(f"{name}, line {first[0]}: {excerpt(lines[first[0] - 1])} is read as a header")
+    places = _places(first, header, names, name, separator)
     yield from _sequences(rows if header else chain([first], rows), places, lines, name)
 
 
-def _separator(lines: list[str], name: str, chosen: Chosen, notify: Notify) -> str:
+def _separator(lines: list[str], name: str, names: ColumnNames, notify: Notify) -> str:
     """What separates columns; empty where each line is a token."""
     if any("\t" in line for line in lines):
         return "\t"
     at = first_line(lines)
     for separator in ",;":
         cells = split(lines[at - 1], separator)
-        if len(cells) > 1 and chosen.are_in(cells):
+        if len(cells) > 1 and names.occur_in(cells):
             notify(f"{name}: no tabs; columns are separated by {SEPARATORS[separator]}")
             return separator
     separator, count = next(((each, result) for each in ",; " if (result := width(lines, each)) > 1), ("", 1))
     if not separator:
-        _check_tokens(lines, name, chosen, notify)
+        _check_tokens(lines, name, names, notify)
         return ""
-    named = chosen or chosen.are_in(split(lines[at - 1], separator))
-    if not named and (separator != " " or count > 2):
+    has_names = names or names.occur_in(split(lines[at - 1], separator))
+    if not has_names and (separator != " " or count > 2):
         raise InputError(
-            f"{name}, line {at}: {shown(lines[at - 1])} has {count} columns separated by {SEPARATORS[separator]}, as all "
-            f"lines have; name those of tokens and labels with --column {_named(lines[at - 1], separator, count)}, or in a "
+            f"{name}, line {at}: {excerpt(lines[at - 1])} has {count} columns separated by {SEPARATORS[separator]}, as all "
+            f"lines have; name those of tokens and labels with --column {_column_hint(lines[at - 1], separator, count)}, or in a "
             f"header token,label; or {AS_JSON}"
         )
     notify(f"{name}: no tabs; columns are separated by {SEPARATORS[separator]}")
     return separator
 
 
-def _named(line: str, separator: str, count: int) -> str:
+def _column_hint(line: str, separator: str, count: int) -> str:
     """What to write after --column for columns of which the first line may name one."""
     cells = split(line, separator)
     low = [cell.strip().lower() for cell in cells]
@@ -136,35 +136,35 @@ def _named(line: str, separator: str, count: int) -> str:
             token, label = (
                 (0 if at else 1, at) if known is LABEL_NAMES else (at, count - 1 if at < count - 1 else 0)
             )
-            return ",".join(shown(cells[place].strip())[1:-1] for place in (token, label))
+            return ",".join(excerpt(cells[place].strip())[1:-1] for place in (token, label))
     return f"1,{count}"
 
 
-def _check_tokens(lines: list[str], name: str, chosen: Chosen, notify: Notify) -> None:
+def _check_tokens(lines: list[str], name: str, names: ColumnNames, notify: Notify) -> None:
     """Raise InputError where lines are not a token each; a notice where a few hold spaces."""
-    _check_separated(lines, name)
-    parts = [(number, len(split(line, " "))) for number, line in enumerate(lines, 1)]
-    parts = [(n, count) for n, count in parts if count and not is_border(split(lines[n - 1], ""))]
-    spaced = [number for number, count in parts if count > 1]
-    if 2 * len(spaced) > len(parts):
-        (begin, usual), *_ = parts
-        odd, other = next((n, count) for n, count in parts if count != usual)
+    _check_separators(lines, name)
+    texts = [(number, len(split(line, " "))) for number, line in enumerate(lines, 1)]
+    texts = [(n, count) for n, count in texts if count and not is_border(split(lines[n - 1], ""))]
+    spaced = [number for number, count in texts if count > 1]
+    if 2 * len(spaced) > len(texts):
+        (begin, usual), *_ = texts
+        odd, other = next((n, count) for n, count in texts if count != usual)
         raise InputError(
-            f"{name}, line {odd}: {shown(lines[odd - 1])} has {other} part{'s' * (other > 1)} between spaces, but line "
+            f"{name}, line {odd}: {excerpt(lines[odd - 1])} has {other} part{'s' * (other > 1)} between spaces, but line "
             f"{begin} has {usual}: neither a token a line nor columns; write token<TAB>label, or {AS_JSON}"
         )
-    if chosen:
+    if names:
         raise InputError(
-            f"{name}: no columns for --column {chosen.label or chosen.token}: it has a token a line"
+            f"{name}: no columns for --column {names.label or names.token}: it has a token a line"
         )
     if spaced:
         more = f", as {len(spaced) - 1} more are" if len(spaced) > 1 else ""
         notify(
-            f"{name}, line {spaced[0]}: no tabs; {shown(lines[spaced[0] - 1])} is read as one token with a space in it{more}"
+            f"{name}, line {spaced[0]}: no tabs; {excerpt(lines[spaced[0] - 1])} is read as one token with a space in it{more}"
         )
 
 
-def _check_separated(lines: list[str], name: str) -> None:
+def _check_separators(lines: list[str], name: str) -> None:
     """Raise InputError where most lines, and two at least, have something on both sides of one separator."""
     texts = [(n, line) for n, line in enumerate(lines, 1) if not is_border(split(line, ""))]
     for separator, called in UNREAD.items():
@@ -172,9 +172,9 @@ def _check_separated(lines: list[str], name: str) -> None:
         if len(inside) > 1 and 2 * len(inside) > len(texts):
             widths = {n: len(split(line, separator)) for n, line in texts}
             odd = next((n for n, _ in texts if widths[n] != widths[inside[0]]), None)
-            other = "" if odd is None else f", but line {odd}, {shown(lines[odd - 1])}, has {widths[odd]}"
+            other = "" if odd is None else f", but line {odd}, {excerpt(lines[odd - 1])}, has {widths[odd]}"
             raise InputError(
-                f"{name}, line {inside[0]}: {shown(lines[inside[0] - 1])} has {widths[inside[0]]} parts between {called}"
+                f"{name}, line {inside[0]}: {excerpt(lines[inside[0] - 1])} has {widths[inside[0]]} parts between {called}"
                 f"{other}: neither a token a line nor columns that are read; write token<TAB>label, or {AS_JSON}"
             )
 
@@ -191,7 +191,7 @@ def _rows(lines: list[str], name: str, separator: str) -> Iterator[Row]:
             continue
         first = first or (number, cells)
         if len(cells) != len(first[1]) or (separator == "\t" and len(cells) == 1):
-            raise InputError(f"{name}, line {number}: {shown(line)} {_unequal(cells, first, separator)}")
+            raise InputError(f"{name}, line {number}: {excerpt(line)} {_unequal(cells, first, separator)}")
         yield number, cells
 
 
@@ -209,56 +209,56 @@ def _unequal(cells: Cells, first: Row, separator: str) -> str:
     return f"has {len(cells)} {what}, but line {first[0]} has {len(first[1])}"
 
 
-def _is_header(first: Row, lines: list[str], separator: str, chosen: Chosen) -> bool:
+def _is_header(first: Row, lines: list[str], separator: str, names: ColumnNames) -> bool:
     """Whether the first line names the columns; by itself it does so only where its word for labels is no label."""
     number, cells = first
     places = list(range(len(cells)))
-    if chosen.label.isdecimal():
-        places = [place for place in places if str(place + 1) == chosen.label]
+    if names.label.isdecimal():
+        places = [place for place in places if str(place + 1) == names.label]
     at = next((place for place in places if cells[place].strip().lower() in LABEL_NAMES), None)
-    if len(cells) < 2 or not (chosen.are_in(cells) or (at is not None and chosen.label.isdecimal())):
+    if len(cells) < 2 or not (names.occur_in(cells) or (at is not None and names.label.isdecimal())):
         return False
-    if at is None or (chosen and chosen.are_in(cells)):
+    if at is None or (names and names.occur_in(cells)):
         return True
     again = (split(line, separator) for line in lines[number:])
     return not any(len(row) > at and row[at] == cells[at] for row in again)
 
 
-def _places(first: Row, header: Cells, chosen: Chosen, name: str, separator: str) -> Places:
+def _places(first: Row, header: Cells, names: ColumnNames, name: str, separator: str) -> Places:
     """Where a line's token and label are."""
     number, cells = first
-    where = f"{name}, line {number}: {shown((separator or ' ').join(cells))}"
+    where = f"{name}, line {number}: {excerpt((separator or ' ').join(cells))}"
     if len(cells) == 1:
         return Places(0, None)
-    if len(cells) > 2 and not (chosen or header):
+    if len(cells) > 2 and not (names or header):
         raise InputError(
             f"{where} has {len(cells) - 1} tabs; expected token<TAB>label, or --column {len(cells)} for a column of labels"
         )
     low = [cell.strip().lower() for cell in header]
 
-    def named(known: Sequence[str]) -> int | None:
+    def index_of(known: Sequence[str]) -> int | None:
         return next((at for at, cell in enumerate(low) if cell in known), None)
 
-    token = _asked(chosen.token, cells, low, where) if chosen.token else named(TOKEN_NAMES) or 0
-    if chosen.unlabelled:
-        return Places(token, None, named(SEQUENCE_NAMES))
-    label = _asked(chosen.label, cells, low, where) if chosen.label else named(LABEL_NAMES)
+    token = _column_index(names.token, cells, low, where) if names.token else index_of(TOKEN_NAMES) or 0
+    if names.unlabelled:
+        return Places(token, None, index_of(SEQUENCE_NAMES))
+    label = _column_index(names.label, cells, low, where) if names.label else index_of(LABEL_NAMES)
     label = 1 if label is None else label
     if token == label:
         raise InputError(
             f"{where}: column {token + 1} for both tokens and labels; name both, --column TOKEN,LABEL"
         )
-    return Places(token, label, named(SEQUENCE_NAMES))
+    return Places(token, label, index_of(SEQUENCE_NAMES))
 
 
-def _asked(asked: str, cells: Cells, low: Cells, where: str) -> int:
+def _column_index(name: str, cells: Cells, low: Cells, where: str) -> int:
     """The place of a column that a user names."""
-    if asked.lower() in low:
-        return low.index(asked.lower())
-    if asked.isdecimal() and asked.isascii() and len(asked) < 9 and 1 <= int(asked) <= len(cells):
-        return int(asked) - 1
-    hint = suggestion(asked, cells) if low else f"; expected a number from 1 to {len(cells)}"
-    raise InputError(f'{where}: no column "{asked}"{hint}')
+    if name.lower() in low:
+        return low.index(name.lower())
+    if name.isdecimal() and name.isascii() and len(name) < 9 and 1 <= int(name) <= len(cells):
+        return int(name) - 1
+    hint = suggestion(name, cells) if low else f"; expected a number from 1 to {len(cells)}"
+    raise InputError(f'{where}: no column "{name}"{hint}')
 
 
 def _sequences(rows: Iterator[Row], places: Places, lines: list[str], name: str) -> Iterator[Example]:
@@ -272,7 +272,9 @@ def _sequences(rows: Iterator[Row], places: Places, lines: list[str], name: str)
         if cells:
             for what, place in (("token", places.token), ("label", places.label)):
                 if place is not None and not cells[place]:
-                    raise InputError(f"{name}, line {number}: {shown(lines[number - 1])} has an empty {what}")
+                    raise InputError(
+                        f"{name}, line {number}: {excerpt(lines[number - 1])} has an empty {what}"
+                    )
             block.append((number, cells))
 
 

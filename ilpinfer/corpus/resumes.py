@@ -155,7 +155,7 @@ class _Writer:
     def pick(self, table: list[str]) -> str:
         return table[int(self.rng.random() * len(table))]
 
-    def computed(self, symbol: str) -> list[str]:
+    def compute(self, symbol: str) -> list[str]:
         """Return the tokens of a symbol that has no rule, an empty list for the others."""
         match symbol:
             case "name" | "town":
@@ -178,35 +178,35 @@ class _Writer:
 
     def expand(self, text: str, label: str) -> list[tuple[str, str]]:
         """Replace the symbols of `text`, recursively, and label the tokens that result."""
-        written: list[tuple[str, str]] = []
+        tokens: list[tuple[str, str]] = []
         for word in text.split():
             if not word.startswith("<"):
-                written.append((word, label))
+                tokens.append((word, label))
                 continue
             symbol = word.strip("<>")
             inner = HEAD_LABELS.get(symbol, label) if label == IGNORE else label
-            result = [(token, inner) for token in self.computed(symbol)]
+            result = [(token, inner) for token in self.compute(symbol)]
             result = result or self.expand(self.pick(GRAMMAR[symbol]), inner)
             if self.upper and inner in (TITLE, ORG):
                 result = [(token.upper(), inner) for token, _ in result]
             if symbol == "org" and inner == ORG:
                 self.own = [token for token, _ in result]
-            written += result
-        return written
+            tokens += result
+        return tokens
 
     def description(self, length: int) -> list[tuple[str, str]]:
         """Write one run of description, at least one line and about `length` tokens."""
-        written: list[str] = []
-        while not written or len(written) < length - 3:
-            kind = "<fragment>" if length - len(written) < 9 or self.chance(SHARE_FRAGMENT) else "<sentence>"
-            kind = "<aside>" if written and self.chance(SHARE_ASIDE) else kind
+        tokens: list[str] = []
+        while not tokens or len(tokens) < length - 3:
+            kind = "<fragment>" if length - len(tokens) < 9 or self.chance(SHARE_FRAGMENT) else "<sentence>"
+            kind = "<aside>" if tokens and self.chance(SHARE_ASIDE) else kind
             line = [token for token, _ in self.expand(kind, DESCRIPTION)]
             if self.capitals:
                 line[0] = line[0][0].upper() + line[0][1:]
-            before = [NEWLINE] if written and self.breaks else []
+            before = [NEWLINE] if tokens and self.breaks else []
             after = self.stop or ("" if self.breaks else ",")
-            written += [*before, *self.bullet, *line, *after]
-        return [(token, DESCRIPTION) for token in (written[:-1] if written[-1] in ",;" else written)]
+            tokens += [*before, *self.bullet, *line, *after]
+        return [(token, DESCRIPTION) for token in (tokens[:-1] if tokens[-1] in ",;" else tokens)]
 
     def item(self) -> list[tuple[str, str]]:
         """Write a whole item, whose length may still be out of range."""
@@ -242,9 +242,9 @@ def items(count: int, seed: int = 0) -> list[Item]:
         Items of 10 to 300 tokens.
     """
     rng = random.Random(seed)
-    made: list[Item] = []
-    while len(made) < count:
-        written = _Writer(rng).item()
-        if MIN_LENGTH <= len(written) <= MAX_LENGTH:
-            made.append(Item(tuple(token for token, _ in written), tuple(label for _, label in written)))
-    return made
+    result: list[Item] = []
+    while len(result) < count:
+        tokens = _Writer(rng).item()
+        if MIN_LENGTH <= len(tokens) <= MAX_LENGTH:
+            result.append(Item(tuple(token for token, _ in tokens), tuple(label for _, label in tokens)))
+    return result

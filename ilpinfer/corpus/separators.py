@@ -52,7 +52,7 @@ def first_line(lines: list[str]) -> int:
     return next((n for n, line in enumerate(lines, 1) if not is_border(split(line, ""))), 1)
 
 
-def shown(line: str) -> str:
+def excerpt(line: str) -> str:
     """A line in a message."""
     line = line.rstrip("\r")
     return repr(line if len(line) <= 60 else line[:57] + "...")

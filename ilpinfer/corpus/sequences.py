@@ -12,9 +12,9 @@ from ilpinfer.corpus.columns import columns
 from ilpinfer.corpus.examples import Example, InputError, InputNotice, Notify
 from ilpinfer.corpus.logits import Reading
 from ilpinfer.corpus.records import EXPECTED, json_array, json_lines
-from ilpinfer.system.plain_text import text_bytes
+from ilpinfer.system.text_files import read_text_bytes
 
-__all__ = ["Example", "InputError", "InputNotice", "labelled", "read"]
+__all__ = ["Example", "InputError", "InputNotice", "read", "require_labels"]
 
 MARKUP = ("<?xml", "<!doctype", "<html")
 """How files of markup begin, in lower case."""
@@ -63,7 +63,7 @@ def read(
     return examples
 
 
-def labelled(
+def require_labels(
     examples: Sequence[Example], *, wordless: bool = False
 ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Tokens and labels of every example; InputError where one has no labels, or no tokens unless `wordless`."""
@@ -118,10 +118,10 @@ def _text(source: str | Path) -> str:
     name = _name(source)
     try:
         if str(source) == "-":
-            data = text_bytes(sys.stdin.buffer)
+            data = read_text_bytes(sys.stdin.buffer)
         else:
             with Path(source).open("rb") as stream:
-                data = text_bytes(stream)
+                data = read_text_bytes(stream)
     except OSError as error:
         raise InputError(f"{name}: cannot be read: {error.strerror}") from None
     except ValueError as error:

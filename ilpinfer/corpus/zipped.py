@@ -65,11 +65,11 @@ def read_archive(path: str | Path) -> dict[str, NDArray[Any]]:
         raise
     except DAMAGE as error:
         raise ModelError(
-            f"{path}: not an archive of arrays, or damaged ({_said(error)}); write it with numpy.savez"
+            f"{path}: not an archive of arrays, or damaged ({_describe(error)}); write it with numpy.savez"
         ) from None
 
 
-def _said(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return " ".join(str(error).split())[:100] or type(error).__name__
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 from ilpinfer.kernels.work import Steps, Work
-from ilpinfer.system.threads import threads_at_hand
+from ilpinfer.system.threads import thread_pool
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -36,7 +36,7 @@ def decode_chunks(
         while chunk := source.take():
             yield from map(finish, chunk, _Begun(chunk, answer(chunk)).answers())
     else:
-        with threads_at_hand(threads - 1) as pool:
+        with thread_pool(threads - 1) as pool:
             yield from _shared(source, answer, finish, pool, threads - 1)
     if source.error is not None:
         raise source.error

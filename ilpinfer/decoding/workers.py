@@ -18,8 +18,8 @@ from typing import Any, Generic, TypeVar
 
 from formulations.errors import InferenceError
 from ilpinfer.kernels import notices
-from ilpinfer.system import scratch
-from ilpinfer.system.processes import Child, connected
+from ilpinfer.system import temporary_folders
+from ilpinfer.system.processes import Child, connect
 
 AHEAD = 2
 """Items that a process has been given, so that it never waits for the next one."""
@@ -58,7 +58,7 @@ class Workers:
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._children: list[Child] = []
         self._ended = False
-        self._folder = scratch.folder()
+        self._folder = temporary_folders.create()
         self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(n)]
         for thread in self._threads:
             thread.start()
@@ -79,7 +79,7 @@ class Workers:
             self._tasks.put(None)
         for child in self._children:
             child.end()
-        scratch.remove(self._folder)
+        temporary_folders.remove(self._folder)
 
     def __enter__(self) -> "Workers":
         return self
@@ -140,7 +140,7 @@ def _answer(child: Child) -> Reply[Any]:
             else:
                 raise value
     except (EOFError, ConnectionError):
-        raise WorkerError(f"one of several processes broke down: {child.last_words()}; try again") from None
+        raise WorkerError(f"one of several processes broke down: {child.exit_report()}; try again") from None
 
 
 def _program() -> dict[str, str]:
@@ -155,7 +155,7 @@ def _program() -> dict[str, str]:
 
 def main(arguments: Sequence[str]) -> None:
     """In a child: read function and arguments, then answer each item."""
-    pipe = connected(*arguments)
+    pipe = connect(*arguments)
     program = pipe.recv()
 
     def loaded(data: bytes) -> Any:

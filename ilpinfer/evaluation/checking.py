@@ -21,11 +21,11 @@ from ilpinfer.exact.feasibility import witness
 
 EXAMPLES = 3
 SMOOTHING = 1.0
-LOOKED_AT = 12
+SAMPLE = 12
 """Sequences on which rules are held against each other."""
 NEARBY = 40
 """Random changes of gold labels, which show that rules are independent without a search."""
-PATIENCE = 2.0
+QUESTION_SECONDS = 2.0
 """Seconds for one question of whether a labelling exists."""
 
 
@@ -50,7 +50,7 @@ class Breach:
 
 
 @dataclass(frozen=True)
-class Checked:
+class RuleReport:
     """What gold labels say of a rule.
 
     Parameters
@@ -97,7 +97,7 @@ class Checked:
 
 def check_rules(
     rules: RuleSet, gold: Sequence[Gold], labels: LabelSet, advance: Callable[[], None] = lambda: None
-) -> list[Checked]:
+) -> list[RuleReport]:
     """Every rule against gold labels, by the plain checker.
 
     Parameters
@@ -118,8 +118,8 @@ def check_rules(
         for tally in tallies:
             tally.add(sequence, reading, set(overruled.get(tally.name, ())))
         advance()
-    checked = [tally.result(len(gold)) for tally in tallies]
-    return related(checked, rules, gold, labels)
+    reports = [tally.result(len(gold)) for tally in tallies]
+    return relate(reports, rules, gold, labels)
 
 
 class _Tally:
@@ -144,10 +144,10 @@ class _Tally:
             text, labels = tuple(gold.tokens[t] for t in at), tuple(gold.labels[t] for t in at)
             self.breaches.append(Breach(gold.where, at, text, labels, trial.amount))
 
-    def result(self, sequences: int) -> Checked:
+    def result(self, sequences: int) -> RuleReport:
         a = SMOOTHING
         suggested = -math.log((self.breaks + a) / (self.applies + 2 * a)) if self.applies else None
-        return Checked(
+        return RuleReport(
             rule=self.name,
             hard=self.rule.hard,
             penalty=None if self.rule.hard else self.rule.penalty,
@@ -165,28 +165,28 @@ class _Tally:
         )
 
 
-def related(
-    checked: Sequence[Checked], rules: RuleSet, gold: Sequence[Gold], labels: LabelSet
-) -> list[Checked]:
+def relate(
+    reports: Sequence[RuleReport], rules: RuleSet, gold: Sequence[Gold], labels: LabelSet
+) -> list[RuleReport]:
     """Which rules follow from another, and which cannot hold together, on a few of the sequences."""
-    step = max(1, len(gold) // LOOKED_AT)
-    looked_at = [_Relations(sequence, rules, labels) for sequence in gold[::step][:LOOKED_AT]]
-    names, result = [row.rule for row in checked], []
-    for i, row in enumerate(checked):
-        others = [j for j in range(len(checked)) if j != i]
-        implied = [] if row.never_fires else [names[j] for j in others if _implied(i, j, looked_at)]
-        opposed = [names[j] for j in others if any(each.opposed(i, j) for each in looked_at)]
-        result.append(replace(row, implied_by=tuple(implied), contradicts=tuple(opposed)))
+    step = max(1, len(gold) // SAMPLE)
+    relations = [_Relations(sequence, rules, labels) for sequence in gold[::step][:SAMPLE]]
+    names, result = [row.rule for row in reports], []
+    for i, row in enumerate(reports):
+        others = [j for j in range(len(reports)) if j != i]
+        implied = [] if row.never_fires else [names[j] for j in others if _follows(i, j, relations)]
+        contradict = [names[j] for j in others if any(each.contradict(i, j) for each in relations)]
+        result.append(replace(row, implied_by=tuple(implied), contradicts=tuple(contradict)))
     return result
 
 
-def _implied(i: int, j: int, looked_at: Sequence["_Relations"]) -> bool:
+def _follows(i: int, j: int, relations: Sequence["_Relations"]) -> bool:
     """Whether rule i cannot be broken where rule j holds, on any of the sequences; and can be broken at all."""
-    if any(each.seen_apart(i, j) for each in looked_at):
+    if any(each.differ_nearby(i, j) for each in relations):
         return False
-    if any(each.apart(i, j) for each in looked_at):
+    if any(each.differ(i, j) for each in relations):
         return False
-    return any(each.breakable(i) for each in looked_at) and any(each.keepable(j) for each in looked_at)
+    return any(each.can_break(i) for each in relations) and any(each.can_hold(j) for each in relations)
 
 
 class _Relations:
@@ -203,29 +203,29 @@ class _Relations:
         paths = _near(labels.ids(gold.labels), K)
         self.broken_by = np.array([[bool(rule.violations(p)) for rule in self.rules] for p in paths])
 
-    def seen_apart(self, i: int, j: int) -> bool:
+    def differ_nearby(self, i: int, j: int) -> bool:
         """Whether a labelling near gold breaks i and keeps j."""
         return bool((self.broken_by[:, i] & ~self.broken_by[:, j]).any())
 
-    def apart(self, i: int, j: int) -> bool:
+    def differ(self, i: int, j: int) -> bool:
         """Whether any labelling breaks i and keeps j, as far as can be told."""
         if self.rules[i].machineless:
             return True
         return any(
-            self._possible(self.rules[j], _always_broken(machine)) for machine in self.rules[i].machines
+            self._possible(self.rules[j], _breaking_rule(machine)) for machine in self.rules[i].machines
         )
 
-    def breakable(self, i: int) -> bool:
+    def can_break(self, i: int) -> bool:
         """Whether any labelling breaks the rule."""
         if self.broken_by[:, i].any() or self.rules[i].machineless:
             return True
-        return any(self._possible(_always_broken(machine)) for machine in self.rules[i].machines)
+        return any(self._possible(_breaking_rule(machine)) for machine in self.rules[i].machines)
 
-    def keepable(self, i: int) -> bool:
+    def can_hold(self, i: int) -> bool:
         """Whether any labelling keeps the rule."""
         return bool((~self.broken_by[:, i]).any()) or self._possible(self.rules[i])
 
-    def opposed(self, i: int, j: int) -> bool:
+    def contradict(self, i: int, j: int) -> bool:
         """Whether the two leave no labelling together although each leaves some by itself."""
         if (~self.broken_by[:, i] & ~self.broken_by[:, j]).any():
             return False
@@ -234,7 +234,7 @@ class _Relations:
 
     def _possible(self, *rules: GroundRule) -> bool:
         """Whether a labelling keeps the rules; where that takes too long, yes."""
-        return not witness(self.bare, rules, Deadline(PATIENCE))[1]
+        return not witness(self.bare, rules, Deadline(QUESTION_SECONDS))[1]
 
 
 def _near(path: LabelIds, labels: int) -> list[LabelIds]:
@@ -249,12 +249,12 @@ def _near(path: LabelIds, labels: int) -> list[LabelIds]:
     return paths
 
 
-def _always_broken(machine: Machine) -> GroundRule:
+def _breaking_rule(machine: Machine) -> GroundRule:
     """A hard rule that only labellings which break the machine keep."""
-    return GroundRule("broken", HARD, False, (_broken(machine),))
+    return GroundRule("broken", HARD, False, (_complement(machine),))
 
 
-def _broken(machine: Machine) -> Machine:
+def _complement(machine: Machine) -> Machine:
     """A machine that holds where another is broken: it emits one at the end unless the other has emitted."""
     Q = machine.states
     emitted = machine.emits > 0

@@ -72,13 +72,13 @@ def check_agreement(rows: Sequence[Row], where: str) -> None:
 
     Scores lie on a grid that floats hold exactly, so that this comparison needs no tolerance.
     """
-    proofs = [row for row in rows if row["bound"] is not None or row["status"] == "infeasible"]
-    for proof in proofs:
-        limit = -math.inf if proof["bound"] is None else proof["bound"]
+    bounded = [row for row in rows if row["bound"] is not None or row["status"] == "infeasible"]
+    for row_with_bound in bounded:
+        limit = -math.inf if row_with_bound["bound"] is None else row_with_bound["bound"]
         for row in rows:
             if row["score"] is not None and row["score"] > limit:
                 raise Disagreement(
-                    f"{where}: {row['method']} found a labelling of score {row['score']!r}, but {proof['method']} "
+                    f"{where}: {row['method']} found a labelling of score {row['score']!r}, but {row_with_bound['method']} "
                     f"claims that none is above {limit!r}"
                 )
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ilpinfer.evaluation.pictures import drawing, svg
+from ilpinfer.evaluation.pictures import silent_figures, svg
 
 
 def mistakes(names: Sequence[str], confusion: NDArray[np.int64], most: int) -> list[tuple[str, str, int]]:
@@ -27,7 +27,7 @@ def picture(names: Sequence[str], confusion: NDArray[np.int64]) -> str:
     """SVG of shares of each gold label, with numbers of tokens where there is room for them."""
     K = len(names)
     side = max(3.0, 0.45 * K + 1.5)
-    with drawing() as Figure:
+    with silent_figures() as Figure:
         figure = Figure(figsize=(side + 1, side), layout="constrained")
         axes = figure.subplots()
         share = confusion / np.maximum(confusion.sum(axis=1, keepdims=True), 1)

@@ -9,7 +9,7 @@ from typing import Any
 
 
 @contextlib.contextmanager
-def drawing() -> Iterator[Any]:
+def silent_figures() -> Iterator[Any]:
     """The class of figures, while the library keeps its remarks on fonts, caches and room to itself."""
     logger = logging.getLogger("matplotlib")
     level = logger.level

@@ -7,7 +7,7 @@ from formulations import LabelSet
 from formulations.labels import schemes
 from formulations.labels.schemes import CLOSED, OUTSIDE, WRITABLE
 from ilpinfer.corpus.conversion import convert_all, iob1_remark, shown_scheme, strip
-from ilpinfer.corpus.sequences import Example, InputError, labelled, read
+from ilpinfer.corpus.sequences import Example, InputError, read, require_labels
 from ilpinfer.evaluation.evaluation import Pair
 
 Side = list[tuple[str, ...] | None]
@@ -33,15 +33,15 @@ def read_pairs(
     scheme = schemes.scheme_name(scheme)
     notices = list[str]()
     gold_examples = read(gold, column=column, notify=notices.append)
-    golden = [tuple(labels) for _, labels in labelled(gold_examples, wordless=True)]
+    golden = [tuple(labels) for _, labels in require_labels(gold_examples, wordless=True)]
     examples = [
         [each for each in read(path, column=column, notify=notices.append) if each.rank == 1]
         for path in predictions
     ]
     for path, result in zip(predictions, examples, strict=True):
         _check_same(result, gold_examples, str(path), str(gold))
-    given: list[Side] = [[*golden], *([each.labels for each in result] for result in examples)]
-    sides, convert_all = _alike(given, scheme)
+    given_sides: list[Side] = [[*golden], *([each.labels for each in result] for result in examples)]
+    sides, scheme_notices = _alike(given_sides, scheme)
     for path, side in zip((gold, *predictions), sides, strict=True):
         try:
             schemes.check(_names(side), scheme or "plain")
@@ -52,7 +52,7 @@ def read_pairs(
     pairs = [
         [Pair(t, p, g or ()) for t, p, g in zip(tokens, side, sides[0], strict=True)] for side in sides[1:]
     ]
-    return pairs, labels, notices + (convert_all or ([labels.notice] if labels.notice else []))
+    return pairs, labels, notices + (scheme_notices or ([labels.notice] if labels.notice else []))
 
 
 def _alike(sides: list[Side], scheme: str) -> tuple[list[Side], list[str]]:
@@ -62,12 +62,12 @@ def _alike(sides: list[Side], scheme: str) -> tuple[list[Side], list[str]]:
     runs are marked in some, they are in all.
     """
     used = [set(_names(side)) - {OUTSIDE} for side in sides]
-    result = [shown_scheme(_given(side)) for side, names in zip(sides, used, strict=True) if names]
+    result = [shown_scheme(_known_labellings(side)) for side, names in zip(sides, used, strict=True) if names]
     ends = list(dict.fromkeys(each for each in result if each in CLOSED))
     target, notices = scheme, list[str]()
     if not scheme and set(result) <= set(WRITABLE):
         target = ends[0] if ends and len(set(result)) > 1 else ""
-        notices = _differences(result, ends, iob1_remark(_given(sides[0]), ""))
+        notices = _differences(result, ends, iob1_remark(_known_labellings(sides[0]), ""))
     elif not scheme and set(result) != {"plain"} and schemes.infer(sorted(set().union(*used))) == "plain":
         target = "plain"
         notices = ["some labels have prefixes and others have none: compared without"]
@@ -85,12 +85,14 @@ def _differences(result: list[str], ends: list[str], gold: str) -> list[str]:
     return [gold] if gold and not ends else []
 
 
-def _given(side: Side) -> list[tuple[str, ...]]:
+def _known_labellings(side: Side) -> list[tuple[str, ...]]:
     return [labels for labels in side if labels is not None]
 
 
 def _as(side: Side, scheme: str) -> Side:
-    result = iter(strip(_given(side)) if scheme == "plain" else convert_all(_given(side), scheme))
+    result = iter(
+        strip(_known_labellings(side)) if scheme == "plain" else convert_all(_known_labellings(side), scheme)
+    )
     return [None if labels is None else next(result) for labels in side]
 
 

@@ -9,7 +9,7 @@ from jinja2 import Environment, StrictUndefined
 from numpy.typing import NDArray
 
 from ilpinfer.evaluation.comparison import Summary, Tally
-from ilpinfer.evaluation.pictures import drawing, svg
+from ilpinfer.evaluation.pictures import silent_figures, svg
 
 Row = dict[str, Any]
 
@@ -28,7 +28,7 @@ def report(about: Row, result: Sequence[Tally]) -> str:
 
 def _picture(summary: Sequence[Summary], result: Sequence[Tally]) -> str:
     """SVG: milliseconds a sequence of each method, and nats below the proved optimum."""
-    with drawing() as Figure:
+    with silent_figures() as Figure:
         figure = Figure(figsize=(9, 0.45 * len(summary) + 1.2), layout="constrained")
         time, gap = figure.subplots(1, 2, sharey=True)
         for place, (line, tally) in enumerate(zip(summary, result, strict=True)):

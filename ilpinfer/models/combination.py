@@ -60,10 +60,10 @@ def combine(trellises: Sequence[Trellis], weights: Sequence[float] | None = None
         _check_same(first, trellis, number)
     tokens = next((t.tokens for t in trellises if any(t.tokens)), first.tokens)
     factored = first.order == 1 and all(len(trellis.lattice.pool) == 1 for _, trellis in chosen)
-    parts = [_parts(trellis, first.labels, factored) for _, trellis in chosen]
+    arrays = [_arrays(trellis, first.labels, factored) for _, trellis in chosen]
     sums = [
-        sum((w * part[i] for (w, _), part in zip(chosen, parts, strict=True)), np.zeros(parts[0][i].shape))
-        for i in range(len(parts[0]))
+        sum((w * part[i] for (w, _), part in zip(chosen, arrays, strict=True)), np.zeros(arrays[0][i].shape))
+        for i in range(len(arrays[0]))
     ]
     if factored:
         return Trellis.from_emissions(sums[0], sums[1], labels=first.labels, tokens=tokens)
@@ -106,7 +106,7 @@ def _check_same(first: Trellis, other: Trellis, number: int) -> None:
         )
 
 
-def _parts(trellis: Trellis, labels: LabelSet, factored: bool) -> list[Floats]:
+def _arrays(trellis: Trellis, labels: LabelSet, factored: bool) -> list[Floats]:
     """Scores in nats, labels in the given order.
 
     Emissions (T, K) and transitions (K, K); or start (K,) and edges (T-1, K, K); or, for second order, start (K,), first
@@ -115,19 +115,19 @@ def _parts(trellis: Trellis, labels: LabelSet, factored: bool) -> list[Floats]:
     lattice = trellis.lattice
     K = len(labels)
     if factored:
-        parts, axes = [lattice.node, lattice.pool[0]], [1, 2]
+        arrays, axes = [lattice.node, lattice.pool[0]], [1, 2]
     elif trellis.order == 1:
-        parts, axes = [lattice.node[0], lattice.edge_scores()], [1, 2]
+        arrays, axes = [lattice.node[0], lattice.edge_scores()], [1, 2]
     else:
         steps = lattice.edge_scores()
         first = steps[0, :K] if len(steps) else np.zeros((0, K), np.int64)
         later = steps[1:, K:].reshape(-1, K, K, K)
-        parts, axes = [lattice.node[0, :K], first, later], [1, 2, 3]
+        arrays, axes = [lattice.node[0, :K], first, later], [1, 2, 3]
     order = trellis.labels.ids(labels.names)
-    return [all_nats(_permuted(part, order, count)) for part, count in zip(parts, axes, strict=True)]
+    return [all_nats(_permute(part, order, count)) for part, count in zip(arrays, axes, strict=True)]
 
 
-def _permuted(part: Grid, order: Integers, axes: int) -> Grid:
+def _permute(part: Grid, order: Integers, axes: int) -> Grid:
     """The array with the labels of its last axes in another order."""
     last = range(part.ndim - axes, part.ndim)
     return reduce(lambda array, axis: np.take(array, order, axis) if part.size else array, last, part)

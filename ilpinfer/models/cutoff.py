@@ -32,9 +32,9 @@ def cut(trellis: Trellis, delta: float, *, steps: bool = True) -> Trellis:
         raise ValueError(f"delta is {delta!r}; expected a probability from 0 to 1")
     lattice = trellis.lattice
     result = possible(sums(trellis))
-    kept = by_label(result.states(), lattice) >= delta
-    start = np.where(np.tile(kept[0], lattice.states // len(kept[0])), lattice.node[0], FORBIDDEN)
-    edges = np.where(kept[1:, None], lattice.edge_scores(), FORBIDDEN)
+    likely = by_label(result.states(), lattice) >= delta
+    start = np.where(np.tile(likely[0], lattice.states // len(likely[0])), lattice.node[0], FORBIDDEN)
+    edges = np.where(likely[1:, None], lattice.edge_scores(), FORBIDDEN)
     if steps:
         edges = np.where(result.edges() >= delta, edges, FORBIDDEN)
     return _trellis(trellis, lattice, start, edges)

@@ -9,8 +9,8 @@ from typing import Any
 
 from ilpinfer.errors import ModelError
 from ilpinfer.models.sequence_model import SequenceModel
-from ilpinfer.system.files import write_whole
-from ilpinfer.system.plain_text import text_bytes
+from ilpinfer.system.files import write_atomically
+from ilpinfer.system.text_files import read_text_bytes
 
 FORMATS: Mapping[str, str] = {
     "ilpinfer-crf": "ilpinfer.models.crf:CRF",
@@ -28,7 +28,7 @@ AGAIN = "train it again with `ilpinfer train`"
 def save_body(path: str | Path, name: str, version: int, body: dict[str, Any]) -> None:
     """Write a model of plain values, whole or not at all."""
     record = {"format": name, "version": version, "sha256": _digest(body), "model": body}
-    write_whole(path, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+    write_atomically(path, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
 
 
 def load_model(path: str | Path) -> SequenceModel:
@@ -70,7 +70,7 @@ def _digest(body: dict[str, Any]) -> str:
 def _record(path: str | Path) -> dict[str, Any]:
     try:
         with Path(path).open("rb") as stream:
-            record = json.loads(text_bytes(stream).decode("utf-8"))
+            record = json.loads(read_text_bytes(stream).decode("utf-8"))
     except OSError as error:
         raise ModelError(f"{path}: the model cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:

@@ -25,7 +25,7 @@ def make_folds(documents: Sequence[Any], number: int, seed: int) -> list[list[in
     ValueError
         for more folds than documents, or fewer than two.
     """
-    names = _shuffled(documents, seed, "make folds")
+    names = _shuffle(documents, seed, "make folds")
     if not 2 <= number <= len(names):
         raise ValueError(f"cannot make {number} folds of {len(names)} documents; expected 2 to {len(names)}")
     fold_of = {name: place % number for place, name in enumerate(names)}
@@ -40,12 +40,12 @@ def held_out_places(documents: Sequence[Any], share: float, seed: int) -> list[i
     ValueError
         for a single document.
     """
-    names = _shuffled(documents, seed, "keep a share")
+    names = _shuffle(documents, seed, "keep a share")
     chosen = set(names[: min(max(round(share * len(names)), 1), len(names) - 1)])
     return [i for i, name in enumerate(documents) if name in chosen]
 
 
-def _shuffled(documents: Sequence[Any], seed: int, what: str) -> list[Any]:
+def _shuffle(documents: Sequence[Any], seed: int, what: str) -> list[Any]:
     """The different documents; ValueError for a single one."""
     names = list(dict.fromkeys(documents))
     if len(names) < 2:

@@ -26,7 +26,7 @@ BATCH = 64
 
 
 @dataclass(frozen=True)
-class Settled:
+class OpenTokens:
     """What rules leave of several sequences with N tokens in all.
 
     Parameters
@@ -47,7 +47,7 @@ class Settled:
     after: Booleans
 
     @classmethod
-    def of(cls, allowed: Sequence[Allowed]) -> "Settled":
+    def of(cls, allowed: Sequence[Allowed]) -> "OpenTokens":
         """From what is left to the tokens of each sequence."""
         lengths = np.array([len(a) for a in allowed])
         together = list(chain.from_iterable(allowed))
@@ -106,22 +106,24 @@ class RulesFirst:
         """The labels of each sequence, in order, decoded some at a time; see `labels`."""
         names = self.model.labels.names
         for some in _batches(sequences):
-            settled = self.settle(some)
-            ids = iter(self.best(settled, self.model.emissions(self.features(some, settled))).tolist())
+            open_tokens = self.apply_rules(some)
+            ids = iter(
+                self.best(open_tokens, self.model.emissions(self.features(some, open_tokens))).tolist()
+            )
             for tokens in some:
                 yield [names[next(ids)] for _ in tokens]
 
-    def settle(self, sequences: Sequence[Sequence[str]]) -> Settled:
+    def apply_rules(self, sequences: Sequence[Sequence[str]]) -> OpenTokens:
         """What the rules leave of the sequences."""
         if not all(sequences):
             raise ValueError("an empty sequence has no labelling: expected at least one token")
-        return Settled.of([self.token_rules.allowed(tokens) for tokens in sequences])
+        return OpenTokens.of([self.token_rules.allowed(tokens) for tokens in sequences])
 
-    def features(self, sequences: Sequence[Sequence[str]], settled: Settled) -> list[list[str]]:
+    def features(self, sequences: Sequence[Sequence[str]], open_tokens: OpenTokens) -> list[list[str]]:
         """Features of the tokens that are open."""
         assert self.model.template is not None
         result: list[list[str]] = []
-        at, begin, done = settled.at.tolist(), 0, 0
+        at, begin, done = open_tokens.at.tolist(), 0, 0
         for tokens in sequences:
             end, start = begin + len(tokens), done
             while done < len(at) and at[done] < end:
@@ -133,31 +135,31 @@ class RulesFirst:
             begin = end
         return result
 
-    def best(self, settled: Settled, emissions: Floats) -> Ids:
+    def best(self, open_tokens: OpenTokens, emissions: Floats) -> Ids:
         """Label ids (N,) of the best labellings, given the scores (n, K) of open tokens."""
         from ilpinfer.exact.viterbi import viterbi
 
-        result = settled.fixed.copy()
-        if len(settled.at):
-            result[settled.at] = viterbi(self.lattice(settled, emissions))[1]
+        result = open_tokens.fixed.copy()
+        if len(open_tokens.at):
+            result[open_tokens.at] = viterbi(self.lattice(open_tokens, emissions))[1]
         return result
 
-    def lattice(self, settled: Settled, emissions: Floats) -> Lattice:
+    def lattice(self, open_tokens: OpenTokens, emissions: Floats) -> Lattice:
         """The lattice of the n open tokens; edges lead through the first and last label fixed between two of them.
 
         What lies between those is the same for all labellings, and left out.
         """
-        at, fixed, K = settled.at, settled.fixed, len(self.model.labels)
-        left = np.stack([self.token_rules.mask(settled.allowed[t]) for t in at.tolist()])
+        at, fixed, K = open_tokens.at, open_tokens.fixed, len(self.model.labels)
+        left = np.stack([self.token_rules.mask(open_tokens.allowed[t]) for t in at.tolist()])
         node = np.where(left, snap(emissions), FORBIDDEN)
-        at_targets = settled.first & settled.before[at]
-        node[at_targets] = add(node[at_targets], self._transitions[fixed[at[at_targets] - 1]])
-        left_again = settled.last & settled.after[at]
+        entered = open_tokens.first & open_tokens.before[at]
+        node[entered] = add(node[entered], self._transitions[fixed[at[entered] - 1]])
+        left_again = open_tokens.last & open_tokens.after[at]
         node[left_again] = add(node[left_again], self._transitions.T[fixed[at[left_again] + 1]])
         here, there = at[:-1], at[1:]
         ways = fixed[np.minimum(here + 1, there)] * K + fixed[there - 1]
         ways[there == here + 1] = -1
-        ways[settled.first[1:]] = -2
+        ways[open_tokens.first[1:]] = -2
         kinds, step = np.unique(ways, return_inverse=True)
         pool = np.stack([self._edges(kind) for kind in kinds.tolist()] or [self._transitions])
         return Lattice(node, pool, step.astype(np.int64))
@@ -182,10 +184,10 @@ class RulesFirst:
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
         """All T tokens, for further rules and any decoder: clamped ones score 0, labels ruled out are forbidden."""
-        settled = self.settle([tokens])
+        open_tokens = self.apply_rules([tokens])
         scores = np.zeros((len(tokens), len(self.model.labels)))
-        scores[settled.at] = self.model.emissions(self.features([tokens], settled))
-        scores[~np.stack([self.token_rules.mask(labels) for labels in settled.allowed])] = -np.inf
+        scores[open_tokens.at] = self.model.emissions(self.features([tokens], open_tokens))
+        scores[~np.stack([self.token_rules.mask(labels) for labels in open_tokens.allowed])] = -np.inf
         return Trellis.from_emissions(
             scores, self.model.learnt.transitions, labels=self.model.labels, tokens=tokens
         )
@@ -197,7 +199,7 @@ def _batches(sequences: Iterable[Sequence[str]]) -> Iterator[list[Sequence[str]]
         yield some
 
 
-def overwritten(path: Ids, allowed: Allowed, emissions: Floats, transitions: Floats) -> Ids:
+def overwrite(path: Ids, allowed: Allowed, emissions: Floats, transitions: Floats) -> Ids:
     """A labelling with what rules do not allow written over (Liao et al. 2009, section 2, second method).
 
     From left to right, a token gets the label, of those left to it, that scores best between its neighbours as they

@@ -35,11 +35,13 @@ def lines(tokens: Sequence[str]) -> list[range]:
 
 def labels_in_order(tokens: Sequence[str], labels: Sequence[str]) -> str:
     """A line as the runs of its labels, such as `job title+date`; `blank` where there is nothing on it."""
-    shown = [label for token, label in zip(tokens, labels, strict=True) if token != NEWLINE]
-    return "+".join(b for a, b in zip(["", *shown], shown, strict=False) if a != b) or "blank"
+    names = [label for token, label in zip(tokens, labels, strict=True) if token != NEWLINE]
+    return "+".join(b for a, b in zip(["", *names], names, strict=False) if a != b) or "blank"
 
 
-def described(tokens: Sequence[str], labels: Sequence[str], describe: Describe = labels_in_order) -> Tokens:
+def describe_lines(
+    tokens: Sequence[str], labels: Sequence[str], describe: Describe = labels_in_order
+) -> Tokens:
     """What a tagger of lines sees of tagged tokens: a text for each of L lines."""
     return tuple(
         describe(tokens[line.start : line.stop], labels[line.start : line.stop]) for line in lines(tokens)
@@ -89,15 +91,15 @@ class Level:
     def cut(self, tokens: Tokens) -> list[Segment]:
         """The segments of T tokens, from left to right."""
         tagged = decode(self.tagger.trellis(tokens), method="viterbi").labels
-        seen = described(tokens, tagged, self.describe)
-        result = decode(self.cutter.trellis(seen), self.rules).labels
+        description = describe_lines(tokens, tagged, self.describe)
+        result = decode(self.cutter.trellis(description), self.rules).labels
         spans = sorted(named_spans(result, self.cutter.labels.scheme), key=lambda span: span[1])
         own = lines(tokens)
         return [Segment(name, own[first].start, own[last].stop - 1) for name, first, last in spans]
 
 
 @dataclass(frozen=True)
-class Tagged:
+class SegmentedDocument:
     """A document in segments.
 
     Parameters
@@ -129,13 +131,15 @@ class Tandem:
     rules: tuple[Rule | Feature, ...] = ()
     method: str = "auto"
 
-    def label(self, tokens: Tokens, given: Sequence[Iterable[Segment] | None] = ()) -> Tagged:
+    def label(
+        self, tokens: Tokens, fixed_segments: Sequence[Iterable[Segment] | None] = ()
+    ) -> SegmentedDocument:
         """Label a document.
 
         Parameters
         ----------
         tokens : T texts
-        given : for each level its segments, such as gold ones, or None to predict them, as for levels beyond the list
+        fixed_segments : for each level its segments, such as gold ones, or None to predict them, as for levels beyond the list
 
         Raises
         ------
@@ -144,44 +148,49 @@ class Tandem:
         """
         if not tokens:
             raise ValueError("an empty sequence has no labelling: expected at least one token")
-        if len(given) > len(self.levels):
-            raise ValueError(f"segments are given for {len(given)} levels, but there are {len(self.levels)}")
+        if len(fixed_segments) > len(self.levels):
+            raise ValueError(
+                f"segments are given for {len(fixed_segments)} levels, but there are {len(self.levels)}"
+            )
         inside = [Segment("", 0, len(tokens) - 1)]
         result: list[tuple[Segment, ...]] = []
         for number, level in enumerate(self.levels):
-            fixed = given[number] if number < len(given) else None
+            fixed = fixed_segments[number] if number < len(fixed_segments) else None
             if fixed is None:
-                parts = [part for outer in inside for part in _within(level, tokens, outer)]
+                segments = [segment for outer in inside for segment in _within(level, tokens, outer)]
             else:
-                parts = sorted(fixed, key=lambda part: part.first)
-                _check(parts, len(tokens))
-            result.append(tuple(parts))
-            inside = [part for part in parts if level.keep in (None, part.field)]
+                segments = sorted(fixed, key=lambda segment: segment.first)
+                _check(segments, len(tokens))
+            result.append(tuple(segments))
+            inside = [segment for segment in segments if level.keep in (None, segment.field)]
         labels = [OUTSIDE] * len(tokens)
         solutions = []
-        for part in inside:
-            solution = decode(self.tagger.trellis(_tokens(tokens, part)), self.rules, method=self.method)
+        for segment in inside:
+            solution = decode(self.tagger.trellis(_tokens(tokens, segment)), self.rules, method=self.method)
             solutions.append(solution)
             if solution.has_labelling:
-                labels[part.first : part.last + 1] = solution.labels
-        return Tagged(tuple(labels), tuple(result), tuple(solutions))
+                labels[segment.first : segment.last + 1] = solution.labels
+        return SegmentedDocument(tuple(labels), tuple(result), tuple(solutions))
 
 
-def _tokens(tokens: Tokens, part: Segment) -> Tokens:
-    return tokens[part.first : part.last + 1]
+def _tokens(tokens: Tokens, segment: Segment) -> Tokens:
+    return tokens[segment.first : segment.last + 1]
 
 
 def _within(level: Level, tokens: Tokens, outer: Segment) -> list[Segment]:
     """The segments of a segment, in tokens of the document."""
-    parts = level.cut(_tokens(tokens, outer))
-    return [Segment(part.field, outer.first + part.first, outer.first + part.last) for part in parts]
+    segments = level.cut(_tokens(tokens, outer))
+    return [
+        Segment(segment.field, outer.first + segment.first, outer.first + segment.last)
+        for segment in segments
+    ]
 
 
-def _check(parts: Sequence[Segment], T: int) -> None:
+def _check(segments: Sequence[Segment], T: int) -> None:
     last = -1
-    for part in parts:
-        if not last < part.first <= part.last < T:
+    for segment in segments:
+        if not last < segment.first <= segment.last < T:
             raise ValueError(
-                f"segment {part.field!r} from token {part.first} to {part.last} overlaps another or leaves the {T} tokens"
+                f"segment {segment.field!r} from token {segment.first} to {segment.last} overlaps another or leaves the {T} tokens"
             )
-        last = part.last
+        last = segment.last

@@ -24,7 +24,7 @@ Kind = tuple[LabelSet, bool]
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredSequence:
     """A sequence ready to decode.
 
     Parameters
@@ -46,7 +46,7 @@ class Scored:
         return self.example.tokens if self.trellis is None else self.trellis.tokens
 
 
-def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str = "") -> list[Scored]:
+def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str = "") -> list[ScoredSequence]:
     """Trellises of examples; `scheme="plain"` strips prefixes from gold labels and given label names.
 
     Gold labels are read in the scheme of the model's: without prefixes where its labels are plain, else rewritten. A
@@ -60,9 +60,9 @@ def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str 
     scheme = schemes.scheme_name(scheme)
     if model is not None and scheme and scheme != model.labels.scheme:
         raise InputError(f"the model's labels are {model.labels.scheme}; train it with --scheme {scheme}")
-    golden = _golden(examples, scheme)
-    given = [labels for labels in golden if labels is not None]
-    gold_scheme, rewrite = shown_scheme(given), sound(given)
+    golden = _gold_labels(examples, scheme)
+    labels_known = [labels for labels in golden if labels is not None]
+    gold_scheme, rewrite = shown_scheme(labels_known), sound(labels_known)
     scored = []
     for example, gold in zip(examples, golden, strict=True):
         if example.scores is not None:
@@ -77,7 +77,7 @@ def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str 
             except Exception as error:
                 if traceback_wanted():
                     raise
-                scored.append(Scored(example, None, None, error))
+                scored.append(ScoredSequence(example, None, None, error))
                 continue
         if gold is not None and len(gold) != len(trellis):
             raise InputError(f"{example.where}: {len(gold)} labels for {len(trellis)} tokens")
@@ -88,21 +88,21 @@ def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str 
                 raise InputError(
                     f"{example.where}: gold {error}; leave the labels out, or take a model of such labels"
                 ) from None
-        scored.append(Scored(example, trellis, gold))
+        scored.append(ScoredSequence(example, trellis, gold))
     first = scored[0] if scored else None
     if first and first.error and all(item.trellis is None for item in scored):
         raise InputError(f"{first.example.where}: {describe(first.error)}") from first.error
     return scored
 
 
-def _golden(examples: Sequence[Example], scheme: str) -> list[tuple[str, ...] | None]:
+def _gold_labels(examples: Sequence[Example], scheme: str) -> list[tuple[str, ...] | None]:
     """Gold labels, in the scheme that was asked for where they can be written in it."""
-    given = [example.labels for example in examples if example.labels is not None]
-    result = iter(convert_all(given, scheme))
+    labels_known = [example.labels for example in examples if example.labels is not None]
+    result = iter(convert_all(labels_known, scheme))
     return [None if example.labels is None else next(result) for example in examples]
 
 
-def check_rules(scored: Sequence[Scored], rules: RuleSet) -> list[str]:
+def check_rules(scored: Sequence[ScoredSequence], rules: RuleSet) -> list[str]:
     """Notices about labels and rules, once every sequence's labels are known to fit them; InputError where they do not.
 
     Rules fit a set of labels if they can be stated for one of the first sequences that have it: what goes wrong with
@@ -118,7 +118,7 @@ def check_rules(scored: Sequence[Scored], rules: RuleSet) -> list[str]:
             continue
         odd.update(dict.fromkeys([_remark(kind[0]), *notices(rules, kind[0])]))
         try:
-            for text in _compiled(item.trellis, rules):
+            for text in _compile(item.trellis, rules):
                 blind.setdefault(text, item.example.where)
             fitting.add(kind)
         except (ValueError, MemoryError, RecursionError) as error:
@@ -140,7 +140,7 @@ def _remark(labels: LabelSet) -> str:
     return labels.notice or (remark(labels.names, "plain") if labels.scheme == "plain" else "")
 
 
-def _compiled(trellis: Trellis, rules: RuleSet) -> list[str]:
+def _compile(trellis: Trellis, rules: RuleSet) -> list[str]:
     """What compiling says of rules that look at tokens; ValueError where they do not fit."""
     with warnings.catch_warnings(record=True) as result:
         warnings.simplefilter("always", RuleNotice)

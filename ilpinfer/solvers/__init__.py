@@ -1,10 +1,29 @@
-"""Integer-program solvers behind one call; nothing heavy is imported before a solver is asked for."""
+"""Integer-program solvers behind one call. A solver is imported when it is first used.
+
+A new solver is one file and one line: a module in this folder, and its line in `SOLVERS`. (To be a method of
+`ilpinfer.decode`, it also needs its line in the table of `ilpinfer.core.methods`.) The module has
+
+- `VERSION`, a text: the solver, its version, and the package that carries it;
+- `STATUS`, a table from the solver's status codes to "optimal", "feasible", "infeasible" and "unknown";
+- `solve(program, deadline, threads) -> Claim`: maximise `program.objective` over integer vectors `x` with
+  `lower <= x <= upper` and `row_lower <= A x <= row_upper`, A in compressed rows (`indptr`, `indices`, `data`).
+  `deadline` is a time of `time.monotonic()`, or inf.
+
+`solve` runs in a process of its own, which is killed shortly after the deadline; it need not be interruptible. Nothing
+that it claims is believed unchecked: the vector is rounded and checked in exact integers, and its objective computed again.
+A `SolverError` or any other exception becomes a `SolverError` of the caller. `tests/brute_force_solver.py` is a complete
+example of a backend to copy::
+
+    def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
+        result = my_solver.maximise(...)
+        return Claim(STATUS.get(result.code, "unknown"), result.x, result.value, result.bound, VERSION, settings)
+"""
 
 import time
 from math import inf
 
 from formulations.programs.record import IntegerProgram
-from ilpinfer.solvers.answer import Answer, Claim, SolverError, checked
+from ilpinfer.solvers.answer import Answer, Claim, SolverError, check_claim
 
 __all__ = ["SOLVERS", "Answer", "SolverError", "solve"]
 
@@ -14,7 +33,7 @@ SOLVERS = {
     "highs": "ilpinfer.solvers.highs",
     "scip": "ilpinfer.solvers.scip",
 }
-"""Name of a solver -> module with `solve(program, deadline, threads) -> Claim` and `VERSION`, which runs in a worker."""
+"""The module of each solver, by name."""
 
 
 def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None, threads: int = 1) -> Answer:
@@ -35,7 +54,7 @@ def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None
         raise ValueError(f'no solver "{name}"; there are {", ".join(sorted(SOLVERS))}')
     started = time.monotonic()
     claim, warm_up = _claim(name, program, time_limit, threads)
-    status, x, bound = checked(claim, program)
+    status, x, bound = check_claim(claim, program)
     if status == "unknown" and time_limit is None:
         raise SolverError(f"{name}: gave up without a labelling or a reason; try another solver")
     seconds = time.monotonic() - started - warm_up
@@ -43,12 +62,12 @@ def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None
 
 
 def _claim(name: str, program: IntegerProgram, time_limit: float | None, threads: int) -> tuple[Claim, float]:
-    """The solver's claim and the seconds that it took to load it."""
+    """The solver's claim, and the seconds to start and load it."""
     if time_limit is not None and time_limit <= 0:
         return Claim("unknown", None, None, inf, name, {"time_limit": time_limit}), 0.0
     started = time.monotonic()
     from ilpinfer.solvers import pool
 
-    with pool.borrowed(name) as worker:
+    with pool.borrow_worker(name, SOLVERS[name]) as worker:
         warm_up = time.monotonic() - started
         return worker.solve(program, inf if time_limit is None else time_limit, threads), warm_up

@@ -1,4 +1,4 @@
-"""What a backend claims, and what is left of the claim after an exact check."""
+"""The records of a backend's claim and of the checked answer, and the check."""
 
 from dataclasses import dataclass
 from math import floor, inf
@@ -18,7 +18,7 @@ class SolverError(InferenceError, RuntimeError):
 
 @dataclass(frozen=True)
 class Claim:
-    """A solver's own words.
+    """A backend's result, not yet checked.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Claim:
     objective : claimed value of x, grid units; None without x
     bound : claimed upper bound on the objective, grid units
     version : solver, its version, and the package that carries it
-    settings : what the solver was told
+    settings : parameters that the solver was given
     """
 
     status: str
@@ -48,7 +48,7 @@ class Answer:
     x : (n,) int64 or None
     bound : upper bound on the objective, grid units; inf when none is known, -inf when infeasible
     version : solver, its version, and the package that carries it
-    settings : what the solver was told
+    settings : parameters that the solver was given
     seconds : wall time, the hand-over included
     warm_up_seconds : time to start the solver's process and load its library, not part of `seconds`
     """
@@ -62,13 +62,17 @@ class Answer:
     warm_up_seconds: float
 
 
-def checked(claim: Claim, program: IntegerProgram) -> tuple[str, Integers | None, float]:
-    """Status, x and bound that an exact check of the claim leaves standing."""
-    x = _kept(claim.x, program)
+def check_claim(claim: Claim, program: IntegerProgram) -> tuple[str, Integers | None, float]:
+    """Status, x and bound of a claim after an exact check of its vector.
+
+    A vector that breaks a row, or is not finite, is dropped. "infeasible" together with a valid vector becomes "feasible",
+    and "optimal" becomes "feasible" where the objective of the rounded vector differs from the claimed one.
+    """
+    x = _exact_solution(claim.x, program)
     if claim.status == "infeasible":
         return ("infeasible", None, -inf) if x is None else ("feasible", x, inf)
     slack = max(1.0, 1e-9 * abs(claim.bound)) if np.isfinite(claim.bound) else 0.0
-    bound = _floored(claim.bound) + slack
+    bound = _floor(claim.bound) + slack
     if x is None:
         return "unknown", None, bound
     value = program.value(x)
@@ -79,12 +83,12 @@ def checked(claim: Claim, program: IntegerProgram) -> tuple[str, Integers | None
     return "feasible", x, max(bound, float(value))
 
 
-def _floored(bound: float) -> float:
+def _floor(bound: float) -> float:
     """The bound on the integer grid; no bound for a number that is none."""
     return float(floor(bound)) if np.isfinite(bound) else inf
 
 
-def _kept(x: NDArray[np.float64] | None, program: IntegerProgram) -> Integers | None:
+def _exact_solution(x: NDArray[np.float64] | None, program: IntegerProgram) -> Integers | None:
     if x is None or len(x) != program.n_columns or not np.all(np.isfinite(x)):
         return None
     rounded = np.rint(x).astype(np.int64)

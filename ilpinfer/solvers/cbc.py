@@ -69,7 +69,7 @@ def _branch(folder: str, settings: dict[str, str], deadline: float) -> str | Non
 
 
 @dataclass(frozen=True)
-class Solution:
+class SolutionFile:
     """A solution file: its status, the objective that is maximised, and (n,) float64 or None."""
 
     status: str
@@ -100,21 +100,21 @@ def _run(folder: str, options: list[str], deadline: float) -> str | None:
         return log.read().decode(errors="replace")
 
 
-def _read(path: Path, n_columns: int) -> Solution:
+def _read(path: Path, n_columns: int) -> SolutionFile:
     """A missing file, or one that CBC was still writing, is "unknown"."""
     head, *lines = (path.read_text() if path.exists() else "").splitlines() or [""]
     status, _, value = head.partition(" - objective value ")
     if not value:
-        return Solution("unknown", -inf, None)
+        return SolutionFile("unknown", -inf, None)
     status = STATUS.get(status, "unknown")
     if status not in ("optimal", "feasible"):
-        return Solution(status, -inf, None)
+        return SolutionFile(status, -inf, None)
     x = np.zeros(n_columns)
     for line in lines:
         words = line.removeprefix("**").split()
         if len(words) == 4:
             x[int(words[1][1:])] = float(words[2])
-    return Solution(status, -float(value), x)
+    return SolutionFile(status, -float(value), x)
 
 
 def _bound(log: str) -> float:

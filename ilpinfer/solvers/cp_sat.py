@@ -15,7 +15,7 @@ from ortools.sat.python.cp_model_helper import (
 
 from formulations.programs.record import IntegerProgram
 from ilpinfer.solvers.answer import Claim
-from ilpinfer.solvers.clock import told
+from ilpinfer.solvers.time_limits import solver_seconds
 
 STATUS = {
     CpSolverStatus.OPTIMAL: "optimal",
@@ -37,7 +37,7 @@ def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
     settings: dict[str, Any] = {**PARAMETERS, "num_workers": threads}
     model = _model(program)
     if deadline < inf:
-        settings["max_time_in_seconds"] = told(deadline, late=0.03)
+        settings["max_time_in_seconds"] = solver_seconds(deadline, late=0.03)
     solver = SolveWrapper()
     parameters = SatParameters()
     for name, value in settings.items():
@@ -47,13 +47,13 @@ def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
     if response.status == CpSolverStatus.MODEL_INVALID:
         raise ValueError(f"it refuses the program: {response.solution_info}")
     status = STATUS.get(response.status, "unknown")
-    result = status in ("optimal", "feasible")
-    proved = -float(response.inner_objective_lower_bound)
+    has_solution = status in ("optimal", "feasible")
+    bound = -float(response.inner_objective_lower_bound)
     return Claim(
         status=status,
-        x=np.array(response.solution, float) if result else None,
-        objective=response.objective_value if result else None,
-        bound=proved if result or proved != 0 else inf,  # 0 also stands for "not set"
+        x=np.array(response.solution, float) if has_solution else None,
+        objective=response.objective_value if has_solution else None,
+        bound=bound if has_solution or bound != 0 else inf,  # 0 also stands for "not set"
         version=VERSION,
         settings=settings,
     )
@@ -73,9 +73,9 @@ def _model(program: IntegerProgram) -> CpModelProto:
     model.objective.scaling_factor = -1.0
     columns, weights, ends = program.indices.tolist(), program.data.tolist(), program.indptr.tolist()
     if program.start is not None:
-        said = np.flatnonzero(program.start >= 0)
-        model.solution_hint.vars.extend(said.tolist())
-        model.solution_hint.values.extend(program.start[said].tolist())
+        hinted = np.flatnonzero(program.start >= 0)
+        model.solution_hint.vars.extend(hinted.tolist())
+        model.solution_hint.values.extend(program.start[hinted].tolist())
     rows = zip(pairwise(ends), program.row_lower.tolist(), program.row_upper.tolist(), strict=True)
     for (first, last), lower, upper in rows:
         linear = model.constraints.add().linear

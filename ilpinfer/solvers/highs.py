@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from ilpinfer.solvers.answer import Claim
-from ilpinfer.solvers.clock import told
+from ilpinfer.solvers.time_limits import solver_seconds
 
 STATUS = {0: "optimal", 1: "unknown", 2: "infeasible", 3: "unknown", 4: "unknown"}
 VERSION = f"HiGHS (scipy {scipy.__version__})"
@@ -23,7 +23,7 @@ def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
     lower = np.where(program.row_lower == -UNBOUNDED, -inf, program.row_lower)
     upper = np.where(program.row_upper == UNBOUNDED, inf, program.row_upper)
     if deadline < inf:
-        options["time_limit"] = told(deadline, late=0.35)
+        options["time_limit"] = solver_seconds(deadline, late=0.35)
     result = milp(
         -program.objective.astype(float),
         integrality=np.ones(program.n_columns),

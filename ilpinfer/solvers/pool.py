@@ -12,9 +12,9 @@ _idle: dict[str, list[Worker]] = {}
 
 
 @contextlib.contextmanager
-def borrowed(name: str) -> Iterator[Worker]:
+def borrow_worker(name: str, module: str) -> Iterator[Worker]:
     """A worker for one request; it is killed when anything at all goes wrong."""
-    worker = _taken(name)
+    worker = _idle_worker(name, module)
     try:
         if not hasattr(worker, "version"):
             worker.start()
@@ -29,13 +29,13 @@ def borrowed(name: str) -> Iterator[Worker]:
         worker.end()
 
 
-def _taken(name: str) -> Worker:
+def _idle_worker(name: str, module: str) -> Worker:
     while True:
         with _lock:
             idle = _idle.get(name)
             worker = idle.pop() if idle else None
         if worker is None:
-            return Worker(name)
+            return Worker(name, module)
         if worker.alive:
             return worker
         worker.end()

@@ -8,7 +8,7 @@ from math import inf
 
 from formulations.programs.record import IntegerProgram
 from ilpinfer.solvers.answer import Claim, SolverError
-from ilpinfer.system import scratch
+from ilpinfer.system import temporary_folders
 from ilpinfer.system.processes import Child
 
 GRACE = 0.25
@@ -18,10 +18,20 @@ START_LIMIT = 120.0
 
 
 class Worker(Child):
-    """A child process with one solver loaded; `version` is the solver's."""
+    """A child process with one solver loaded.
 
-    def __init__(self, name: str) -> None:
-        super().__init__("ilpinfer.solvers.worker", name)
+    Parameters
+    ----------
+    name : of the solver, for messages
+    module : of its backend
+
+    Attributes
+    ----------
+    version : of the solver, once the process is started
+    """
+
+    def __init__(self, name: str, module: str) -> None:
+        super().__init__("ilpinfer.solvers.worker", module)
         self.name = name
 
     def start(self) -> None:
@@ -31,7 +41,7 @@ class Worker(Child):
                 self.pipe.send(folder)
             if not self._answers(START_LIMIT):
                 raise SolverError(f"{self.name}: not loaded after {START_LIMIT:.0f} s; try another solver")
-            self.version = str(self._received())
+            self.version = str(self._receive())
 
     def solve(self, program: IntegerProgram, seconds: float, threads: int) -> Claim:
         """The solver's claim; "unknown" when it had to be killed at the deadline."""
@@ -42,7 +52,7 @@ class Worker(Child):
     @contextlib.contextmanager
     def _folder(self) -> Iterator[str]:
         """A folder for temporary files; where something goes wrong, the process ends before it is removed."""
-        with scratch.temporary() as folder:
+        with temporary_folders.temporary_folder() as folder:
             try:
                 yield folder
             except BaseException:
@@ -55,11 +65,11 @@ class Worker(Child):
         try:
             self.pipe.send(request)
         except OSError:
-            raise self._broken() from None
+            raise self._failure() from None
         if not self._answers(deadline + GRACE - time.monotonic()):
             self.end()
             return Claim("unknown", None, None, inf, self.version, {"killed_after": request[1]})
-        answer = self._received()
+        answer = self._receive()
         if isinstance(answer, Claim):
             return answer
         if isinstance(answer, SolverError):
@@ -69,12 +79,12 @@ class Worker(Child):
     def _answers(self, seconds: float) -> bool:
         return self.pipe.poll(None if seconds == inf else max(seconds, 0.0))
 
-    def _received(self) -> Claim | SolverError | str:
+    def _receive(self) -> Claim | SolverError | str:
         try:
             received: Claim | SolverError | str = self.pipe.recv()
             return received
         except (EOFError, OSError):
-            raise self._broken() from None
+            raise self._failure() from None
 
-    def _broken(self) -> SolverError:
-        return SolverError(f"{self.name}: {self.last_words()}; try again or another solver")
+    def _failure(self) -> SolverError:
+        return SolverError(f"{self.name}: {self.exit_report()}; try again or another solver")

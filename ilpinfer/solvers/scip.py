@@ -13,8 +13,8 @@ from ortools.linear_solver.python.model_builder_helper import (
 from scipy.sparse import csr_matrix
 
 from formulations.programs.record import UNBOUNDED, IntegerProgram
-from ilpinfer.solvers.answer import Claim, checked
-from ilpinfer.solvers.clock import told
+from ilpinfer.solvers.answer import Claim, check_claim
+from ilpinfer.solvers.time_limits import solver_seconds
 
 STATUS = {
     SolveStatus.OPTIMAL: "optimal",
@@ -38,7 +38,7 @@ def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
     """Solve in this process, on one thread; it cannot be interrupted."""
     claim = _solve(program, deadline, PARAMETERS)
     if (
-        deadline == inf and checked(claim, program)[0] == "unknown"
+        deadline == inf and check_claim(claim, program)[0] == "unknown"
     ):  # an invalid status, or a row that is broken
         exact = {name: value for name, value in PARAMETERS.items() if name.startswith(("limits", "numerics"))}
         return _solve(program, deadline, exact)
@@ -51,17 +51,17 @@ def _solve(program: IntegerProgram, deadline: float, parameters: dict[str, str])
     solver.set_solver_specific_parameters("".join(f"{name} = {value}\n" for name, value in settings.items()))
     model = _model(program)
     if deadline < inf:
-        settings["time_limit"] = told(deadline, late=0.3)
+        settings["time_limit"] = solver_seconds(deadline, late=0.3)
         solver.set_time_limit_in_seconds(settings["time_limit"])
     solver.solve(model)
     if solver.status() == SolveStatus.MODEL_INVALID:
         raise ValueError(f"it refuses the program: {solver.status_string()}")
-    result = solver.has_solution()
+    has_solution = solver.has_solution()
     return Claim(
         status=STATUS.get(solver.status(), "unknown"),
-        x=np.asarray(solver.variable_values()) if result else None,
-        objective=solver.objective_value() if result else None,
-        bound=solver.best_objective_bound() if result else inf,  # without a solution it says 0
+        x=np.asarray(solver.variable_values()) if has_solution else None,
+        objective=solver.objective_value() if has_solution else None,
+        bound=solver.best_objective_bound() if has_solution else inf,  # without a solution it says 0
         version=VERSION,
         settings=settings,
     )
@@ -69,7 +69,7 @@ def _solve(program: IntegerProgram, deadline: float, parameters: dict[str, str])
 
 def _model(program: IntegerProgram) -> ModelBuilderHelper:
     entries = program.data.astype(float), program.indices, program.indptr
-    parts: list[Any] = [
+    arrays: list[Any] = [
         program.lower.astype(float),
         program.upper.astype(float),
         program.objective.astype(float),
@@ -78,7 +78,7 @@ def _model(program: IntegerProgram) -> ModelBuilderHelper:
         csr_matrix(entries, (program.n_rows, program.n_columns)),
     ]
     model = ModelBuilderHelper()
-    model.fill_model_from_sparse_data(*parts)
+    model.fill_model_from_sparse_data(*arrays)
     for column in range(program.n_columns):
         model.set_var_integrality(column, True)
     model.set_maximize(True)

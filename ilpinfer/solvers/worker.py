@@ -9,9 +9,8 @@ from math import inf
 import numpy as np
 
 from formulations.programs.record import IntegerProgram
-from ilpinfer.solvers import SOLVERS
 from ilpinfer.solvers.answer import Claim, SolverError
-from ilpinfer.system.processes import connected
+from ilpinfer.system.processes import connect
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -19,9 +18,9 @@ def main(arguments: Sequence[str]) -> None:
 
     A request is (program, seconds, threads, folder for temporary files), its answer a Claim, an error or its text.
     """
-    descriptor, lifeline, name = arguments
-    pipe = connected(descriptor, lifeline)
-    backend = import_module(SOLVERS[name])
+    descriptor, lifeline, module = arguments
+    pipe = connect(descriptor, lifeline)
+    backend = import_module(module)
     tempfile.tempdir = pipe.recv()
     backend.solve(_smallest(), inf, 1)
     pipe.send(backend.VERSION)

@@ -10,16 +10,23 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ilpinfer.system.locks import Locked, locked
-from ilpinfer.system.places import OutputError, Place, check_direct, clear, descriptor, place_of
+from ilpinfer.system.locks import LockError, hold_lock
+from ilpinfer.system.output_paths import (
+    OutputError,
+    OutputPath,
+    check_direct,
+    descriptor,
+    output_path,
+    write_errors,
+)
 
-_reserved: dict[Path, int] = {}
+_held_locks: dict[Path, int] = {}
 """Locks that this process holds, and the thread of each."""
-_worthless: set[Path] = set()
+_unfinished: set[Path] = set()
 """Parts in which there is nothing yet that is worth keeping."""
 
 
-def write_whole(path: str | Path, text: str, inputs: Iterable[str | Path | None] = ()) -> None:
+def write_atomically(path: str | Path, text: str, inputs: Iterable[str | Path | None] = ()) -> None:
     """Write text by way of `path.part`, which takes the place of `path` at the end.
 
     Devices, named pipes and open descriptors are written to as they stand. What UTF-8 cannot hold, such as a file name
@@ -30,24 +37,24 @@ def write_whole(path: str | Path, text: str, inputs: Iterable[str | Path | None]
     OutputError
         for a place that cannot be written to, or is taken: by one of the inputs, another run, or another's `path.part`.
     """
-    place, data = place_of(path, inputs), text.encode("utf-8", "backslashreplace")
-    with clear(place.name), reserved(place):
+    place, data = output_path(path, inputs), text.encode("utf-8", "backslashreplace")
+    with write_errors(place.name), reserve(place):
         if place.direct:
-            with opened(place) as stream:
+            with open_direct(place) as stream:
                 write_all(stream, data)
             return
         try:
-            with fresh(place) as stream:
+            with create_part(place) as stream:
                 write_all(stream, data)
                 os.fsync(stream.fileno())
-            put(place)
+            replace_target(place)
         finally:
             place.part.unlink(missing_ok=True)
-            worth(place)
+            keep_part(place)
 
 
 @contextlib.contextmanager
-def reserved(place: Place) -> Iterator[None]:
+def reserve(place: OutputPath) -> Iterator[None]:
     """Keep a place for this run, from before long work until its result is written.
 
     Raises
@@ -55,53 +62,53 @@ def reserved(place: Place) -> Iterator[None]:
     OutputError
         where it cannot be written to, or is taken.
     """
-    if place.direct or _reserved.get(place.lock) == threading.get_ident():
+    if place.direct or _held_locks.get(place.lock) == threading.get_ident():
         check_direct(place)
         yield
         return
-    with lock(place) as left:
+    with lock_output(place) as left:
         if os.path.lexists(place.part):
             if not left:
                 raise OutputError(
                     f"{place.part}: is in the way, and this run did not write it; move it, or choose another output"
                 )
-            with clear(place.name):
+            with write_errors(place.name):
                 place.part.unlink()
         yield
 
 
 @contextlib.contextmanager
-def lock(place: Place) -> Iterator[bool]:
+def lock_output(place: OutputPath) -> Iterator[bool]:
     """Hold the lock of a place, its folder made where need be; whether a killed run left the lock behind."""
     with contextlib.ExitStack() as stack:
-        with clear(place.name):
+        with write_errors(place.name):
             place.target.parent.mkdir(parents=True, exist_ok=True)
             try:
-                left = stack.enter_context(locked(place.lock))
-            except Locked as reason:
+                left = stack.enter_context(hold_lock(place.lock))
+            except LockError as reason:
                 raise OutputError(f"{place.name}: {reason}, or choose another output") from None
-        _reserved[place.lock] = threading.get_ident()
-        stack.callback(_reserved.pop, place.lock)
+        _held_locks[place.lock] = threading.get_ident()
+        stack.callback(_held_locks.pop, place.lock)
         yield left
 
 
-def opened(place: Place) -> io.FileIO:
+def open_direct(place: OutputPath) -> io.FileIO:
     """A device, named pipe or descriptor, to be written to as it stands."""
     number = descriptor(place.name)
     own = os.open(place.target, os.O_WRONLY | os.O_NOCTTY) if number is None else os.dup(number)
     return io.FileIO(own, "w")
 
 
-def fresh(place: Place) -> io.FileIO:
+def create_part(place: OutputPath) -> io.FileIO:
     """A new part, with the permissions of the file that it will replace; FileExistsError where there is one."""
     stream = io.FileIO(os.open(place.part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "r+")
-    _worthless.add(place.part)
+    _unfinished.add(place.part)
     with contextlib.suppress(OSError):
         os.fchmod(stream.fileno(), stat.S_IMODE(place.target.stat().st_mode))
     return stream
 
 
-def put(place: Place) -> None:
+def replace_target(place: OutputPath) -> None:
     """Let the part, which is on the disk, take its place for good."""
     os.replace(place.part, place.target)
     with contextlib.suppress(OSError):  # some file systems cannot do that with a folder
@@ -112,14 +119,14 @@ def put(place: Place) -> None:
             os.close(folder)
 
 
-def worth(place: Place) -> None:
+def keep_part(place: OutputPath) -> None:
     """The part is gone, or holds what is worth keeping."""
-    _worthless.discard(place.part)
+    _unfinished.discard(place.part)
 
 
 def abandon() -> None:
     """Remove what a process leaves behind that ends at once: its locks, and parts that are worth nothing."""
-    for path in [*_worthless, *_reserved]:
+    for path in [*_unfinished, *_held_locks]:
         with contextlib.suppress(OSError):
             path.unlink()
 
@@ -131,15 +138,15 @@ def write_all(stream: io.FileIO, data: bytes) -> None:
         rest = rest[stream.write(rest) or 0 :]
 
 
-def digest(*parts: Any) -> str:
+def digest(*values: Any) -> str:
     """A short fingerprint of what a run is made of: text and plain values."""
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr(values).encode()).hexdigest()[:16]
 
 
 def _forget() -> None:
     """In a forked child: locks and parts are the parent's."""
-    _reserved.clear()
-    _worthless.clear()
+    _held_locks.clear()
+    _unfinished.clear()
 
 
 os.register_at_fork(after_in_child=_forget)

@@ -15,7 +15,7 @@ NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 """What file systems without locks answer."""
 
 
-class Locked(Exception):
+class LockError(Exception):
     """Another run holds the lock, or a file that is none lies in its place; the message says which."""
 
 
@@ -24,7 +24,7 @@ class LockNotice(UserWarning):
 
 
 @contextlib.contextmanager
-def locked(lock: Path) -> Iterator[bool]:
+def hold_lock(lock: Path) -> Iterator[bool]:
     """Hold a lock file that names this process; its content says whose it is, the kernel whether that one lives.
 
     Yields
@@ -33,16 +33,16 @@ def locked(lock: Path) -> Iterator[bool]:
 
     Raises
     ------
-    Locked
+    LockError
         where another run holds it, and for a file that is no lock.
     OSError
         where it cannot be written.
     """
-    descriptor = _opened(lock)
+    descriptor = _open(lock)
     try:
         words = os.pread(descriptor, 400, 0).decode(errors="replace")
         if words and not words.startswith(MARK):
-            raise Locked(f"{lock} is in the way and no lock of ilpinfer; move it")
+            raise LockError(f"{lock} is in the way and no lock of ilpinfer; move it")
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{MARK}pid {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
         try:
@@ -54,7 +54,7 @@ def locked(lock: Path) -> Iterator[bool]:
         os.close(descriptor)
 
 
-def _opened(lock: Path) -> int:
+def _open(lock: Path) -> int:
     """The lock file, held; a run that ends removes it, so that what was waited for may be gone."""
     while True:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
@@ -72,7 +72,7 @@ def _hold(descriptor: int, lock: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise Locked(f"{_owner(descriptor)} is writing it; wait for its end") from None
+        raise LockError(f"{_owner(descriptor)} is writing it; wait for its end") from None
     except OSError as error:
         if error.errno not in NO_LOCKS:
             raise
@@ -92,10 +92,10 @@ def _check_alive(descriptor: int, lock: Path) -> None:
         return
     process, host = int(result[1]), result[2]
     if host != socket.gethostname():
-        raise Locked(f"{_owner(descriptor)} is or was writing it; if that has ended, remove {lock}")
+        raise LockError(f"{_owner(descriptor)} is or was writing it; if that has ended, remove {lock}")
     with contextlib.suppress(ProcessLookupError):
         os.kill(process, 0)
-        raise Locked(f"{_owner(descriptor)} is writing it; wait for its end")
+        raise LockError(f"{_owner(descriptor)} is writing it; wait for its end")
 
 
 def _owner(descriptor: int) -> str:

@@ -11,7 +11,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from tempfile import TemporaryFile
 
-from ilpinfer.system import scratch
+from ilpinfer.system import temporary_folders
 
 _BOOT = "import sys; sys.path[:] = sys.argv.pop(1).split(chr(10)); from {0} import main; main(sys.argv[1:])"
 _all: set["Child"] = set()
@@ -25,7 +25,7 @@ class Child:
 
     Parameters
     ----------
-    module : its `main` is given the arguments, and calls `connected` on the first two
+    module : its `main` is given the arguments, and calls `connect` on the first two
     arguments : words for `main`, behind the two
     folder : for temporary files, in the place of the usual one
     """
@@ -70,7 +70,7 @@ class Child:
     def alive(self) -> bool:
         return self.process.poll() is None
 
-    def last_words(self) -> str:
+    def exit_report(self) -> str:
         """How a process ended whose pipe is closed, and the end of what it wrote to standard error."""
         self._kill()
         code = self.process.wait()
@@ -86,7 +86,7 @@ class Child:
                 os.killpg(self.process.pid, signal.SIGKILL)
 
 
-def connected(descriptor: str, lifeline: str) -> Connection:
+def connect(descriptor: str, lifeline: str) -> Connection:
     """In a child: the pipe to its parent, with whom it ends from now on; interrupts are the parent's to see."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(int(lifeline), group=True)
@@ -137,7 +137,7 @@ def abandon() -> None:
         child._kill()
         with contextlib.suppress(OSError):
             os.waitpid(child.process.pid, 0)
-    scratch.remove_all()
+    temporary_folders.remove_all()
 
 
 def end_all() -> None:
@@ -154,7 +154,7 @@ def _forget() -> None:
         child.lifeline.close()
         child.errors.close()
     _all.clear()
-    scratch.forget()
+    temporary_folders.forget()
 
 
 atexit.register(end_all)

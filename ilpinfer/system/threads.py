@@ -6,23 +6,23 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 MOST_IDLE = 4
-"""Pools of each size that are kept."""
+"""Pools of each size that are idle."""
 _idle: dict[int, list[ThreadPoolExecutor]] = {}
 
 
 @contextmanager
-def threads_at_hand(number: int) -> Iterator[ThreadPoolExecutor]:
-    """A pool of so many threads that nobody else has; they are kept for the next one who asks."""
-    kept = _idle.setdefault(number, [])
+def thread_pool(number: int) -> Iterator[ThreadPoolExecutor]:
+    """A pool of so many threads that nobody else has; they are idle for the next one who asks."""
+    idle = _idle.setdefault(number, [])
     try:
-        pool = kept.pop()
+        pool = idle.pop()
     except IndexError:
         pool = ThreadPoolExecutor(number, "ilpinfer")
     try:
         yield pool
     finally:
-        if len(kept) < MOST_IDLE:
-            kept.append(pool)
+        if len(idle) < MOST_IDLE:
+            idle.append(pool)
         else:
             pool.shutdown(wait=False)
 

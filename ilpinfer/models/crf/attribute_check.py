@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from ilpinfer.errors import ModelError
 from ilpinfer.models.crf.features import Template
-from ilpinfer.models.crf.templates import load_template, shipped
+from ilpinfer.models.crf.templates import load_template, template_names
 
 LEAST = 0.5
 """A template that makes a smaller share of the model's attributes is an error."""
@@ -17,15 +17,15 @@ class FeatureNotice(UserWarning):
 
 def share(attributes: Sequence[str], template: Template) -> float:
     """The share of a model's attributes that a template can make, by their names: `lower[-1]=in & class[0]=year`."""
-    made = {tuple(map(str, conjunction)) for conjunction in template.conjunctions}
-    return sum(_is_made(name, made) for name in attributes) / max(len(attributes), 1)
+    atoms = {tuple(map(str, conjunction)) for conjunction in template.conjunctions}
+    return sum(_has_atoms(name, atoms) for name in attributes) / max(len(attributes), 1)
 
 
-def _is_made(name: str, made: set[tuple[str, ...]]) -> bool:
+def _has_atoms(name: str, atoms: set[tuple[str, ...]]) -> bool:
     """Whether a conjunction has the name's atoms; values are left out, which may hold a separator themselves."""
-    if (name.partition("=")[0],) in made:
+    if (name.partition("=")[0],) in atoms:
         return True
-    return tuple(part.partition("=")[0] for part in name.split(" & ")) in made
+    return tuple(part.partition("=")[0] for part in name.split(" & ")) in atoms
 
 
 def check_template(path: object, attributes: Sequence[str], template: Template, title: str) -> None:
@@ -39,13 +39,13 @@ def check_template(path: object, attributes: Sequence[str], template: Template, 
     result = share(attributes, template)
     if result == 1 or not attributes:
         return
-    made = {tuple(map(str, conjunction)) for conjunction in template.conjunctions}
-    missing = next(name for name in attributes if not _is_made(name, made))
+    atoms = {tuple(map(str, conjunction)) for conjunction in template.conjunctions}
+    missing = next(name for name in attributes if not _has_atoms(name, atoms))
     text = (
         f"{path}: {title} makes {_percent(result)} of the model's {len(attributes)} attributes, and none such as "
         f"{missing!r:.60}; "
     )
-    fits = {name: share(attributes, load_template(name)) for name in shipped()}
+    fits = {name: share(attributes, load_template(name)) for name in template_names()}
     best = max(fits, key=lambda name: fits[name])
     if fits[best] > max(result, LEAST):
         text += f'template="{best}" makes {_percent(fits[best])}'
@@ -62,10 +62,10 @@ def _percent(share: float) -> str:
 
 def warn_of_unknown(features: Iterable[str], attributes: Sequence[str]) -> None:
     """A notice that a model knows none of the features of a sequence."""
-    given = next(iter(features), None)
-    if given is not None and attributes:
+    example = next(iter(features), None)
+    if example is not None and attributes:
         text = (
-            f"the model knows none of the features of this sequence, such as {given!r:.60}; give features named as in "
+            f"the model knows none of the features of this sequence, such as {example!r:.60}; give features named as in "
             f"training, such as {attributes[0]!r:.60}"
         )
         warnings.warn(text, FeatureNotice, stacklevel=4)

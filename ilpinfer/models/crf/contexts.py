@@ -38,7 +38,7 @@ def _cut(tokens: Sequence[str], last: list[int]) -> Stretches:
 STRETCHES: Mapping[str, Callable[[Sequence[str]], Stretches]] = {"line": lines, "segment": segments}
 
 
-def seen(column: Column, tokens: Sequence[str], where: str) -> Column:
+def nearby_values(column: Column, tokens: Sequence[str], where: str) -> Column:
     """The values that an attribute has anywhere in one of `PLACES`, seen from each of T tokens."""
     which, _, kind = where.rpartition(" ")
     if kind in STRETCHES:
@@ -66,7 +66,7 @@ PLACES = (
     "before",
     "after",
 )
-"""Where `seen` can look."""
+"""Where `nearby_values` can look."""
 
 
 def _union(column: Column) -> Values:
@@ -138,7 +138,7 @@ def _in_quotes(tokens: Sequence[str]) -> Column:
     return _flags(result)
 
 
-def _repeated(tokens: Sequence[str]) -> Column:
+def _is_repetition(tokens: Sequence[str]) -> Column:
     known, result = set[str](), list[bool]()
     for token in tokens:
         result.append(token.lower() in known)
@@ -146,7 +146,7 @@ def _repeated(tokens: Sequence[str]) -> Column:
     return _flags(result)
 
 
-def _numbering(tokens: Sequence[str]) -> Column:
+def _item_number(tokens: Sequence[str]) -> Column:
     """Whether a numbering goes on from one of the last few (Trompper 2016: congruent with previous numbers)."""
     recent: deque[str] = deque(maxlen=8)
     result: Column = []
@@ -188,8 +188,8 @@ CONTEXT_ATTRIBUTES: Mapping[str, Callable[[Sequence[str]], Column]] = {
     "tenth": lambda tokens: [(str(10 * t // len(tokens)),) for t in range(len(tokens))],
     "in-brackets": _in_brackets,
     "in-quotes": _in_quotes,
-    "repeated": _repeated,
-    "numbering": _numbering,
+    "repeated": _is_repetition,
+    "numbering": _item_number,
     "subsection": _subsection,
     "breaks-before": _breaks_before,
     "breaks-after": lambda tokens: _breaks_before(tokens[::-1])[::-1],

@@ -7,8 +7,8 @@ from itertools import product
 from typing import Any
 
 from ilpinfer.models.crf.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, Values, WordAttribute
-from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, Column, phrases, seen
-from ilpinfer.models.crf.line_breaks import kept
+from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, Column, nearby_values, phrases
+from ilpinfer.models.crf.line_breaks import token_positions
 
 Features = list[list[str]]
 """Names of the features that hold at each of T tokens."""
@@ -49,8 +49,8 @@ class Template:
     words: Mapping[str, WordAttribute] = field(default_factory=dict)
     contexts: Mapping[str, ContextAttribute] = field(default_factory=dict)
     source: Mapping[str, Any] = field(default_factory=dict)
-    _known: "dict[str, _Word]" = field(default_factory=dict, init=False, repr=False, compare=False)
-    _known_values: dict[Atom, dict[Values, Sequence[str]]] = field(
+    _cache: "dict[str, _Word]" = field(default_factory=dict, init=False, repr=False, compare=False)
+    _value_cache: dict[Atom, dict[Values, Sequence[str]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -63,7 +63,7 @@ class Template:
 
         Tokens on both sides of a line break are neighbours; lines and the like are those of all tokens.
         """
-        positions = kept(tokens)
+        positions = token_positions(tokens)
         columns = {name: [column[t] for t in positions] for name, column in self._columns(tokens).items()}
         return self._features([tokens[t] for t in positions], columns, range(len(positions)))
 
@@ -96,9 +96,9 @@ class Template:
                 for names, own in zip(chosen, named[conjunction[0]], strict=True):
                     names += own
                 continue
-            for names, *parts in zip(chosen, *(named[atom] for atom in conjunction), strict=True):
-                if all(parts):
-                    names += map(" & ".join, product(*parts))
+            for names, *value_names in zip(chosen, *(named[atom] for atom in conjunction), strict=True):
+                if all(value_names):
+                    names += map(" & ".join, product(*value_names))
         return result
 
     def _at(
@@ -107,9 +107,9 @@ class Template:
         """Names of what an atom finds at each token of `at`."""
         T, offset, column = len(words), atom.offset, columns.get(atom.attribute)
         if column is None:
-            part = self._parts[atom]
+            part = self._joined_atoms[atom]
             return [words[t + offset][1][part] if 0 <= t + offset < T else () for t in at]
-        known = self._known_values.setdefault(atom, {})
+        known = self._value_cache.setdefault(atom, {})
         if len(known) >= CACHED:
             known.clear()
         for values in set(column) - known.keys():
@@ -118,17 +118,17 @@ class Template:
 
     def _word(self, word: str) -> "_Word":
         """What a word contributes at each offset, and to each atom of a conjunction, by itself."""
-        known = self._known.get(word)
+        known = self._cache.get(word)
         if known is None:
-            if len(self._known) >= CACHED:
-                self._known.clear()
+            if len(self._cache) >= CACHED:
+                self._cache.clear()
             values = {name: attribute(word) for name, attribute in self._word_attributes.items()}
             singles = {
                 offset: [name for atom in atoms for name in _names(atom, values[atom.attribute])]
                 for offset, atoms in self._singles.items()
             }
-            parts = [_names(atom, values[atom.attribute]) for atom in self._parts]
-            known = self._known[word] = singles, parts
+            value_names = [_names(atom, values[atom.attribute]) for atom in self._joined_atoms]
+            known = self._cache[word] = singles, value_names
         return known
 
     @cached_property
@@ -153,7 +153,7 @@ class Template:
     @cached_property
     def _reach(self) -> set[int]:
         """Offsets at which words are looked at."""
-        return self._singles.keys() | {atom.offset for atom in self._parts}
+        return self._singles.keys() | {atom.offset for atom in self._joined_atoms}
 
     @cached_property
     def _others(self) -> list[Conjunction]:
@@ -165,7 +165,7 @@ class Template:
         return list(dict.fromkeys(atom for c in self._others for atom in c))
 
     @cached_property
-    def _parts(self) -> dict[Atom, int]:
+    def _joined_atoms(self) -> dict[Atom, int]:
         """Atoms on single words that conjunctions join, numbered."""
         atoms = [atom for atom in self._looked_up if atom.attribute in self._word_attributes]
         return {atom: number for number, atom in enumerate(atoms)}
@@ -196,10 +196,10 @@ def in_words(words: frozenset[str]) -> WordAttribute:
     return lambda word: ("",) if word.lower() in words else ()
 
 
-def in_phrases(listed: Sequence[str]) -> ContextAttribute:
+def in_phrases(texts: Sequence[str]) -> ContextAttribute:
     """Which tokens are part of a listed phrase."""
     by_first: dict[str, list[tuple[str, ...]]] = {}
-    for phrase in listed:
+    for phrase in texts:
         words = tuple(phrase.lower().split())
         by_first.setdefault(words[0], []).append(words)
     return lambda tokens: phrases(tokens, by_first)
@@ -207,4 +207,4 @@ def in_phrases(listed: Sequence[str]) -> ContextAttribute:
 
 def around(name: str, where: str, own: Template) -> ContextAttribute:
     """What an attribute is anywhere in a token's line, segment or sequence, before or after it."""
-    return lambda tokens: seen(own.column(name, tokens), tokens, where)
+    return lambda tokens: nearby_values(own.column(name, tokens), tokens, where)

@@ -16,7 +16,7 @@ def is_line_break(token: str) -> bool:
     return in_class(token, "newline")
 
 
-def kept(tokens: Sequence[str]) -> list[int]:
+def token_positions(tokens: Sequence[str]) -> list[int]:
     """Positions of the tokens that are no line breaks."""
     return [t for t, token in enumerate(tokens) if not is_line_break(token)]
 
@@ -30,7 +30,7 @@ def restore(tokens: Sequence[str], labels: Sequence[str], line_break: str, schem
     Parameters
     ----------
     tokens : T texts
-    labels : of the tokens that `kept` names
+    labels : of the tokens that `token_positions` names
     line_break : the label of line breaks
     scheme : of the labels
 
@@ -39,7 +39,7 @@ def restore(tokens: Sequence[str], labels: Sequence[str], line_break: str, schem
     ValueError
         where there are not as many labels as tokens kept.
     """
-    positions = kept(tokens)
+    positions = token_positions(tokens)
     if len(positions) != len(labels):
         raise ValueError(f"{len(labels)} labels for {len(positions)} tokens that are no line breaks")
     result = [line_break] * len(tokens)

@@ -1,5 +1,6 @@
 """Linear-chain conditional random fields, with exact scores for trellises."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,7 +36,7 @@ class CRF:
     learnt : weights of A attributes and of transitions, nats
     template : finds the features of tokens; None where features have to be given
     without_line_breaks : whether line breaks are taken out of the sequence (Trompper 2016, third condition); then
-        trellises cover the tokens `kept`, and `restore` puts labels back
+        trellises cover the tokens at `token_positions`, and `restore` puts labels back
     """
 
     labels: LabelSet
@@ -126,19 +127,24 @@ class CRF:
         return f"{len(self.learnt.attributes)} features"
 
     def features(self, tokens: Sequence[str]) -> list[list[str]]:
-        """Names of the features of each token, or of each that is `kept`."""
+        """Names of the features of each token, or of each that trellises cover."""
         if self.template is None:
             raise ValueError("this model has no template for features: give one, or use trellis_of(features)")
         if self.without_line_breaks:
             return self.template.features_without_line_breaks(tokens)
         return self.template.features(tokens)
 
-    def kept(self, tokens: Sequence[str]) -> list[int]:
+    def token_positions(self, tokens: Sequence[str]) -> list[int]:
         """Positions of the tokens that trellises cover: all of them, or those between line breaks."""
-        return line_breaks.kept(tokens) if self.without_line_breaks else list(range(len(tokens)))
+        return line_breaks.token_positions(tokens) if self.without_line_breaks else list(range(len(tokens)))
+
+    def kept(self, tokens: Sequence[str]) -> list[int]:
+        """The old name of `token_positions`."""
+        warnings.warn("CRF.kept is now CRF.token_positions", DeprecationWarning, stacklevel=2)
+        return self.token_positions(tokens)
 
     def restore(self, tokens: Sequence[str], labels: Sequence[str], line_break: str) -> list[str]:
-        """Labels of all tokens, from labels of those that are kept and the one of line breaks."""
+        """Labels of all tokens, from labels of those that trellises cover, and the label of line breaks."""
         if not self.without_line_breaks:
             return list(labels)
         return line_breaks.restore(tokens, labels, line_break, self.labels.scheme)
@@ -163,10 +169,10 @@ class CRF:
     def _weighted_sums(self, features: Sequence[Any]) -> Floats:
         from pycrfsuite import ItemSequence  # type: ignore[import-untyped]
 
-        given = ItemSequence(features).items()
-        items = [[(name, value) for name, value in f.items() if name in self._row] for f in given]
+        all_items = ItemSequence(features).items()
+        items = [[(name, value) for name, value in f.items() if name in self._row] for f in all_items]
         if not any(items):
-            warn_of_unknown(chain.from_iterable(given), self.learnt.attributes)
+            warn_of_unknown(chain.from_iterable(all_items), self.learnt.attributes)
         counts = np.array([len(f) for f in items], np.int64)
         rows = np.array([self._row[name] for f in items for name, _ in f], np.int64)
         values = np.array([value for f in items for _, value in f], float)
@@ -195,10 +201,10 @@ class CRF:
         return self.learnt.begins, np.append(np.diff(self.learnt.begins), 0)
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Scores of the labellings of the tokens that are kept, in nats; log Z is not subtracted."""
+        """Scores of the labellings of the tokens at `token_positions`, in nats; log Z is not subtracted."""
         if not tokens:
             raise ValueError("an empty sequence has no labelling: expected at least one token")
-        covered = [tokens[t] for t in self.kept(tokens)]
+        covered = [tokens[t] for t in self.token_positions(tokens)]
         if not covered:
             raise ValueError("a sequence of line breaks alone has no labelling without them")
         return self.trellis_of(self.features(tokens), covered)
@@ -211,7 +217,7 @@ class CRF:
         return Trellis.from_emissions(emissions, self.learnt.transitions, labels=self.labels, tokens=tokens)
 
     def log_probability(self, tokens: Sequence[str], labelling: Iterable[object]) -> float:
-        """log P(labelling | tokens) of the tokens that are kept, nats."""
+        """log P(labelling | tokens) of the tokens at `token_positions`, nats."""
         emissions, path = self.emissions(self.features(tokens)), self.labels.ids(labelling)
         if len(path) != len(emissions):
             raise ValueError(f"the labelling has {len(path)} labels, but there are {len(emissions)} tokens")
@@ -221,7 +227,7 @@ class CRF:
         return float(score - self._sums(emissions).log_partition)
 
     def label_probabilities(self, tokens: Sequence[str]) -> Floats:
-        """(T, K) P(label k at token t | tokens), of the tokens that are kept."""
+        """(T, K) P(label k at token t | tokens), of the tokens at `token_positions`."""
         return self._sums(self.emissions(self.features(tokens))).states()
 
     def _sums(self, emissions: Floats) -> Sums:
@@ -260,7 +266,9 @@ def _observation(
 ) -> Observation:
     if not without:
         return template.features(tokens), labels
-    return template.features_without_line_breaks(tokens), [labels[t] for t in line_breaks.kept(tokens)]
+    return template.features_without_line_breaks(tokens), [
+        labels[t] for t in line_breaks.token_positions(tokens)
+    ]
 
 
 def _template(source: Any) -> Template:
@@ -268,6 +276,6 @@ def _template(source: Any) -> Template:
     plain_values.table(source, source if isinstance(source, dict) else (), "the template")
     for section in ("words", "phrases"):
         lists = source.get(section)
-        if isinstance(lists, dict) and any(isinstance(listed, dict) for listed in lists.values()):
+        if isinstance(lists, dict) and any(isinstance(words, dict) for words in lists.values()):
             raise ValueError(f"the template's {section} are in another file")
     return load_template(source)

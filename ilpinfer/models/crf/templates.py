@@ -30,7 +30,7 @@ from ilpinfer.models.crf.features import (
     in_phrases,
     in_words,
 )
-from ilpinfer.models.crf.token_rules import demanding
+from ilpinfer.models.crf.token_rules import is_token_rule
 
 TOP = ("title", "source", "features", "words", "patterns", "phrases", "around", "rules")
 FARTHEST = 20
@@ -47,7 +47,7 @@ class TemplateError(InferenceError, ValueError):
     """A feature template that cannot be used; the message names file, place and the nearest known name."""
 
 
-def shipped() -> list[str]:
+def template_names() -> list[str]:
     """Names of the templates that come with the package."""
     folder = files("ilpinfer.models") / "templates"
     return sorted(
@@ -68,19 +68,19 @@ def load_template(source: str | Path | Mapping[str, Any]) -> Template:
         for what cannot be read, unknown names and malformed features.
     """
     if isinstance(source, Mapping):
-        return _checked(source, Path(), "template", "")
+        return _build(source, Path(), "template", "")
     path = Path(source)
-    if str(source) in shipped():
+    if str(source) in template_names():
         text = (files("ilpinfer.models") / "templates" / f"{source}.toml").read_text("utf-8")
-        return _parsed(text, Path(), f"template {source}")
+        return _parse(text, Path(), f"template {source}")
     try:
         text = read_text(path, LARGEST)
     except FileNotFoundError as error:
-        hint = "" if path.suffix else suggestion(str(source), shipped())
+        hint = "" if path.suffix else suggestion(str(source), template_names())
         raise TemplateError(f"{source}: the template cannot be read: {error.strerror}{hint}") from None
     except Unreadable as error:
         raise TemplateError(f"{source}: the template cannot be read: {error}") from None
-    return _parsed(text, path.parent, str(source))
+    return _parse(text, path.parent, str(source))
 
 
 def with_rules(template: Template, rules: Iterable[Rule], window: str = "[-1..1]") -> Template:
@@ -89,17 +89,17 @@ def with_rules(template: Template, rules: Iterable[Rule], window: str = "[-1..1]
     return load_template({**source, "features": [*source["features"], f"rule{window}"]})
 
 
-def _parsed(text: str, folder: Path, name: str) -> Template:
+def _parse(text: str, folder: Path, name: str) -> Template:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         message, place = syntax_place(error, text)
         where = f" (line {place.line}, column {place.column})" if place else ""
         raise TemplateError(f"{name}: not TOML: {message}{where}") from None
-    return _checked(document, folder, name, text)
+    return _build(document, folder, name, text)
 
 
-def _checked(document: Mapping[str, Any], folder: Path, name: str, text: str) -> Template:
+def _build(document: Mapping[str, Any], folder: Path, name: str, text: str) -> Template:
     try:
         return _template(document, folder)
     except DocumentError as error:
@@ -113,43 +113,43 @@ def _template(document: Mapping[str, Any], folder: Path) -> Template:
     plain: dict[str, Any] = dict(document)
     words: dict[str, WordAttribute] = {}
     contexts: dict[str, ContextAttribute] = {}
-    taken: set[str] = {*WORD_ATTRIBUTES, *NUMBERED_ATTRIBUTES, *CONTEXT_ATTRIBUTES}
+    reserved: set[str] = {*WORD_ATTRIBUTES, *NUMBERED_ATTRIBUTES, *CONTEXT_ATTRIBUTES}
     for section in ("words", "phrases"):
         plain[section] = {}
-        for name, value, path in _entries(document, section, taken):
-            listed = plain[section][name] = _words(value, name, folder, path)
+        for name, value, path in _entries(document, section, reserved):
+            texts = plain[section][name] = _words(value, name, folder, path)
             if section == "words":
-                words[name] = in_words(frozenset(word.lower() for word in listed))
+                words[name] = in_words(frozenset(word.lower() for word in texts))
             else:
-                contexts[name] = in_phrases(listed)
+                contexts[name] = in_phrases(texts)
     if "rules" in document:
         contexts["rule"] = _rules(document["rules"], folder)
-        taken.add("rule")
-    for name, value, path in _entries(document, "patterns", taken):
+        reserved.add("rule")
+    for name, value, path in _entries(document, "patterns", reserved):
         words[name] = _pattern(value, name, path)
     template = Template((), words, contexts, plain)
-    for name, value, path in _entries(document, "around", taken):
+    for name, value, path in _entries(document, "around", reserved):
         contexts[name] = _around(value, name, template, path)
-    written = document.get("features")
-    if not isinstance(written, list) or not written:
+    feature_texts = document.get("features")
+    if not isinstance(feature_texts, list) or not feature_texts:
         raise DocumentError('no features: expected features = ["word[-1..1]", …]', "features")
     known = {*WORD_ATTRIBUTES, *CONTEXT_ATTRIBUTES, *words, *contexts}
-    conjunctions = [c for i, text in enumerate(written) for c in _conjunctions(text, known, i)]
+    conjunctions = [c for i, text in enumerate(feature_texts) for c in _conjunctions(text, known, i)]
     return Template(tuple(dict.fromkeys(conjunctions)), words, contexts, plain)
 
 
 def _entries(
-    document: Mapping[str, Any], section: str, taken: set[str]
+    document: Mapping[str, Any], section: str, reserved: set[str]
 ) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
     table = document.get(section, {})
     if not isinstance(table, dict):
         raise DocumentError(f"{section} is {table!r}; expected a table of attributes", section)
     for name, value in table.items():
-        if name in taken:
+        if name in reserved:
             raise DocumentError(f"attribute {name!r} exists already: give it another name", section, name)
         if not re.fullmatch(r"[\w-]+", name):
             raise DocumentError(f"attribute {name!r}: a name has letters, digits and hyphens", section, name)
-        taken.add(name)
+        reserved.add(name)
         yield name, value, (section, name)
 
 
@@ -185,7 +185,7 @@ def _rules(value: Any, folder: Path) -> ContextAttribute:
         rules = parse_rules(value, "rules of the template", folder)
     except RuleError as error:
         raise DocumentError(error.message, "rules") from None
-    silent = [rule.title for rule in rules.rules if not demanding(rule)]
+    silent = [rule.title for rule in rules.rules if not is_token_rule(rule)]
     if silent:
         raise DocumentError(f"rule {silent[0]!r} says nothing about single tokens, as tag_at would", "rules")
     fields = tuple(field for field in rules.fields if field != OUTSIDE)
@@ -225,32 +225,32 @@ def _conjunctions(text: Any, known: set[str], number: int) -> Iterator[Conjuncti
         )
     where = f'feature {number + 1} ("{text}")'
 
-    def misplaced(message: str) -> DocumentError:
+    def place_error(message: str) -> DocumentError:
         return DocumentError(f"{where}: {message}", "features", number)
 
-    parts = [_atoms(part.strip(), known, misplaced) for part in text.split("&")]
-    if prod(map(len, parts)) > MOST:
-        raise misplaced(f"stands for {prod(map(len, parts))} features; expected {MOST} at most")
-    yield from product(*parts)
+    alternatives = [_atoms(part.strip(), known, place_error) for part in text.split("&")]
+    if prod(map(len, alternatives)) > MOST:
+        raise place_error(f"stands for {prod(map(len, alternatives))} features; expected {MOST} at most")
+    yield from product(*alternatives)
 
 
-def _atoms(text: str, known: set[str], misplaced: Callable[[str], DocumentError]) -> list[Atom]:
+def _atoms(text: str, known: set[str], place_error: Callable[[str], DocumentError]) -> list[Atom]:
     match = _ATOM.fullmatch(text)
     if match is None:
-        raise misplaced(f'"{text}" is no attribute with a place; expected "lower[-1..1]" or "prefix:3"')
+        raise place_error(f'"{text}" is no attribute with a place; expected "lower[-1..1]" or "prefix:3"')
     name, shortest, longest, first, last = match.groups()
     if name not in known | set(NUMBERED_ATTRIBUTES):
-        raise misplaced(f'no attribute "{name}"{suggestion(name, known | set(NUMBERED_ATTRIBUTES))}')
+        raise place_error(f'no attribute "{name}"{suggestion(name, known | set(NUMBERED_ATTRIBUTES))}')
     if (shortest is None) == (name in NUMBERED_ATTRIBUTES):
-        raise misplaced(f'"{name}" takes {"a length, as in prefix:3" if shortest is None else "no length"}')
+        raise place_error(f'"{name}" takes {"a length, as in prefix:3" if shortest is None else "no length"}')
     offsets = _range(first or "0", last)
     lengths = _range(shortest or "0", longest)
     if not offsets or not lengths:
-        raise misplaced(f'"{text}": a range goes from the smaller number to the larger one')
+        raise place_error(f'"{text}": a range goes from the smaller number to the larger one')
     if max(-offsets[0], offsets[-1]) > FARTHEST:
-        raise misplaced(f'"{text}" reaches farther than {FARTHEST} tokens')
+        raise place_error(f'"{text}" reaches farther than {FARTHEST} tokens')
     if lengths[-1] > LONGEST:
-        raise misplaced(f'"{text}" is longer than {LONGEST} characters')
+        raise place_error(f'"{text}" is longer than {LONGEST} characters')
     ends = [""] if shortest is None else [f":{n}" for n in lengths]
     return [Atom(name + end, offset) for end in ends for offset in offsets]
 

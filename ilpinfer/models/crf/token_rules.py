@@ -53,7 +53,7 @@ class TokenRules:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rules", tuple(self.rules))
         for rule in self.rules:
-            if not rule.hard or not demanding(rule):
+            if not rule.hard or not is_token_rule(rule):
                 raise ValueError(
                     f"{rule.title}: rules that come first are hard and about single tokens, such as tag_at"
                 )
@@ -130,10 +130,10 @@ class TokenRules:
 
     def _restrict(self, result: Allowed, rule: Rule, tokens: Sequence[str]) -> None:
         """Leave what a rule demands, except where nothing would be left."""
-        for t, labels in self._demanded(rule, tokens).items():
+        for t, labels in self._demands(rule, tokens).items():
             result[t] = result[t] & labels or result[t]
 
-    def _demanded(self, rule: Rule, tokens: Sequence[str]) -> dict[int, int]:
+    def _demands(self, rule: Rule, tokens: Sequence[str]) -> dict[int, int]:
         """Labels that a rule leaves, by token."""
         result: dict[int, int] = {}
         for statement in rule.statements(self._names):
@@ -170,7 +170,7 @@ def bits(member: Booleans) -> int:
     return sum(1 << k for k in np.flatnonzero(member).tolist())
 
 
-def demanding(rule: Rule) -> bool:
+def is_token_rule(rule: Rule) -> bool:
     """Whether a rule says which labels single tokens have."""
     kind = type(rule.statement)
     return (

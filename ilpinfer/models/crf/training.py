@@ -17,7 +17,7 @@ import numpy as np
 from formulations.messages import suggestion
 from ilpinfer.models.crf.crfsuite import Weights, read_crfsuite
 from ilpinfer.models.sequences import Labelled, mixed_scheme
-from ilpinfer.system import scratch
+from ilpinfer.system import temporary_folders
 from ilpinfer.system.processes import end_with_parent
 
 ALGORITHMS: Mapping[str, str] = {
@@ -86,7 +86,7 @@ def learn(
         if names.issuperset(labels):
             trainer.append(features, list(labels), 1)
             trainer.holds_out = True
-    with scratch.temporary() as folder:
+    with temporary_folders.temporary_folder() as folder:
         path = Path(folder) / "model"
         _train_apart(trainer, path, progress or (lambda iteration: None))
         return sorted_labels(read_crfsuite(path), sorted(names))

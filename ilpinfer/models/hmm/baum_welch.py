@@ -12,8 +12,8 @@ from formulations.dtypes import Floats, Integers
 from ilpinfer.models.forward_backward import Sums, forward_backward
 from ilpinfer.models.hmm.emissions import Emissions
 from ilpinfer.models.hmm.first_order import HMM
-from ilpinfer.models.hmm.smoothing import Smoothing, smoothing_named
-from ilpinfer.models.hmm.vocabulary import Vocabulary, vocabulary_named
+from ilpinfer.models.hmm.smoothing import Smoothing, as_smoothing
+from ilpinfer.models.hmm.vocabulary import Vocabulary, as_vocabulary
 from ilpinfer.models.sequences import check_texts
 
 Progress = Callable[[int, int, float], None]
@@ -84,7 +84,7 @@ def baum_welch(
     _check_numbers(restarts, iterations, tolerance, isinstance(start, HMM))
     if vocabulary is None:
         vocabulary = start.emissions.vocabulary if isinstance(start, HMM) else Vocabulary()
-    read = vocabulary_named(vocabulary)
+    read = as_vocabulary(vocabulary)
     checked = [tuple(map(read.word, text)) for text in checked]
     words = tuple(sorted({word for text in checked for word in text}))
     index = {word: i for i, word in enumerate(words)}
@@ -99,8 +99,8 @@ def baum_welch(
         )
         runs.append(_climb(first, rows, iterations, enough, restart, progress))
     hmm, trace, converged = max(runs, key=lambda run: run[1][-1])
-    words_model = replace(hmm.emissions, smoothing=smoothing_named(emissions), vocabulary=read)
-    final = replace(hmm, emissions=words_model, smoothing=smoothing_named(transitions))
+    words_model = replace(hmm.emissions, smoothing=as_smoothing(emissions), vocabulary=read)
+    final = replace(hmm, emissions=words_model, smoothing=as_smoothing(transitions))
     return Fit(final, tuple(trace), converged, tuple(trace[-1] for _, trace, _ in runs))
 
 
@@ -195,11 +195,11 @@ def _unsmoothed(
     return HMM(labels, start, end, transitions, Emissions(words, emission, NONE, Vocabulary("uniform")), NONE)
 
 
-def _check_numbers(restarts: int, iterations: int, tolerance: float, given: bool) -> None:
+def _check_numbers(restarts: int, iterations: int, tolerance: float, from_model: bool) -> None:
     for name, value in (("restarts", restarts), ("iterations", iterations)):
         if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
             raise ValueError(f"{name} is {value!r}; expected a whole number from 1")
-    if given and restarts > 1:
+    if from_model and restarts > 1:
         raise ValueError(
             f"restarts is {restarts}, but every start from one model is the same: give labels instead"
         )

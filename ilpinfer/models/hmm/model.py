@@ -13,8 +13,8 @@ from formulations.dtypes import Floats, Integers
 from ilpinfer.models import plain_values
 from ilpinfer.models.files import save_body
 from ilpinfer.models.hmm.emissions import Emissions
-from ilpinfer.models.hmm.smoothing import Smoothing, read_smoothing, smoothing_named
-from ilpinfer.models.hmm.vocabulary import Vocabulary, vocabulary_named
+from ilpinfer.models.hmm.smoothing import Smoothing, as_smoothing, read_smoothing
+from ilpinfer.models.hmm.vocabulary import Vocabulary, as_vocabulary
 from ilpinfer.models.sequences import encode
 
 KEYS = ("labels", "scheme", "smoothing", "start", "end", "transitions", "emissions")
@@ -64,8 +64,8 @@ class CountedHMM(ABC):
             start[y[0]] += 1
             end[y[-1]] += 1
             np.add.at(counts, cls._steps(y), 1)
-        words = Emissions.count(texts, ids, K, smoothing_named(emissions), vocabulary_named(vocabulary))
-        return cls(label_set, start, end if ends else None, counts, words, smoothing_named(transitions))
+        words = Emissions.count(texts, ids, K, as_smoothing(emissions), as_vocabulary(vocabulary))
+        return cls(label_set, start, end if ends else None, counts, words, as_smoothing(transitions))
 
     @staticmethod
     @abstractmethod

@@ -64,7 +64,7 @@ class Smoothing:
         object.__setattr__(self, "amount", None if amount is None else float(amount))
 
 
-def smoothing_named(smoothing: Smoothing | str) -> Smoothing:
+def as_smoothing(smoothing: Smoothing | str) -> Smoothing:
     """The smoothing, which may be given by its method's name."""
     return Smoothing(smoothing) if isinstance(smoothing, str) else smoothing
 
@@ -127,10 +127,10 @@ def _discount(counts: Floats, lower: Floats, amount: float | None) -> Floats:
 def _interpolate(levels: Sequence[Floats], base: Floats) -> Floats:
     votes = np.ones(len(levels) + 1)
     longest = np.asarray(levels[0], float)
-    seen = longest > 0
-    leaving_one_out = [_without_one(np.asarray(counts, float), longest.shape)[seen] for counts in levels]
-    best = np.argmax([*leaving_one_out, base[seen]], axis=0)
-    np.add.at(votes, best, longest[seen])
+    occurs = longest > 0
+    leaving_one_out = [_without_one(np.asarray(counts, float), longest.shape)[occurs] for counts in levels]
+    best = np.argmax([*leaving_one_out, base[occurs]], axis=0)
+    np.add.at(votes, best, longest[occurs])
     weights = votes / votes.sum()
     probabilities, mixed = base, weights[-1] * base
     for counts, weight in zip(reversed(levels), weights[-2::-1], strict=True):

@@ -112,7 +112,7 @@ class Vocabulary:
         return _ladder(self.by, word)
 
 
-def vocabulary_named(vocabulary: Vocabulary | str) -> Vocabulary:
+def as_vocabulary(vocabulary: Vocabulary | str) -> Vocabulary:
     """The vocabulary, which may be given by what it goes `by`."""
     return Vocabulary(vocabulary) if isinstance(vocabulary, str) else vocabulary
 

@@ -16,7 +16,7 @@ class OutputError(InferenceError, ValueError):
 
 
 @dataclass(frozen=True)
-class Place:
+class OutputPath:
     """Where output goes.
 
     Parameters
@@ -41,7 +41,7 @@ class Place:
         return self.target.with_name(self.target.name + ".lock")
 
 
-def place_of(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> Place:
+def output_path(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> OutputPath:
     """Where a command's output goes; nothing is written.
 
     Parameters
@@ -57,27 +57,27 @@ def place_of(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> Plac
     name = str(path)
     if not name:
         raise OutputError("--output is empty; name a file")
-    with clear(name):
+    with write_errors(name):
         target = Path(os.path.realpath(name))
         direct = descriptor(name) is not None or _is_special(target)
         if target.is_dir():
             raise OutputError(f"{name}: is a folder; name a file")
-        place = Place(name, target, direct)
-        for given in inputs:
-            if given is not None and any(_same(mine, str(given)) for mine in (name, place.part)):
-                what = "standard input" if str(given) == "-" else str(given)
+        place = OutputPath(name, target, direct)
+        for path_read in inputs:
+            if path_read is not None and any(_same(mine, str(path_read)) for mine in (name, place.part)):
+                what = "standard input" if str(path_read) == "-" else str(path_read)
                 raise OutputError(f"{name}: is an input of this command ({what}); choose another output")
         return place
 
 
-def check_direct(place: Place) -> None:
+def check_direct(place: OutputPath) -> None:
     """Raise OutputError for a device or pipe that may not be written to; it is not opened."""
     if place.direct and descriptor(place.name) is None and not os.access(place.target, os.W_OK):
         raise OutputError(f"{place.name}: cannot be written: Permission denied; choose another place")
 
 
 @contextlib.contextmanager
-def clear(name: str | Path) -> Iterator[None]:
+def write_errors(name: str | Path) -> Iterator[None]:
     """Name the output where the system refuses it; a reader that has gone away is the caller's to see."""
     try:
         yield
@@ -111,10 +111,12 @@ def descriptor(name: str) -> int | None:
     return None
 
 
-def _same(output: str | Path, given: str) -> bool:
+def _same(output: str | Path, path_read: str) -> bool:
     """Whether an output is the file that is read."""
     try:
         one = os.stat(output)
-        return stat.S_ISREG(one.st_mode) and os.path.samestat(one, os.stat(0 if given == "-" else given))
+        return stat.S_ISREG(one.st_mode) and os.path.samestat(
+            one, os.stat(0 if path_read == "-" else path_read)
+        )
     except (OSError, ValueError):
         return False

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ilpinfer.system.files import fresh, lock, opened, put, worth, write_all
-from ilpinfer.system.places import OutputError, clear, place_of
+from ilpinfer.system.files import create_part, keep_part, lock_output, open_direct, replace_target, write_all
+from ilpinfer.system.output_paths import OutputError, output_path, write_errors
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, order=True)
-class Spot:
+class RowPosition:
     """Where a row belongs: the member of a group, both from 0, and how many members the group has."""
 
     group: int
@@ -25,10 +25,10 @@ class Spot:
     members: int = 1
 
 
-class Journal:
+class RowCheckpoint:
     """JSON lines that grow in `path.part`, each marked with its job; an equal job goes on behind the last whole one.
 
-    Rows come in groups, those of one sequence. Only where they are is kept in memory. While the journal is entered no
+    Rows come in groups, those of one sequence. Only where they are is kept in memory. While the checkpoint is entered no
     other run can write to the same place. A device, named pipe or descriptor is written to as it stands, and nothing
     is resumed from it.
 
@@ -36,7 +36,7 @@ class Journal:
     ----------
     path : the file that the rows become in the end
     job : fingerprint of all that the rows depend on
-    spot : where a row belongs; KeyError, TypeError or ValueError for a row that is damaged
+    position : where a row belongs; KeyError, TypeError or ValueError for a row that is damaged
     inputs : files that must not be overwritten
 
     Attributes
@@ -55,11 +55,11 @@ class Journal:
         self,
         path: str | Path,
         job: str,
-        spot: Callable[[Row], Spot],
+        position: Callable[[Row], RowPosition],
         inputs: Iterable[str | Path | None] = (),
     ) -> None:
-        self.job, self._spot = job, spot
-        self.place = place_of(path, inputs)
+        self.job, self._position = job, position
+        self.place = output_path(path, inputs)
         self.groups = 0
         self.unfinished: list[Row] = []
         self.damage = ""
@@ -84,55 +84,55 @@ class Journal:
         """Add rows that follow each other, safe from an interrupt that follows."""
         lines = [_line({**row, "job": self.job}) for row in rows]
         data = b"".join(lines)
-        with clear(self.place.name):
+        with write_errors(self.place.name):
             write_all(self._stream, data)
-        worth(self.place)
+        keep_part(self.place)
         self._end += len(data)
         for row in rows:
-            self._count(row, self._spot(row))
+            self._count(row, self._position(row))
 
     def drop_unfinished(self) -> None:
         """Take back the rows of the group that is not whole."""
-        with clear(self.place.name):
+        with write_errors(self.place.name):
             self._cut(self._whole)
         self._rows -= len(self.unfinished)
         self.unfinished = []
 
-    def __enter__(self) -> "Journal":
+    def __enter__(self) -> "RowCheckpoint":
         with contextlib.ExitStack() as stack:
             if self.place.direct:
-                with clear(self.place.name):
-                    self._stream = stack.enter_context(opened(self.place))
+                with write_errors(self.place.name):
+                    self._stream = stack.enter_context(open_direct(self.place))
             else:
-                left = stack.enter_context(lock(self.place))
-                with clear(self.place.name):
-                    self._stream = stack.enter_context(self._recovered(left))
+                left = stack.enter_context(lock_output(self.place))
+                with write_errors(self.place.name):
+                    self._stream = stack.enter_context(self._recover(left))
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Put the whole file in its place; after an error keep what can be resumed."""
         with self._stack:
-            worth(self.place)
+            keep_part(self.place)
             if self.place.direct:
                 return
             if kind is None:
-                with clear(self.place.name):
+                with write_errors(self.place.name):
                     os.fsync(self._stream.fileno())
-                    put(self.place)
+                    replace_target(self.place)
                 return
             with contextlib.suppress(OSError):
                 self._cut(self._end)
                 if not self._end:
                     self.place.part.unlink(missing_ok=True)
 
-    def _recovered(self, left: bool) -> io.FileIO:
+    def _recover(self, left: bool) -> io.FileIO:
         """The part, new or as far as it is whole; `left` says that a run that was killed has left it."""
         part = self.place.part
         try:
             result = part.lstat()
         except FileNotFoundError:
-            return fresh(self.place)
+            return create_part(self.place)
         if not stat.S_ISREG(result.st_mode):
             raise self._foreign()
         with part.open("rb") as lines:
@@ -144,7 +144,7 @@ class Journal:
     def _scan(self, lines: Iterable[bytes], ours: bool) -> None:
         """Count the rows of an earlier part up to the first that is damaged, missing or out of order."""
         for line in lines:
-            row = _parsed(line)
+            row = _parse(line)
             if isinstance(row.get("job"), str) and row["job"] != self.job:
                 raise OutputError(
                     f"{self.place.part}: belongs to another run; delete it, or choose another output"
@@ -154,30 +154,30 @@ class Journal:
                 raise self._foreign()
             if not line.endswith(b"\n"):
                 return
-            if "job" not in row or not _as_written(row, line) or not self._follows(row):
+            if "job" not in row or not _is_canonical(row, line) or not self._follows(row):
                 self.damage = (
                     f"{self.place.part}: line {self._rows + 1} is damaged, or not the row that belongs there; "
                     + (f"begun anew behind line {self._rows}" if self._rows else "begun anew")
                 )
                 return
             self._end += len(line)
-            self._count(row, self._spot(row))
+            self._count(row, self._position(row))
 
     def _follows(self, row: Row) -> bool:
         try:
-            spot = self._spot(row)
+            position = self._position(row)
         except (KeyError, TypeError, ValueError):
             return False
         if not self.unfinished:
-            return spot == Spot(self.groups, 0, spot.members) and spot.members >= 1
-        before = self._spot(self.unfinished[-1])
-        return spot == Spot(before.group, before.member + 1, before.members)
+            return position == RowPosition(self.groups, 0, position.members) and position.members >= 1
+        before = self._position(self.unfinished[-1])
+        return position == RowPosition(before.group, before.member + 1, before.members)
 
-    def _count(self, row: Row, spot: Spot) -> None:
+    def _count(self, row: Row, position: RowPosition) -> None:
         self._rows += 1
         self.unfinished.append(row)
-        if spot.member == spot.members - 1:
-            self.groups, self.unfinished, self._whole = spot.group + 1, [], self._end
+        if position.member == position.members - 1:
+            self.groups, self.unfinished, self._whole = position.group + 1, [], self._end
 
     def _cut(self, end: int) -> None:
         """Leave so many bytes."""
@@ -197,14 +197,14 @@ def _line(row: Row) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _as_written(row: Row, line: bytes) -> bool:
+def _is_canonical(row: Row, line: bytes) -> bool:
     try:
         return _line(row) == line
     except ValueError:  # NaN, which Python reads
         return False
 
 
-def _parsed(line: bytes) -> Row:
+def _parse(line: bytes) -> Row:
     """A row; empty where the line is none."""
     try:
         row = json.loads(line)

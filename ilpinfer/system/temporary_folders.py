@@ -13,22 +13,22 @@ PREFIX = "ilpinfer"
 _mine: set[str] = set()
 
 
-def folder() -> str:
+def create() -> str:
     """A new temporary folder; `remove` ends it."""
-    sweep()
-    made = tempfile.mkdtemp(prefix=f"{PREFIX}-{_node()}-{os.getpid()}-{_start(os.getpid())}-")
-    _mine.add(made)
-    return made
+    remove_stale()
+    path = tempfile.mkdtemp(prefix=f"{PREFIX}-{_node()}-{os.getpid()}-{_start(os.getpid())}-")
+    _mine.add(path)
+    return path
 
 
 @contextlib.contextmanager
-def temporary() -> Iterator[str]:
+def temporary_folder() -> Iterator[str]:
     """A temporary folder for a block."""
-    made = folder()
+    path = create()
     try:
-        yield made
+        yield path
     finally:
-        remove(made)
+        remove(path)
 
 
 def remove(path: str) -> None:
@@ -52,15 +52,15 @@ def forget() -> None:
 
 
 @cache
-def sweep() -> None:
+def remove_stale() -> None:
     """Remove the folders in the place for temporary files whose processes are no more, once in a process."""
     with contextlib.suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
-            if entry.name.startswith(f"{PREFIX}-{_node()}-") and _abandoned(entry):
+            if entry.name.startswith(f"{PREFIX}-{_node()}-") and _is_stale(entry):
                 shutil.rmtree(entry.path, ignore_errors=True)
 
 
-def _abandoned(entry: "os.DirEntry[str]") -> bool:
+def _is_stale(entry: "os.DirEntry[str]") -> bool:
     """Whether an entry is a folder of ours whose process has ended, or whose number belongs to a later process."""
     try:
         _, _, process, start, _ = entry.name.split("-")
@@ -91,8 +91,8 @@ def _start(process: int) -> str:
 @cache
 def _node() -> str:
     """A short name of what process numbers belong to: the machine, its last start, and the container."""
-    parts = [os.uname().nodename]
+    values = [os.uname().nodename]
     with contextlib.suppress(OSError):
-        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
-        parts.append(os.readlink("/proc/self/ns/pid"))
-    return f"{crc32(' '.join(parts).encode()):08x}"
+        values.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+        values.append(os.readlink("/proc/self/ns/pid"))
+    return f"{crc32(' '.join(values).encode()):08x}"

@@ -7,7 +7,7 @@ CHUNK = 2**20
 """Bytes that are read at a time."""
 
 
-def text_bytes(stream: BinaryIO) -> bytes:
+def read_text_bytes(stream: BinaryIO) -> bytes:
     """The content of a file of text.
 
     Raises
