@@ -56,7 +56,7 @@ class Method:
         return result
 
 
-_WHOLE = "ilpinfer.exact.programs:whole_program"
+WHOLE_PROGRAM = "ilpinfer.exact.programs:whole_program"
 
 _METHODS = (
     Method(
@@ -66,10 +66,12 @@ _METHODS = (
         "ilpinfer.exact.auto:auto",
         ("within",),
     ),
-    Method("cbc", True, "the whole integer program on CBC, through PuLP", _WHOLE, ("threads",)),
-    Method("cp-sat", True, "the whole integer program on CP-SAT, through OR-tools", _WHOLE, ("threads",)),
-    Method("highs", True, "the whole integer program on HiGHS, through SciPy", _WHOLE, ("threads",)),
-    Method("scip", True, "the whole integer program on SCIP, through OR-tools", _WHOLE, ("threads",)),
+    Method("cbc", True, "the whole integer program on CBC, through PuLP", WHOLE_PROGRAM, ("threads",)),
+    Method(
+        "cp-sat", True, "the whole integer program on CP-SAT, through OR-tools", WHOLE_PROGRAM, ("threads",)
+    ),
+    Method("highs", True, "the whole integer program on HiGHS, through SciPy", WHOLE_PROGRAM, ("threads",)),
+    Method("scip", True, "the whole integer program on SCIP, through OR-tools", WHOLE_PROGRAM, ("threads",)),
     Method(
         "viterbi",
         False,

@@ -1,7 +1,7 @@
 """Integer-program solvers behind one call. A solver is imported when it is first used.
 
-A new solver is one file and one line: a module in this folder, and its line in `SOLVERS`. (To be a method of
-`ilpinfer.decode`, it also needs its line in the table of `ilpinfer.core.methods`.) The module has
+A new solver is one file and one line: a module in this folder, and its line in the table of `ilpinfer.core.methods`, whose name
+is that of the module with hyphens for underscores. The module has
 
 - `VERSION`, a text: the solver, its version, and the package that carries it;
 - `STATUS`, a table from the solver's status codes to "optimal", "feasible", "infeasible" and "unknown";
@@ -23,15 +23,15 @@ import time
 from math import inf
 
 from formulations.programs.record import IntegerProgram
+from ilpinfer.core.methods import WHOLE_PROGRAM, methods
 from ilpinfer.solvers.answer import Answer, Claim, SolverError, check_claim
 
 __all__ = ["SOLVERS", "Answer", "SolverError", "solve"]
 
 SOLVERS = {
-    "cbc": "ilpinfer.solvers.cbc",
-    "cp-sat": "ilpinfer.solvers.cp_sat",
-    "highs": "ilpinfer.solvers.highs",
-    "scip": "ilpinfer.solvers.scip",
+    method.name: f"ilpinfer.solvers.{method.name.replace('-', '_')}"
+    for method in methods()
+    if method.runner == WHOLE_PROGRAM
 }
 """The module of each solver, by name."""
 
