@@ -218,6 +218,26 @@ def test_a_class_of_one_s_own():
         C.TEMPLATES.pop("never_seen", None)
 
 
+def test_old_names_give_a_warning():
+    labels = LabelSet(("a", "b"))
+    with pytest.warns(DeprecationWarning, match="with_optional_fields"):
+        more = labels.declaring(["c"])
+    with pytest.warns(DeprecationWarning, match="optional_fields"):
+        assert more.declared == more.optional_fields == {"c"}
+    with pytest.warns(DeprecationWarning, match="leaves"):
+        assert C.Group("g", ("a", C.Group("h", ("b",)))).parts == ("a", "b")
+    with pytest.warns(DeprecationWarning, match="Old.demand is now required_field"):
+
+        class Old(C.Template):
+            def trials(self, reading):
+                return []
+
+            def demand(self):
+                return ((), "a")
+
+    assert Old().required_fields(["x", "y"]) == {0: "a", 1: "a"}
+
+
 def test_words_may_come_from_a_file(tmp_path):
     (tmp_path / "names.txt").write_text("# companies\nAcme Steel\n\nOberon\n", "utf-8")
     (tmp_path / "rules.toml").write_text(

@@ -68,7 +68,7 @@ def overruled(
         if statement.demands is None or statement.penalty is not None:
             continue
         wanted = {name for name in names if oracles.tokens_of([name], statement.wanted, statement.scheme)}
-        for t in sorted(statement.required_fields(tuple(x))) if wanted else ():
+        for t in sorted(statement.demands(tuple(x))) if wanted else ():
             both = left.get(t, set(names)) & wanted
             if both:
                 left[t] = both
