@@ -177,9 +177,9 @@ def test_no_certificate_says_more_than_a_check_grants(method, problem, top):
 
 
 def test_limits_of_an_account():
-    assert Account(purse=6, unit=2, floor=10, score=12).limit == min(10 - 4, 12 + 1 - 6) - 1
-    assert Account(purse=0, unit=2, floor=10, score=12).limit == 12
-    scaled = Account(purse=6, unit=2, floor=10, score=12).scaled(1024)
+    assert Account(budget=6, unit=2, floor=10, score=12).limit == min(10 - 4, 12 + 1 - 6) - 1
+    assert Account(budget=0, unit=2, floor=10, score=12).limit == 12
+    scaled = Account(budget=6, unit=2, floor=10, score=12).scale_by(1024)
     assert scaled.limit == (Account(6, 2, 10, 12).limit + 1) * 1024 - 1
     value, spent = np.array([9, 10, 6, 7]), np.array([0, 0, 6, 6])
     assert Account(6, 2, 10, 12).holds(value, spent).tolist() == [False, True, False, True]
