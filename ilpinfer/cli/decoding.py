@@ -31,11 +31,9 @@ from ilpinfer.decoding.failures import attempted, failed
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
 from ilpinfer.errors import traceback_wanted
 from ilpinfer.pipelines.trellises import ScoredSequence
-from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
+from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import output_path
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)

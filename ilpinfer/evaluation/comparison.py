@@ -7,15 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 
 from ilpinfer.core.methods import method as method_named
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.evaluation.evaluation import Pair, evaluate
-
-Row = dict[str, Any]
+from ilpinfer.system.checkpoint import Row
 
 
 class Disagreement(Exception):

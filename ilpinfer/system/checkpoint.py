@@ -14,6 +14,7 @@ from ilpinfer.system.files import create_part, keep_part, lock_output, open_dire
 from ilpinfer.system.output_paths import OutputError, output_path, write_errors
 
 Row = dict[str, Any]
+"""A JSON object."""
 
 
 @dataclass(frozen=True, order=True)

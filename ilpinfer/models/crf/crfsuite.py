@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from formulations.dtypes import Floats, Integers
 from formulations.labels.label_set import check_number
 from ilpinfer.errors import ModelError
 
@@ -36,10 +36,10 @@ class Weights:
 
     labels: tuple[str, ...]
     attributes: tuple[str, ...]
-    begins: NDArray[np.int64]
-    targets: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    transitions: NDArray[np.float64]
+    begins: Integers
+    targets: Integers
+    weights: Floats
+    transitions: Floats
 
 
 def read_crfsuite(path: str | Path) -> Weights:
