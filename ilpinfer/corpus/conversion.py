@@ -114,7 +114,7 @@ def sound(labellings: Sequence[Sequence[str]]) -> bool:
 
 
 def iob1_remark(labellings: Sequence[Sequence[str]], scheme: str) -> str:
-    """What to say of labels that are read as BIO, by inference, but show IOB1; else empty."""
+    """A remark on labels that are read as BIO but follow IOB1; empty for others."""
     if scheme not in ("", "bio") or shown_scheme(labellings) != "iob1":
         return ""
     return (

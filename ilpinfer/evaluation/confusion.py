@@ -9,7 +9,7 @@ from ilpinfer.evaluation.pictures import silent_figures, svg
 
 
 def mistakes(names: Sequence[str], confusion: Integers, most: int) -> list[tuple[str, str, int]]:
-    """(gold, predicted, tokens) of what is mistaken most often, at most so many.
+    """(gold, predicted, tokens) of the most frequent confusions, at most so many.
 
     Parameters
     ----------

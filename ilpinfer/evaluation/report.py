@@ -16,7 +16,7 @@ MARKS = 1000
 
 
 def report(about: Row, result: Sequence[Tally]) -> str:
-    """HTML with the table, and pictures of time and of what is lost."""
+    """HTML with the table, and pictures of times and gaps."""
     text = (resources.files("ilpinfer") / "evaluation" / "report.html").read_text("utf-8")
     page = Environment(autoescape=True, undefined=StrictUndefined).from_string(text)
     summary = [tally.summary() for tally in result]

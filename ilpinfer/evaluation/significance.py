@@ -21,7 +21,7 @@ BATCH = 200
 
 @dataclass(frozen=True)
 class Difference:
-    """What one system gains over another.
+    """The difference of a measure between two systems, with its test.
 
     Parameters
     ----------

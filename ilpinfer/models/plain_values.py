@@ -92,6 +92,6 @@ def check_room(what: str, *sizes: int) -> None:
 
 
 def kind_of(value: Any) -> str:
-    """What a value is, for messages."""
+    """The kind of a value, for messages."""
     kinds = {list: "a list", dict: "an object", str: "a text", type(None): "null"}
     return kinds.get(type(value), f"{value!r:.40}")

@@ -1,4 +1,4 @@
-"""Rules first, then the model: what rules have settled gets no features, and the decoder walks the rest.
+"""Rules first, then the model: only tokens that rules leave open get features and are decoded.
 
 Liao et al. 2009, section 2, third method, and section 3.1. Between tokens that are open the chain leads through the
 labels that rules have fixed, so that the rest of the labelling is the best beside them. Several sequences are one

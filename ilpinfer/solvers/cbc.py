@@ -118,7 +118,7 @@ def _read(path: Path, n_columns: int) -> SolutionFile:
 
 
 def _bound(log: str) -> float:
-    """Upper bound on the objective: the negative of what CBC calls its lower bound."""
+    """Upper bound on the objective: the negative of CBC's lower bound, as CBC minimises."""
     result = re.findall(r"^Lower bound: +(\S+)", log, re.M)
     return -float(result[-1]) if result else inf
 

@@ -112,7 +112,7 @@ class RowCheckpoint:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Put the whole file in its place; after an error keep what can be resumed."""
+        """Put the whole file in its place; after an error keep the whole rows."""
         with self._stack:
             keep_part(self.place)
             if self.place.direct:

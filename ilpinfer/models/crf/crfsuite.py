@@ -22,7 +22,7 @@ _STATE, _TRANSITION = 0, 1
 
 @dataclass(frozen=True)
 class Weights:
-    """What a linear-chain model has learnt: λ of transitions and μ of attributes (Stokman 2011, eq. 17).
+    """The weights of a linear-chain model: λ of transitions and μ of attributes (Stokman 2011, eq. 17).
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ class Emissions:
 
     @cached_property
     def _type_counts(self) -> Floats:
-        """(V, K) what each word adds to its class."""
+        """(V, K) the counts that each word adds to its class."""
         if self.vocabulary.singletons:
             return np.where(np.round(self.counts.sum(axis=1, keepdims=True)) <= 1, self.counts, 0)
         return (self.counts > 0).astype(float)

@@ -24,7 +24,7 @@ AMOUNTS: Mapping[str, float | None] = {
 
 @dataclass(frozen=True)
 class Smoothing:
-    """How counts become probabilities; c is a count, C its context's total, b what shorter contexts say.
+    """How counts become probabilities; c is a count, C its context's total, b the probability by shorter contexts.
 
     - none: c / C (maximum likelihood)
     - additive: (c + a·N·b) / (C + a·N) for N outcomes and the base distribution b; with a uniform base, a is added
