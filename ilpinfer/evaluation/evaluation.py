@@ -52,6 +52,9 @@ class Evaluation:
         """Share of sequences with the gold label on every token."""
         return float((self.correct == self.tokens).mean())
 
+    def __repr__(self) -> str:
+        return f"Evaluation({len(self.tokens)} sequences, {len(self.fields)} fields, accuracy {self.accuracy:.4f})"
+
     def of_field(self, name: str, unit: str = "spans") -> Counts:
         """(3,) predicted, gold and both over the corpus; ValueError for an unknown field."""
         if name not in self.fields:

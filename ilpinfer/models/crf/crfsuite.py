@@ -41,6 +41,10 @@ class Weights:
     weights: Floats
     transitions: Floats
 
+    def __repr__(self) -> str:
+        sizes = f"{len(self.labels)} labels, {len(self.attributes)} attributes, {len(self.weights)} weights"
+        return f"Weights({sizes})"
+
 
 def read_crfsuite(path: str | Path) -> Weights:
     """The weights of a model file of CRFsuite.
