@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from formulations import RuleSet
 from ilpinfer import __version__
@@ -31,11 +30,9 @@ from ilpinfer.decoding.single import decode
 from ilpinfer.evaluation.comparison import Disagreement, Tally, check_agreement, row_of, tallies
 from ilpinfer.evaluation.report import report
 from ilpinfer.pipelines.trellises import ScoredSequence
-from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
+from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest, write_atomically
 from ilpinfer.system.output_paths import OutputError, output_path
-
-Row = dict[str, Any]
 
 FILES = ("results.jsonl", "summary.json", "report.html")
 """What a comparison writes into its folder."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import tee
-from typing import Any
 
 from formulations import RuleSet, Trellis
 from formulations.programs.formulation import score_floor
@@ -31,11 +30,9 @@ from ilpinfer.decoding.failures import attempt, failure
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
 from ilpinfer.errors import traceback_wanted
 from ilpinfer.pipelines.trellises import ScoredSequence
-from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
+from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import output_path
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,11 @@ from formulations import Trellis, load_rules
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import console, show_comparison
 from ilpinfer.core.solution import Solution
-from ilpinfer.corpus import resumes
+from ilpinfer.corpus import NEWLINE, resumes
 from ilpinfer.decoding.single import decode
-from ilpinfer.evaluation.comparison import Row, check_agreement, row_of, summarise
+from ilpinfer.evaluation.comparison import check_agreement, row_of, summarise
 from ilpinfer.models.hmm import HMM
+from ilpinfer.system.checkpoint import Row
 
 METHODS = ("auto", "highs", "beam", "viterbi")
 TRAINING = 200
@@ -110,7 +111,7 @@ def _lines(tokens: Sequence[str], labels: Sequence[str], width: int) -> list[Tex
     for t, (token, label) in enumerate(zip(tokens, labels, strict=True)):
         begins = t == 0 or labels[t - 1] != label
         head = f"{label}: " if begins else ""
-        word = "↵" if token == resumes.NEWLINE else token
+        word = "↵" if token == NEWLINE else token
         if len(lines[-1]) + len(head) + len(word) + 1 > width:
             lines.append(Text())
         lines[-1].append(head, f"reverse {COLOURS[label]}").append(word, COLOURS[label]).append(" ")

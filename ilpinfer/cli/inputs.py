@@ -1,4 +1,4 @@
-"""What commands read: models, rules and scored sequences, with notices on standard error."""
+"""Input of commands: models, rules and scored sequences, with notices on standard error."""
 
 import contextlib
 import json

@@ -3,10 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from formulations.dtypes import Floats
 
 
-def as_floats(value: Any, what: str, dimensions: int) -> NDArray[np.float64]:
+def as_floats(value: Any, what: str, dimensions: int) -> Floats:
     """Numbers of a list, a numpy array, a tensor, or anything with `__array__` or `numpy()`.
 
     Raises

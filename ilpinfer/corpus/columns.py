@@ -15,7 +15,7 @@ from ilpinfer.corpus.separators import SEPARATORS, UNREAD, Cells, excerpt, first
 TOKEN_NAMES = ("token", "tokens", "word", "words", "form")
 LABEL_NAMES = ("label", "labels", "tag", "tags", "ner", "ner_tag", "ner_tags", "gold")
 SEQUENCE_NAMES = ("sentence", "sentence #", "sentence_id", "sent_id", "sequence", "sequence_id")
-"""What headers call the columns, in lower case; a sequence begins where the last one's cell changes."""
+"""Names of columns in headers, in lower case. A sequence begins where the cell of a sequence column changes."""
 AS_JSON = 'give tokens that hold spaces or commas as JSON lines, {"tokens": ["New York"]}'
 
 Row = tuple[int, Cells]
@@ -66,7 +66,7 @@ class ColumnNames:
 
 @dataclass(frozen=True)
 class Places:
-    """Which cell of a line is what; None where there is none."""
+    """The columns of tokens, labels and sequence numbers; None for a missing column."""
 
     token: int
     label: int | None
@@ -102,7 +102,7 @@ def columns(lines: list[str], name: str, column: str, notify: Notify) -> Iterato
 
 
 def _separator(lines: list[str], name: str, names: ColumnNames, notify: Notify) -> str:
-    """What separates columns; empty where each line is a token."""
+    """The separator of columns; empty where each line is a token."""
     if any("\t" in line for line in lines):
         return "\t"
     at = first_line(lines)
@@ -127,7 +127,7 @@ def _separator(lines: list[str], name: str, names: ColumnNames, notify: Notify) 
 
 
 def _column_hint(line: str, separator: str, count: int) -> str:
-    """What to write after --column for columns of which the first line may name one."""
+    """A value for --column that fits the first line."""
     cells = split(line, separator)
     low = [cell.strip().lower() for cell in cells]
     for known in (LABEL_NAMES, TOKEN_NAMES):
@@ -279,7 +279,7 @@ def _sequences(rows: Iterator[Row], places: Places, lines: list[str], name: str)
 
 
 def _begins(cells: Cells, before: Cells, places: Places) -> bool:
-    """Whether a line begins a sequence by what stands in the column that numbers them; an empty cell goes on."""
+    """Whether the sequence number changes with this line; an empty cell continues the sequence."""
     at = places.sequence
     if at is None or not cells[at]:
         return False

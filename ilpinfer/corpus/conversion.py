@@ -17,6 +17,11 @@ def convert(labels: Sequence[str], source: str, target: str) -> tuple[str, ...]:
     ------
     ValueError
         for a label that does not fit the source, and for schemes that have several levels or no runs to write.
+
+    Examples
+    --------
+    >>> convert(["B-name", "I-name", "O"], "bio", "iobes")
+    ('B-name', 'E-name', 'O')
     """
     schemes.check(labels, source)
     if target in ("plain", source):
@@ -44,6 +49,11 @@ def shown_scheme(labellings: Iterable[Sequence[str]]) -> str:
     """The scheme that labellings show: the one that their names have, and IOB1 where BIO would be wrong.
 
     Names of BIO are IOB1 where some run begins with I, and none with B but those directly after another of the field.
+
+    Examples
+    --------
+    >>> shown_scheme([["I-name", "I-name", "O"]])
+    'iob1'
     """
     labellings = list(labellings)
     scheme = schemes.infer(list(dict.fromkeys(label for labels in labellings for label in labels)))
@@ -104,7 +114,7 @@ def sound(labellings: Sequence[Sequence[str]]) -> bool:
 
 
 def iob1_remark(labellings: Sequence[Sequence[str]], scheme: str) -> str:
-    """What to say of labels that are read as BIO, by inference, but show IOB1; else empty."""
+    """A remark on labels that are read as BIO but follow IOB1; empty for others."""
     if scheme not in ("", "bio") or shown_scheme(labellings) != "iob1":
         return ""
     return (

@@ -179,7 +179,7 @@ def _scores(record: dict[str, Any], where: str, reading: Reading | None) -> Scor
 
 
 def _array(value: Any, what: str) -> Floats:
-    """Numbers in nested lists as an array; ValueError for what the score grid does not take."""
+    """Numbers in nested lists as an array; ValueError for numbers that the score grid refuses."""
     snap(value, what)
     return np.asarray(value, np.float64)
 

@@ -1,4 +1,4 @@
-"""What separates the columns of lines."""
+"""Separators of columns."""
 
 import csv
 
@@ -6,7 +6,7 @@ DOCUMENT = "-DOCSTART-"
 """The first cell of a line that stands between documents, in files of the CoNLL shared tasks."""
 SEPARATORS = {"\t": "tabs", " ": "spaces", ",": "commas", ";": "semicolons"}
 UNREAD = {",": "commas", ";": "semicolons", "|": "vertical bars", "\xa0": "no-break spaces"}
-"""What separates columns of files that are refused, as lines differ, or as nothing reads them."""
+"""Separators of files that are refused."""
 
 Cells = list[str]
 

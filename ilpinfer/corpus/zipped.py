@@ -38,7 +38,7 @@ DAMAGE = (
     zipfile.LargeZipFile,
     zlib.error,
 )
-"""What the readers of archives and headers raise for bytes that are none."""
+"""Errors of the readers of archives and headers for damaged bytes."""
 KINDS = "biufcSUO"
 """Kinds of numbers and texts, and Python objects, which are refused by name."""
 

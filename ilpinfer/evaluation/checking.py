@@ -1,4 +1,4 @@
-"""Rules held against gold labels: how often each applies, holds and breaks, and how rules relate to each other."""
+"""Rules checked against gold labels: how often each applies, holds and breaks, and how rules relate to each other."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from ilpinfer.exact.feasibility import witness
 EXAMPLES = 3
 SMOOTHING = 1.0
 SAMPLE = 12
-"""Sequences on which rules are held against each other."""
+"""Sequences on which the relations of rules are computed."""
 NEARBY = 40
 """Random changes of gold labels, which show that rules are independent without a search."""
 QUESTION_SECONDS = 2.0
@@ -51,7 +51,7 @@ class Breach:
 
 @dataclass(frozen=True)
 class RuleReport:
-    """What gold labels say of a rule.
+    """Counts of one rule on gold labels, and its relations to other rules.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Methods side by side: what each loses against the proved optimum, and what it costs."""
+"""Comparison of methods: gaps to the proved optimum, and times."""
 
 import math
 from array import array
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 
@@ -15,8 +14,7 @@ from formulations.errors import InferenceError
 from ilpinfer.core.methods import method as method_named
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.evaluation.evaluation import Pair, evaluate
-
-Row = dict[str, Any]
+from ilpinfer.system.checkpoint import Row
 
 
 class Disagreement(InferenceError):
@@ -55,7 +53,7 @@ class Counts:
 
 
 def row_of(sequence: int, method: str, solution: Solution, gold: Sequence[str] | None, scheme: str) -> Row:
-    """What `results.jsonl` keeps of one sequence and method."""
+    """The row of `results.jsonl` for one sequence and method."""
     compared = gold is not None and solution.has_labelling
     counts = Counts.of(solution.labels, gold, scheme) if compared and gold is not None else None
     return {
@@ -123,7 +121,7 @@ class Summary:
 
 
 class Tally:
-    """What one method found, row by row; of each sequence only times and gaps are kept.
+    """Sums over the rows of one method; times and gaps are stored for each sequence.
 
     Parameters
     ----------

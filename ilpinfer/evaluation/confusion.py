@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from formulations.dtypes import Integers
 from ilpinfer.evaluation.pictures import silent_figures, svg
 
 
-def mistakes(names: Sequence[str], confusion: NDArray[np.int64], most: int) -> list[tuple[str, str, int]]:
-    """(gold, predicted, tokens) of what is mistaken most often, at most so many.
+def mistakes(names: Sequence[str], confusion: Integers, most: int) -> list[tuple[str, str, int]]:
+    """(gold, predicted, tokens) of the most frequent confusions, at most so many.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def mistakes(names: Sequence[str], confusion: NDArray[np.int64], most: int) -> l
     return [(names[i], names[j], n) for i, j, n in result if n]
 
 
-def picture(names: Sequence[str], confusion: NDArray[np.int64]) -> str:
+def picture(names: Sequence[str], confusion: Integers) -> str:
     """SVG of shares of each gold label, with numbers of tokens where there is room for them."""
     K = len(names)
     side = max(3.0, 0.45 * K + 1.5)

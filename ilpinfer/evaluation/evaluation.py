@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import LabelSet
+from formulations.dtypes import Floats, Integers
 from ilpinfer.evaluation.counts import UNITS, Counts, FieldTable, count, f_measure, overlap, precision, recall
 
 
@@ -36,10 +36,10 @@ class Evaluation:
 
     labels: LabelSet
     fields: tuple[str, ...]
-    tokens: NDArray[np.int64]
-    correct: NDArray[np.int64]
+    tokens: Integers
+    correct: Integers
     counts: Mapping[str, Counts]
-    confusion: NDArray[np.int64]
+    confusion: Integers
     missing: int
 
     @property
@@ -51,6 +51,9 @@ class Evaluation:
     def whole_sequences(self) -> float:
         """Share of sequences with the gold label on every token."""
         return float((self.correct == self.tokens).mean())
+
+    def __repr__(self) -> str:
+        return f"Evaluation({len(self.tokens)} sequences, {len(self.fields)} fields, accuracy {self.accuracy:.4f})"
 
     def of_field(self, name: str, unit: str = "spans") -> Counts:
         """(3,) predicted, gold and both over the corpus; ValueError for an unknown field."""
@@ -93,7 +96,7 @@ def measures(counts: Counts, beta: float = 1.0) -> dict[str, Any]:
     }
 
 
-def _each(counts: Counts, beta: float) -> dict[str, NDArray[np.float64]]:
+def _each(counts: Counts, beta: float) -> dict[str, Floats]:
     result = {"precision": precision(counts), "recall": recall(counts), "f1": f_measure(counts)}
     if beta != 1.0:
         result["f_beta"] = f_measure(counts, beta)
@@ -120,6 +123,12 @@ def evaluate(
     ValueError
         for no sequences, different lengths, labels that do not fit the scheme, and a field to leave out that does not
         exist.
+
+    Examples
+    --------
+    >>> result = evaluate([Pair(("Ada", "1815"), ("B-name", "O"), ("B-name", "B-year"))])
+    >>> result.accuracy, result.of_all("spans").tolist()
+    (0.5, [1, 2, 1])
     """
     pairs = list(pairs)
     if not pairs:

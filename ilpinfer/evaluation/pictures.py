@@ -1,4 +1,4 @@
-"""Drawing as SVG, without what the library says to those who program it."""
+"""Drawing as SVG, without the messages of the library."""
 
 import contextlib
 import io

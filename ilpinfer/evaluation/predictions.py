@@ -56,7 +56,7 @@ def read_pairs(
 
 
 def _alike(sides: list[Side], scheme: str) -> tuple[list[Side], list[str]]:
-    """The sides in one scheme, and what to say about it.
+    """The sides in one scheme, and notices about it.
 
     They are without prefixes where that is asked for, or where some have prefixes and others have none; where ends of
     runs are marked in some, they are in all.
@@ -75,7 +75,7 @@ def _alike(sides: list[Side], scheme: str) -> tuple[list[Side], list[str]]:
 
 
 def _differences(result: list[str], ends: list[str], gold: str) -> list[str]:
-    """What to say of sides in these schemes, of which `ends` mark where runs end, and of gold by itself."""
+    """Notices about sides in these schemes; `ends` are those that mark the ends of runs, `gold` is the remark on gold alone."""
     if len(ends) > 1:
         return [f"labels of different schemes, {' and '.join(ends)}: compared as {ends[0]}"]
     if not ends and len(set(result)) > 1:

@@ -2,24 +2,21 @@
 
 from collections.abc import Sequence
 from importlib import resources
-from typing import Any
 
 import numpy as np
 from jinja2 import Environment, StrictUndefined
-from numpy.typing import NDArray
 
+from formulations.dtypes import Floats
 from ilpinfer.evaluation.comparison import Summary, Tally
 from ilpinfer.evaluation.pictures import silent_figures, svg
-
-Row = dict[str, Any]
-
+from ilpinfer.system.checkpoint import Row
 
 MARKS = 1000
 """Sequences that a picture shows of each method; of more, evenly spread ones with the extremes."""
 
 
 def report(about: Row, result: Sequence[Tally]) -> str:
-    """HTML with the table, and pictures of time and of what is lost."""
+    """HTML with the table, and pictures of times and gaps."""
     text = (resources.files("ilpinfer") / "evaluation" / "report.html").read_text("utf-8")
     page = Environment(autoescape=True, undefined=StrictUndefined).from_string(text)
     summary = [tally.summary() for tally in result]
@@ -48,8 +45,8 @@ def _picture(summary: Sequence[Summary], result: Sequence[Tally]) -> str:
         return svg(figure)
 
 
-def _spread(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _spread(values: Floats) -> Floats:
     """The values; so many of them, from the smallest to the largest, where there are more."""
     if len(values) <= MARKS:
         return values
-    return np.sort(values)[np.linspace(0, len(values) - 1, MARKS).astype(int)]
+    return np.asarray(np.sort(values)[np.linspace(0, len(values) - 1, MARKS).astype(int)])

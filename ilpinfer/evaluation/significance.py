@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.dtypes import Floats, Integers
 from ilpinfer.evaluation.counts import f_measure
 from ilpinfer.evaluation.evaluation import Evaluation
 
-Measure = Callable[[NDArray[Any]], NDArray[np.float64]]
+Measure = Callable[[NDArray[Any]], Floats]
 """From sums (..., C) over sequences to measures (...)."""
 
 BATCH = 200
@@ -20,7 +21,7 @@ BATCH = 200
 
 @dataclass(frozen=True)
 class Difference:
-    """What one system gains over another.
+    """The difference of a measure between two systems, with its test.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ def compare(
     return [_difference(name, a, b, f, resamples, seed) for (name, (a, f)), (b, _) in pairs]
 
 
-def _ratio(sums: NDArray[Any]) -> NDArray[np.float64]:
+def _ratio(sums: NDArray[Any]) -> Floats:
     return np.asarray(sums[..., 0] / sums[..., 1])
 
 
@@ -96,7 +97,7 @@ def _difference(
     N = len(one)
     both = np.concatenate([one, other])
 
-    def gain(a: NDArray[np.int64], b: NDArray[np.int64], axis: int = -1) -> NDArray[np.float64]:
+    def gain(a: Integers, b: Integers, axis: int = -1) -> Floats:
         return measure(both[a].sum(axis=axis - 1)) - measure(both[b].sum(axis=axis - 1))
 
     rows = np.arange(N)

@@ -17,7 +17,7 @@ MODIFIERS = """
     inhoudelijke juridische materiële mondelinge nadere overige primaire procedurele relevante ten_laste_gelegde
     toegepaste toepasselijke tweede vaststaande verdere voorlopige wettelijke
 """
-"""What may stand between article and head of a title; `_` is a blank."""
+"""Words that may stand between article and head of a title; `_` is a blank."""
 
 HEADS = """
     achtergrond afwijzing aanleiding aansprakelijkheid behandeling benadeelde_partij beoordeling beschouwing(en)? beslag

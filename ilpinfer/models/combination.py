@@ -50,7 +50,13 @@ def combine(trellises: Sequence[Trellis], weights: Sequence[float] | None = None
     Raises
     ------
     ValueError
-        for what cannot be added up.
+        for trellises or weights that do not fit each other.
+
+    Examples
+    --------
+    >>> one = Trellis([0.0, 1.0], [], labels=["a", "b"])
+    >>> combine([one, one], [0.5, 2.0]).score(["b"])
+    2.5
     """
     chosen = [
         (w, trellis) for w, trellis in zip(_weights(trellises, weights), trellises, strict=True) if w > 0

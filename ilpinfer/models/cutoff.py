@@ -1,4 +1,4 @@
-"""The cutoff: forbidding what a model thinks improbable, and what that may cost once rules apply."""
+"""The cutoff: labels and steps of low posterior probability are forbidden."""
 
 from numbers import Real
 
@@ -13,7 +13,7 @@ from ilpinfer.models.forward_backward import by_label, possible, sums
 def cut(trellis: Trellis, delta: float, *, steps: bool = True) -> Trellis:
     """The trellis without labels and steps whose posterior probability is below δ (Stokman 2011, section 3.1.2).
 
-    Labels are judged by γ_t(i) (eq. 11) and steps by γ_t(i, j) (eq. 12), or their second-order kin. What stays keeps
+    The posterior of a label is γ_t(i) (eq. 11) and that of a step γ_t(i, j) (eq. 12), or their second-order forms. What stays keeps
     its score. A labelling that only rules would have made the best may be lost, and all of them for a large δ:
     `decode` then says that there is none.
 
@@ -21,7 +21,7 @@ def cut(trellis: Trellis, delta: float, *, steps: bool = True) -> Trellis:
     ----------
     trellis : scores of T tokens and K labels
     delta : δ, a probability from 0, which forbids nothing, to 1
-    steps : whether steps are judged, too
+    steps : whether improbable steps are forbidden, too
 
     Raises
     ------

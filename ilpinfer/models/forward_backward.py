@@ -35,13 +35,13 @@ class Sums:
 
     def states(self) -> Floats:
         """(T, S) probability of each state at each token, γ_t(i) (eq. 11)."""
-        return np.exp(self.alpha + self.beta - self.log_partition)
+        return np.asarray(np.exp(self.alpha + self.beta - self.log_partition))
 
     def edges(self) -> Floats:
         """(T-1, S, K) probability of each edge into token t+1, γ_t(i, j) (eq. 12)."""
         after = at_targets(self.node[1:] + self.beta[1:], self.pool.shape[2])
         total = self.alpha[:-1, :, None] + self.pool[self.step] + after - self.log_partition
-        return np.exp(total)
+        return np.asarray(np.exp(total))
 
 
 def forward_backward(node: Floats, pool: Floats, step: Integers) -> Sums:
@@ -112,4 +112,4 @@ def possible(result: Sums) -> Sums:
 def by_label(states: Floats, lattice: Lattice) -> Floats:
     """(T, K) sums over the states of each label."""
     T, K = lattice.shape
-    return states.reshape(T, -1, K).sum(axis=1)
+    return np.asarray(states.reshape(T, -1, K).sum(axis=1))

@@ -4,9 +4,9 @@ from collections.abc import Collection
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from formulations import LabelSet
+from formulations.dtypes import Floats
 
 MOST_NUMBERS = 5 * 10**7
 """Entries of a table that a file describes without holding each of them."""
@@ -67,7 +67,7 @@ def count(value: Any, what: str) -> float:
     return float(value)
 
 
-def counts(value: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
+def counts(value: Any, shape: tuple[int, ...], what: str) -> Floats:
     """Numbers from 0 in nested lists of this shape."""
     if not isinstance(value, list) or len(value) != shape[0]:
         result = f"a list of {len(value)}" if isinstance(value, list) else kind_of(value)
@@ -92,6 +92,6 @@ def check_room(what: str, *sizes: int) -> None:
 
 
 def kind_of(value: Any) -> str:
-    """What a value is, for messages."""
+    """The kind of a value, for messages."""
     kinds = {list: "a list", dict: "an object", str: "a text", type(None): "null"}
     return kinds.get(type(value), f"{value!r:.40}")

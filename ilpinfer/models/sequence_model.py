@@ -1,4 +1,4 @@
-"""What commands, pipelines and decoders expect of a model."""
+"""The protocols of models: commands, pipelines and decoders expect no more than these."""
 
 from pathlib import Path
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""Rules first, then the model: what rules have settled gets no features, and the decoder walks the rest.
+"""Rules first, then the model: only tokens that rules leave open get features and are decoded.
 
 Liao et al. 2009, section 2, third method, and section 3.1. Between tokens that are open the chain leads through the
 labels that rules have fixed, so that the rest of the labelling is the best beside them. Several sequences are one
@@ -19,8 +19,6 @@ from formulations.grid import FORBIDDEN, Grid, add, snap
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.token_rules import Allowed, TokenRules
 
-Ids = Integers
-
 BATCH = 64
 """How many sequences are decoded together."""
 
@@ -39,8 +37,8 @@ class OpenTokens:
     """
 
     allowed: Allowed
-    fixed: Ids
-    at: Ids
+    fixed: Integers
+    at: Integers
     first: Booleans
     last: Booleans
     before: Booleans
@@ -135,7 +133,7 @@ class RulesFirst:
             begin = end
         return result
 
-    def best(self, open_tokens: OpenTokens, emissions: Floats) -> Ids:
+    def best(self, open_tokens: OpenTokens, emissions: Floats) -> Integers:
         """Label ids (N,) of the best labellings, given the scores (n, K) of open tokens."""
         from ilpinfer.exact.viterbi import viterbi
 
@@ -199,7 +197,7 @@ def _batches(sequences: Iterable[Sequence[str]]) -> Iterator[list[Sequence[str]]
         yield some
 
 
-def overwrite(path: Ids, allowed: Allowed, emissions: Floats, transitions: Floats) -> Ids:
+def overwrite(path: Integers, allowed: Allowed, emissions: Floats, transitions: Floats) -> Integers:
     """A labelling with what rules do not allow written over (Liao et al. 2009, section 2, second method).
 
     From left to right, a token gets the label, of those left to it, that scores best between its neighbours as they

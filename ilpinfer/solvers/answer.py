@@ -5,9 +5,8 @@ from math import floor, inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from formulations.dtypes import Integers
+from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
 from formulations.programs.record import IntegerProgram
 
@@ -31,7 +30,7 @@ class Claim:
     """
 
     status: str
-    x: NDArray[np.float64] | None
+    x: Floats | None
     objective: float | None
     bound: float
     version: str
@@ -88,7 +87,7 @@ def _floor(bound: float) -> float:
     return float(floor(bound)) if np.isfinite(bound) else inf
 
 
-def _exact_solution(x: NDArray[np.float64] | None, program: IntegerProgram) -> Integers | None:
+def _exact_solution(x: Floats | None, program: IntegerProgram) -> Integers | None:
     if x is None or len(x) != program.n_columns or not np.all(np.isfinite(x)):
         return None
     rounded = np.rint(x).astype(np.int64)

@@ -10,9 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from numpy.typing import NDArray
 from pulp import PULP_CBC_CMD
 
+from formulations.dtypes import Floats
 from formulations.programs.record import IntegerProgram
 from formulations.programs.text import mps
 from ilpinfer.solvers.answer import Claim, SolverError
@@ -74,7 +74,7 @@ class SolutionFile:
 
     status: str
     value: float
-    x: NDArray[np.float64] | None
+    x: Floats | None
 
 
 def _run(folder: str, options: list[str], deadline: float) -> str | None:
@@ -118,7 +118,7 @@ def _read(path: Path, n_columns: int) -> SolutionFile:
 
 
 def _bound(log: str) -> float:
-    """Upper bound on the objective: the negative of what CBC calls its lower bound."""
+    """Upper bound on the objective: the negative of CBC's lower bound, as CBC minimises."""
     result = re.findall(r"^Lower bound: +(\S+)", log, re.M)
     return -float(result[-1]) if result else inf
 

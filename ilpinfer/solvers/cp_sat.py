@@ -38,7 +38,7 @@ def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
     model = _model(program)
     if deadline < inf:
         settings["max_time_in_seconds"] = solver_seconds(deadline, late=0.03)
-    solver = SolveWrapper()
+    solver: Any = SolveWrapper()
     parameters = SatParameters()
     for name, value in settings.items():
         setattr(parameters, name, value)

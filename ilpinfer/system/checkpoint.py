@@ -14,6 +14,7 @@ from ilpinfer.system.files import create_part, keep_part, lock_output, open_dire
 from ilpinfer.system.output_paths import OutputError, output_path, write_errors
 
 Row = dict[str, Any]
+"""A JSON object."""
 
 
 @dataclass(frozen=True, order=True)
@@ -111,7 +112,7 @@ class RowCheckpoint:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Put the whole file in its place; after an error keep what can be resumed."""
+        """Put the whole file in its place; after an error keep the whole rows."""
         with self._stack:
             keep_part(self.place)
             if self.place.direct:

@@ -23,7 +23,7 @@ from ilpinfer.system.output_paths import (
 _held_locks: dict[Path, int] = {}
 """Locks that this process holds, and the thread of each."""
 _unfinished: set[Path] = set()
-"""Parts in which there is nothing yet that is worth keeping."""
+"""Parts without any row yet."""
 
 
 def write_atomically(path: str | Path, text: str, inputs: Iterable[str | Path | None] = ()) -> None:
@@ -120,12 +120,12 @@ def replace_target(place: OutputPath) -> None:
 
 
 def keep_part(place: OutputPath) -> None:
-    """The part is gone, or holds what is worth keeping."""
+    """The part is gone, or holds rows; `abandon` leaves it alone from now on."""
     _unfinished.discard(place.part)
 
 
 def abandon() -> None:
-    """Remove what a process leaves behind that ends at once: its locks, and parts that are worth nothing."""
+    """Remove the locks and the empty parts of this process, which ends at once."""
     for path in [*_unfinished, *_held_locks]:
         with contextlib.suppress(OSError):
             path.unlink()
@@ -139,7 +139,7 @@ def write_all(stream: io.FileIO, data: bytes) -> None:
 
 
 def digest(*values: Any) -> str:
-    """A short fingerprint of what a run is made of: text and plain values."""
+    """A short fingerprint of texts and plain values."""
     return hashlib.sha256(repr(values).encode()).hexdigest()[:16]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 MARK = "ilpinfer: "
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
-"""What file systems without locks answer."""
+"""Error numbers of file systems without locks."""
 
 
 class LockError(Exception):
@@ -55,7 +55,7 @@ def hold_lock(lock: Path) -> Iterator[bool]:
 
 
 def _open(lock: Path) -> int:
-    """The lock file, held; a run that ends removes it, so that what was waited for may be gone."""
+    """The descriptor of the lock file, locked. A run that ends removes the file, so that it may have to be opened again."""
     while True:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
         try:

@@ -1,4 +1,4 @@
-"""Where output goes: never over what is read, through symbolic links, and into devices and pipes as they stand."""
+"""Paths of output: never an input file; symbolic links are followed, devices and pipes written to directly."""
 
 import contextlib
 import os
@@ -37,7 +37,7 @@ class OutputPath:
 
     @property
     def lock(self) -> Path:
-        """What one run holds at a time."""
+        """The lock file, which one run holds at a time."""
         return self.target.with_name(self.target.name + ".lock")
 
 

@@ -55,7 +55,7 @@ class Child:
         _all.add(self)
 
     def end(self) -> None:
-        """Kill the process and what it has started, and forget it; harmless when it has ended."""
+        """Kill the process and its children, and forget it; harmless when it has ended."""
         _all.discard(self)
         self._kill()
         self.process.wait()

@@ -1,4 +1,4 @@
-"""Temporary folders that name their process, so that a later run removes what a killed one left behind."""
+"""Temporary folders. Their names contain their process, so that a later run removes the folders of a killed one."""
 
 import contextlib
 import os
@@ -90,7 +90,7 @@ def _start(process: int) -> str:
 
 @cache
 def _node() -> str:
-    """A short name of what process numbers belong to: the machine, its last start, and the container."""
+    """A short name of the machine, its last start, and the container: process numbers are unique within these."""
     values = [os.uname().nodename]
     with contextlib.suppress(OSError):
         values.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())

@@ -6,13 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 MOST_IDLE = 4
-"""Pools of each size that are idle."""
+"""Idle pools of each size that wait for the next call."""
 _idle: dict[int, list[ThreadPoolExecutor]] = {}
 
 
 @contextmanager
 def thread_pool(number: int) -> Iterator[ThreadPoolExecutor]:
-    """A pool of so many threads that nobody else has; they are idle for the next one who asks."""
+    """A pool of so many threads for one caller; it is reused afterwards."""
     idle = _idle.setdefault(number, [])
     try:
         pool = idle.pop()

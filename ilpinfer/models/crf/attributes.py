@@ -1,4 +1,4 @@
-"""Attributes of single tokens: what features say about a token whatever stands around it."""
+"""Attributes of single tokens, which do not depend on other tokens."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Attributes of tokens within their sequence: lines, segments, brackets, order, and what else stands nearby."""
+"""Attributes of tokens within their sequence: lines, segments, brackets, order, and neighbours."""
 
 import re
 from collections import deque
@@ -97,13 +97,13 @@ _OF_STRETCH: Mapping[str, Callable[[Sequence[str], int, int, int], str]] = {
     "last": lambda tokens, number, begin, end: tokens[max(begin, end - 2)].lower()[:20],
     "delimiter": lambda tokens, number, begin, end: tokens[end - 1][-1:],
 }
-"""What a stretch of the tokens says of all in it, given its number, where it begins, and beyond where it ends."""
+"""Attributes of a whole stretch of tokens, from its number, its first token, and the token behind it."""
 _IN_STRETCH: Mapping[str, Callable[[int, int, int], Values]] = {
     "position": lambda t, begin, end: (bucket(t - begin),),
     "start": lambda t, begin, end: YES if t == begin else NO,
     "end": lambda t, begin, end: YES if t == end - 1 else NO,
 }
-"""What a stretch says of one token."""
+"""Attributes of one token within its stretch."""
 
 
 def _of_stretch(kind: str, what: str) -> Callable[[Sequence[str]], Column]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from formulations.dtypes import Floats, Integers
 from formulations.labels.label_set import check_label_count
 from ilpinfer.errors import ModelError
 
@@ -22,7 +22,7 @@ _STATE, _TRANSITION = 0, 1
 
 @dataclass(frozen=True)
 class Weights:
-    """What a linear-chain model has learnt: λ of transitions and μ of attributes (Stokman 2011, eq. 17).
+    """The weights of a linear-chain model: λ of transitions and μ of attributes (Stokman 2011, eq. 17).
 
     Parameters
     ----------
@@ -36,10 +36,14 @@ class Weights:
 
     labels: tuple[str, ...]
     attributes: tuple[str, ...]
-    begins: NDArray[np.int64]
-    targets: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    transitions: NDArray[np.float64]
+    begins: Integers
+    targets: Integers
+    weights: Floats
+    transitions: Floats
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.labels)} labels, {len(self.attributes)} attributes, {len(self.weights)} weights"
+        return f"Weights({sizes})"
 
 
 def read_crfsuite(path: str | Path) -> Weights:

@@ -35,7 +35,7 @@ Conjunction = tuple[Atom, ...]
 
 @dataclass(frozen=True)
 class Template:
-    """What features a token has (Fersini et al. 2014, section 2: state feature functions).
+    """The features of tokens (Fersini et al. 2014, section 2: state feature functions).
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Template:
     def _at(
         self, atom: Atom, words: "list[_Word]", columns: Mapping[str, Column], at: Sequence[int]
     ) -> list[Sequence[str]]:
-        """Names of what an atom finds at each token of `at`."""
+        """Names of an atom's values at each token of `at`."""
         T, offset, column = len(words), atom.offset, columns.get(atom.attribute)
         if column is None:
             part = self._joined_atoms[atom]
@@ -117,7 +117,7 @@ class Template:
         return [known[column[t + offset]] if 0 <= t + offset < T else () for t in at]
 
     def _word(self, word: str) -> "_Word":
-        """What a word contributes at each offset, and to each atom of a conjunction, by itself."""
+        """The features of a word at each offset, and its values for each atom of a conjunction."""
         known = self._cache.get(word)
         if known is None:
             if len(self._cache) >= CACHED:
@@ -206,5 +206,5 @@ def in_phrases(texts: Sequence[str]) -> ContextAttribute:
 
 
 def around(name: str, where: str, own: Template) -> ContextAttribute:
-    """What an attribute is anywhere in a token's line, segment or sequence, before or after it."""
+    """The values of an attribute in a token's line, segment or sequence, or before or after it."""
     return lambda tokens: nearby_values(own.column(name, tokens), tokens, where)

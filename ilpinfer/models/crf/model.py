@@ -126,6 +126,9 @@ class CRF:
         """How much it holds."""
         return f"{len(self.learnt.attributes)} features"
 
+    def __repr__(self) -> str:
+        return f"CRF({len(self.labels)} labels, {self.labels.scheme}, {self.size})"
+
     def features(self, tokens: Sequence[str]) -> list[list[str]]:
         """Names of the features of each token, or of each that trellises cover."""
         if self.template is None:

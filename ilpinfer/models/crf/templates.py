@@ -1,4 +1,4 @@
-"""Feature templates as TOML files; every error says where it stands and what was probably meant."""
+"""Feature templates as TOML files; an error names its line and the nearest known name."""
 
 import re
 import tomllib
@@ -218,7 +218,7 @@ def _around(value: Any, name: str, own: Template, path: tuple[str, ...]) -> Cont
 
 
 def _conjunctions(text: Any, known: set[str], number: int) -> Iterator[Conjunction]:
-    """What a feature stands for: each offset and each length of its ranges."""
+    """The conjunctions of a feature text: one for each offset and length of its ranges."""
     if not isinstance(text, str):
         raise DocumentError(
             f'feature {number + 1} is {text!r}; expected a text such as "lower[-1..1]"', "features", number

@@ -1,4 +1,4 @@
-"""What hard rules on single tokens leave of the labels, and what a labels' scheme makes of it next to them.
+"""The labels that hard rules on single tokens allow, and those that the scheme then allows next to them.
 
 Sets of labels are whole numbers, bit k for label k: rules are asked once for each different word, and the rest is
 looking up.
@@ -20,7 +20,7 @@ Allowed = list[int]
 """For each of T tokens the set of labels that are left to it."""
 
 REMEMBERED = 1 << 17
-"""How many different words keep what rules say about them."""
+"""Size of the cache of words."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class TokenRules:
     def _sweep(
         self, result: Allowed, tokens: Sequence[str], order: range, beside: Callable[[int], int]
     ) -> None:
-        """Leave to each token what can stand beside the token before it in the order."""
+        """Restrict each token to labels that can stand beside the token before it in the order."""
         other = 0
         for t in order:
             left = result[t] & beside(other)
@@ -117,7 +117,7 @@ class TokenRules:
         return known
 
     def _of_word(self, token: str, left: int, stage: int) -> int:
-        """What rules about a token by itself make of the labels that are left to it."""
+        """The labels that remain to a token after the rules about the token alone."""
         known = self._words.get((token, left, stage))
         if known is None:
             if len(self._words) >= REMEMBERED:
@@ -129,7 +129,7 @@ class TokenRules:
         return known
 
     def _restrict(self, result: Allowed, rule: Rule, tokens: Sequence[str]) -> None:
-        """Leave what a rule demands, except where nothing would be left."""
+        """Restrict labels to those that a rule demands, except where none would remain."""
         for t, labels in self._demands(rule, tokens).items():
             result[t] = result[t] & labels or result[t]
 

@@ -30,7 +30,7 @@ ALGORITHMS: Mapping[str, str] = {
 
 LINE_SEARCHES = ("MoreThuente", "Backtracking", "StrongBacktracking")
 LARGEST = 2**31
-"""What parameters stay below: CRFsuite counts in 32 bits."""
+"""Parameters must stay below this: CRFsuite counts in 32 bits."""
 
 Observation = tuple[Sequence[Any], Sequence[str]]
 """Features and labels of T tokens."""
@@ -122,7 +122,7 @@ def _train_apart(trainer: Any, path: Path, progress: Progress) -> None:
 def _train_and_leave(
     trainer: Any, path: Path, pipe: Connection, lifeline: Connection, mask: set[int]
 ) -> NoReturn:
-    """Send each iteration, and in the end what went wrong; the child runs nothing of its parent's."""
+    """Train in the child: send each iteration, and at the end the error, or an empty text. Then leave without cleaning up."""
     try:
         end_with_parent(lifeline.fileno())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -142,7 +142,7 @@ def _trainer(algorithm: str, parameters: dict[str, Any]) -> Any:
     from pycrfsuite import Trainer  # type: ignore[import-untyped]
 
     class Reporting(Trainer):
-        """Turns what CRFsuite prints into records."""
+        """Turns the log of CRFsuite into records."""
 
         holds_out = False
         report: Progress
@@ -170,7 +170,7 @@ def _trainer(algorithm: str, parameters: dict[str, Any]) -> Any:
 
 
 def _demand(usual: Any, value: Any) -> str:
-    """What a parameter with that usual value has to be; empty where its value is so."""
+    """The demand that a value does not meet, judging by the parameter's usual value; empty where it meets it."""
     if isinstance(usual, str):
         return "" if value in LINE_SEARCHES else f"one of {', '.join(LINE_SEARCHES)}"
     if isinstance(usual, bool):

@@ -13,7 +13,7 @@ from ilpinfer.models.crf.crfsuite import Weights
 
 ARRAYS = {"begins": "<i8", "targets": "<i8", "weights": "<f8", "transitions": "<f8"}
 KEYS = ("labels", "scheme", "template", "without_line_breaks", "attributes", *ARRAYS)
-"""What a model file holds."""
+"""The keys of a model file."""
 
 
 def weights_body(weights: Weights) -> dict[str, str]:

@@ -24,7 +24,7 @@ NONE = Smoothing("none")
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What Baum-Welch has found.
+    """The result of Baum-Welch.
 
     Parameters
     ----------

@@ -55,6 +55,9 @@ class Emissions:
         np.add.at(counts, (np.array([row[token] for token in tokens]), np.concatenate(labels)), 1)
         return cls(words, counts, smoothing, vocabulary)
 
+    def __repr__(self) -> str:
+        return f"Emissions({len(self.words)} words, {self.smoothing.method}, {self.vocabulary.by})"
+
     def rows(self, tokens: Sequence[str]) -> Integers:
         """Which row of `log_probabilities` each of T tokens has."""
         return np.array([self._row(self.vocabulary.word(token)) for token in tokens], np.int64)
@@ -119,7 +122,7 @@ class Emissions:
 
     @cached_property
     def _type_counts(self) -> Floats:
-        """(V, K) what each word adds to its class."""
+        """(V, K) the counts that each word adds to its class."""
         if self.vocabulary.singletons:
             return np.where(np.round(self.counts.sum(axis=1, keepdims=True)) <= 1, self.counts, 0)
         return (self.counts > 0).astype(float)

@@ -1,4 +1,4 @@
-"""What hidden Markov models of first and second order have in common: counts, files and words."""
+"""The common base of hidden Markov models of first and second order: counts, files and words."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -18,13 +18,13 @@ from ilpinfer.models.hmm.vocabulary import Vocabulary, as_vocabulary
 from ilpinfer.models.sequences import encode
 
 KEYS = ("labels", "scheme", "smoothing", "start", "end", "transitions", "emissions")
-"""What a model file holds."""
+"""The keys of a model file."""
 TENTH = Smoothing("additive", 0.1)
 
 
 @dataclass(frozen=True, eq=False)
 class CountedHMM(ABC):
-    """P(y) P(x | y) of smoothed counts; `HMM` and `SecondOrderHMM` say what a label depends on.
+    """P(y) P(x | y) of smoothed counts; `HMM` and `SecondOrderHMM` define the transitions.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ AMOUNTS: Mapping[str, float | None] = {
 
 @dataclass(frozen=True)
 class Smoothing:
-    """How counts become probabilities; c is a count, C its context's total, b what shorter contexts say.
+    """How counts become probabilities; c is a count, C its context's total, b the probability by shorter contexts.
 
     - none: c / C (maximum likelihood)
     - additive: (c + a·N·b) / (C + a·N) for N outcomes and the base distribution b; with a uniform base, a is added
@@ -88,7 +88,12 @@ def smooth(levels: Sequence[Floats], base: ArrayLike, smoothing: Smoothing) -> F
     levels : counts (..., N) by context, the longest first; each broadcasts against the one before
     base : (N,) or (..., N) distribution that the shortest context leans on
     smoothing : none and additive look at the longest context and the base only. A context without an example has
-        what the shorter ones say
+        the probabilities of the shorter ones
+
+    Examples
+    --------
+    >>> smooth([np.array([3.0, 1.0])], [0.5, 0.5], Smoothing("additive", 1.0)).round(3).tolist()
+    [0.667, 0.333]
     """
     longest = np.asarray(levels[0], float)
     probabilities = np.broadcast_to(np.asarray(base, float), longest.shape)

@@ -44,7 +44,7 @@ KEYS: Mapping[str, Callable[[str], str]] = {
     "suffix-2": lambda token: token[-2:].lower(),
     "suffix-3": lambda token: token[-3:].lower(),
 }
-"""What words are told apart by, within their class."""
+"""Keys that divide the words of a class."""
 
 LADDERS: Mapping[str, tuple[str, ...] | None] = {
     "uniform": None,
@@ -73,7 +73,7 @@ _SIGNS = str.maketrans("Xxd", "Aa0")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Which tokens are one word, and what stands in for words that training has not seen.
+    """Which tokens are one word, and the classes of words that training has not seen.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class Vocabulary:
 
 
 def as_vocabulary(vocabulary: Vocabulary | str) -> Vocabulary:
-    """The vocabulary, which may be given by what it goes `by`."""
+    """The vocabulary, which may be given by the value of `by`."""
     return Vocabulary(vocabulary) if isinstance(vocabulary, str) else vocabulary
 
 
