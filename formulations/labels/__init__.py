@@ -1,5 +1,6 @@
 """Labels, fields and labelling schemes."""
 
-from formulations.labels.label_set import Group, LabelSet
+from formulations.labels.label_set import LabelSet
+from formulations.labels.selectors import Group
 
 __all__ = ["Group", "LabelSet"]

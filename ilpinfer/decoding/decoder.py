@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, overload
 
 from formulations import RuleSet, Trellis
@@ -232,9 +233,15 @@ class Decoder:
         request = self._request
         if "within" in request.settings:
             raise ValueError("two-phase inference has no option 'within': make a Decoder without it")
-        common: dict[str, Any] = {"method": request.method.name, "time_limit": request.time_limit, "top": top}
-        threads = request.settings.get("threads", 1) if threads is None else threads
-        return decode_two_phase(trellis, self._rules, tau, bound, threads=threads, **common)
+        decode = partial(
+            decode_two_phase,
+            method=request.method.name,
+            time_limit=request.time_limit,
+            threads=request.settings.get("threads", 1) if threads is None else threads,
+        )
+        if top is None:
+            return decode(trellis, self._rules, tau, bound)
+        return decode(trellis, self._rules, tau, bound, top=top)
 
     def marginals(self, trellis: Trellis, **options: Any) -> "Marginals":
         """Exact probabilities of labels under the rules; options and errors as in `ilpinfer.marginals`."""

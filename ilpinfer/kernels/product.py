@@ -73,7 +73,7 @@ def expand(packed, size, readings, groups, possible, pool, budget):
     first = np.zeros(T + 1, np.int64)
     states, labels = np.zeros((64, size), np.int32), np.zeros((64, K), np.bool_)
     arc_at = np.zeros(65, np.int64)
-    leads, cost = np.empty(256, np.int32), np.empty(256)
+    leads, arc_cost = np.empty(256, np.int32), np.empty(256)
     vectors = arcs = 0
     passed = T
     for t in range(T):
@@ -83,13 +83,19 @@ def expand(packed, size, readings, groups, possible, pool, budget):
         for u in range(first[t - 1] if t else -1, offset):
             arc_at[u + 1] = arcs
             while arcs + width > len(leads):
-                leads, cost = np.concatenate((leads, leads)), np.concatenate((cost, cost))
+                leads, arc_cost = np.concatenate((leads, leads)), np.concatenate((arc_cost, arc_cost))
             while vectors + width >= len(states):
                 states, labels = enlarge(states, 2 * len(states)), enlarge(labels, 2 * len(labels))
                 arc_at = np.concatenate((arc_at, arc_at))
+<<<<<<< HEAD
             while 2 * (vectors - offset + width) > len(slots):
                 slots = enlarge_slots(slots, states, offset, vectors - offset)
             leads_now, cost_now = leads[arcs : arcs + width], cost[arcs : arcs + width]
+=======
+            while 2 * (vectors - result + width) > len(slots):
+                slots = enlarge_slots(slots, states, result, vectors - result)
+            leads_now, cost_now = leads[arcs : arcs + width], arc_cost[arcs : arcs + width]
+>>>>>>> 3a9efe95511dce66beaeab0c1822d8b411361817
             made = states, labels, leads_now, cost_now, slots
             vectors = _next_vector(packed, readings, groups, possible, pool, t, u, offset, vectors, made)
             arcs += width
@@ -111,7 +117,7 @@ def expand(packed, size, readings, groups, possible, pool, budget):
         labels[:vectors],
         arc_at[: vectors + 1],
         leads[:arcs],
-        cost[:arcs],
+        arc_cost[:arcs],
         end,
         passed,
     )
