@@ -87,15 +87,9 @@ def expand(packed, size, readings, groups, possible, pool, budget):
             while vectors + width >= len(states):
                 states, labels = enlarge(states, 2 * len(states)), enlarge(labels, 2 * len(labels))
                 arc_at = np.concatenate((arc_at, arc_at))
-<<<<<<< HEAD
             while 2 * (vectors - offset + width) > len(slots):
                 slots = enlarge_slots(slots, states, offset, vectors - offset)
-            leads_now, cost_now = leads[arcs : arcs + width], cost[arcs : arcs + width]
-=======
-            while 2 * (vectors - result + width) > len(slots):
-                slots = enlarge_slots(slots, states, result, vectors - result)
             leads_now, cost_now = leads[arcs : arcs + width], arc_cost[arcs : arcs + width]
->>>>>>> 3a9efe95511dce66beaeab0c1822d8b411361817
             made = states, labels, leads_now, cost_now, slots
             vectors = _next_vector(packed, readings, groups, possible, pool, t, u, offset, vectors, made)
             arcs += width
