@@ -93,11 +93,11 @@ def test_each_piece_is_taken_once():
         for other in others:
             other.result()
     assert (marks == 1).all() and work.share[DONE] == len(marks) and work.share[ENTERED] == 4
-    assert work.open_tokens(None, 3)
-    report_interrupt = Work(mark, (marks,), len(marks))
-    report_interrupt.stop()
-    report_interrupt()
-    assert not report_interrupt.open_tokens(None, 0) and (marks == 1).all()
+    assert work.settled(None, 3)
+    stopped = Work(mark, (marks,), len(marks))
+    stopped.stop()
+    stopped()
+    assert not stopped.settled(None, 0) and (marks == 1).all()
 
 
 def test_two_batches_at_once_and_one_that_is_given_up():

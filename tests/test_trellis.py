@@ -175,12 +175,10 @@ def test_rule_names_are_unique_and_numbered():
 
 def test_group_names_stand_for_their_labels():
     labels = LabelSet(("a", "b", "O"))
-    describe_lines = C.group("described", ["a", "b"])
-    assert C.at_most_runs(describe_lines, 1).violations(["a", "b", "O", "b"], None, labels) == 1
-    assert C.at_most_runs(describe_lines, 1).title == "at_most_runs(described, 1)"
+    described = C.group("described", ["a", "b"])
+    assert C.at_most_runs(described, 1).violations(["a", "b", "O", "b"], None, labels) == 1
+    assert C.at_most_runs(described, 1).title == "at_most_runs(described, 1)"
     assert (
-        C.forbidden_transition(describe_lines, C.other_than(describe_lines)).violations(
-            ["a", "b", "O"], None, labels
-        )
+        C.forbidden_transition(described, C.other_than(described)).violations(["a", "b", "O"], None, labels)
         == 1
     )

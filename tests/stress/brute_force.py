@@ -8,7 +8,7 @@ from stress.statements import Statement, overruled
 
 
 @dataclass(frozen=True)
-class ScoredSequence:
+class Scored:
     """A trellis, and what each step of a labelling adds: step(labels before, next label), None where it is forbidden."""
 
     trellis: Trellis
@@ -39,7 +39,7 @@ class Optimum:
     violations: tuple[int, ...] = ()
 
 
-def optimum(sequence: ScoredSequence, statements: Sequence[Statement]) -> Optimum:
+def optimum(sequence: Scored, statements: Sequence[Statement]) -> Optimum:
     """All labellings, best first before penalties, until none can be better."""
     names, tokens = sequence.trellis.labels.names, sequence.trellis.tokens
     features = [s for s in statements if s.weight]

@@ -33,7 +33,7 @@ from formulations.problem.problem import RuleNotice
 from ilpinfer.exact import compiled
 from ilpinfer.exact.compiled import tables_of
 from ilpinfer.kernels.work import finished
-from stress.brute_force import Optimum, ScoredSequence, optimum
+from stress.brute_force import Optimum, Scored, optimum
 from stress.drawing import ABSENT, ODD, draw_sequence, draw_statements, drawn, followed, scores
 from stress.statements import Statement, overruled
 
@@ -57,7 +57,7 @@ def units(nats: float) -> int | None:
 
 
 def faults(
-    sequence: ScoredSequence, statements: Sequence[Statement], expected: Optimum, solution: Any, verdict: Any
+    sequence: Scored, statements: Sequence[Statement], expected: Optimum, solution: Any, verdict: Any
 ) -> Iterator[str]:
     """What is wrong with a solution."""
     proved = bool(verdict) if solution.certificate.kind == "exact" else verdict.ok

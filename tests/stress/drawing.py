@@ -16,7 +16,7 @@ from strategies import LABEL_SETS, UNIT, cases
 from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations.problem.compiled_rules import compile_rules
 from formulations.problem.folding import Folding
-from stress.brute_force import ScoredSequence
+from stress.brute_force import Scored
 from stress.statements import Statement, as_hamming, feature, tied
 
 ABSENT = "Z"
@@ -144,7 +144,7 @@ def draw_sequence(
     shared: Sequence[Any],
     labels: LabelSet,
     words: Sequence[str],
-) -> ScoredSequence:
+) -> Scored:
     """A trellis of any kind."""
     K = len(labels)
     T = rng.choice((1, 1, 2, 2, 3, 3, 3, 4, 4, 5)) - (K == 4 and rng.random() < 0.2)
@@ -155,7 +155,7 @@ def draw_sequence(
     if kind == "own":
         start, edges = make(K), make(T - 1, K, K)
         first, later = snapped(start), snapped(edges)
-        return ScoredSequence(
+        return Scored(
             Trellis(start, edges, **named), lambda y, j: later[len(y) - 1][y[-1]][j] if y else first[j]
         )
     if kind == "second":
@@ -167,7 +167,7 @@ def draw_sequence(
                 return later[len(y) - 2][y[-2]][y[-1]][j]
             return second[y[0]][j] if y else first[j]
 
-        return ScoredSequence(Trellis.second_order(start, step, edges, **named), pairs)
+        return Scored(Trellis.second_order(start, step, edges, **named), pairs)
     emissions = make(T, K)
     start, end = (make(K) if rng.random() < 0.5 else None for _ in range(2))
     own, begin = snapped(emissions), snapped(np.zeros(K) if start is None else start)
@@ -185,4 +185,4 @@ def draw_sequence(
             result = total(result, steps[y[-2]][y[-1]][j])
         return total(result, last[j]) if t == T - 1 else result
 
-    return ScoredSequence(Trellis.from_emissions(emissions, transitions, start, end, **named), factored)
+    return Scored(Trellis.from_emissions(emissions, transitions, start, end, **named), factored)
