@@ -2,8 +2,8 @@
 
 import signal
 
-from command_line import folder  # noqa: F401
 from hypothesis import HealthCheck, settings
+from support.command_line import folder  # noqa: F401
 
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")

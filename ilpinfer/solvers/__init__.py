@@ -11,7 +11,7 @@ is that of the module with hyphens for underscores. The module has
 
 `solve` runs in a process of its own, which is killed shortly after the deadline; it need not be interruptible. Nothing
 that it claims is believed unchecked: the vector is rounded and checked in exact integers, and its objective computed again.
-A `SolverError` or any other exception becomes a `SolverError` of the caller. `tests/brute_force_solver.py` is a complete
+A `SolverError` or any other exception becomes a `SolverError` of the caller. `tests/support/brute_force_solver.py` is a complete
 example of a backend to copy::
 
     def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:

@@ -23,7 +23,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from strategies import LABEL_SETS, TOKENS
+from support.strategies import LABEL_SETS, TOKENS
 
 import ilpinfer
 from formulations import LabelSet, RuleSet, Trellis

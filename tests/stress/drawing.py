@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import oracles
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from strategies import LABEL_SETS, UNIT, cases
+from support import oracles
+from support.strategies import LABEL_SETS, UNIT, cases
 
 from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations.problem.compiled_rules import compile_rules

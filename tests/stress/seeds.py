@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from command_line import SCORES, TRAIN
+from support.command_line import SCORES, TRAIN
 
 from ilpinfer.cli import main
 from ilpinfer.models import files

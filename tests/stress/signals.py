@@ -25,7 +25,7 @@ import numpy as np
 ROOT = Path(__file__).parent.parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from family import alive, marked, wait_until  # noqa: E402
+from support.family import alive, marked, wait_until  # noqa: E402
 
 TIMES = {"seconds", "warm_up_seconds", "median_ms", "p90_ms", "job"}
 """Keys whose values differ from run to run."""

@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import oracles
-import template_oracles as more
+from support import oracles
+from support import template_oracles as more
 
 from formulations import Feature, LabelSet, Rule
 from formulations import constraints as C

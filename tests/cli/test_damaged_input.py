@@ -1,0 +1,389 @@
+"""Damaged and forged files: one clear error or a result, never a raw exception, and no more memory than the file needs."""
+
+import hashlib
+import io
+import json
+import resource
+import struct
+import zipfile
+
+import numpy as np
+import pycrfsuite
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.effort import examples
+
+from ilpinfer.corpus.sequences import InputError, read
+from ilpinfer.corpus.zipped import read_archive
+from ilpinfer.errors import ModelError
+from ilpinfer.models.crf import CRF
+from ilpinfer.models.files import load_model
+from ilpinfer.models.hmm import HMM, SecondOrderHMM
+from ilpinfer.pipelines.trellises import score
+
+CLEAR = (InputError, ModelError)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder for all examples of a test."""
+    return tmp_path_factory.mktemp("damaged")
+
+
+def check_message(error):
+    """A message is one line of bearable length."""
+    assert "\n" not in str(error)
+    assert len(str(error)) < 1000
+
+
+def scored(path):
+    """Reads and scores a file; nothing but a clear error of one line may come out."""
+    try:
+        score(read(path, notify=lambda _: None), None)
+    except CLEAR as error:
+        check_message(error)
+
+
+def archive(compressed=True, **arrays):
+    stream = io.BytesIO()
+    (np.savez_compressed if compressed else np.savez)(stream, **arrays)
+    return stream.getvalue()
+
+
+ARRAYS = {
+    "logits_0": np.arange(6.0).reshape(3, 2),
+    "tokens_0": np.array(["a", "b", "c"]),
+    "labels_0": np.array(["x", "y", "x"]),
+    "logits_1": np.asfortranarray(np.ones((2, 2))),
+    "word_ids_1": np.array([0, 1]),
+    "label_names": np.array(["x", "y"]),
+    "transitions": np.zeros((2, 2), np.float32),
+}
+
+
+def mutated(data, changes):
+    """Bytes with some of them changed, cut out or put in."""
+    data = bytearray(data)
+    for kind, at, value in changes:
+        at = int(at * len(data))
+        if kind == "set" and at < len(data):
+            data[at] = value
+        elif kind == "cut":
+            del data[at : at + value]
+        elif kind == "insert":
+            data[at:at] = bytes([value])
+    return bytes(data)
+
+
+CHANGES = st.lists(
+    st.tuples(st.sampled_from(["set", "set", "cut", "insert"]), st.floats(0, 1), st.integers(0, 255)),
+    min_size=1,
+    max_size=4,
+)
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+@settings(max_examples=examples(150), deadline=None)
+@given(CHANGES)
+def test_archives_with_changed_bytes(place, compressed, changes):
+    path = place / "x.npz"
+    path.write_bytes(mutated(archive(compressed, **ARRAYS), changes))
+    scored(path)
+
+
+def header(text, version=(1, 0)):
+    data = text.encode("latin-1")
+    return b"\x93NUMPY" + bytes(version) + struct.pack("<H" if version == (1, 0) else "<I", len(data)) + data
+
+
+SHAPES = {
+    "a claim of 7 PiB": ("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000,), }", b"\0" * 8, "claims shape"),
+    "a claim beyond 64 bits": ("{'descr': '<f8', 'fortran_order': False, 'shape': (" + "9" * 30 + ",), }", b"\0" * 8, "claims shape"),
+    "a negative length": ("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, -1), }", b"\0" * 8, "claims shape"),
+    "many empty rows": ("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 0), }", b"", "is empty: shape"),
+    "texts without signs": ("{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000000,), }", b"", "or damaged"),
+    "objects": ("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", b"\0" * 8, "holds Python objects"),
+    "dates": ("{'descr': '<M8[s]', 'fortran_order': False, 'shape': (1,), }", b"\0" * 8, "expected numbers or texts"),
+    "fields": ("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }", b"\0" * 8, "expected numbers or texts"),
+    "no header": ("{'descr': '<f8'}", b"\0" * 8, "or damaged"),
+    "deep brackets": ("(" * 5000, b"", "or damaged"),
+    "signs that are no text": ("{'descr': '<U1', 'fortran_order': False, 'shape': (1,), }", b"\xff\xff\xff\x7f", "no text"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_headers_that_claim_too_much(tmp_path, name):
+    text, data, message = SHAPES[name]
+    path = tmp_path / "x.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(
+            "logits_0.npy", header("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }") + b"\0" * 8
+        )
+        archive.writestr("tokens_0.npy", header(text) + data)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(CLEAR, match=message):
+        read(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
+
+
+def test_an_archive_that_unpacks_to_much_more_than_its_size_is_refused(tmp_path):
+    path = tmp_path / "x.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("logits_0.npy", b"\0")
+    data = path.read_bytes()
+    central = data.index(b"PK\x01\x02")
+    path.write_bytes(data[: central + 24] + struct.pack("<I", 2**32 - 2) + data[central + 28 :])
+    with pytest.raises(ModelError, match="logits_0 claims 4 GiB, more than a file of this size can hold"):
+        read_archive(path)
+
+
+@pytest.mark.parametrize(
+    ("flags", "method", "message"),
+    [(1, 8, "or damaged"), (0, 12, "compressed in another way"), (0, 14, "compressed in another way"), (0, 99, "compressed in another way")],
+)  # fmt: skip
+def test_flags_of_other_archives(tmp_path, flags, method, message):
+    path = tmp_path / "x.npz"
+    data = bytearray(archive(logits_0=np.ones((1, 1))))
+    for signature, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        place = data.index(signature) + at
+        data[place : place + 4] = struct.pack("<HH", flags, method)
+    path.write_bytes(data)
+    with pytest.raises(ModelError, match=message):
+        read_archive(path)
+
+
+def test_an_array_that_is_there_twice_is_refused(tmp_path):
+    path = tmp_path / "x.npz"
+    array = io.BytesIO()
+    np.save(array, np.ones((1, 1)))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("logits_0.npy", array.getvalue())
+        with pytest.warns(UserWarning, match="Duplicate"):
+            archive.writestr("logits_0.npy", array.getvalue())
+    with pytest.raises(ModelError, match="has logits_0 twice"):
+        read_archive(path)
+
+
+def test_more_labels_than_a_table_of_steps_can_have(tmp_path):
+    path = tmp_path / "x.jsonl"
+    for record in ({"logits": [[0] * 100_000]}, {"start": [0] * 100_000, "edges": []}):
+        path.write_text(json.dumps(record))
+        with pytest.raises(InputError, match="100000 labels; expected at most 2048"):
+            score(read(path), None)
+
+
+TEXTS = [
+    "Ada\tB-a\nL.\tI-a\n\n,\tO\n",
+    "-DOCSTART- -X- O\n\nAda NN B-a\nL. NN I-a\n\n, , O\n",
+    "token,label\n\"a, b\",B-a\nL.,I-a\n",
+    "Ada\nL.\n\nNew York\n",
+    '[{"tokens": ["a"], "labels": ["O"]}, {"tokens": ["b"]}]',
+]  # fmt: skip
+PIECES = [
+    "\t",
+    "\n",
+    "\r",
+    ",",
+    '"',
+    " ",
+    "\\",
+    "{",
+    "[",
+    "]",
+    "1e999",
+    "\ufeff",
+    "\u2028",
+    "é",
+    "-DOCSTART-",
+    "9" * 5000,
+    "null",
+]
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(
+    st.sampled_from(TEXTS),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 3), st.sampled_from(PIECES)), min_size=1, max_size=5),
+    st.sampled_from(["", "2", "3", "1,2", "label", "1,"]),
+)
+def test_corpora_with_changed_signs(place, text, changes, column):
+    for at, length, piece in changes:
+        at = int(at * len(text))
+        text = text[:at] + piece + text[at + length :]
+    path = place / "x.tsv"
+    path.write_bytes(text.encode())
+    try:
+        for example in read(path, column=column, notify=lambda _: None):
+            assert example.tokens and all(example.tokens)
+            assert example.labels is None or len(example.labels) == len(example.tokens)
+    except CLEAR as error:
+        check_message(error)
+
+
+RECORDS = [
+    {"emissions": [[0, -1], [1, None]], "transitions": [[0, 0], [0, 0]], "start": [0, 1], "end": [1, 0], "label_names": ["a", "b"], "tokens": ["x", "y"]},
+    {"start": [0, 1], "edges": [[[0, 1], [2, 3]]], "labels": ["0", "1"]},
+    {"start": [0, 1], "first": [[0, 1], [2, 3]], "edges": [[[[0, 1], [0, 1]], [[0, 1], [0, 1]]]]},
+    {"logits": [[0, 1], [2, 3]], "word_ids": [0, 1], "label_names": {"0": "a", "1": "b"}},
+    {"logits": [[0, 1], [2, 3]], "crf.start_transitions": [0, 0], "crf.end_transitions": [0, 0], "crf.transitions": [[0, 0], [0, 0]]},
+    {"tokens": ["a"], "labels": ["O"], "rank": 1},
+]  # fmt: skip
+VALUES = st.sampled_from(
+    [None, True, 0, -1, 1.5, 1e308, 10**400, float("nan"), float("inf"), "", "x", "\ud800", [], [[]], {}, {"a": 1}, [None], ["x"], [[0, [1]]], [[0], [0, 1]], 2**63]
+)  # fmt: skip
+
+
+def somewhere(value, draw, replacement):
+    """The value with something in it replaced."""
+    if isinstance(value, list | dict) and value and draw(st.booleans()):
+        key = draw(st.sampled_from(sorted(value) if isinstance(value, dict) else range(len(value))))
+        changed = dict(value) if isinstance(value, dict) else list(value)
+        changed[key] = somewhere(value[key], draw, replacement)
+        return changed
+    return replacement
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(st.data())
+def test_records_with_changed_values(place, data):
+    record = dict(data.draw(st.sampled_from(RECORDS)))
+    for key in data.draw(st.lists(st.sampled_from(sorted(record)), max_size=2)):
+        record[key] = somewhere(record[key], data.draw, data.draw(VALUES))
+    if data.draw(st.booleans()):
+        record[data.draw(st.sampled_from(["edges", "end", "logits", "rank", "label_names", "ennd"]))] = (
+            data.draw(VALUES)
+        )
+    path = place / "x.jsonl"
+    path.write_text(json.dumps(record))
+    scored(path)
+
+
+SEQUENCES = [(("Ada", "L.", "x"), ("B-a", "I-a", "O")), (("x", "Ada"), ("O", "B-a"))]
+
+
+@pytest.fixture(scope="module")
+def bodies(place):
+    """The records of a model of each kind."""
+    made = {
+        "hmm": HMM.train(SEQUENCES),
+        "hmm2": SecondOrderHMM.train(SEQUENCES, transitions="interpolation"),
+        "crf": CRF.train(SEQUENCES, {"features": ["word[-1..1]", "long"], "words": {"long": ["Ada"]}}),
+    }
+    for name, model in made.items():
+        model.save(place / name)
+    return {name: json.loads((place / name).read_text()) for name in made}
+
+
+def tried(path, record):
+    """Writes a model with the digest of its body and uses it; the error, if it is clear."""
+    digest = hashlib.sha256(json.dumps(record["model"], sort_keys=True).encode()).hexdigest()
+    path.write_text(json.dumps({**record, "sha256": digest}))
+    try:
+        model = load_model(path)
+    except ModelError as error:
+        check_message(error)
+        return str(error)
+    try:
+        model.trellis(("Ada", "x", "new"))
+    except ValueError as error:
+        check_message(error)
+        return str(error)
+    return ""
+
+
+NUMBERS = [-1, 0.5, 1e308, 10**400, 2**63, True]
+OTHERS = [
+    None,
+    "",
+    "x",
+    "AAAA",
+    "\ud800",
+    [],
+    [0, 0, 0, 1],
+    {},
+    {"0": 1},
+    {"file": "/dev/zero"},
+    ["a", "b", "c"],
+]
+
+
+@pytest.mark.parametrize("kind", ["hmm", "hmm2", "crf"])
+@settings(max_examples=examples(150), deadline=None)
+@given(st.data())
+def test_models_with_a_valid_digest_and_another_body(place, bodies, kind, data):
+    record = bodies[kind]
+    body = dict(record["model"])
+    for key in data.draw(st.lists(st.sampled_from(sorted(body)), max_size=2)):
+        body[key] = somewhere(body[key], data.draw, data.draw(st.sampled_from(NUMBERS + OTHERS)))
+    if data.draw(st.integers(0, 4)) == 0:
+        del body[data.draw(st.sampled_from(sorted(body)))]
+    tried(place / "m.json", {**record, "model": body})
+
+
+@pytest.fixture(scope="module")
+def crfsuite(place):
+    """The bytes of a model file of CRFsuite."""
+    trainer = pycrfsuite.Trainer(verbose=False)
+    for tokens, labels in SEQUENCES:
+        trainer.append([[f"word={token}"] for token in tokens], labels)
+    trainer.train(str(place / "model.crfsuite"))
+    return (place / "model.crfsuite").read_bytes()
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(
+    CHANGES,
+    st.lists(st.tuples(st.integers(0, 11), st.sampled_from([0, 1, 5000, 2**31, 2**32 - 1])), max_size=2),
+)
+def test_models_of_crfsuite_with_changed_bytes(place, crfsuite, changes, numbers):
+    data = bytearray(mutated(crfsuite, changes))
+    for at, number in numbers:
+        data[4 * at : 4 * at + 4] = struct.pack("<I", number)
+    path = place / "m.crfsuite"
+    path.write_bytes(data)
+    try:
+        CRF.from_crfsuite(path).trellis_of([["word=Ada"], ["word=new"]])
+    except ValueError as error:
+        check_message(error)
+
+
+WRONG = [
+    ("hmm", {"labels": ["a", "a", "b"]}, "labels has a text twice"),
+    ("hmm", {"labels": [str(k) for k in range(5000)]}, "5000 labels; expected at most 2048"),
+    ("hmm", {"scheme": 5}, "scheme is 5; expected a text"),
+    ("hmm", {"start": [1.0]}, "start is a list of 1; expected a list of 3"),
+    ("hmm", {"start": [1.0, float("nan"), 0]}, "start[1] is nan; expected a number from 0 to 2^53"),
+    ("hmm", {"transitions": [[1, 2, 3]] * 2}, "transitions is a list of 2; expected a list of 3"),
+    ("hmm", {"smoothing": ["best", None]}, 'no smoothing "best"'),
+    ("hmm", {"more": 1}, "no use for 'more' in the model"),
+    ("hmm", {"emissions": {"smoothing": ["witten-bell", None], "vocabulary": {"by": "classes", "singletons": False, "alike": False, "lower_case": False}, "words": {"x": {"9": 1}}}}, "words: 'x': expected an object of counts, by numbers of labels below 3"),
+    ("hmm2", {"transitions": [[9, 0, 0, 1]]}, "transitions[0] is 9; expected a whole number from 0 to 3"),
+    ("hmm2", {"labels": [f"l{k}" for k in range(1000)], "scheme": "plain", "start": [0] * 1000, "end": [0] * 1000}, "transitions would be a table of 1001 × 1000 × 1000 numbers; too large"),
+    ("crf", {"weights": "!"}, "weights: not an array in base64"),
+    ("crf", {"weights": "AAAAAAAA8H8="}, "weights holds a number that is not finite"),
+    ("crf", {"begins": "AAAAAAAAAAA="}, "begins has 1 numbers; expected"),
+    ("crf", {"without_line_breaks": 1}, "without_line_breaks is 1; expected true or false"),
+    ("crf", {"template": {"features": ["word"], "words": {"w": {"file": "/dev/zero"}}}}, "the template's words are in another file"),
+    ("crf", {"template": {"features": ["wrod"]}}, 'no attribute "wrod"'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "change", "message"), WRONG)
+def test_what_is_wrong_with_a_model_is_said(place, bodies, kind, change, message):
+    record = bodies[kind]
+    said = tried(place / "m.json", {**record, "model": {**record["model"], **change}})
+    assert "damaged model: " in said and message in said
+    assert said.endswith("; train it again with `ilpinfer train`")
+
+
+@pytest.mark.parametrize("content", ['{"format": []}', '{"format": {}}', "[" * 100_000, "3", "\0"])
+def test_files_that_are_no_model(place, content):
+    (place / "m.json").write_text(content)
+    with pytest.raises(ModelError):
+        load_model(place / "m.json")
+
+
+def test_a_device_without_an_end_is_no_model():
+    with pytest.raises(ModelError, match="/dev/zero: damaged model, not JSON: line 1: byte 0x00"):
+        load_model("/dev/zero")

@@ -1,0 +1,135 @@
+"""`ilpinfer evaluate`: what it prints and writes, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.command_line import run
+
+GOLD = "Ada\tB-author\nLovelace\tI-author\nNotes\tB-title\n\nHopper\tB-author\n1952\tB-date\n"
+FOUND = GOLD.replace("Notes\tB-title", "Notes\tI-author").replace("B-date", "O")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("gold.tsv").write_text(GOLD)
+    Path("found.tsv").write_text(FOUND)
+
+
+def columns(out: str, name: str) -> list[str]:
+    return next(line.split()[1:] for line in out.splitlines() if line.split()[:1] == [name])
+
+
+def test_a_table_of_fields_and_what_is_mistaken(files, capsys):
+    code, out, err = run(["evaluate", "found.tsv", "gold.tsv"], capsys)
+    assert (code, err) == (0, "")
+    assert columns(out, "author") == ["2", "2", "1", "50.00", "50.00", "50.00", "33.33"]
+    assert columns(out, "all") == ["4", "2", "1", "50.00", "25.00", "33.33", "20.00"]
+    assert "token accuracy 60.00 % (3 of 5), whole sequences 0.00 % (0 of 2)" in out
+    assert "most often mistaken: B-date as O 1, B-title as I-author 1" in out
+    code, out, _ = run(["evaluate", "found.tsv", "gold.tsv", "--by", "characters", "--beta", "0.5"], capsys)
+    assert code == 0
+    assert columns(out, "author") == ["17", "22", "17", "77.27", "100.00", "87.18", "80.95", "77.27"]
+
+
+def test_everything_as_json_and_a_picture(files, capsys):
+    arguments = ["evaluate", "found.tsv", "gold.tsv", "--output", "x/all.json", "--picture", "confusion.svg"]
+    assert run(arguments, capsys)[0] == 0
+    record = json.loads(Path("x/all.json").read_text())
+    assert (record["sequences"], record["accuracy"], record["scheme"]) == (2, 0.6, "bio")
+    assert record["fields"]["author"]["spans"]["f1"] == 0.5
+    assert record["all"]["tokens"]["by_sequence"]["sequences"] == 2
+    assert record["confusion"]["labels"] == ["B-author", "B-date", "B-title", "I-author", "O"]
+    assert "</svg>" in Path("confusion.svg").read_text()
+
+
+def test_two_systems(files, capsys):
+    arguments = ["evaluate", "gold.tsv", "gold.tsv", "--against", "found.tsv", "--output", "all.json"]
+    code, out, _ = run(arguments, capsys)
+    assert code == 0
+    assert "gold.tsv against found.tsv" in out
+    assert columns(out, "accuracy")[:3] == ["100.00", "60.00", "+40.00"]
+    first = json.loads(Path("all.json").read_text())["against"]["differences"][0]
+    assert (first["measure"], first["p"], first["gain"]) == ("accuracy", 0.5, 0.4)
+
+
+def test_output_of_decode_is_read_and_the_best_of_several_counts(files, capsys):
+    assert run(["train", "gold.tsv", "--output", "hmm.json"], capsys)[0] == 0
+    decode = ["decode", "gold.tsv", "--model", "hmm.json", "--output", "out.jsonl", "--method", "viterbi"]
+    assert run(decode, capsys)[0] == 0
+    rows = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
+    ranked = [{**row, "rank": rank} for row in rows for rank in (1, 2)]
+    Path("out.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ranked))
+    code, out, _ = run(["evaluate", "out.jsonl", "gold.tsv"], capsys)
+    assert code == 0 and "(2 of 2)" in out
+
+
+def test_sequences_without_a_labelling_count_as_wrong(files, capsys):
+    rows = [{"tokens": ["Ada", "Lovelace", "Notes"], "labels": None}, {"tokens": ["Hopper", "1952"]}]
+    rows[1]["labels"] = ["B-author", "B-date"]
+    Path("out.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, out, err = run(["evaluate", "out.jsonl", "gold.tsv"], capsys)
+    assert code == 0 and "token accuracy 40.00 %" in out
+    assert (
+        err == "ilpinfer: notice: out.jsonl: 1 sequences without a labelling: their tokens count as wrong\n"
+    )
+
+
+def test_prefixes_on_one_side_only_do_not_count(files, capsys):
+    Path("plain.tsv").write_text(FOUND.replace("B-", "").replace("I-", ""))
+    code, out, err = run(["evaluate", "plain.tsv", "gold.tsv"], capsys)
+    assert code == 0 and "token accuracy 60.00 %" in out
+    assert "some labels have prefixes and others have none: compared without" in err
+    code, out, err = run(["evaluate", "found.tsv", "gold.tsv", "--scheme", "plain"], capsys)
+    assert (code, err) == (0, "") and "author as" not in out and "title as author 1" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("", [], "found.tsv: empty"),
+        ("Ada\nLovelace\n", [], "found.tsv has 1 sequences, but gold.tsv has 2"),
+        ("Ada\nLovelace\nNotes\n\nHopper\n1952\n", [], "found.tsv: no labels; expected the output of"),
+        (
+            FOUND.replace("Notes\tI-author\n", ""),
+            [],
+            "found.tsv, line 1: 2 tokens, but 3 in gold.tsv, line 1",
+        ),
+        (FOUND.replace("1952", "1953"), [], "line 5: token 1 is '1953', but '1952' in gold.tsv, line 5"),
+        (FOUND, ["--by", "word"], "--by word: no such unit"),
+        (FOUND, ["--beta", "0"], "--beta is 0; expected a number above 0"),
+        (FOUND, ["--scheme", "iob"], 'no scheme "iob"; did you mean "iob'),
+        (FOUND, ["--leave-out", "authors"], "no field 'authors' to leave out"),
+        (FOUND, ["--against", "none.tsv"], "none.tsv: cannot be read"),
+    ],
+)
+def test_bad_input_is_one_line(files, capsys, text, options, message):
+    Path("found.tsv").write_text(text)
+    code, out, err = run(["evaluate", "found.tsv", "gold.tsv", *options], capsys)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_bio_beside_iobes_is_read_as_iobes(files, capsys):
+    iobes = GOLD.replace("Lovelace\tI", "Lovelace\tE")
+    for name in ("title", "date"):
+        iobes = iobes.replace(f"B-{name}", f"S-{name}")
+    Path("iobes.tsv").write_text(iobes.replace("Hopper\tB", "Hopper\tS"))
+    for one, other, more in (
+        ("iobes", "gold", []),
+        ("gold", "iobes", []),
+        ("gold", "gold", ["--scheme", "iobes"]),
+    ):
+        code, out, err = run(["evaluate", f"{one}.tsv", f"{other}.tsv", *more], capsys)
+        assert (code, err) == (0, "")
+        assert "token accuracy 100.00 % (5 of 5), whole sequences 100.00 % (2 of 2)" in out
+        assert columns(out, "author")[:3] == ["2", "2", "2"]
+
+
+def test_the_file_whose_labels_do_not_fit_is_named(files, capsys):
+    Path("iobes.tsv").write_text(GOLD.replace("B-date", "S-date"))
+    for arguments in (["iobes.tsv", "gold.tsv"], ["gold.tsv", "gold.tsv", "--against", "iobes.tsv"]):
+        code, _, err = run(["evaluate", *arguments, "--scheme", "bio"], capsys)
+        assert code == 2
+        assert err.startswith("ilpinfer: iobes.tsv: label 'S-date' does not fit scheme bio")

@@ -1,0 +1,319 @@
+"""A sequence that cannot be decoded is a row with its reason; the others are decoded, and the run exits 1."""
+
+import json
+import os
+import pickle
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.command_line import SCORES, run
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from ilpinfer.cli import comparing
+from ilpinfer.decoding import batch, workers
+from ilpinfer.solvers import SolverError
+
+RULES = """
+fields = ["title"]
+[[rule]]
+name = "costly"
+template = "at_most_tokens"
+field = "title"
+n = 0
+penalty = 3e8
+"""
+
+
+def long(T):
+    return {**SCORES, "emissions": [[0, -1]] * T, "tokens": ["x"] * T}
+
+
+def rows(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture
+def mixed(folder):
+    """Lines 2 and 5 of five are so long that the penalty may overflow."""
+    Path("in.jsonl").write_text("".join(json.dumps(long(T)) + "\n" for T in (3, 9, 3, 4, 10)))
+    Path("costly.toml").write_text(RULES)
+    return folder
+
+
+def check_mixed(result, err, code):
+    assert code == 1
+    assert err.count("\n") == 1
+    assert err.startswith("ilpinfer: 2 sequences could not be decoded: first in.jsonl, line 2: ")
+    assert "lower the penalty" in err
+    assert [row["sequence"] for row in result] == list(range(5))
+    assert [row["status"] == "unknown" for row in result] == [False, True, False, False, True]
+    for row in result:
+        assert ("error" in row) == (row["status"] == "unknown")
+    assert result[1]["labels"] is None and result[1]["error"] == "ValueError"
+    assert result[1].get("tokens", ["x"] * 9) == ["x"] * 9
+    assert result[4]["reason"].startswith("in.jsonl, line 5: ")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [[], ["--top", "2"], ["--tau", "0.5"], ["--tau", "0.5", "--top", "2"], ["--explain"], ["--trace"]],
+    ids=" ".join,
+)
+def test_the_run_goes_on_and_counts_them(mixed, capsys, more):
+    code, out, err = run(["decode", "in.jsonl", "--rules", "costly.toml", *more], capsys)
+    check_mixed([row for row in rows(out) if row.get("rank", 1) == 1], err, code)
+    if "--tau" in more:
+        assert all({"floor", "cost_bound"} <= row.keys() for row in rows(out))
+
+
+def test_so_with_two_processes(mixed, capsys):
+    arguments = ["decode", "in.jsonl", "--rules", "costly.toml", "--jobs", "2", "--output", "x.jsonl"]
+    code, _, err = run(arguments, capsys)
+    check_mixed(rows(Path("x.jsonl").read_text()), err, code)
+
+
+def test_a_resumed_run_counts_those_that_are_there(mixed, capsys):
+    arguments = ["decode", "in.jsonl", "--rules", "costly.toml", "--output", "x.jsonl"]
+    assert run(arguments, capsys)[0] == 1
+    whole = Path("x.jsonl").read_text().splitlines(keepends=True)
+    Path("x.jsonl").unlink()
+    Path("x.jsonl.part").write_text("".join(whole[:3]))
+    code, _, err = run(arguments, capsys)
+    check_mixed(rows(Path("x.jsonl").read_text()), err, code)
+
+
+def test_a_comparison_goes_on_too(mixed, capsys):
+    arguments = [
+        "compare",
+        "in.jsonl",
+        "--rules",
+        "costly.toml",
+        "--methods",
+        "auto,viterbi",
+        "--output",
+        "out",
+    ]
+    code, out, err = run(arguments, capsys)
+    result = rows(Path("out/results.jsonl").read_text())
+    check_mixed(result[::2], err, code)
+    assert [row["status"] for row in result[1::2]].count("unknown") >= 2
+    assert "auto" in out and Path("out/report.html").exists()
+    summary = json.loads(Path("out/summary.json").read_text())["methods"]
+    assert summary[0]["unusable"] == 2 and summary[0]["proved"] == 0.6
+
+
+def test_one_that_is_infeasible_is_said_beside(mixed, capsys):
+    impossible = {**long(3), "transitions": [[None, None], [None, None]]}
+    with Path("in.jsonl").open("a") as lines:
+        lines.write(json.dumps(impossible) + "\n")
+    code, _, err = run(["decode", "in.jsonl", "--rules", "costly.toml"], capsys)
+    assert code == 1
+    assert "2 sequences could not be decoded: first in.jsonl, line 2: " in err
+    assert "; in.jsonl, line 6: infeasible: the scores themselves forbid every labelling" in err
+
+
+def test_rules_that_fit_no_sequence_are_bad_input(mixed, capsys):
+    Path("in.jsonl").write_text((json.dumps(long(9)) + "\n") * 3)
+    code, out, err = run(["decode", "in.jsonl", "--rules", "costly.toml"], capsys)
+    assert (code, out) == (2, "") and err.startswith(
+        "ilpinfer: in.jsonl, line 1: rule 'costly': 9 violations"
+    )
+
+
+def test_the_first_sequence_may_be_the_odd_one(mixed, capsys):
+    Path("in.jsonl").write_text("".join(json.dumps(long(T)) + "\n" for T in (9, 3)))
+    code, out, err = run(["decode", "in.jsonl", "--rules", "costly.toml"], capsys)
+    assert code == 1 and err.startswith("ilpinfer: 1 sequence could not be decoded: in.jsonl, line 1: ")
+    assert [row["status"] for row in rows(out)] == ["unknown", "optimal"]
+
+
+ERRORS = [
+    (MemoryError(), "out of memory"),
+    (SolverError("highs: its process ended by signal 9; try again"), "highs: its process ended by signal 9"),
+    (OverflowError("int too large"), "OverflowError: int too large"),
+    (RecursionError("maximum recursion depth exceeded"), "nested too deeply"),
+    (OSError(28, "No space left on device"), "No space left on device"),
+    (OSError(28, "No space left on device", "/tmp/x"), "/tmp/x: No space left on device"),
+    (AssertionError(), "AssertionError"),
+]
+
+
+def failing_second(honest, error):
+    calls = []
+
+    def decode(trellis, *given, **more):
+        calls.append(trellis)
+        if len(calls) == 2:
+            raise error
+        return honest(trellis, *given, **more)
+
+    return decode
+
+
+@pytest.mark.parametrize(("error", "words"), ERRORS)
+@pytest.mark.parametrize("command", ["decode", "compare"])
+def test_whatever_is_raised(folder, capsys, monkeypatch, error, words, command):
+    Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
+    monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
+    module, name = {"decode": (batch, "decode_best"), "compare": (comparing, "decode")}[command]
+    monkeypatch.setattr(module, name, failing_second(getattr(module, name), error))
+    more = ["--output", "x.jsonl"] if command == "decode" else ["--methods", "auto", "--output", "out"]
+    code, _, err = run([command, "in.jsonl", *more], capsys)
+    assert (code, err) == (
+        1,
+        f"ilpinfer: 1 sequence could not be decoded: in.jsonl, line 2: {words}{err[err.index(words) + len(words) :]}",
+    )
+    result = rows(Path("x.jsonl" if command == "decode" else "out/results.jsonl").read_text())
+    assert [row["status"] for row in result] == ["optimal", "unknown", "optimal"]
+    assert result[1]["error"] == type(error).__name__
+    assert result[1]["reason"].startswith(f"in.jsonl, line 2: {words}")
+
+
+def test_a_model_that_cannot_score_one_sequence(folder, capsys, monkeypatch):
+    from ilpinfer.models.hmm import HMM
+
+    honest = HMM.trellis
+
+    def trellis(self, tokens):
+        if "Grace" in tokens:
+            raise ValueError("pattern takes more than 1 s")
+        return honest(self, tokens)
+
+    monkeypatch.setattr(HMM, "trellis", trellis)
+    decode = ["decode", "train.tsv", "--model", "hmm.json"]
+    code, out, err = run(decode, capsys)
+    assert (code, err) == (
+        1,
+        "ilpinfer: 1 sequence could not be decoded: train.tsv, line 11: pattern takes more than 1 s\n",
+    )
+    assert [row["status"] for row in rows(out)] == ["optimal", "unknown"]
+    assert rows(out)[1]["tokens"][0] == "Grace"
+    compare = ["compare", "train.tsv", "--model", "hmm.json", "--methods", "auto,viterbi", "--output", "out"]
+    code, _, err = run(compare, capsys)
+    assert code == 1 and "train.tsv, line 11" in err
+    monkeypatch.setattr(HMM, "trellis", lambda *_: 1 / 0)
+    code, out, err = run(decode, capsys)
+    assert (code, out) == (2, "") and err.startswith("ilpinfer: train.tsv, line 1: ZeroDivisionError")
+
+
+def test_a_killed_solver_costs_one_sequence(folder, capsys, monkeypatch):
+    from ilpinfer.solvers.process import Worker
+
+    honest, calls = Worker.solve, []
+
+    def solve(self, *given):
+        calls.append(self)
+        if len(calls) == 2:
+            os.kill(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        return honest(self, *given)
+
+    monkeypatch.setattr(Worker, "solve", solve)
+    Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
+    code, out, err = run(["decode", "in.jsonl", "--method", "highs", "--rules", "rules.toml"], capsys)
+    assert code == 1
+    assert "in.jsonl, line 2: highs: its process ended by signal 9" in err
+    assert [row["status"] for row in rows(out)] == ["optimal", "unknown", "optimal"]
+
+
+def test_an_interrupt_that_becomes_an_error_is_no_row(folder, capsys, monkeypatch):
+    def interrupted(*_, **__):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise SystemError("returned a result with an exception set") from None
+
+    monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
+    monkeypatch.setattr("ilpinfer.decoding.batch.decode_best", interrupted)
+    assert run(["decode", "scores.jsonl", "--output", "x.jsonl"], capsys)[0] == 130
+    assert not list(Path().glob("x.jsonl*"))
+
+
+def trellis(seed):
+    rng = np.random.default_rng(seed)
+    return Trellis(rng.normal(size=3), rng.normal(size=(6, 3, 3)), labels=["a", "b", "O"])
+
+
+def deadly():
+    """A trellis whose arrival ends a process."""
+    given = trellis(0)
+    object.__setattr__(given, "bomb", Bomb())
+    return given
+
+
+class Bomb:
+    def __reduce__(self):
+        return eval, ("__import__('os').kill(__import__('os').getpid(), 9)",)
+
+
+def test_a_process_that_dies_costs_the_sequence_that_it_had():
+    rules = [C.at_most_runs("a", 1)]
+    given = [trellis(1), deadly(), *(trellis(seed) for seed in range(2, 9)), deadly(), trellis(9)]
+    result = list(ilpinfer.decode_many(given, rules, n_jobs=2, on_error="row"))
+    bad = [number for number, solution in enumerate(result) if solution.error]
+    assert bad == [1, 9]
+    assert {result[n].error for n in bad} == {"WorkerError"}
+    assert all("signal 9" in result[n].reason for n in bad)
+    for number, solution in enumerate(result):
+        if number not in bad:
+            assert solution.labels == ilpinfer.decode(given[number], rules).labels
+    with pytest.raises(workers.WorkerError, match="signal 9"):
+        list(ilpinfer.decode_many([deadly()], rules, n_jobs=2))
+
+
+def test_so_on_the_command_line(folder, capsys, monkeypatch):
+    from ilpinfer.cli import inputs
+
+    honest = inputs.score
+
+    def score(*given):
+        scored = honest(*given)
+        object.__setattr__(scored[1].trellis, "bomb", Bomb())
+        return scored
+
+    monkeypatch.setattr(inputs, "score", score)
+    Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 4)
+    code, out, err = run(["decode", "in.jsonl", "--jobs", "2"], capsys)
+    assert code == 1 and err.count("\n") == 1
+    assert (
+        err.startswith("ilpinfer: 1 sequence could not be decoded: in.jsonl, line 2: ") and "signal 9" in err
+    )
+    assert [row["status"] for row in rows(out)] == ["optimal", "unknown", "optimal", "optimal"]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_in_python_errors_are_raised_unless_told_otherwise(n_jobs):
+    rules = [C.at_most_tokens("a", 0, penalty=3e8)]
+    short, over = (
+        Trellis(np.zeros(2), np.zeros((2, 2, 2)), labels=["a", "b"]),
+        Trellis(np.zeros(2), np.zeros((9, 2, 2)), labels=["a", "b"]),
+    )
+    solutions = ilpinfer.decode_many([short, over, short], rules, n_jobs=n_jobs)
+    assert next(solutions).status == "optimal"
+    with pytest.raises(ValueError, match="lower the penalty"):
+        next(solutions)
+    result = list(ilpinfer.decode_many([short, over, short], rules, n_jobs=n_jobs, on_error="row"))
+    assert [s.status for s in result] == ["optimal", "unknown", "optimal"]
+    failed = result[1]
+    assert not failed.has_labelling and failed.error == "ValueError" and "lower the penalty" in failed.reason
+    assert (failed.score, failed.bound, failed.gap) == (-np.inf, np.inf, np.inf)
+    assert pickle.loads(pickle.dumps(failed)).reason == failed.reason
+    lists = ilpinfer.decode_many([short, over], rules, on_error="row", top=2)
+    assert [[s.status for s in few] for few in lists] == [["optimal"] * 2, ["unknown"]]
+
+
+def test_on_error_is_checked_before_any_work():
+    with pytest.raises(ValueError, match="on_error is 'skip'; expected 'raise' or 'row'"):
+        ilpinfer.decode_many([], on_error="skip")
+
+
+def test_a_traceback_is_shown_where_it_is_asked_for(mixed, capsys, monkeypatch):
+    monkeypatch.setenv("ILPINFER_TRACEBACK", "1")
+    code, _, err = run(["decode", "in.jsonl", "--rules", "costly.toml"], capsys)
+    assert code == 2
+    assert err.startswith("Traceback") and "check_totals" in err
+    assert err.splitlines()[-1].startswith("ilpinfer: rule 'costly'")

@@ -1,0 +1,308 @@
+"""An interrupt in mid-run: exit code 130 or 143 and one line, no child, no temporary file."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.family import alive, marked, wait_until
+from support.places import ROOT
+
+linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc to find processes")
+
+
+def hard_input(T: int = 150, K: int = 26, copies: int = 40) -> str:
+    rng = np.random.default_rng(0)
+    names = [f"{prefix}-{field}" for field in "abcdefghijklm" for prefix in "BI"][:K]
+    edges = np.round(rng.normal(size=(T - 1, K, K)), 3).tolist()
+    record = {"start": [0.0] * K, "edges": edges, "label_names": names, "tokens": ["x"] * T}
+    return (json.dumps(record) + "\n") * copies
+
+
+RULES = """
+fields = ["a", "b"]
+[[rule]]
+template = "at_most_runs"
+field = "each field"
+penalty = 3.0
+[[rule]]
+template = "at_most_tokens"
+field = "a"
+n = 0
+penalty = 0.01
+distance = "binary"
+"""
+
+
+LINES = {signal.SIGINT: (130, "ilpinfer: interrupted\n"), signal.SIGTERM: (143, "ilpinfer: terminated\n")}
+
+
+class Run:
+    """A command with pipes for what it writes, which is interrupted in mid-run.
+
+    How long it takes to end is measured in its own processor time, which a busy machine does not change.
+    """
+
+    def __init__(self, folder: Path, arguments: list[str], **environment: str) -> None:
+        self.folder, (own, self.mark) = folder, marked(folder)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "ilpinfer", *arguments],
+            cwd=folder,
+            env={**own, **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> "Run":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def wait_until(self, happened: Callable[[], object]) -> None:
+        wait_until(lambda: happened() or self.process.poll() is not None)
+        assert self.process.poll() is None, self.process.communicate()
+
+    def children(self) -> str:
+        """Command lines of all processes that belong to it."""
+        return " ".join(command for number, command in alive(self.mark).items() if number != self.process.pid)
+
+    def interrupted(self, number: signal.Signals = signal.SIGINT) -> tuple[int, str, str]:
+        """Exit code, output and errors; everything that has to be gone is gone."""
+        before = processor_seconds(self.process.pid)
+        self.process.send_signal(number)
+        os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOWAIT)
+        assert processor_seconds(self.process.pid) - before < 1.0
+        out, err = self.process.communicate(timeout=60)
+        wait_until(lambda: not alive(self.mark), seconds=5)
+        assert alive(self.mark) == {}
+        assert list((self.folder / "temporary").iterdir()) == []
+        return self.process.returncode, out, err
+
+
+def processor_seconds(process: int) -> float:
+    """Spent by a process so far, also by one that has ended and was not waited for."""
+    words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@linux
+@pytest.mark.parametrize("method", ["auto", "cbc", "cp-sat", "highs", "scip", "viterbi", "beam"])
+def test_an_interrupt_ends_everything(method, tmp_path):
+    solver = method in ("cbc", "cp-sat", "highs", "scip")
+    (tmp_path / "in.jsonl").write_text(hard_input(copies=2 if solver else 40))
+    (tmp_path / "rules.toml").write_text(RULES)
+    more = ["--width", "20000"] if method == "beam" else []
+    arguments = [
+        "decode",
+        "in.jsonl",
+        "--rules",
+        "rules.toml",
+        "--method",
+        method,
+        "--output",
+        "out.jsonl",
+        *more,
+    ]
+    part = tmp_path / "out.jsonl.part"
+    with Run(tmp_path, arguments) as run:
+        run.wait_until(part.exists)
+        if solver:
+            run.wait_until(
+                lambda: ("program.mps" if method == "cbc" else "ilpinfer.solvers") in run.children()
+            )
+            time.sleep(0.5)
+        assert run.interrupted() == (130, "", "ilpinfer: interrupted\n")
+    rows = part.read_text().splitlines() if part.exists() else []
+    assert all(json.loads(row)["status"] for row in rows)
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+@linux
+@pytest.mark.parametrize("number", LINES)
+def test_an_interrupt_while_kernels_are_compiled(number, tmp_path):
+    (tmp_path / "in.jsonl").write_text(hard_input(copies=1))
+    with Run(tmp_path, ["decode", "in.jsonl"], NUMBA_CACHE_DIR=str(tmp_path / "cache")) as run:
+        assert run.process.stderr is not None
+        assert run.process.stderr.readline().startswith("ilpinfer: compiling kernels for ")
+        code, line = LINES[number]
+        assert run.interrupted(number) == (code, "", line)
+
+
+@linux
+def test_an_interrupt_ends_processes_that_decode(tmp_path):
+    (tmp_path / "in.jsonl").write_text(hard_input())
+    (tmp_path / "rules.toml").write_text(RULES)
+    arguments = [
+        "decode",
+        "in.jsonl",
+        "--rules",
+        "rules.toml",
+        "--jobs",
+        "2",
+        "--method",
+        "cbc",
+        "--output",
+        "out",
+    ]
+    with Run(tmp_path, arguments) as run:
+        run.wait_until(lambda: "program.mps" in run.children())
+        assert run.interrupted(signal.SIGTERM) == (143, "", "ilpinfer: terminated\n")
+
+
+@linux
+def test_an_interrupt_ends_the_training_of_a_crf(tmp_path):
+    text = "\n".join(f"w{t % 50}\tL{(7 * t) % 180}" for t in range(20000))
+    (tmp_path / "train.tsv").write_text(f"{text}\n")
+    (tmp_path / "word.toml").write_text('features = ["word"]')
+    options = ["--kind", "crf", "--option", "template=word.toml", "--output", "crf.json"]
+    with Run(tmp_path, ["train", "train.tsv", *options]) as run:
+        run.wait_until(run.children)
+        time.sleep(0.3)
+        assert run.interrupted() == (130, "", "ilpinfer: interrupted\n")
+    assert not list(tmp_path.glob("crf.json*"))
+
+
+AT_IMPORT = """
+import os, sys
+module, number, *sys.argv[1:] = sys.argv[1:]
+class Interrupter:
+    def find_spec(self, name, *_):
+        if name == module:
+            os.kill(os.getpid(), int(number))
+sys.meta_path.insert(0, Interrupter())
+from ilpinfer.cli import entry
+entry()
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "number"),
+    [
+        ("numpy", signal.SIGINT),
+        ("formulations.rulefiles.loading", signal.SIGTERM),
+        ("typer", signal.SIGINT),
+        ("ilpinfer.decoding.batch", signal.SIGTERM),
+        ("numba", signal.SIGINT),
+        ("llvmlite", signal.SIGTERM),
+    ],
+)
+def test_an_interrupt_while_modules_are_imported(module, number, tmp_path):
+    (tmp_path / "in.jsonl").write_text(hard_input(T=3, K=2))
+    run = subprocess.run(
+        [sys.executable, "-c", AT_IMPORT, module, str(int(number)), "decode", "in.jsonl"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    code, line = LINES[number]
+    assert (run.returncode, run.stdout, run.stderr) == (code, "", line)
+
+
+STUBBORN = """
+import os, sys, time
+from ilpinfer import cli
+from ilpinfer.cli import app, signals
+def run(arguments):
+    news = [b"ready"]
+    while True:
+        try:
+            while news:
+                os.write(1, news.pop() + b"\\n")
+            time.sleep(0.05)
+        except KeyboardInterrupt:
+            ANSWER
+app.run, signals.CLEANUP_SECONDS = run, float(sys.argv[1])
+cli.entry()
+"""
+
+
+@pytest.mark.parametrize(("patience", "times"), [(0.3, 1), (1000.0, 2)])
+def test_an_interrupt_that_is_swallowed_ends_the_command_nevertheless(patience, times, tmp_path):
+    """After a while by itself, and at once when there is another one."""
+    script = STUBBORN.replace("ANSWER", 'os.write(1, b"swallowed\\n")')
+    command = [sys.executable, "-c", script, str(patience)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        try:
+            for answer in ["ready", "swallowed"][:times]:
+                assert run.stdout.readline() == f"{answer}\n"
+                run.send_signal(signal.SIGINT)
+            _, err = run.communicate(timeout=60)
+        finally:
+            run.kill()
+    assert (run.returncode, err) == (130, "ilpinfer: interrupted\n")
+
+
+def test_an_interrupt_repeats_no_row(tmp_path):
+    (tmp_path / "in.jsonl").write_text(hard_input(T=4, K=3, copies=4000))
+    command = [sys.executable, "-m", "ilpinfer", "decode", "in.jsonl", "--method", "viterbi"]
+    for _ in range(3):
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "bufsize": 0}
+        with subprocess.Popen(command, cwd=tmp_path, **pipes) as run:
+            assert run.stdout is not None
+            try:
+                lines = [run.stdout.readline()]
+                run.send_signal(signal.SIGINT)
+                lines += run.communicate(timeout=60)[0].splitlines(keepends=True)
+            finally:
+                run.kill()
+        whole = [json.loads(line)["sequence"] for line in lines if line.endswith(b"\n")]
+        assert run.returncode == 130 and whole == list(range(len(whole)))
+
+
+@linux
+def test_an_interrupt_when_the_reader_of_the_output_is_gone(tmp_path):
+    script = STUBBORN.replace("ANSWER", "print('lost'); raise")
+    with subprocess.Popen(
+        [sys.executable, "-c", script, "100"],
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "ready\n"
+        run.stdout.close()
+        run.stdout = None
+        run.send_signal(signal.SIGTERM)
+        _, err = run.communicate(timeout=60)
+    assert (run.returncode, err) == (143, "ilpinfer: terminated\n")
+
+
+def test_nothing_that_takes_long_is_imported_before_interrupts_are_dealt_with():
+    code = "import sys, ilpinfer.cli; print(*sys.modules)"
+    command = [sys.executable, "-S", "-c", code]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert (
+        set(run.stdout.split()) & {"numpy", "formulations", "typing", "re", "logging", "contextlib"} == set()
+    )
+
+
+LATE = """
+import os, signal, sys
+from ilpinfer.cli import entry
+class Late:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+late = Late()
+sys.argv = ["ilpinfer", "methods"]
+entry()
+"""
+
+
+def test_a_signal_while_the_interpreter_ends_changes_nothing():
+    """It comes when the work is done, and Python has forgotten how signals are dealt with."""
+    ended = subprocess.run(
+        [sys.executable, "-c", LATE], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "auto" in ended.stdout

@@ -1,0 +1,262 @@
+"""Standard streams that are closed, full or read by nobody; messages and warnings as single lines."""
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.command_line import SCORES, TRAIN, run
+
+from ilpinfer.cli import streams
+from ilpinfer.errors import describe
+from ilpinfer.evaluation import confusion
+from ilpinfer.solvers import SolverError
+
+
+def shell(text, unbuffered="", **more):
+    """A command line through a shell, with `ilpinfer` for the program."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    environment["PYTHONUNBUFFERED"] = unbuffered
+    text = text.replace("ilpinfer", f"{sys.executable} -m ilpinfer")
+    return subprocess.run(
+        ["bash", "-c", text],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **more,
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "err"),
+    [
+        (
+            "ilpinfer methods >&-",
+            2,
+            "ilpinfer: standard output: cannot be written: Bad file descriptor\n",
+        ),
+        (
+            "ilpinfer methods >/dev/full",
+            2,
+            "ilpinfer: standard output: cannot be written: No space left on device\n",
+        ),
+        ("ilpinfer decode - <&-", 2, "ilpinfer: standard input: cannot be read: Bad file descriptor\n"),
+        ("ilpinfer decode nowhere.tsv 2>&-", 2, ""),
+        ("ilpinfer decode scores.jsonl --method viterbi --output x.jsonl <&- >&- 2>&-", 0, ""),
+        ("ilpinfer decode nowhere.tsv 2>/dev/full", 2, ""),
+        ("(ilpinfer decode many.jsonl --method viterbi; echo $? >&2) | head -n 1 >first", 0, "141\n"),
+        ("(ilpinfer methods; echo $? >&2) | sleep 0", 0, "141\n"),
+        ("exec 3>&2; (ilpinfer decode nowhere.tsv 2>&1; echo $? >&3) | sleep 0", 0, "2\n"),
+    ],
+)
+def test_streams_that_are_closed_full_or_unread(folder, command, code, err):
+    Path("many.jsonl").write_text((json.dumps(SCORES) + "\n") * 400)
+    result = shell(command)
+    assert result.stderr == err
+    assert result.returncode == code
+    if "x.jsonl" in command:
+        assert json.loads(Path("x.jsonl").read_text())["sequence"] == 0
+    if "first" in command:
+        assert json.loads(Path("first").read_text())["sequence"] == 0
+
+
+def test_standard_output_without_a_buffer(folder):
+    result = shell("ilpinfer methods >/dev/full", unbuffered="1")
+    assert result.returncode == 2
+    assert result.stderr == "ilpinfer: standard output: cannot be written: No space left on device\n"
+
+
+def test_an_output_pipe_that_nobody_reads(folder):
+    os.mkfifo("pipe")
+    Path("many.jsonl").write_text((json.dumps(SCORES) + "\n") * 400)
+    result = shell("head -c 10 pipe >/dev/null & ilpinfer decode many.jsonl --method viterbi --output pipe")
+    assert (result.returncode, result.stderr) == (141, "")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ValueError("no\nsuch  thing"), "no such thing"),
+        (ValueError(), "ValueError"),
+        (MemoryError(), "out of memory"),
+        (MemoryError("Unable to allocate 8.00 EiB"), "out of memory (Unable to allocate 8.00 EiB)"),
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (OSError(2, "No such file or directory", "a\nb"), "a b: No such file or directory"),
+        (OSError("odd"), "odd"),
+        (KeyError("labels"), "KeyError: 'labels'"),
+        (RecursionError("deep"), "nested too deeply (deep)"),
+    ],
+)
+def test_errors_are_one_line_and_never_empty(error, words):
+    assert describe(error) == words
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ValueError("v"), RuntimeError("r"), OSError("o"), KeyError("k"), MemoryError(), SolverError("s")],
+)
+@pytest.mark.parametrize("wanted", [False, True])
+def test_a_traceback_of_every_error_where_it_is_asked_for(folder, capsys, monkeypatch, error, wanted):
+    def broken(*_, **__):
+        raise error
+
+    monkeypatch.setattr("ilpinfer.cli.show.show_methods", broken)
+    if wanted:
+        monkeypatch.setenv("ILPINFER_TRACEBACK", "1")
+    code, out, err = run(["methods"], capsys)
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].startswith(f"ilpinfer: {describe(error)}")
+    assert ("Traceback" in err, "in broken" in err) == (wanted, wanted)
+    assert wanted or err.count("\n") == 1
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RecursionError("deep"), OSError(5, "Input/output error")])
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("read", "scores.jsonl"),
+        ("load_rules", "rules.toml"),
+        ("load_model", "hmm.json"),
+        ("score", "scores.jsonl"),
+        ("check_rules", "rules.toml"),
+    ],
+)
+def test_errors_without_a_place_get_one(folder, capsys, monkeypatch, error, place, name):
+    def broken(*_, **__):
+        raise error
+
+    monkeypatch.setattr(f"ilpinfer.cli.inputs.{place}", broken)
+    arguments = ["decode", "scores.jsonl", "--rules", "rules.toml", "--model", "hmm.json"]
+    code, _, err = run(arguments, capsys)
+    assert code == 2
+    assert err.splitlines()[-1] == f"ilpinfer: {name}: {describe(error)}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--cross-validate", "2"], "one.tsv: --cross-validate 2: cannot make folds of 1 document"),
+        (["--held-out", "0.5"], "one.tsv: --held-out 0.5: cannot keep a share of 1 document"),
+        (
+            ["--cross-validate", "2", "--documents", "names"],
+            "names: --cross-validate 2: cannot make folds of 1 document",
+        ),
+    ],
+)
+def test_too_few_documents_are_said_with_their_file(folder, capsys, arguments, message):
+    Path("one.tsv").write_text(TRAIN.split("\n\n")[0] + "\n")
+    Path("names").write_text("a\n")
+    code, _, err = run(["train", "one.tsv", "--output", "m.json", *arguments], capsys)
+    assert (code, err) == (2, f"ilpinfer: {message}; expected 2 or more\n")
+    assert not Path("m.json.lock").exists()
+
+
+def test_notices_of_processes_are_said_once(folder, capsys):
+    Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
+    Path("absent.toml").write_text(
+        'fields = ["title", "editor"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "editor"\n'
+    )
+    with warnings.catch_warnings(action="default"):
+        code, _, err = run(["decode", "in.jsonl", "--rules", "absent.toml", "--jobs", "2"], capsys)
+    assert (code, err) == (0, "ilpinfer: notice: no label for editor: counted as absent\n")
+
+
+def test_options_nested_too_deeply(folder, capsys):
+    deep = "[" * 100_000
+    code, _, err = run(["decode", "scores.jsonl", "--option", f"seed={deep}"], capsys)
+    assert (code, err) == (2, "ilpinfer: --option seed: lists are nested too deeply\n")
+
+
+BYTES = os.fsdecode(b"f\xff")
+
+
+@pytest.fixture
+def odd(folder):
+    """Files whose names are not UTF-8."""
+    Path(f"{BYTES}.jsonl").write_text(json.dumps(SCORES) + "\n")
+    Path(f"{BYTES}.tsv").write_text(TRAIN)
+    Path(f"{BYTES}.toml").write_text(Path("rules.toml").read_text())
+    return folder
+
+
+def test_a_comparison_of_a_file_whose_name_is_not_utf8(odd, capsys):
+    arguments = ["compare", f"{BYTES}.jsonl", "--rules", f"{BYTES}.toml", "--methods", "viterbi"]
+    code, _, err = run([*arguments, "--output", BYTES], capsys)
+    assert (code, err) == (0, "")
+    page = Path(BYTES, "report.html").read_bytes().decode()
+    assert "<code>f\\udcff.jsonl</code>" in page and "<code>f\\udcff.toml</code>" in page
+    assert json.loads(Path(BYTES, "summary.json").read_text())["source"] == f"{BYTES}.jsonl"
+
+
+def test_other_commands_with_such_names(odd, capsys):
+    impossible = {**SCORES, "transitions": [[None, None], [None, None]]}
+    with Path(f"{BYTES}.jsonl").open("a") as lines:
+        lines.write(json.dumps(impossible) + "\n")
+    decode = ["decode", f"{BYTES}.jsonl", "--rules", f"{BYTES}.toml"]
+    for output in ("-", f"{BYTES}.out"):
+        code, _, err = run([*decode, "--output", output], capsys)
+        assert code == 2 and "line 2: infeasible" in err
+    evaluate = ["evaluate", f"{BYTES}.tsv", f"{BYTES}.tsv"]
+    code, _, err = run([*evaluate, "--output", f"{BYTES}.json", "--picture", f"{BYTES}.svg"], capsys)
+    assert (code, err) == (0, "")
+    assert json.loads(Path(f"{BYTES}.json").read_bytes())["predicted"] == f"{BYTES}.tsv"
+    assert run(["train", f"{BYTES}.tsv", "--output", f"{BYTES}.model"], capsys)[0] == 0
+
+
+def test_a_failing_sequence_of_such_a_file(odd, capsys, monkeypatch):
+    monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
+    monkeypatch.setattr("ilpinfer.decoding.batch.decode_best", lambda *_, **__: 1 / 0)
+    for output in ("-", "x.jsonl", "/dev/stdout"):
+        code, _, _ = run(["decode", f"{BYTES}.jsonl", "--output", output], capsys)
+        assert code == 1
+    assert json.loads(Path("x.jsonl").read_bytes())["reason"].startswith(f"{BYTES}.jsonl, line 1: ")
+
+
+def test_warnings_are_single_lines(folder, capsys, monkeypatch):
+    def warned(*_, **__):
+        with np.errstate(all="warn"):
+            np.float64(1e308) * np.float64(10)
+        warnings.warn("of a\nlibrary", UserWarning, stacklevel=2)
+
+    monkeypatch.setattr("ilpinfer.cli.show.show_methods", warned)
+    with warnings.catch_warnings(action="default"):
+        code, _, err = run(["methods"], capsys)
+    assert code == 0
+    assert err.splitlines()[-1] == "ilpinfer: notice: of a library"
+    assert "test_streams" not in err
+
+
+ODD_NAMES = ["$x_", "題目", "a" * 400, "x$\\frac$", "_", "\u202e"]
+
+
+def test_pictures_of_odd_names_warn_of_nothing(folder, capsys, caplog):
+    confused = np.eye(len(ODD_NAMES), dtype=np.int64)
+    assert "<svg" in confusion.picture(ODD_NAMES, confused)
+    Path("odd.tsv").write_text("\n".join(f"w\t{name}" for name in ODD_NAMES) + "\n")
+    code, _, err = run(["evaluate", "odd.tsv", "odd.tsv", "--picture", "x.svg"], capsys)
+    assert (code, err) == (0, "")
+    assert not caplog.records
+
+
+def test_a_comparison_that_takes_no_time_can_be_drawn():
+    from ilpinfer.evaluation.comparison import Tally
+    from ilpinfer.evaluation.report import MARKS, report
+
+    tally = Tally("auto")
+    row = {"score": -1.0, "bound": -1.0, "violations": {}, "gold": None, "status": "optimal", "seconds": 0.0}
+    for _ in range(MARKS + 5000):
+        tally.add(row, -1.0)
+    page = report({"source": "x", "rules": None, "sequences": 1, "version": "0"}, [tally])
+    assert "<svg" in page and len(page) < 400_000
+
+
+def test_standard_streams_that_are_missing_are_made(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    streams.prepare()
+    assert sys.stdin is not None

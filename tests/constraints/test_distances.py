@@ -1,0 +1,98 @@
+"""How violations are counted: by machines as by the checker, and by the fewest tokens to relabel."""
+
+import math
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support import oracles
+from support.effort import examples
+from support.strategies import LABEL_SETS, cases
+
+import ilpinfer
+from formulations import LabelSet, Trellis
+from formulations import constraints as C
+from formulations.problem.compiled_rules import compile_problem
+
+SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+
+
+def test_worked_examples_of_the_hamming_distance():
+    labels = LabelSet(("AUTH", "DATE"))
+    names, tokens = ["AUTH", "AUTH", "DATE", "DATE"], ["Ada", "Lovelace", "May", "1843"]
+    counts = {d: C.changes_only_after(distance=d).violations(names, tokens, labels) for d in C_DISTANCES}
+    assert counts == {"count": 1, "binary": 1, "hamming": 2}
+    ones = LabelSet(("1", "0"))
+    word, rule = list("11101000"), C.matches("'1'* '0'*", distance="hamming")
+    assert rule.violations(word, None, ones) == 1
+    repairs = []
+    for t in range(8):
+        changed = [("0" if c == "1" else "1") if i == t else c for i, c in enumerate(word)]
+        if not rule.violations(changed, None, ones):
+            repairs.append("".join(changed))
+    assert sorted(repairs) == ["11100000", "11111000"]
+
+
+C_DISTANCES = ("count", "binary", "hamming")
+
+
+@settings(max_examples=examples(60), **SLOW)
+@given(st.sampled_from([s for s in LABEL_SETS if len(s[1]) < 5]), st.integers(1, 4), st.data())
+def test_the_hamming_distance_is_that_to_the_nearest_labelling(pair, length, data):
+    labels = LabelSet(pair[1], pair[0])
+    case = data.draw(cases(labels, st.just(1.0)))
+    tokens = tuple(data.draw(st.lists(st.sampled_from((".", "pp")), min_size=length, max_size=length)))
+    rule = C.Rule(case.rule.statement, 1.0, "hamming", scope=case.rule.scope)
+    everything = [[labels.names[k] for k in y] for y in oracles.labellings(length, len(labels))]
+    good = [y for y in everything if not case.count(y, tokens)]
+    trellis = Trellis(
+        [0.0] * len(labels), [[[0.0] * len(labels)] * len(labels)] * (length - 1), labels, tokens
+    )
+    problem = compile_problem(trellis, [rule])
+    for names in random.Random(0).sample(everything, min(len(everything), 30)):
+        nearest = min((sum(a != b for a, b in zip(names, y)) for y in good), default=length)
+        path = trellis.ids(names)
+        assert problem.rules[0].violations(path) == nearest
+        assert sum(machine.violations(path) for machine in problem.rules[0].machines) == nearest
+
+
+def test_the_hamming_distance_of_many_fields_is_refused():
+    labels = LabelSet(tuple("abcdefghijklmn"))
+    with pytest.raises(ValueError, match='distance "hamming" would need more than 2000 states'):
+        C.at_most_runs(C.EACH_FIELD, 1, distance="hamming").ground(labels, ["x"] * 30)
+
+
+@settings(max_examples=examples(150), **SLOW)
+@given(st.sampled_from(LABEL_SETS), st.integers(1, 4), st.data())
+def test_machines_count_what_the_checker_counts(pair, length, data):
+    labels = LabelSet(pair[1], pair[0])
+    case = data.draw(cases(labels, st.just(1.0)))
+    tokens = ["pp", ".", "2000", "2001"][:length]
+    parts = case.rule.ground(labels, tokens)
+    for y in list(oracles.labellings(length, len(labels)))[:200]:
+        names, path = [labels.names[k] for k in y], labels.ids(y)
+        expected = case.count(names, tuple(tokens))
+        machines = [machine for part in parts for machine in part.machines or ()]
+        assert sum(machine.violations(path) for machine in machines) == expected
+        assert sum(machine.early.violations(path) for machine in machines) == expected
+        for machine in machines:
+            if machine.backward is not None:
+                assert backwards(machine.backward, path) == machine.violations(path)
+
+
+def backwards(machine, path) -> int:
+    state, total = 0, 0
+    for symbol in machine.steps.along(path)[::-1].tolist():
+        total += int(machine.emits[state, symbol])
+        state = int(machine.next_state[state, symbol])
+    return total + int(machine.final[state])
+
+
+def test_a_sequence_too_short_for_a_hamming_rule_pays_for_all_its_tokens():
+    labels = LabelSet(("a", "b"))
+    trellis = Trellis([0.0, 1.0], [], labels=labels)
+    soft, hard = (C.at_least_tokens("a", 2, distance="hamming", penalty=p) for p in (0.5, math.inf))
+    for method in ("auto", "cp-sat"):
+        assert ilpinfer.decode(trellis, [soft], method=method).score == 0.5
+        assert ilpinfer.decode(trellis, [hard], method=method).status == "infeasible"

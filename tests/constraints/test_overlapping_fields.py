@@ -1,0 +1,101 @@
+"""Rules about two fields of which one holds the other, or that are the same: nested paths, and groups."""
+
+import math
+import random
+
+import pytest
+from support import oracles, template_oracles
+from test_distances import backwards
+
+import ilpinfer
+from formulations import LabelSet, Trellis
+from formulations import constraints as C
+
+PATHS = LabelSet(("B-v", "I-v", "B-v/B-p", "I-v/B-p", "I-v/I-p", "O"))
+BIO = LabelSet(("B-a", "I-a", "B-b", "O"))
+PAIRS = [
+    (PATHS, "v", "v/p"),
+    (PATHS, "v/p", "v"),
+    (PATHS, "v", "v"),
+    (PATHS, ["v/p", "O"], "v"),
+    (BIO, "a", ["a", "b"]),
+    (BIO, ["a", "b"], "b"),
+    (BIO, "a", "a"),
+    (BIO, "a", "B-a"),
+    (BIO, "B-a", "a"),
+    (BIO, C.other_than("b"), ["a", "b"]),
+]
+TEMPLATES = ("precedence", "presence_precedence", "inside")
+LENGTH = 4
+
+
+def expected(name, labels, one, other, names):
+    """By the oracle, with a complement written out as the labels that it is."""
+    if isinstance(one, C.Group):
+        one = tuple(n for n in labels.names if n != "B-b")
+        return _of_labels(name, names, one, other, labels.scheme)
+    return getattr(template_oracles, name)(names, names, _key(one), _key(other), labels.scheme)
+
+
+def _key(selector):
+    return selector if isinstance(selector, str) else tuple(selector)
+
+
+def _of_labels(name, names, one, other, scheme):
+    """As if the labels in question were plain ones of one field, whose runs are maximal."""
+    inside = [t for t, n in enumerate(names) if n in one]
+    others = template_oracles.tokens_of(names, _key(other), scheme)
+    runs = [
+        (t, max(e for e in inside if set(range(t, e + 1)) <= set(inside)))
+        for t in inside
+        if t - 1 not in inside
+    ]
+    if name == "presence_precedence":
+        checked = template_oracles._runs(names, _key(other), scheme)
+        return sum(any(s > end for s in inside) for _, end in checked)
+    after = [any(s > end for s in others) for _, end in runs]
+    before = [any(s < start for s in others) for start, _ in runs]
+    return sum(not (a and (name == "precedence" or b)) for a, b in zip(after, before, strict=True))
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+@pytest.mark.parametrize(("labels", "one", "other"), PAIRS)
+def test_checker_machines_and_oracle_agree(name, labels, one, other):
+    rule = getattr(C, name)(one, other)
+    (machine,) = rule.ground(labels, [""] * LENGTH)
+    everything = list(oracles.labellings(LENGTH, len(labels)))
+    for y in random.Random(name).sample(everything, min(len(everything), 250)):
+        names, path = [labels.names[k] for k in y], labels.ids(y)
+        result = expected(name, labels, one, other, names)
+        assert rule.violations(names, None, labels) == result
+        assert machine.violations(path) == machine.early.violations(path) == result
+        if machine.backward is not None:
+            assert backwards(machine.backward, path) == result
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+@pytest.mark.parametrize(("labels", "one", "other"), PAIRS[:6])
+def test_programs_count_the_same(name, labels, one, other):
+    random_ = random.Random(name)
+    K, T = len(labels), 3
+    for penalty in (0.5, math.inf):
+        rule = getattr(C, name)(one, other, penalty=penalty)
+        start = [random_.uniform(-1, 1) for _ in range(K)]
+        edges = [[[random_.uniform(-1, 1) for _ in range(K)] for _ in range(K)] for _ in range(T - 1)]
+        trellis = Trellis(start, edges, labels=labels)
+        totals = []
+        for y in oracles.labellings(T, K):
+            names = [labels.names[k] for k in y]
+            broken = expected(name, labels, one, other, names)
+            if not broken or penalty < math.inf:
+                totals.append(trellis.score(y) - (penalty * broken if broken else 0))
+        for method in ("auto", "cbc"):
+            assert ilpinfer.decode(trellis, [rule], method=method).score == pytest.approx(max(totals))
+
+
+def test_of_the_runs_of_a_field_each_is_followed_or_not():
+    for y in oracles.labellings(LENGTH, len(PATHS)):
+        names = [PATHS.names[k] for k in y]
+        without = C.precedence("v", "v/p").violations(names, None, PATHS)
+        followed = C.presence_precedence("v/p", "v").violations(names, None, PATHS)
+        assert without + followed == len(oracles.run_starts(names, "v", "paths"))

@@ -1,0 +1,102 @@
+"""Incumbents: each worth what brute force says of its labels, better than those before it, the last one the solution."""
+
+import json
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from support.effort import examples
+from support.strategies import UNIT, cost_units, problems
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.problem.problem import Problem
+
+SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+SEARCHES = {
+    "auto": {},
+    "lds": {"time_limit": 0.02},
+    "greedy": {"time_limit": 0.05},
+    "relaxation-guided": {"time_limit": 0.05},
+    "evolutionary": {"iterations": 10},
+    "annealing": {"iterations": 200},
+    "tabu": {"iterations": 50},
+}
+
+
+@pytest.mark.parametrize("method", SEARCHES)
+@settings(max_examples=examples(40), **SLOW)
+@given(problem=problems())
+def test_every_incumbent_is_worth_and_breaks_what_the_rules_say(method, problem):
+    instance, cases = problem
+    rules = [case.rule for case in cases]
+    solution = ilpinfer.decode(instance.trellis, rules, method=method, **SEARCHES[method])
+    passed = solution.incumbents
+    if not solution.has_labelling:
+        assert passed == ()
+        return
+    assert (passed[-1].score, passed[-1].violations) == (solution.score, solution.violations)
+    assert all(a.score < b.score and a.seconds <= b.seconds for a, b in pairwise(passed))
+    assert passed[-1].seconds <= solution.seconds
+    for incumbent, kept in zip(passed[:-1], solution.improvements, strict=False):
+        labelling = tuple(kept.path.tolist())
+        assert incumbent.score == (instance.units(labelling) - cost_units(instance, cases, labelling)) * UNIT
+        names, tokens = instance.names(labelling), instance.trellis.tokens
+        assert list(incumbent.violations.values()) == [case.violations(names, tokens) for case in cases]
+
+
+def example():
+    rng = np.random.default_rng(5)
+    labels = [f"L{k}" for k in range(5)]
+    trellis = Trellis.from_emissions(rng.normal(size=(60, 5)), rng.normal(size=(5, 5)), labels=labels)
+    return trellis, [C.at_most_runs(label, 3, penalty=1.0) for label in labels]
+
+
+@pytest.mark.parametrize("method", ["lds", "evolutionary", "annealing", "tabu"])
+def test_searches_pass_several_and_nothing_is_valued_unasked(method, monkeypatch):
+    trellis, rules = example()
+    counted = []
+    options = {"zero": "best", "keep_going": True} if method == "lds" else {}
+    solution = ilpinfer.decode(trellis, rules, method=method, time_limit=0.1, **options)
+    whole = Problem.value
+    monkeypatch.setattr(Problem, "value", lambda *given: counted.append(1) or whole(*given))
+    assert len(solution.incumbents) == len(solution.improvements) > 2
+    assert solution.incumbents is solution.incumbents
+    assert len(counted) == len(solution.incumbents) - 1
+    row = json.loads(json.dumps(solution.to_dict(incumbents=True), allow_nan=False))
+    assert row["incumbents"][-1] == {
+        "seconds": solution.incumbents[-1].seconds,
+        "score": solution.score,
+        "violations": solution.violations,
+    }
+    assert "incumbents" not in solution.to_dict()
+
+
+def test_methods_without_a_record_have_the_solution_itself():
+    trellis, rules = example()
+    for method in ("viterbi", "beam", "highs"):
+        solution = ilpinfer.decode(trellis, rules[:1], method=method)
+        (only,) = solution.incumbents
+        assert (only.seconds, only.score) == (solution.seconds, solution.score)
+    first, second = ilpinfer.decode(trellis, rules[:1], top=2)
+    assert len(second.incumbents) == 1
+    assert first.incumbents[-1].score == first.score
+    hard = [C.at_most_runs("L0", 0)]
+    (broken,) = ilpinfer.decode(trellis, hard, method="viterbi").incumbents
+    assert broken.score == -math.inf
+    assert broken.to_dict()["score"] is None
+    assert sum(broken.violations.values()) > 0
+    two_phase = ilpinfer.decode_two_phase(trellis, rules[:1], 0.9)
+    assert [i.violations for i in two_phase.incumbents] == [two_phase.violations]
+
+
+def test_processes_hand_incumbents_back():
+    trellis, rules = example()
+    (there,) = ilpinfer.decode_many([trellis], rules, n_jobs=2, method="annealing", iterations=3000)
+    here = ilpinfer.decode(trellis, rules, method="annealing", iterations=3000)
+    assert [(i.score, i.violations) for i in there.incumbents] == [
+        (i.score, i.violations) for i in here.incumbents
+    ]

@@ -1,0 +1,345 @@
+"""What is said about rules, about labellings that break them, and about rules that cannot hold together."""
+
+import json
+import math
+import pickle
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from support import oracles
+from support.command_line import run
+from support.effort import examples
+from support.strategies import UNIT, cases, instances
+
+import ilpinfer
+from formulations import LabelSet, RuleSet, Trellis, load_rules
+from formulations import constraints as C
+from formulations.automata.machine import MOST_STATES
+from formulations.problem.compiled_rules import compile_problem
+from formulations.programs.analysis import analyse
+
+SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+LABELS = LabelSet(("jt", "d", "O"))
+
+
+def analysis(rule, length=20):
+    return analyse(RuleSet((rule,)), LABELS, ["word"] * length)[0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind", "partial"),
+    [
+        (C.tag_at("d", words=["x"]), "local", "exact"),
+        (C.logic("forall t > 0: jt(t - 1) -> not d(t)"), "local", "exact"),
+        (C.at_most_runs("jt"), "linear", "exact"),
+        (C.at_least_tokens("jt", 2), "linear", ""),
+        (C.linear("runs(jt) > runs(d)"), "linear", ""),
+        (C.linear("runs(jt) + runs(d) <= 2"), "linear", "exact"),
+        (C.requires_before("jt", "d"), "regular", "exact"),
+        (C.precedence("jt", "d"), "regular", ""),
+        (C.presence_precedence("jt", "d"), "regular", "exact"),
+        (C.consistent(), "regular", "exact"),
+        (C.min_run_length("d", 3), "regular", ""),
+        (C.matches("jt+ d*"), "regular", ""),
+        (C.matches("jt* d*"), "regular", "exact"),
+        (C.logic("forall t: d(t) -> exists s < t: jt(s)"), "auxiliary", "exact"),
+        (C.logic("forall t: jt(t) -> exists s > t: d(s)"), "auxiliary", ""),
+        (C.logic("exists t: jt(t)"), "auxiliary", ""),
+        (C.at_most_runs("jt", distance="hamming"), "regular", "exact"),
+    ],
+)
+def test_kinds_of_rules_and_the_set_p(rule, kind, partial):
+    result = analysis(rule)
+    assert (result.kind, result.partial) == (kind, partial)
+    assert (result.bound == "what the prefix has broken") == (partial == "exact")
+
+
+def test_prefix_bounds_outside_p():
+    assert analysis(C.at_least_tokens("jt", 2)).bound == "0: seen at the end only"
+    assert analysis(C.min_run_length("d", 3)).bound == "what no completion can avoid"
+    assert analysis(C.matches("jt+ d*")).bound == "what no completion can avoid"
+    assert analysis(C.matches(". . . . .+")).bound == "0: seen at the end only"
+
+
+def test_a_beam_drops_a_prefix_as_soon_as_nothing_can_save_it():
+    """The automaton says so at the end only; its early form when the letter is read."""
+    trellis = Trellis.from_emissions([[0, 5.0], [0, 0], [0, 0]], [[0.0] * 2] * 2, labels=["a", "b"])
+    assert ilpinfer.decode(trellis, [C.matches("a .*")], method="beam", width=1).labels[0] == "a"
+
+
+def test_a_forced_rule_is_evaluated_on_prefixes_and_loses_solutions():
+    labels = LabelSet(("jt", "d"))
+    trellis = Trellis([0, 5], [[[0, 0], [0, 0]]], labels=labels)
+    free, forced = (C.linear("runs(jt) >= runs(d)", partial=p) for p in ("", "forced"))
+    assert ilpinfer.decode(trellis, [free], method="beam").labels == ["d", "jt"]
+    beam = ilpinfer.decode(trellis, [forced], method="beam")
+    assert beam.labels == ["jt", "jt"] and beam.status == "feasible" and beam.bound >= 5
+    assert ilpinfer.decode(trellis, [forced]).labels == ["d", "jt"], "exact methods are not misled"
+    result = analysis(forced)
+    assert (result.partial, "solutions get lost" in result.warning) == ("forced", True)
+    soft = C.linear("runs(jt) >= runs(d)", partial="forced", penalty=9)
+    assert ilpinfer.decode(trellis, [soft], method="beam", width=1).labels == ["jt", "jt"]
+    assert ilpinfer.decode(trellis, [soft], method="beam").labels == ["d", "jt"]
+    with pytest.raises(ValueError, match="is for templates and linear rules"):
+        C.logic("true", partial="forced")
+
+
+@settings(max_examples=examples(60), **SLOW)
+@given(instances(st.floats(-5, 5), 3), st.data())
+def test_forcing_a_rule_of_p_changes_nothing(instance, data):
+    case = data.draw(cases(instance.trellis.labels))
+    assume(case.rule.statement.form != "logic")
+    forced = C.Rule(
+        case.rule.statement, case.rule.penalty, case.rule.distance, scope=case.rule.scope, partial="forced"
+    )
+    result = analyse(RuleSet((forced,)), instance.trellis.labels, list(instance.trellis.tokens) or ["x"])[0]
+    assume(result.partial in ("exact", "sound") and len(instance.trellis) > 1)
+    plain = ilpinfer.decode(instance.trellis, [case.rule], method="beam", width=10_000)
+    assert ilpinfer.decode(instance.trellis, [forced], method="beam", width=10_000).score == plain.score
+
+
+def test_rules_without_a_small_machine_are_still_obeyed():
+    rule = C.linear("1000*tokens(a) - 999*tokens(b) + 7*runs(a) = 3013", penalty=UNIT)
+    labels, tokens = LabelSet(("a", "b")), ["x", "y"] * 150
+    trellis = Trellis.from_emissions([[0.0, UNIT]] * 300, [[0.0] * 2] * 2, labels=labels, tokens=tokens)
+    problem = compile_problem(trellis, [rule])
+    assert problem.rules[0].machineless
+    result = ilpinfer.decode(trellis, [rule], method="beam")
+    assert result.status != "optimal" and "whole labellings only" in result.method
+    assert f"more than {MOST_STATES} states" in analyse(RuleSet((rule,)), labels, tokens)[0].warning
+
+
+def test_the_order_of_hard_token_rules_is_their_priority():
+    labels = LabelSet(("B-company", "I-company", "O"))
+    rules = [
+        C.tag_phrases("company", ["acme steel"], name="listed"),
+        C.tag_at("O", token_class="lowercase", name="small letters"),
+        C.tag_at("O", words=["Monday"], name="days"),
+    ]
+    trellis = Trellis.from_emissions(
+        [[0.0] * 3] * 4, [[0.0] * 3] * 3, labels=labels, tokens=["on", "Monday", "acme", "steel"]
+    )
+    solution = ilpinfer.decode(trellis, [*rules, C.valid_scheme()])
+    assert solution.labels == ["O", "O", "B-company", "I-company"]
+    assert solution.overruled == {"small letters": [2, 3]} == solution.to_dict()["overruled"]
+    assert set(solution.violations.values()) == {0}
+    assert "small letters: overruled by an earlier rule at tokens 2, 3" in str(solution.explain())
+    soft = [C.tag_at("O", token_class="lowercase", penalty=1.0), rules[0]]
+    assert ilpinfer.decode(trellis, soft).violations["tag_at(O, lowercase)"] == 2, (
+        "soft rules are never overruled"
+    )
+    turned = ilpinfer.decode(trellis, [rules[1], rules[0]])
+    assert turned.overruled == {"listed": [2, 3]} and turned.labels[2:] == ["O", "O"]
+
+
+def test_what_a_labelling_breaks_where_and_what_it_would_have_been():
+    labels = LabelSet(("title", "author", "O"))
+    emissions = [[3, 0, 0], [0, 2.5, 0], [3, 0, 0], [0, 0, 1]]
+    trellis = Trellis.from_emissions(
+        emissions, [[0.0] * 3] * 3, labels=labels, tokens=["On", "Trees", "by", "."]
+    )
+    rules = [
+        C.at_most_runs("title", 1, penalty=2, name="one title", reason="a reference has one"),
+        C.tag_at("author", words=["by"], penalty=0.5, name="by"),
+    ]
+    explanation = ilpinfer.decode(trellis, rules).explain()
+    first, second = explanation.broken
+    assert (first.rule, first.violations, first.cost, first.places[0].tokens) == ("one title", 1, 2.0, (2,))
+    assert first.places[0].text == ("by",) and first.without == ("title", "author", "title", "O")
+    assert (first.changes, first.gain) == ((), 2.0)
+    assert (second.rule, second.places[0].labels) == ("by", ("title",))
+    text = str(explanation)
+    assert (
+        "one title: 1 violation, 2 nats" in text
+        and "because a reference has one" in text
+        and "2 by [title]" in text
+    )
+    json.dumps(explanation.to_dict(), allow_nan=False)
+    assert str(ilpinfer.decode(trellis, rules[:0]).explain()) == "no rule is broken"
+    changed = ilpinfer.decode(trellis, [C.ends_with("title", name="end", penalty=9)]).explain()
+    assert changed.broken == ()
+
+
+def test_solutions_can_be_sent_to_another_process():
+    trellis = Trellis([1.0, 0.0], [[[1.0, 0.0], [0.0, 0.0]]], labels=["a", "b"], tokens=["u", "v"])
+    rules = [
+        C.logic("forall t: b(t)", penalty=0.1),
+        C.matches("a b*", penalty=0.1),
+        C.tag_at("b", words=["x"]),
+    ]
+    for decode in (ilpinfer.decode, ilpinfer.decode_two_phase):
+        solution = pickle.loads(pickle.dumps(decode(trellis, rules)))
+        assert str(solution.explain()).count("violation") == len(
+            [v for v in solution.violations.values() if v]
+        )
+
+
+def feasible(instance, result) -> bool:
+    tokens = instance.trellis.tokens
+    return any(
+        instance.units(y) is not None and not any(c.violations(instance.names(y), tokens) for c in result)
+        for y in oracles.labellings(*instance.shape)
+    )
+
+
+@settings(max_examples=examples(60), **SLOW)
+@given(instances(st.floats(-3, 3), 3), st.data())
+def test_conflicts_are_minimal_and_relaxations_are_cheapest(instance, data):
+    result = data.draw(st.lists(cases(instance.trellis.labels, st.just(math.inf)), min_size=2, max_size=4))
+    result = [
+        case for case in result if not dict(case.rule.statement.required_fields(instance.trellis.tokens))
+    ]
+    assume(result and not feasible(instance, result))
+    rules = [
+        C.Rule(c.rule.statement, c.rule.penalty, c.rule.distance, f"r{i}", c.rule.scope)
+        for i, c in enumerate(result)
+    ]
+    solution = ilpinfer.decode(instance.trellis, rules)
+    assert solution.status == "infeasible"
+    reasons = solution.infeasibility
+    chosen = {int(clash.rule[1:]) for clash in reasons.conflict}
+    assert not feasible(instance, [result[i] for i in chosen])
+    for left_out in chosen:
+        assert feasible(instance, [result[i] for i in chosen - {left_out}])
+    names, tokens = instance.names, instance.trellis.tokens
+    totals = [
+        sum(case.violations(names(y), tokens) for case in result)
+        for y in oracles.labellings(*instance.shape)
+        if instance.units(y) is not None
+    ]
+    assert sum(reasons.relaxation.values()) == min(totals)
+    assert sum(c.violations(list(reasons.labels), tokens) for c in result) == min(totals)
+
+
+@settings(max_examples=examples(40), **SLOW)
+@given(instances(st.floats(-3, 3), 3), st.data())
+def test_relaxations_are_cheapest_where_rules_count_tokens_to_relabel(instance, data):
+    labels, tokens = instance.trellis.labels, instance.trellis.tokens
+    result = data.draw(st.lists(cases(labels, st.just(math.inf)), min_size=2, max_size=4))
+    result = [case for case in result if not dict(case.rule.statement.required_fields(tokens))]
+    everything = [(y, instance.names(y)) for y in oracles.labellings(*instance.shape)]
+    counts = []
+    for case in result:
+        broken = [case.count(names, tokens) for _, names in everything]
+        kept = [names for (_, names), n in zip(everything, broken, strict=True) if not n]
+        far = [
+            min((sum(a != b for a, b in zip(names, other)) for other in kept), default=len(tokens))
+            for _, names in everything
+        ]
+        counts.append(data.draw(st.sampled_from((("count", broken), ("hamming", far)))))
+    possible = [i for i, (y, _) in enumerate(everything) if instance.units(y) is not None]
+    least = min((sum(far[i] for _, far in counts) for i in possible), default=0)
+    assume(least)
+    rules = [
+        C.Rule(case.rule.statement, math.inf, how, f"r{i}", case.rule.scope)
+        for i, (case, (how, _)) in enumerate(zip(result, counts, strict=True))
+    ]
+    solution = ilpinfer.decode(instance.trellis, rules)
+    assert solution.status == "infeasible"
+    assert sum(solution.infeasibility.relaxation.values()) == least
+    chosen = [list(names) for _, names in everything].index(list(solution.infeasibility.labels))
+    assert sum(far[chosen] for _, far in counts) == least
+
+
+def test_the_cheapest_way_out_of_a_hamming_rule():
+    trellis = Trellis.from_emissions([[0.0] * 3] * 5, [[0.0] * 3] * 3, labels=LabelSet(("a", "b", "O")))
+    rules = [
+        C.adjacency("a", "b", distance="hamming", name="next"),
+        C.exactly_tokens("a", 3),
+        C.at_most_tokens("b", 0),
+    ]
+    assert ilpinfer.decode(trellis, rules).infeasibility.relaxation == {"next": 1}
+
+
+def test_tokens_of_a_conflict():
+    labels = LabelSet(("a", "b"))
+    trellis = Trellis.from_emissions(
+        [[0.0, 0.0]] * 5, [[0.0, 0.0]] * 2, labels=labels, tokens=["x", "p", "y", "q", "z"]
+    )
+    rules = [
+        C.tag_at("a", words=["p", "q", "x"], name="marks"),
+        C.forbidden_transition("a", "b", name="step"),
+        C.tag_at("b", words=["z"], name="end"),
+        C.starts_with("a", name="start"),
+    ]
+    solution = ilpinfer.decode(trellis, rules)
+    clashes = {c.rule: c.tokens for c in solution.infeasibility.conflict}
+    assert {"end"} < set(clashes) and clashes["end"] == (4,) and len(clashes["step"]) >= 1
+    assert "make one of them soft; cheapest way out: allow 1 violation of" in solution.reason
+    row = solution.to_dict()["infeasibility"]
+    assert sum(row["relaxation"].values()) == 1 and len(row["labels"]) == 5
+
+
+@pytest.fixture
+def gold(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("gold.tsv").write_text("Ada\ta\n.\ta\nTrees\tt\n.\ta\n\nTrees\tt\nby\ta\nTrees\tt\n")
+    Path("rules.toml").write_text(
+        'fields = ["a", "t"]\n'
+        '[[rule]]\nname = "one"\ntemplate = "at_most_runs"\nfield = "t"\n'
+        '[[rule]]\nname = "each once"\ntemplate = "at_most_runs"\nfield = "each field"\npenalty = 1.0\n'
+        '[[rule]]\nname = "two"\ntemplate = "exactly_runs"\nfield = "t"\nn = 2\n'
+        '[[rule]]\nname = "first"\nlogic = "forall t: t(t) -> exists s < t: a(s)"\n'
+        '[[rule]]\nname = "never"\ntemplate = "tag_at"\nfield = "a"\nwords = ["qqq"]\n'.replace("t: t(t)", "i: t(i)").replace("s < t", "s < i")
+    )  # fmt: skip
+
+
+def test_check_says_how_often_and_how_rules_relate(gold, capsys):
+    code, out, _ = run(["check", "rules.toml", "gold.tsv", "--json"], capsys)
+    rows = {row["rule"]: row for row in json.loads(out)}
+    assert code == 0
+    one = rows["one"]
+    assert (one["applies"], one["holds"], one["breaks"], one["broken"], one["share"]) == (2, 1, 1, 1, 0.5)
+    assert one["suggested_penalty"] == pytest.approx(-math.log(2 / 4))
+    assert one["breaches"] == [
+        {"where": "gold.tsv, line 6", "tokens": [2], "text": ["Trees"], "labels": ["t"], "violations": 1}
+    ]
+    assert (one["implied_by"], one["contradicts"]) == (["each once"], ["two"])
+    assert rows["each once"]["implied_by"] == [] and rows["never"]["never_fires"] is True
+    assert (rows["first"]["applies"], rows["first"]["breaks"]) == (3, 1)
+    code, out, _ = run(["check", "rules.toml", "gold.tsv"], capsys)
+    assert code == 0 and "one: follows from each once" in out and "never: never applies here" in out
+    assert "one: broken in line 6 at 2 Trees [t]" in out
+
+
+def test_explain_shows_kinds_and_prefixes(gold, capsys):
+    code, out, _ = run(["explain", "rules.toml"], capsys)
+    assert code == 0 and "linear: a row" in out and "needs auxiliary variables" in out
+    code, out, _ = run(["explain", "rules.toml", "--json", "--length", "9"], capsys)
+    assert [row["partial"] for row in json.loads(out)] == ["exact", "exact", "", "exact", "exact"]
+    code, out, _ = run(["schema"], capsys)
+    assert code == 0 and json.loads(out)["title"] == "Rules of ilpinfer"
+    for entry in ("citations", "newswire", "case-law"):
+        code, out, err = run(["explain", entry], capsys)
+        assert code == 0 and out.count("\n") > len(load_rules(entry)) and err == ""
+
+
+def test_decode_explains_on_request(gold, capsys):
+    run(["train", "gold.tsv", "--output", "m.json"], capsys)
+    arguments = ["decode", "gold.tsv", "--model", "m.json", "--rules", "rules.toml", "--explain"]
+    code, out, err = run(arguments, capsys)
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert code == 2 and '"one"' in err and '"two"' in err and "cheapest way out" in err
+    assert {c["rule"] for c in rows[0]["infeasibility"]["conflict"]} >= {"two"}
+    text = Path("rules.toml").read_text().replace("n = 2\n", "n = 2\npenalty = 0.5\n")
+    Path("rules.toml").write_text(text)
+    code, out, _ = run(arguments, capsys)
+    assert code == 0
+    broken = [item["rule"] for item in json.loads(out.splitlines()[0])["explanation"]["broken"]]
+    assert "two" in broken and set(broken) <= {"two", "each once"}
+
+
+@settings(max_examples=examples(25), **SLOW)
+@given(instances(st.integers(-3, 3).map(lambda k: k * UNIT), 3), st.data())
+@pytest.mark.parametrize("method", ["auto", "cp-sat", "highs"])
+def test_the_optimum_under_a_hamming_distance(method, instance, data):
+    case = data.draw(cases(instance.trellis.labels, st.just(UNIT)))
+    tokens, labellings = instance.trellis.tokens, list(oracles.labellings(*instance.shape))
+    good = [y for y in labellings if not case.count(instance.names(y), tokens)]
+    rule = C.Rule(case.rule.statement, 2 * UNIT, "hamming", scope=case.rule.scope)
+    nearest = [min((sum(a != b for a, b in zip(y, g)) for g in good), default=len(y)) for y in labellings]
+    best = max(instance.units(y) - 2 * n for y, n in zip(labellings, nearest))
+    solution = ilpinfer.decode(instance.trellis, [rule], method=method)
+    assert solution.status == "optimal" and round(solution.score / UNIT) == best

@@ -1,0 +1,282 @@
+"""Labels of one scheme as labels of another."""
+
+import json
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import oracles
+from support.command_line import run
+
+import ilpinfer
+from formulations import LabelSet, Trellis
+from formulations import constraints as C
+from ilpinfer.corpus.conversion import convert, convert_all, iobes, shown_scheme
+from ilpinfer.evaluation.counts import named_spans
+from ilpinfer.models.crf import line_breaks
+
+
+@pytest.mark.parametrize(
+    ("bio", "expected"),
+    [
+        ("B-a I-a I-a", "B-a I-a E-a"),
+        ("B-a B-a O I-b", "S-a S-a O S-b"),
+        ("I-a I-b I-b B-b", "S-a B-b E-b S-b"),
+        ("", ""),
+    ],
+)
+def test_runs_get_an_end(bio, expected):
+    assert iobes(bio.split()) == tuple(expected.split())
+
+
+MARKS = {"bio": "BI", "iob1": "BI", "iobes": "BIES", "bilou": "BILU", "bmes": "BMES"}
+
+
+@pytest.mark.parametrize("target", MARKS)
+@pytest.mark.parametrize("source", MARKS)
+@given(data=st.data())
+def test_fields_stay_the_same_and_the_scheme_is_kept(source, target, data):
+    names = ["O", *(f"{mark}-{field}" for mark in MARKS[source] for field in "ab")]
+    labels = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=8))
+    result = convert(labels, source, target)
+    assert named_spans(result, target) == named_spans(labels, source)
+    if source == target:
+        assert result == tuple(labels)
+    else:
+        assert oracles.valid_scheme(result, result, target) == 0
+        known = LabelSet(tuple(dict.fromkeys(result)), target)
+        assert C.valid_scheme().violations(result, None, known) == 0
+        assert convert(convert(result, target, source), source, target) == result
+
+
+def test_runs_are_written_as_each_scheme_has_them():
+    rows = {
+        "bio": "B-a I-a B-a O B-b B-a I-a I-a",
+        "iob1": "I-a I-a B-a O I-b I-a I-a I-a",
+        "iobes": "B-a E-a S-a O S-b B-a I-a E-a",
+        "bilou": "B-a L-a U-a O U-b B-a I-a L-a",
+        "bmes": "B-a E-a S-a O S-b B-a M-a E-a",
+        "plain": "a a a O b a a a",
+    }
+    for source, target in product(rows, rows):
+        if source != "plain":
+            assert convert(rows[source].split(), source, target) == tuple(rows[target].split())
+    for source, target in (("plain", "bio"), ("paths", "bio")):
+        with pytest.raises(ValueError, match=f"{source} labels cannot be written as bio"):
+            convert(["O"], source, target)
+
+
+@pytest.mark.parametrize(
+    ("labellings", "scheme"),
+    [
+        (["I-a I-a B-a O", "O I-b"], "iob1"),
+        (["I-a O I-a"], "iob1"),
+        (["B-a I-a", "I-b B-b"], "bio"),
+        (["B-a I-a B-a O"], "bio"),
+        (["O O"], "plain"),
+        (["U-a O"], "bilou"),
+        (["B-a/B-b I-a/I-b"], "paths"),
+    ],
+)
+def test_the_scheme_that_labellings_show(labellings, scheme):
+    assert shown_scheme([labels.split() for labels in labellings]) == scheme
+
+
+def test_other_labels_are_refused():
+    with pytest.raises(ValueError, match="label 'title' does not fit scheme bio"):
+        iobes(["title"])
+
+
+@pytest.mark.parametrize(
+    ("scheme", "expected"),
+    [
+        ("plain", ("a", "a", "O")),
+        ("iobes", ("B-a", "E-a", "O")),
+        ("", ("B-a", "I-a", "O")),
+        ("bio", ("B-a", "I-a", "O")),
+        ("iob1", ("I-a", "I-a", "O")),
+        ("biluo", ("B-a", "L-a", "O")),
+        ("bmes", ("B-a", "E-a", "O")),
+    ],
+)
+def test_a_scheme_that_was_asked_for(scheme, expected):
+    assert convert_all([("B-a", "I-a", "O")], scheme) == [expected]
+
+
+def test_models_of_iobes_labels_are_trained_on_and_compared_with_bio(folder, capsys):
+    code, _, err = run(["train", "train.tsv", "--scheme", "iobes", "--output", "ends.json"], capsys)
+    assert code == 0 and "(iobes)" in err
+    code, out, _ = run(["decode", "train.tsv", "--model", "ends.json", "--rules", "iobes"], capsys)
+    assert code == 0
+    result = json.loads(out.splitlines()[0])
+    assert result["labels"][:3] == ["B-author", "I-author", "E-author"]
+    arguments = ["compare", "train.tsv", "--model", "ends.json", "--methods", "auto", "--output", "out"]
+    assert run(arguments, capsys)[0] == 0
+    row = json.loads((folder / "out" / "results.jsonl").read_text().splitlines()[0])
+    assert row["gold"]["correct"] == row["gold"]["tokens"]
+
+
+@pytest.mark.parametrize("scheme", ["iob1", "bilou", "biluo", "bmes"])
+def test_models_of_other_schemes_are_trained_and_keep_them(scheme, folder, capsys):
+    code, _, err = run(["train", "train.tsv", "--scheme", scheme, "--output", "other.json"], capsys)
+    assert code == 0 and "notice" not in err
+    Path("valid.toml").write_text('[[rule]]\ntemplate = "valid_scheme"\n')
+    arguments = ["decode", "train.tsv", "--model", "other.json", "--rules", "valid.toml", "--scheme", scheme]
+    code, out, err = run(arguments, capsys)
+    assert code == 0 and "notice" not in err
+    for line in out.splitlines():
+        labels = json.loads(line)["labels"]
+        assert oracles.valid_scheme(labels, labels, LabelSet(tuple(set(labels)), scheme).scheme) == 0
+    Path("found.jsonl").write_text(out)
+    code, out, err = run(["evaluate", "found.jsonl", "train.tsv", "--scheme", scheme], capsys)
+    assert (code, err) == (0, "") and "B-author as" not in out
+    code, out, err = run(["explain", "valid.toml", "--scheme", scheme], capsys)
+    assert code == 0
+
+
+def test_biluo_labels_keep_their_scheme():
+    names = ("L-PER", "U-PER", "B-PER", "I-PER")
+    trellis = Trellis.from_emissions(10 * np.eye(4), np.zeros((4, 4)), labels=names)
+    assert tuple(ilpinfer.decode(trellis, []).labels) == names
+    solution = ilpinfer.decode(trellis, [C.valid_scheme()])
+    assert solution.status == "optimal" and tuple(solution.labels) != names
+    assert oracles.valid_scheme(solution.labels, names, "bilou") == 0
+    assert C.valid_scheme().violations(names) == 2
+
+
+def test_a_field_that_never_begins_with_b_is_rewritten_all_the_same():
+    labels = [("B-a", "I-a", "I-b", "O", "I-b", "I-b")]
+    assert convert_all(labels, "iobes") == [("B-a", "E-a", "S-b", "O", "B-b", "E-b")]
+
+
+def iob1(folder):
+    """The training corpus in IOB1."""
+    text = (folder / "train.tsv").read_text().replace("\tB-", "\tI-")
+    Path("iob1.tsv").write_text(text)
+
+
+def test_data_that_show_iob1_are_said_to(folder, capsys):
+    iob1(folder)
+    said = "notice: labels are read as bio but look like iob1"
+    code, _, err = run(["train", "iob1.tsv", "--output", "m.json"], capsys)
+    assert code == 0 and said in err and "(bio)" in err
+    code, _, err = run(["train", "iob1.tsv", "--output", "m.json", "--scheme", "iob1"], capsys)
+    assert code == 0 and said not in err and "(iob1)" in err
+    Path("valid.toml").write_text('[[rule]]\ntemplate = "valid_scheme"\n')
+    code, out, err = run(["check", "valid.toml", "iob1.tsv", "--json"], capsys)
+    assert code == 0 and said in err and json.loads(out)[0]["violations"] == 7
+    code, out, err = run(["check", "valid.toml", "iob1.tsv", "--json", "--scheme", "iob1"], capsys)
+    assert code == 0 and err == "" and json.loads(out)[0]["violations"] == 0
+    code, out, err = run(["evaluate", "iob1.tsv", "iob1.tsv"], capsys)
+    assert code == 0 and said in err
+    code, out, err = run(["evaluate", "train.tsv", "iob1.tsv"], capsys)
+    assert code == 0 and "some labels look like bio, others like iob1" in err
+    code, out, err = run(["evaluate", "train.tsv", "iob1.tsv", "--scheme", "bio"], capsys)
+    assert code == 0 and err == "" and "token accuracy 100.00 %" in out
+
+
+def test_a_model_of_bio_is_compared_with_iob1_where_that_is_asked_for(folder, capsys):
+    iob1(folder)
+    assert run(["train", "iob1.tsv", "--output", "m.json", "--scheme", "bio"], capsys)[0] == 0
+    arguments = ["compare", "iob1.tsv", "--model", "m.json", "--methods", "auto", "--output"]
+    code, _, err = run([*arguments, "one"], capsys)
+    assert code == 0 and "look like iob1" in err
+    code, _, err = run([*arguments, "two", "--scheme", "bio"], capsys)
+    assert code == 0 and "notice" not in err
+    row = json.loads(Path("two/results.jsonl").read_text().splitlines()[0])
+    assert row["gold"]["correct"] == row["gold"]["tokens"]
+
+
+def test_files_of_different_schemes_are_compared_in_one(folder, capsys):
+    for scheme in ("iobes", "biluo"):
+        text = [line.split("\t") for line in Path("train.tsv").read_text().splitlines()]
+        result = iter(convert_all([[row[1] for row in text if len(row) > 1]], scheme)[0])
+        lines = [f"{row[0]}\t{next(result)}" if len(row) > 1 else "" for row in text]
+        Path(f"{scheme}.tsv").write_text("\n".join(lines) + "\n")
+    for one, other, said in (
+        ("iobes", "biluo", "notice: labels of different schemes, bilou and iobes: compared as bilou"),
+        ("train", "biluo", ""),
+        ("biluo", "train", ""),
+    ):
+        code, out, err = run(["evaluate", f"{one}.tsv", f"{other}.tsv"], capsys)
+        assert code == 0 and "token accuracy 100.00 %" in out
+        assert said in err and bool(said) == bool(err)
+
+
+def test_labels_that_fit_no_scheme_are_said_to_be_plain(folder, capsys):
+    Path("odd.tsv").write_text("a\tB-x\nb\tM-x\nc\tL-x\n")
+    said = "labels begin with B-, L-, M-, which no one scheme has: taken as plain"
+    code, _, err = run(["train", "odd.tsv", "--output", "m.json"], capsys)
+    assert code == 0 and said in err
+    Path("valid.toml").write_text('[[rule]]\ntemplate = "valid_scheme"\n')
+    for arguments in (
+        ["decode", "odd.tsv", "--model", "m.json", "--rules", "valid.toml"],
+        ["check", "valid.toml", "odd.tsv"],
+        ["evaluate", "odd.tsv", "odd.tsv"],
+    ):
+        code, _, err = run(arguments, capsys)
+        assert code == 0 and err.count(said) == 1 and err.count("\n") == 1
+
+
+def test_a_model_is_tried_on_labels_of_another_scheme_not_without_a_word(folder, capsys):
+    iob1(folder)
+    said = "some look like bio, others like iob1: compared as they are; --scheme bio writes all as bio"
+    for one, other in (("train.tsv", "iob1.tsv"), ("iob1.tsv", "train.tsv")):
+        arguments = ["train", one, "--held-out", other, "--output", "m.json"]
+        code, _, err = run(arguments, capsys)
+        assert code == 0 and err.count(said) == 1
+        code, _, err = run([*arguments, "--scheme", "bio"], capsys)
+        assert code == 0 and "notice" not in err
+    Path("one.tsv").write_text("Ada\tO\n")
+    code, _, err = run(["train", "one.tsv", "--output", "m.json"], capsys)
+    assert code == 0 and "from 1 sequence of 1 token\n" in err
+
+
+@pytest.mark.parametrize("scheme", ["iobes", "bilou", "BILUO", "bmes"])
+def test_rules_are_checked_on_bio_in_a_scheme_that_marks_ends(scheme, folder, capsys):
+    Path("valid.toml").write_text('[[rule]]\ntemplate = "valid_scheme"\n')
+    code, out, err = run(["check", "valid.toml", "train.tsv", "--json", "--scheme", scheme], capsys)
+    assert code == 0 and err == "" and json.loads(out)[0]["violations"] == 0
+
+
+def test_a_slip_in_gold_is_an_error_and_not_rewritten(folder, capsys):
+    Path("slip.tsv").write_text(Path("train.tsv").read_text().replace("B-date", "S-date"))
+    arguments = ["--model", "hmm.json", "--methods", "auto", "--output", "out"]
+    code, _, err = run(["compare", "slip.tsv", *arguments], capsys)
+    assert code == 2 and "gold label 'S-date' does not fit scheme bio" in err
+    assert run(["train", "slip.tsv", "--scheme", "bio", "--output", "m.json"], capsys)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("labels", "scheme", "expected"),
+    [
+        ("B-x I-x O", "bio", "B-x I-x I-x O"),
+        ("I-x I-x O", "iob1", "I-x I-x I-x O"),
+        ("B-x E-x O", "iobes", "B-x I-x E-x O"),
+        ("B-x L-x O", "bilou", "B-x I-x L-x O"),
+        ("B-x E-x O", "bmes", "B-x M-x E-x O"),
+        ("B-x/B-y I-x/I-y O", "paths", "B-x/B-y I-x/I-y I-x/I-y O"),
+        ("B-x B-x O", "bio", "B-x O B-x O"),
+        ("U-x L-x O", "bilou", "U-x O L-x O"),
+        ("x x O", "plain", "x O x O"),
+    ],
+)
+def test_line_breaks_inside_a_run_go_on_with_it(labels, scheme, expected):
+    result = line_breaks.restore(["a", "@newline@", "b", "c"], labels.split(), "O", scheme)
+    assert result == expected.split()
+
+
+def test_an_expression_that_can_match_nothing_is_a_notice(folder, capsys):
+    said = "can match nothing with these labels: every labelling breaks it"
+    Path("never.toml").write_text(
+        'fields = ["date", "none"]\n[[rule]]\ntemplate = "matches"\nregex = "none date"\n'
+    )
+    code, _, err = run(["decode", "train.tsv", "--model", "hmm.json", "--rules", "never.toml"], capsys)
+    assert code == 2 and said in err and "alone leaves no labelling" in err and "RuleNotice" not in err
+    code, _, err = run(["check", "never.toml", "train.tsv"], capsys)
+    assert code == 0 and said in err and "RuleNotice" not in err
+    code, out, err = run(["explain", "never.toml", "--model", "hmm.json"], capsys)
+    assert code == 0 and said in out and "RuleNotice" not in err

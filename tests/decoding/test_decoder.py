@@ -1,0 +1,387 @@
+"""A Decoder decodes as the functions do, compiles rules once, and its solutions value themselves when asked."""
+
+import copy
+import json
+import math
+import pickle
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from support import oracles
+from support.command_line import SCORES, run
+from support.effort import examples
+from support.strategies import UNIT, cost_units, problems
+
+import ilpinfer
+from formulations import LabelSet, RuleSet, Trellis
+from formulations import constraints as C
+from formulations.problem.compiled_rules import CompiledRules, compile_problem
+from formulations.problem.problem import Problem, RuleNotice
+from ilpinfer import Decoder
+from ilpinfer.core import rule_compiler
+from ilpinfer.core.solution import Solution
+from ilpinfer.models.crf import CRF
+from ilpinfer.models.hmm import HMM
+from ilpinfer.pipelines.rules_first import RulesFirst
+
+SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+RULES = [C.at_most_runs("a", 1), C.requires_present("a", "b", penalty=1.5)]
+EXACT = ("auto", "cp-sat", "highs")
+TIMES = ("seconds", "warm_up_seconds")
+
+
+def trellis(seed, T=12, labels=("a", "b", "O")):
+    rng = np.random.default_rng(seed)
+    K = len(labels)
+    return Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), labels=labels, tokens=["x"] * T)
+
+
+def content(solution):
+    """All that a solution says, but for times."""
+    values = solution.to_dict()
+    return {name: value for name, value in values.items() if name not in TIMES}
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How often rules are compiled, problems are stated, and labellings valued."""
+    count = {"rules": 0, "problem": 0, "value": 0}
+
+    def counting(name, honest):
+        def call(*arguments, **options):
+            count[name] += 1
+            return honest(*arguments, **options)
+
+        return call
+
+    monkeypatch.setattr(rule_compiler, "_recent", rule_compiler.Recent(rule_compiler.MOST_RULES))
+    monkeypatch.setattr(rule_compiler, "compile_rules", counting("rules", rule_compiler.compile_rules))
+    monkeypatch.setattr(CompiledRules, "problem", counting("problem", CompiledRules.problem))
+    monkeypatch.setattr(Problem, "value", counting("value", Problem.value))
+    return count
+
+
+@pytest.mark.parametrize("method", EXACT)
+@settings(max_examples=examples(40), **SLOW)
+@given(problem=problems())
+def test_the_optimum_is_that_of_brute_force(method, problem):
+    instance, cases = problem
+    decoder = Decoder([case.rule for case in cases], instance.trellis.labels, method=method)
+    expected, labellings = oracles.best(
+        *instance.shape, instance.units, lambda y: cost_units(instance, cases, y)
+    )
+    solution = decoder.decode(instance.trellis)
+    if expected is None:
+        assert (solution.status, solution.score) == ("infeasible", -math.inf)
+        return
+    assert solution.score == solution.bound == expected * UNIT
+    labelling = tuple(solution.ids.tolist())
+    assert labelling in labellings
+    names = instance.names(labelling)
+    assert list(solution.violations.values()) == [c.violations(names, instance.trellis.tokens) for c in cases]
+    assert solution.score == solution.model_score + solution.feature_score - solution.penalty
+    assert decoder.verify(instance.trellis, solution).ok
+
+
+@pytest.mark.parametrize("method", [method.name for method in ilpinfer.methods()])
+def test_every_method_decodes_as_the_function_does(method):
+    options = {"iterations": 50} if method in ("evolutionary", "annealing", "tabu") else {}
+    options |= {"keep_going": False} if method == "lds" else {}
+    decoder = Decoder(RULES, method=method, **options)
+    for seed in range(3):
+        expected = ilpinfer.decode(trellis(seed), RULES, method=method, **options)
+        assert content(decoder.decode(trellis(seed))) == content(expected)
+        several = ilpinfer.decode(trellis(seed), RULES, method=method, top=3, **options)
+        assert [content(s) for s in decoder.decode(trellis(seed), top=3)] == [content(s) for s in several]
+
+
+def test_the_other_functions():
+    decoder, given = Decoder(RULES, ["a", "b", "O"]), trellis(1)
+    solution = decoder.decode(given)
+    two = decoder.two_phase(given, 0.8, top=2)
+    assert list(map(content, two)) == list(map(content, ilpinfer.decode_two_phase(given, RULES, 0.8, top=2)))
+    assert (decoder.marginals(given).labels == ilpinfer.marginals(given, RULES).labels).all()
+    assert decoder.verify(given, solution).proved and decoder.verify(given, two, top=2).proved
+    assert not decoder.verify(trellis(2), solution)
+    byhand = Decoder(RULES, method="highs").decode(given)
+    assert decoder.prove(given, byhand).certificate.kind == "exact"
+    seen = []
+    decoder.decode(given, callback=lambda *now: seen.append(now))
+    assert seen[-1][1:] == (solution.score, solution.bound)
+
+
+def test_tokens_are_scored_by_the_model():
+    model = HMM.train([(["one", "two", "three"], ["a", "b", "O"]), (["two", "one"], ["b", "a"])])
+    decoder = Decoder(RULES, model=model)
+    tokens = ("one", "two", "one", "three")
+    assert decoder.labels == model.labels
+    expected = ilpinfer.decode(model.trellis(tokens), RULES)
+    assert content(decoder.decode_tokens(list(tokens))) == content(expected)
+    assert len(decoder.decode_tokens(tokens, top=2)) == 2
+    with pytest.raises(ValueError, match="expected a list of tokens"):
+        decoder.decode_tokens("one two")
+    with pytest.raises(ValueError, match="without a model decodes no tokens"):
+        Decoder(RULES).decode_tokens(tokens)
+    with pytest.raises(ValueError, match=r"the labels x, y \(plain\) are not the model's, O, a, b \(plain\)"):
+        Decoder(RULES, ["x", "y"], model=model)
+    assert Decoder(RULES, model.labels, model=model).labels == model.labels
+
+
+def test_any_model_with_a_trellis_will_do():
+    sentences = [(["Ada", "works", "here"], ["a", "O", "O"]), (["at", "home"], ["O", "b"])]
+    model = RulesFirst(CRF.train(sentences, parameters={"max_iterations": 5}), (C.tag_at("b", words=["x"]),))
+    decoder, tokens = Decoder(RULES, model=model), ["Ada", "x", "here"]
+    solution = decoder.decode_tokens(tokens)
+    assert solution.labels[1] == "b" and decoder.labels is None
+    assert content(solution) == content(ilpinfer.decode(model.trellis(tokens), RULES))
+
+
+def test_other_labels_are_refused_by_both_names():
+    decoder = Decoder(RULES, ["a", "b", "O"])
+    words = r"labels a, b, O \(plain\), but the trellis has a, b, c \(plain\); make a Decoder"
+    for call in (decoder.decode, decoder.two_phase, decoder.marginals, lambda t: decoder.verify(t, None)):
+        with pytest.raises(ValueError, match=words):
+            call(trellis(0, labels=("a", "b", "c")))
+    with pytest.raises(ValueError, match="but the trellis has"):
+        list(decoder.decode_many([trellis(0), trellis(0, labels=("a", "b", "c"))]))
+    with pytest.raises(ValueError, match="expected a list of names"):
+        Decoder(RULES, "ab")
+    with pytest.raises(ValueError, match="no field"):
+        Decoder([C.at_most_runs("title", 1)], ["a", "b"]).decode(trellis(0, labels=("a", "b")))
+
+
+def test_without_labels_each_label_set_is_compiled_once(counted):
+    decoder = Decoder(RULES)
+    sets = [("a", "b", "O"), ("a", "b", "c", "O")]
+    for seed in range(6):
+        given = trellis(seed, labels=sets[seed % 2])
+        assert decoder.decode(given).labels == ilpinfer.decode(given, RULES).labels
+    assert decoder.labels is None and counted["rules"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"method": "best"}, "no method"),
+        ({"width": 3}, "no option 'width'"),
+        ({"method": "beam", "width": 0}, "width is 0"),
+        ({"time_limit": -1}, "time_limit is -1"),
+        ({"within": -1.0}, "within is -1"),
+        ({"rules": "citations"}, "expected a list of rules"),
+        ({"rules": RULES[0]}, "expected a list of rules"),
+    ],
+)
+def test_options_are_refused_when_it_is_made(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        Decoder(**{"rules": RULES, **arguments})
+
+
+def test_what_is_asked_for_each_sequence_is_refused_then():
+    decoder = Decoder(RULES, within=1.0)
+    with pytest.raises(ValueError, match="top is 0"):
+        decoder.decode(trellis(0), top=0)
+    with pytest.raises(ValueError, match="expected a Trellis"):
+        decoder.decode([[0.0]])
+    with pytest.raises(ValueError, match="n_jobs is 0"):
+        decoder.decode_many([], n_jobs=0)
+    with pytest.raises(ValueError, match="on_error is 'skip'"):
+        decoder.decode_many([], on_error="skip")
+    with pytest.raises(ValueError, match="no option 'within'"):
+        decoder.two_phase(trellis(0))
+    with pytest.raises(ValueError, match="exact method"):
+        Decoder(RULES, method="beam").two_phase(trellis(0))
+
+
+def test_it_cannot_be_changed_and_says_what_it_is():
+    assert repr(Decoder(RULES, ["a", "b"])) == "Decoder(2 rules, labels a, b (plain), method auto)"
+    assert repr(Decoder(RULES, method="beam")) == "Decoder(2 rules, any labels, method beam)"
+    with pytest.raises(FrozenInstanceError):
+        Decoder(RULES).model = None
+
+
+def test_it_is_shared_by_threads():
+    decoder, given = Decoder(RULES), [trellis(seed) for seed in range(40)]
+    with ThreadPoolExecutor(4) as threads:
+        result = list(threads.map(decoder.decode, given))
+        written = list(threads.map(Solution.to_dict, [s for s in result for _ in range(4)]))
+    expected = [content(ilpinfer.decode(t, RULES)) for t in given]
+    assert list(map(content, result)) == expected
+    assert written == [s.to_dict() for s in result for _ in range(4)]
+
+
+def test_it_can_be_pickled():
+    decoder = Decoder(
+        RuleSet(tuple(RULES), name="both"), ["a", "b", "O"], method="beam", width=4, time_limit=9
+    )
+    again = pickle.loads(pickle.dumps(decoder))
+    assert (again.rules.name, again.labels) == ("both", decoder.labels)
+    assert content(again.decode(trellis(3))) == content(decoder.decode(trellis(3)))
+    with pytest.raises(ValueError, match="but the trellis has"):
+        again.decode(trellis(0, labels=("a", "b", "c")))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_many_in_processes_and_with_errors(n_jobs):
+    decoder, given = Decoder(RULES, ["a", "b", "O"]), [trellis(seed) for seed in range(5)]
+    expected = [content(ilpinfer.decode(t, RULES)) for t in given]
+    assert [content(s) for s in decoder.decode_many(given, n_jobs=n_jobs)] == expected
+    given.insert(2, trellis(9, labels=("x", "y")))
+    rows = list(decoder.decode_many(given, n_jobs=n_jobs, on_error="row"))
+    assert [row.error for row in rows] == ["", "", "ValueError", "", "", ""]
+    assert "but the trellis has x, y" in rows[2].reason and not rows[2].has_labelling
+    lists = list(decoder.decode_many(given[:3], n_jobs=n_jobs, on_error="row", top=2))
+    assert [len(few) for few in lists] == [2, 2, 1]
+    solutions = decoder.decode_many(given, n_jobs=n_jobs)
+    assert next(solutions).has_labelling and next(solutions).has_labelling
+    with pytest.raises(ValueError, match="but the trellis has"):
+        next(solutions)
+
+
+def test_no_sequence_compiles_rules_again(counted):
+    for seed in range(3):
+        given = trellis(seed)
+        solution = ilpinfer.decode(given, RULES)
+        solution.to_dict(incumbents=True)
+        assert len(solution.certificate.digest) == 64
+        ilpinfer.decode(given, [*RULES], top=2)
+        ilpinfer.decode_two_phase(given, tuple(RULES)).to_dict()
+        ilpinfer.marginals(given, iter(RULES))
+        list(ilpinfer.decode_many([given], RULES))
+    assert counted["rules"] == 1
+    assert counted["problem"] == 4 * 3
+    assert ilpinfer.verify(given, RULES, solution).proved
+    ilpinfer.prove(given, RULES, solution).to_dict()
+    assert (counted["rules"], counted["problem"]) == (1, 4 * 3 + 2)
+    assert "broken" in solution.explain().to_dict()
+
+
+def test_no_command_compiles_rules_again(folder, capsys, counted):
+    Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
+    given = ["in.jsonl", "--rules", "rules.toml"]
+    for more in ([], ["--top", "2"], ["--tau", "0.9"], ["--method", "beam", "--trace"]):
+        counted["rules"] = 0
+        assert run(["decode", *given, *more], capsys)[0] == 0
+        assert counted["rules"] == 1
+    counted["rules"] = 0
+    methods = ["--methods", "auto,viterbi,beam", "--output", "out"]
+    assert run(["compare", *given, *methods], capsys)[0] == 0
+    assert counted["rules"] == 1
+
+
+def test_a_list_that_was_changed_is_not_stale():
+    given, rules = trellis(4), list(RULES)
+    free = ilpinfer.decode(given)
+    assert set(free.labels) == {"a", "b", "O"}
+    before = ilpinfer.decode(given, rules)
+    rules.append(C.at_most_tokens("b", 0, name="none of b"))
+    assert "b" not in ilpinfer.decode(given, rules).labels
+    rules[-1] = C.at_most_tokens("O", 0, name="none of O")
+    assert "O" not in ilpinfer.decode(given, rules).labels
+    rules.pop()
+    assert ilpinfer.decode(given, rules).labels == before.labels
+    with_optional_fields = RuleSet(tuple(rules), ("absent",))
+    with pytest.warns(RuleNotice, match="no label for absent"):
+        ilpinfer.decode(given, with_optional_fields)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ilpinfer.decode(given, rules)
+
+
+def test_only_the_last_few_rules_and_label_sets_are_kept(counted):
+    given, several = trellis(0), [[C.at_most_runs("a", n)] for n in range(rule_compiler.MOST_RULES + 1)]
+    for rules in several:
+        ilpinfer.decode(given, rules)
+    ilpinfer.decode(given, several[-1])
+    assert counted["rules"] == len(several)
+    ilpinfer.decode(given, several[0])
+    assert counted["rules"] == len(several) + 1
+
+
+@pytest.mark.parametrize("call", ["decode", "decode_many", "decode_two_phase", "verify", "marginals"])
+def test_notices_point_at_the_line_that_asks(call):
+    given, rules = trellis(0), RuleSet(tuple(RULES), ("absent",))
+    more = [None] if call == "verify" else []
+    function = getattr(ilpinfer, call)
+    with pytest.warns(RuleNotice, match="no label for absent") as notices:
+        _ = [*function([given], rules)] if call == "decode_many" else function(given, rules, *more)
+    assert [notice.filename for notice in notices] == [__file__]
+    with pytest.warns(RuleNotice, match="no label for absent"):
+        Decoder(rules).decode(given)
+
+
+def test_nothing_is_valued_before_it_is_asked_for(counted):
+    decoder = Decoder(RULES)
+    solutions = [decoder.decode(trellis(seed)) for seed in range(5)]
+    for solution in solutions:
+        assert (solution.status, solution.gap, len(solution.ids)) == ("optimal", 0.0, 12)
+        assert solution.score == solution.bound and solution.method and solution.has_labelling
+        assert solution.labels == [solution.names[k] for k in solution.ids]
+    assert counted["value"] == 0
+    first = solutions[0]
+    assert sum(first.violations.values()) == 0 or first.penalty > 0
+    assert counted["value"] == 1
+    json.dumps(first.to_dict(), allow_nan=False)
+    assert first.labels and first.certificate.kind == "exact" and first.context is not None
+    assert (counted["value"], counted["problem"]) == (1, 1)
+
+
+def fresh(seed=0):
+    return Decoder(RULES).decode(trellis(seed))
+
+
+def test_a_lazy_solution_is_like_any_other(counted):
+    whole = fresh()
+    whole.to_dict()
+    for made in (
+        pickle.loads(pickle.dumps(fresh())),
+        copy.copy(fresh()),
+        copy.deepcopy(fresh()),
+        replace(fresh(), method=whole.method),
+    ):
+        same = replace(made, seconds=whole.seconds, warm_up_seconds=whole.warm_up_seconds)
+        assert same == whole and content(made) == content(whole)
+        assert made.explain().to_dict() == whole.explain().to_dict()
+        assert repr(same) == repr(whole) and "violations=" in repr(fresh())
+    other = replace(whole, path=(whole.ids + 1) % 3)
+    assert whole != other and whole != "a solution" and whole != fresh(1)
+    with pytest.raises(AttributeError, match="no attribute 'best_score'"):
+        _ = fresh().best_score
+    assert not hasattr(fresh(), "__array__")
+    with pytest.raises(FrozenInstanceError):
+        fresh().score = 0.0
+
+
+def test_a_value_that_is_not_the_rules_is_an_error():
+    lying = replace(fresh().context, known_problem=compile_problem(trellis(5), RULES))
+    from ilpinfer.core.deadline import Deadline
+    from ilpinfer.core.result import Result
+    from ilpinfer.decoding.reporting import solution_of
+
+    solution = solution_of(Result(np.zeros(12, np.int64), 7, value=7), lying, Deadline())
+    assert (solution.status, solution.score) == ("optimal", 7 * UNIT)
+    with pytest.raises(ArithmeticError, match="value 7 of a labelling"):
+        _ = solution.violations
+
+
+def test_label_sets_are_taken_as_they_are():
+    labels = LabelSet(("B-a", "I-a", "O"), "iob1")
+    given = Trellis(np.zeros(3), np.zeros((2, 3, 3)), labels=labels)
+    assert Decoder([C.at_most_runs("a", 1)], labels).decode(given).has_labelling
+    with pytest.raises(ValueError, match=r"B-a, I-a, O \(bio\), but the trellis has B-a, I-a, O \(iob1\)"):
+        Decoder([C.at_most_runs("a", 1)], labels.names).decode(given)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_batches_without_a_call_of_a_kernel(threads):
+    """Second order is left to the engine, and so is a hard rule on tokens that are not there."""
+    pairs = Trellis.second_order([0.0, 1.0], [[0.0, 1.0], [1.0, 0.0]], [], labels=["a", "b"])
+    result = list(Decoder([C.at_most_runs("a", 1)]).decode_many([pairs] * 5, threads=threads))
+    assert [s.labels for s in result] == [Decoder([C.at_most_runs("a", 1)]).decode(pairs).labels] * 5
+    silent = Trellis([0.0, 1.0], [], labels=["a", "b"])
+    rows = Decoder([C.tag_at("a", words=["x"])]).decode_many([silent] * 5, threads=threads, on_error="row")
+    assert [row.error for row in rows] == ["ValueError"] * 5

@@ -1,0 +1,99 @@
+"""Proofs of labellings that are known already: what they say of themselves is not believed."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.effort import examples
+from support.strategies import problems
+from test_verification import SLOW
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.grid import nats
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.certificate import Certificate
+from ilpinfer.core.result import Result
+from ilpinfer.decoding import certification as proving
+
+
+def trellis(seed=3):
+    random = np.random.default_rng(seed)
+    start, edges = random.normal(size=3).round(2), random.normal(size=(5, 3, 3)).round(2)
+    return Trellis(start, edges, labels=["a", "b", "O"])
+
+
+def rules(penalty):
+    return [C.at_most_runs("a", 1, penalty=penalty), C.at_least_tokens("b", 3, penalty=penalty)]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("before, now", [(0.1, 3.0), (3.0, 0.1), (0.1, math.inf), (math.inf, 0.1)])
+def test_a_solution_of_other_penalties_is_valued_anew(seed, before, now):
+    scores = trellis(seed)
+    given = ilpinfer.decode(scores, rules(before), method="highs")
+    proved = ilpinfer.prove(scores, rules(now), given)
+    best = ilpinfer.decode(scores, rules(now))
+    assert (proved.status, proved.score, proved.bound) == ("optimal", best.score, best.bound)
+    assert proved.score <= proved.bound and ilpinfer.verify(scores, rules(now), proved).proved
+
+
+@settings(max_examples=examples(60), **SLOW)
+@given(problems(longest=4), st.data())
+def test_what_is_proved_of_any_labelling_holds(problem, data):
+    instance, cases = problem
+    given = [case.rule for case in cases]
+    solution = ilpinfer.decode(instance.trellis, given, method="viterbi")
+    if not solution.has_labelling:
+        return
+    T, K = instance.shape
+    path = np.array(data.draw(st.lists(st.integers(0, K - 1), min_size=T, max_size=T)))
+    lie = replace(solution, path=path, score=1e6, bound=-1e6, status="optimal", violations={})
+    proved = ilpinfer.prove(instance.trellis, given, lie)
+    verdict = ilpinfer.verify(instance.trellis, given, proved)
+    assert verdict.ok and proved.score == ilpinfer.decode(instance.trellis, given).score
+    if proved.has_labelling:
+        assert proved.score == nats(compile_problem(instance.trellis, given).value(proved.ids).score)
+
+
+def open_ended(monkeypatch):
+    """An engine that comes to no end, and knows a bound alone."""
+
+    class Engine:
+        name = "auto"
+
+        def run(self, problem, task):
+            yield Result(None, 2.0**40, "auto: no time left", Certificate("none", "a bound of some kind"))
+
+    monkeypatch.setattr(proving, "method", lambda _: Engine())
+
+
+def test_a_solvers_word_is_kept_only_where_it_speaks_of_these_rules(monkeypatch):
+    scores = trellis()
+    solver = ilpinfer.decode(scores, rules(1.0), method="highs")
+    open_ended(monkeypatch)
+    kept = ilpinfer.prove(scores, rules(1.0), solver)
+    assert (kept.status, kept.bound, kept.certificate.kind) == ("optimal", solver.bound, "solver")
+    changed = replace(solver, score=solver.score + 1, bound=solver.bound + 1)
+    nothing = replace(solver, certificate=Certificate("none"))
+    for lie in (changed, nothing):
+        left = ilpinfer.prove(scores, rules(1.0), lie)
+        assert (left.status, left.score, left.bound) == ("feasible", solver.score, 2.0**20)
+        assert left.certificate.kind == "none"
+
+
+def test_a_solution_of_two_phases_has_its_own_proof():
+    solution = ilpinfer.decode_two_phase(trellis(), rules(1.0))
+    with pytest.raises(ValueError, match="two-phase"):
+        ilpinfer.prove(trellis(), rules(1.0), solution)
+
+
+@pytest.mark.parametrize("wrong", [None, [], "abc"])
+def test_what_is_no_solution_is_refused(wrong):
+    trellis = Trellis([0.0, 1.0], [], labels=["a", "b"])
+    with pytest.raises(ValueError, match="expected one that decode returns"):
+        ilpinfer.prove(trellis, [], wrong)

@@ -1,0 +1,194 @@
+"""What `decode` says beyond the labelling: statuses, limits, reasons, options."""
+
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.effort import at_most
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+
+
+def trellis(T: int = 6, K: int = 3, seed: int = 0) -> Trellis:
+    rng = np.random.default_rng(seed)
+    return Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), labels=["a", "b", "O"][:K])
+
+
+@pytest.mark.parametrize("method", ilpinfer.methods(), ids=lambda method: method.name)
+def test_every_method_returns_a_whole_solution(method):
+    rules = [C.at_most_runs("a", 1, penalty=0.5), C.ends_with("b", penalty=0.25)]
+    solution = ilpinfer.decode(trellis(), rules, method=method.name, time_limit=60 if method.exact else 0.2)
+    assert solution.labels == [["a", "b", "O"][k] for k in solution.ids]
+    assert solution.score == solution.model_score + solution.feature_score - solution.penalty
+    assert set(solution.violations) == {"at_most_runs(a, 1)", "ends_with(b)"}
+    assert solution.gap == solution.bound - solution.score >= 0
+    assert solution.seconds > 0 <= solution.warm_up_seconds
+    assert solution.method.startswith(method.name)
+    assert solution.certificate.kind in ("exact", "solver")
+    json.loads(json.dumps(solution.to_dict(), allow_nan=False))
+
+
+@pytest.mark.parametrize(
+    ("rules", "reason"),
+    [
+        ([C.at_least_runs("a", 9, name="nine")], 'rule "nine" alone leaves no labelling'),
+        (
+            [C.ends_with("a", name="end"), C.at_most_tokens("a", 0, name="none")],
+            '"end" at token 5, "none" at token 5 leave no labelling together',
+        ),
+    ],
+)
+@pytest.mark.parametrize("method", ["auto", "highs", "viterbi"])
+def test_infeasible_rules_are_named(method, rules, reason):
+    solution = ilpinfer.decode(trellis(), [*rules, C.starts_with("b", penalty=1)], method=method)
+    if method == "viterbi":
+        assert (solution.status, solution.score, solution.has_labelling) == ("unknown", -math.inf, True)
+        return
+    assert solution.status == "infeasible"
+    assert reason in solution.reason
+    assert not solution.has_labelling
+    assert ilpinfer.decode(trellis(), rules, method=method, top=3) == []
+    with pytest.raises(ValueError, match="infeasible"):
+        _ = solution.ids
+
+
+def test_the_last_straw_is_named():
+    rules = [
+        C.starts_with("a", name="start"),
+        C.ends_with("a", name="end"),
+        C.at_most_runs("a", 1, name="once"),
+        C.forbidden_transition("a", "a", name="short"),
+    ]
+    reason = ilpinfer.decode(trellis(), rules).reason
+    assert (
+        '"start" at token 0, "end" at token 5, "once", "short" at token 1 leave no labelling together'
+        in reason
+    )
+    assert "cheapest way out: allow 1 violation of" in reason
+    forbidding = Trellis([-math.inf, -math.inf], [])
+    assert "scores themselves forbid" in ilpinfer.decode(forbidding).reason
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "gurobi"}, 'no method "gurobi"'),
+        ({"method": "high"}, 'no method "high"; did you mean "highs"'),
+        ({"time_limit": 0}, "time_limit is 0; expected seconds above 0"),
+        ({"time_limit": "1"}, "time_limit is '1'"),
+        ({"time_limit": math.nan}, "time_limit is nan"),
+        ({"top": 0}, "top is 0; expected a whole number from 1"),
+        ({"width": 3}, "method auto has no option 'width'"),
+        ({"method": "beam", "width": 0}, "width is 0"),
+        ({"method": "beam", "breadth": 1}, "method beam has no option 'breadth'; it has width"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        ilpinfer.decode(trellis(), **options)
+
+
+def hard_case() -> tuple[Trellis, list]:
+    """A reference-sized problem whose program takes seconds."""
+    rng = np.random.default_rng(1)
+    T, K = 77, 26
+    names = [f"{prefix}-{field}" for field in "abcdefghijklm" for prefix in "BI"]
+    tokens = [("." if t % 5 == 4 else "word") for t in range(T)]
+    scores = Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), labels=names, tokens=tokens)
+    return scores, [C.at_most_runs(C.EACH_FIELD, 1, penalty=2.0), C.changes_only_after(penalty=1.0)]
+
+
+@pytest.mark.parametrize("method", ["cbc", "cp-sat", "highs", "scip", "auto", "beam"])
+def test_a_time_limit_is_kept_and_nothing_false_is_said(method):
+    scores, rules = hard_case()
+    ilpinfer.decode(trellis(), rules[:0], method=method)
+    beam = ilpinfer.decode(scores, rules, method="beam", width=500)
+    solution = ilpinfer.decode(scores, rules, method=method, time_limit=0.5)
+    assert solution.seconds < at_most(1.1)
+    assert solution.status in ("optimal", "feasible", "unknown")
+    assert solution.bound >= beam.score
+    if solution.status == "optimal":
+        assert solution.score >= beam.score
+    if not solution.has_labelling:
+        assert (solution.score, solution.gap) == (-math.inf, math.inf)
+
+
+def test_a_tiny_limit_ends_with_unknown_or_better():
+    scores, rules = hard_case()
+    for method in ("auto", "highs", "viterbi", "beam"):
+        solution = ilpinfer.decode(scores, rules, method=method, time_limit=1e-6)
+        assert solution.status in ("unknown", "feasible", "optimal")
+        assert solution.bound == math.inf or solution.bound >= solution.score
+
+
+def test_decode_many_and_warm_up():
+    assert ilpinfer.warm_up() >= 0
+    assert ilpinfer.warm_up() == 0
+    result = list(
+        ilpinfer.decode_many([trellis(seed=s) for s in range(3)], (r for r in [C.at_most_runs("a", 1)]))
+    )
+    assert [s.status for s in result] == ["optimal"] * 3
+
+
+def test_the_ten_lines_of_the_contract():
+    code = """
+from formulations import Trellis, constraints as C
+import ilpinfer
+start = [0.0, 0.5, 0.1]
+edges = [[[0.2, 0.1, 0.0], [0.3, 0.1, 0.2], [0.0, 0.4, 0.1]]] * 4
+trellis = Trellis(start, edges, labels=["title", "author", "O"], tokens="On . Trees , Knuth".split())
+rules = [C.at_most_runs("title", 1, penalty=1.3),
+         C.requires_before("author", "title"),
+         C.feature(from_="title", to="title", weight=0.05)]
+solution = ilpinfer.decode(trellis, rules, method="auto", time_limit=0.8)
+print(solution.status, solution.labels, solution.score, solution.violations, solution.gap, solution.method)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.stderr == ""
+    assert run.stdout.startswith("optimal [")
+
+
+@pytest.mark.parametrize("limit", [1e-6, 0.3, 1.0])
+def test_two_phase_under_a_limit_says_nothing_false(limit):
+    scores, rules = hard_case()
+    solution = ilpinfer.decode_two_phase(scores, rules, 0.5, time_limit=limit)
+    assert solution.seconds < at_most(limit + 0.6)
+    assert solution.status in ("optimal", "feasible", "unknown")
+    if solution.has_labelling:
+        assert solution.model_score >= solution.floor
+        assert solution.cost_bound <= solution.penalty
+        assert solution.bound >= solution.score
+
+
+def test_two_phase_keeps_the_floor_when_the_second_phase_is_cut_short(monkeypatch):
+    """A labelling that costs less but misses the floor must not take the place of the one in hand."""
+    from ilpinfer.core.certificate import NONE
+    from ilpinfer.decoding import two_phase
+
+    scores = Trellis([0.0, -1.0, -1.5, -5.0], [], labels=["a", "b", "c", "d"])
+    rules = [C.starts_with(["b", "c", "d"], penalty=2.0), C.starts_with("d", penalty=1.0)]
+    replies = iter(
+        [
+            two_phase.Reply("optimal", np.array([0]), 0.0, NONE),
+            two_phase.Reply("optimal", np.array([2]), -(2.0**20), NONE),
+            two_phase.Reply("feasible", np.array([3]), math.inf, NONE),
+        ]
+    )
+    monkeypatch.setattr(two_phase, "solve", lambda *_: next(replies))
+    solution = ilpinfer.decode_two_phase(scores, rules, math.exp(-2), "odds", method="highs")
+    assert (solution.status, solution.labels, solution.penalty) == ("feasible", ["c"], 1.0)
+    assert solution.model_score >= solution.floor
+
+
+def test_both_phases_of_a_two_phase_solution_are_proved():
+    scores = Trellis([0.0, -1.0, -1.5], [], labels=["a", "b", "c"])
+    rules = [C.starts_with(["b", "c"], penalty=2.0)]
+    solution = ilpinfer.decode_two_phase(scores, rules, math.exp(-1.2), "odds")
+    assert (solution.status, solution.labels, solution.certificate.kind) == ("optimal", ["b"], "exact")
+    verdict = ilpinfer.verify(scores, rules, solution)
+    assert verdict.ok and verdict.proved and not verdict.reasons

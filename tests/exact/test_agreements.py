@@ -1,0 +1,187 @@
+"""Decomposition by lists of tokens that agree: its bounds, its proofs and what it leaves to others, by brute force."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import oracles
+from support.effort import examples
+from support.strategies import NEAR_TIES, UNIT, cost_units
+from test_consistency import NEAR, documents
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.automata.agreement import Agreement
+from formulations.grid import is_forbidden
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.certificate import Leaf, Split
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.exact import agreements
+from ilpinfer.exact.agreement_lists import lists_of
+from ilpinfer.exact.agreements import Decomposition
+from ilpinfer.exact.progress import Progress
+from ilpinfer.proof.checker import check_tree
+from ilpinfer.proof.meter import Rejected
+
+
+def compiled(problem):
+    instance, cases = problem
+    return compile_problem(instance.trellis, [case.rule for case in cases])
+
+
+def values(problem):
+    """What each labelling is worth by the oracle, grid units; those that nothing forbids."""
+    instance, cases = problem
+    result = {}
+    for labelling in oracles.labellings(*instance.shape):
+        units, cost = instance.units(labelling), cost_units(instance, cases, labelling)
+        if units is not None and cost is not None:
+            result[labelling] = units - cost
+    return result
+
+
+@st.composite
+def shares(draw, problem):
+    """What every list that may have shares gives, in one stage or several."""
+    stages = []
+    for _ in range(draw(st.integers(1, 3))):
+        stage = {}
+        for r, rule in enumerate(problem.rules):
+            for p, part in enumerate(rule.components):
+                if isinstance(part, Agreement) and not rule.once:
+                    numbers = (
+                        st.integers(-4 * 2**20, 4 * 2**20) if draw(st.booleans()) else st.integers(-3, 3)
+                    )
+                    row = st.lists(numbers, min_size=part.kinds, max_size=part.kinds)
+                    size = len(part.tokens)
+                    stage[r, p] = draw(st.lists(row, min_size=size, max_size=size))
+        stages.append(stage)
+    return tuple(stages)
+
+
+@settings(max_examples=examples(300))
+@given(st.data(), st.booleans(), st.one_of(st.none(), st.integers(-4, 4)))
+def test_a_proof_with_any_shares_is_accepted_only_where_it_is_true(data, near, beyond):
+    problem = data.draw(documents(NEAR_TIES, NEAR) if near else documents())
+    ground, known = compiled(problem), values(problem)
+    leaf = Leaf(shares=data.draw(shares(ground)))
+    T, K = ground.shape
+    tree = leaf
+    if data.draw(st.booleans()):
+        labels = tuple(data.draw(st.sets(st.integers(0, K - 1))))
+        other = Leaf(shares=data.draw(shares(ground)))
+        tree = Split((data.draw(st.integers(0, T - 1)),), labels, data.draw(st.integers(0, 1)), leaf, other)
+    best = max(known.values(), default=None)
+    claim = None if beyond is None or best is None else best + beyond
+    try:
+        check_tree(ground, tree, claim, ())
+    except Rejected:
+        return
+    assert best is None if claim is None else best is None or best <= claim
+
+
+@settings(max_examples=examples(150))
+@given(problem=documents(NEAR_TIES, NEAR), cases=st.integers(0, 3), sweeps=st.integers(1, 3))
+def test_what_is_stopped_early_has_a_bound_that_is_proved(problem, cases, sweeps):
+    ground, known = compiled(problem), values(problem)
+    progress = Progress.of(ground, Deadline())
+    lists = lists_of(progress)
+    if not lists:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(agreements, "MOST_CASES", cases)
+        patch.setattr(agreements, "SWEEPS", sweeps)
+        ended = Decomposition(progress, lists).run()
+    best = max(known.values(), default=None)
+    claim = None if is_forbidden(progress.bound) else int(progress.bound)
+    check_tree(ground, progress.tree, claim, ())
+    assert best is None or best <= progress.bound
+    if ended.settled and best is not None:
+        first = min(labelling for labelling, value in known.items() if value == best)
+        assert [tuple(path.tolist()) for path in ended.paths] == [first]
+    elif ended.settled:
+        assert not ended.paths
+
+
+@settings(max_examples=examples(60))
+@given(documents(NEAR_TIES, NEAR, longest=4))
+def test_what_it_leaves_open_a_solver_finishes(problem):
+    instance, cases = problem
+    known = values(problem)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(agreements, "MOST_CASES", 0)
+        patch.setattr(agreements, "SWEEPS", 1)
+        solution = ilpinfer.decode(instance.trellis, [case.rule for case in cases])
+    assert solution.status == ("optimal" if known else "infeasible")
+    assert solution.score == (max(known.values()) * UNIT if known else -math.inf)
+    assert ilpinfer.verify(instance.trellis, [case.rule for case in cases], solution).ok
+
+
+@pytest.mark.parametrize("penalty", [math.inf, 1.0])
+def test_second_order_scores_are_decomposed_too(penalty):
+    generator = np.random.default_rng(3)
+    for _ in range(20):
+        start, first = generator.normal(size=2), generator.normal(size=(2, 2))
+        edges = generator.normal(size=(4, 2, 2, 2))
+        tokens = generator.choice(["x", "y", "z"], 6).tolist()
+        trellis = Trellis.second_order(start, first, edges, ["a", "O"], tokens)
+        rule = C.consistent(penalty=penalty)
+        solution = ilpinfer.decode(trellis, [rule])
+        problem = compile_problem(trellis, [rule])
+        best = max(problem.value(np.array(y)).score for y in oracles.labellings(6, 2))
+        assert solution.score == best * UNIT
+        assert ilpinfer.verify(trellis, [rule], solution).proved
+
+
+RULES = [
+    C.consistent(penalty=1.0),
+    C.consistent(penalty=1.0, distance="binary", name="once"),
+    C.at_most_runs("a", 1, penalty=1.0),
+]
+TRELLIS = Trellis.from_emissions(
+    [[2.0, 0.0], [0.0, 0.5], [0.0, 2.0]], np.zeros((2, 2)), labels=["a", "O"], tokens=["x", "x", "x"]
+)
+ROWS = [[0, 0], [0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    "leaf, words",
+    [
+        (Leaf(shares=({(1, 0): ROWS},)), "no list of tokens whose violations count singly"),
+        (Leaf(shares=({(2, 0): ROWS},)), "no list of tokens whose violations count singly"),
+        (Leaf(shares=({(0, 0): ROWS[1:]},)), "are not 3 rows of 2"),
+        (Leaf(shares=({(0, 0): [[0], [0], [0]]},)), "are not 3 rows of 2"),
+        (Leaf(shares=({(0, 0): [[0, 0.5], *ROWS[1:]]},)), "no whole number"),
+        (Leaf(shares=({(0, 0): [[0, True], *ROWS[1:]]},)), "no whole number"),
+        (Leaf(shares=({(0, 0): [[0, 2**57], *ROWS[1:]]},)), "too large"),
+        (Leaf(shares=({(0, 0): [[0, 2**56]] * 3},)), "may add up to"),
+        (Leaf(shares=({(0, 1): ROWS},)), "place"),
+        (Leaf(shares=({(9, 0): ROWS},)), "rule"),
+        (Leaf(shares=({0: ROWS},)), "pair"),
+        (Leaf(shares=({(0, 0): 5},)), "cannot be read"),
+        (Leaf(shares=(5,)), "cannot be read"),
+        (Leaf(shares=({(0, 0): ROWS},), product=((0, 0),)), "machine is named too"),
+        (Leaf(shares=({(0, 0): ROWS},), stages=(((0, 0),),)), "machine is named too"),
+        (Leaf(shares=({(0, 0): ROWS},)), "are not ruled out"),
+        (Leaf(), "are not ruled out"),
+    ],
+)
+def test_wrong_shares_are_rejected(leaf, words):
+    solution = ilpinfer.decode(TRELLIS, RULES)
+    assert ilpinfer.verify(TRELLIS, RULES, solution).proved
+    forged = replace(solution, certificate=replace(solution.certificate, tree=leaf))
+    verdict = ilpinfer.verify(TRELLIS, RULES, forged)
+    assert not verdict.ok
+    assert words in verdict.reasons[0]
+
+
+def test_a_proof_as_plain_values_has_its_shares():
+    solution = ilpinfer.decode(TRELLIS, RULES[:1])
+    ((rule, part, rows),) = solution.certificate.to_dict()["tree"]["shares"][-1]
+    assert (rule, part) == (0, 0)
+    assert rows == [list(row) for row in solution.certificate.tree.shares[-1][0, 0]]
+    assert solution.certificate.cost.passes == 2 + 2 * len(solution.certificate.tree.shares)

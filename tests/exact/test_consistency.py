@@ -1,0 +1,220 @@
+"""Tokens that have to agree wherever they stand: all methods against brute force, and documents of several sequences."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import oracles
+from support import template_oracles as more
+from support.effort import examples
+from support.strategies import FORBIDDING, LABEL_SETS, NEAR_TIES, UNIT, Case, Instance, cost_units
+
+import ilpinfer
+from benchmarks.consistency import document, measure
+from formulations import LabelSet, Trellis, dump_rules, join, parse_rules
+from formulations import constraints as C
+from formulations.problem.compiled_rules import compile_problem
+
+SOFT = st.one_of(st.integers(1, 4).map(lambda k: k * UNIT), st.floats(0.01, 10))
+NEAR = st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT))
+PENALTIES = st.one_of(st.just(math.inf), SOFT)
+EXACT = ["auto", "cbc", "cp-sat", "highs", "scip"]
+
+
+@st.composite
+def documents(draw, scores=FORBIDDING, penalties=PENALTIES, longest=5):
+    """A trellis whose tokens repeat, the rule, and perhaps a second one that has nothing to do with it."""
+    scheme, names = draw(
+        st.sampled_from([each for each in LABEL_SETS if len(each[1]) < 4 or each[0] != "plain"])
+    )
+    K, T = len(names), draw(st.integers(1, longest))
+    start = draw(st.lists(scores, min_size=K, max_size=K))
+    flat = draw(st.lists(scores, min_size=(T - 1) * K * K, max_size=(T - 1) * K * K))
+    edges = np.array(flat).reshape(T - 1, K, K).tolist()
+    tokens = draw(st.lists(st.sampled_from(["x", "X", "y", "."]), min_size=T, max_size=T))
+    labels = LabelSet(names, scheme)
+    same, distance = draw(st.sampled_from(["token", "lower"])), draw(st.sampled_from(["count", "binary"]))
+    cases = [
+        Case(
+            C.consistent(same=same, penalty=draw(penalties), distance=distance),
+            lambda y, x: more.consistent(y, x, lambda token: token != ".", scheme, same == "lower"),
+        )
+    ]
+    field, n = draw(st.sampled_from(list(labels.fields))), draw(st.integers(0, 2))
+    others = [
+        Case(
+            C.at_most_tokens(field, n, penalty=draw(penalties)),
+            lambda y, x: oracles.at_most_tokens(y, x, field, n, scheme),
+        ),
+        Case(
+            C.at_least_runs(field, n, penalty=draw(penalties)),
+            lambda y, x: oracles.at_least_runs(y, x, field, n, scheme),
+        ),
+    ]
+    cases += draw(st.sampled_from([[], [], others[:1], others[1:]]))
+    return Instance(Trellis(start, edges, labels=labels, tokens=tokens), start, edges, scheme), cases
+
+
+def check(instance, cases, method):
+    expected, labellings = oracles.best(
+        *instance.shape, instance.units, lambda y: cost_units(instance, cases, y)
+    )
+    solution = ilpinfer.decode(instance.trellis, [case.rule for case in cases], method=method)
+    verdict = ilpinfer.verify(instance.trellis, [case.rule for case in cases], solution)
+    assert verdict.ok, verdict.reasons
+    if expected is None:
+        assert solution.status == "infeasible"
+        return
+    assert (solution.status, solution.score) == ("optimal", expected * UNIT)
+    if method == "auto":
+        assert tuple(solution.ids.tolist()) == min(labellings)
+        assert verdict.proved, verdict.reasons
+
+
+@settings(max_examples=examples(200))
+@given(documents())
+def test_the_checker_the_compiled_form_and_the_machine_count_what_the_oracle_counts(problem):
+    instance, (case, *_) = problem
+    compiled = compile_problem(instance.trellis, [case.rule])
+    machines = compiled.rules[0].machines
+    for labelling in oracles.labellings(*instance.shape):
+        names, path = instance.names(labelling), np.array(labelling)
+        count = case.violations(names, instance.trellis.tokens)
+        assert case.rule.violations(names, instance.trellis.tokens, instance.trellis.labels) == count
+        assert compiled.rules[0].violations(path) == count
+        total = sum(machine.violations(path) for machine in machines)
+        assert (min(1, total) if case.rule.distance == "binary" else total) == count
+
+
+@pytest.mark.parametrize("method", EXACT)
+@settings(max_examples=examples(100))
+@given(problem=documents())
+def test_exact_methods_find_the_optimum(method, problem):
+    check(*problem, method)
+
+
+@pytest.mark.parametrize("method", ["auto", "cp-sat"])
+@settings(max_examples=examples(150))
+@given(problem=documents(NEAR_TIES, NEAR))
+def test_exact_methods_find_the_optimum_of_near_ties(method, problem):
+    check(*problem, method)
+
+
+@settings(max_examples=examples(60))
+@given(problem=documents(longest=4), method=st.sampled_from([m.name for m in ilpinfer.methods()]))
+def test_no_method_claims_too_much(problem, method):
+    instance, cases = problem
+    expected, _ = oracles.best(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y))
+    options = {"seed": 1} if method in ("evolutionary", "hybrid", "annealing", "tabu") else {}
+    rules = [case.rule for case in cases]
+    solution = ilpinfer.decode(instance.trellis, rules, method=method, time_limit=0.2, **options)
+    assert solution.score <= (-math.inf if expected is None else expected * UNIT) <= solution.bound
+    assert ilpinfer.verify(instance.trellis, rules, solution).ok
+
+
+@settings(max_examples=examples(40))
+@given(documents(longest=4), st.floats(0, 1))
+def test_two_phases_and_several_labellings_agree_with_their_proofs(problem, tau):
+    instance, cases = problem
+    rules = [case.rule for case in cases]
+    phases = ilpinfer.decode_two_phase(instance.trellis, rules, tau=tau)
+    assert ilpinfer.verify(instance.trellis, rules, phases).ok
+    best = ilpinfer.decode(instance.trellis, rules, top=4)
+    assert ilpinfer.verify(instance.trellis, rules, best, top=4).ok
+    values = []
+    for labelling in oracles.labellings(*instance.shape):
+        units, cost = instance.units(labelling), cost_units(instance, cases, labelling)
+        if units is not None and cost is not None:
+            values.append((cost - units, labelling))
+    expected = [labelling for _, labelling in sorted(values)[:4]]
+    assert [tuple(solution.ids.tolist()) for solution in best] == expected
+
+
+def test_a_rule_in_a_file_is_the_same():
+    text = 'fields = ["a"]\n[[rule]]\ntemplate = "consistent"\nsame = "lower"\ntoken_class = "capitalised"\n'
+    rules = parse_rules(text)
+    assert (
+        list(rules)
+        == list(parse_rules(dump_rules(rules)))
+        == [C.consistent(same="lower", token_class="capitalised")]
+    )
+    assert rules.rules[0].title == "consistent(lower, capitalised)"
+    with pytest.raises(ValueError, match="same is 'stem'; there are lower, token"):
+        C.consistent(same="stem")
+
+
+def test_hard_is_what_the_formula_says():
+    generator = np.random.default_rng(1)
+    names = ["a", "b", "O"]
+    for _ in range(20):
+        tokens = generator.choice(["x", "y", "z"], 5).tolist()
+        trellis = Trellis(generator.normal(size=3), generator.normal(size=(4, 3, 3)), names, tokens)
+        formula = C.logic("forall s, t: token(s) = token(t) -> field(s) = field(t)")
+        both = [ilpinfer.decode(trellis, [rule]) for rule in (C.consistent(), formula)]
+        assert (both[0].score, both[0].labels) == (both[1].score, both[1].labels)
+
+
+def test_explanations_name_the_tokens():
+    trellis = Trellis.from_emissions(
+        [[0, 2.0], [1, 0], [3.0, 0]], np.zeros((2, 2)), labels=["a", "O"], tokens=["Ada", "and", "Ada"]
+    )
+    solution = ilpinfer.decode(trellis, [C.consistent(penalty=1.0)])
+    assert solution.violations == {"consistent()": 1}
+    assert "Ada" in str(solution.explain())
+
+
+@settings(max_examples=examples(60))
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2]), st.booleans())
+def test_the_score_of_a_document_is_the_sum_of_its_sequences(seed, order, apart):
+    generator, names = np.random.default_rng(seed), ["B-a", "I-a", "O"]
+    sentences = []
+    for T in generator.integers(1, 4, size=generator.integers(1, 4)).tolist():
+        emissions = generator.integers(-3, 3, size=(T, 3)).astype(float)
+        steps = generator.integers(-3, 3, size=(3,) * (order + 1)).astype(float)
+        steps[generator.random(steps.shape) < 0.1] = -math.inf
+        first = generator.integers(-3, 3, size=(3, 3)).astype(float) if order == 2 else None
+        start, end = generator.integers(-3, 3, size=(2, 3)).astype(float)
+        words = generator.choice(["x", "y"], T).tolist()
+        sentences.append(Trellis.from_emissions(emissions, steps, start, end, names, words, first=first))
+    document = join(sentences) if apart else join(sentences, None)
+    assert document.split(document.trellis.tokens) == [list(s.tokens) for s in sentences]
+    labels = [generator.choice(names, len(s)).tolist() for s in sentences]
+    between = ["O"] if apart else []
+    whole = [label for each in labels for label in [*between, *each]][len(between) :]
+    assert document.split(whole) == labels
+    parts = [s.score(each) for s, each in zip(sentences, labels, strict=True)]
+    assert document.trellis.score(whole) == sum(parts)
+    if apart and len(sentences) > 1:
+        assert (
+            document.trellis.score(["B-a" if t == len(labels[0]) else x for t, x in enumerate(whole)])
+            == -math.inf
+        )
+    solution = ilpinfer.decode(document.trellis, [C.consistent()])
+    if solution.has_labelling:
+        fields = {}
+        for sentence, each in zip(sentences, document.split(solution.labels), strict=True):
+            for word, label in zip(sentence.tokens, each, strict=True):
+                fields.setdefault(word, set()).add(label[-1])
+        assert all(len(result) == 1 for result in fields.values())
+
+
+def test_the_study_measures_generated_documents():
+    assert document(50, 1, 1.0).tokens == document(50, 1, 1.0).tokens != document(50, 2, 1.0).tokens
+    row = measure(20, "noisy", "hard", 2).split()
+    assert row[:3] == ["20", "noisy", "hard"]
+    assert row[5:7] == row[9:11] == ["2", "0"]
+
+
+def test_documents_of_sequences_that_do_not_fit_are_refused():
+    one = Trellis([0.0, 0.0], [], ["a", "b"], ["x"])
+    other = Trellis([0.0, 0.0], [], ["a", "O"], ["x"])
+    with pytest.raises(ValueError, match="no label 'O' for the tokens between sequences"):
+        join([one, one])
+    with pytest.raises(ValueError, match="trellis 1 differs from the first one"):
+        join([one, other], None)
+    with pytest.raises(ValueError, match="at least one sequence"):
+        join([])
+    with pytest.raises(ValueError, match="2 values are given, but the document has 3 tokens"):
+        join([other, other]).split(["a", "a"])

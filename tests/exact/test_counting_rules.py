@@ -1,0 +1,308 @@
+"""Counting rules that work against each other: contradictions, cases by fractional rows, and trees without recursion."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from support import oracles
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.certificate import DEEPEST, Leaf, Split, TooManyCases
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.exact import branch, refinement, rounds
+from ilpinfer.exact.contradiction import contradiction, sums_within
+from ilpinfer.exact.mixtures import Pool, fractional_row, relax, splice, sums_of
+from ilpinfer.exact.rows import combined_rows, stretches
+from ilpinfer.exact.splits import tree_of
+from ilpinfer.proof.checker import check_tree
+
+UNIT = 2.0**-20
+
+
+def scores(length, labels, seed=0):
+    rng = np.random.default_rng(seed)
+    K = len(labels)
+    return Trellis(rng.normal(size=K), rng.normal(size=(length - 1, K, K)), labels=list(labels))
+
+
+def too_many(length, **how):
+    """More tokens are asked for than there are."""
+    half = length // 2
+    return [
+        C.at_least_tokens("a", half, **how),
+        C.at_least_tokens("b", length - half, **how),
+        C.at_least_tokens("c", 3, **how),
+    ]
+
+
+def odd(length, **how):
+    """Twice a + b + c is an odd number."""
+    half = length // 2
+    pairs = (["a", "b"], half), (["b", "c"], half), (["a", "c"], half + 1)
+    return [C.exactly_tokens(fields, n, **how) for fields, n in pairs]
+
+
+def leaves(tree):
+    waiting, count = [tree], 0
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Split):
+            waiting += [node.below, node.above]
+        else:
+            count += 1
+    return count
+
+
+@pytest.mark.parametrize("length", [20, 40, 100, 200, 500])
+def test_hard_counts_that_ask_for_too_many_tokens_are_refuted(length):
+    trellis, rules = scores(length, "abcdef"), too_many(length)
+    solution = ilpinfer.decode(trellis, rules)
+    assert solution.status == "infeasible"
+    assert solution.certificate.kind == "exact"
+    assert ilpinfer.verify(trellis, rules, solution).proved
+
+
+@pytest.mark.parametrize(("labels", "most"), [("abcd", 2), ("abc", 1)])
+@pytest.mark.parametrize("length", [40, 300])
+def test_hard_counts_without_a_whole_number_are_refuted_by_two_cases(length, labels, most):
+    problem = compile_problem(scores(length, labels), odd(length))
+    outcome = contradiction(problem, sums_within(problem), Deadline())
+    assert leaves(outcome.tree) <= most
+    check_tree(problem, outcome.tree, None, ())
+
+
+def test_an_odd_cycle_of_many_counts_is_refuted():
+    """Seven counts of neighbours on a cycle, whose sum is twice all."""
+    labels = "abcdefgh"
+    rules = [C.exactly_tokens([labels[i], labels[(i + 1) % 7]], 5) for i in range(7)]
+    problem = compile_problem(scores(40, labels), rules)
+    outcome = contradiction(problem, sums_within(problem), Deadline())
+    assert leaves(outcome.tree) == 2
+    check_tree(problem, outcome.tree, None, ())
+
+
+@pytest.mark.parametrize("penalty", [1.5, 30.0])
+@pytest.mark.parametrize("length", [40, 200])
+def test_soft_counts_without_a_whole_number_are_closed(length, penalty):
+    """One violation is needed: the best of the four problems in which one count is another number, and costs as much."""
+    trellis, rules = scores(length, "abcd"), odd(length, penalty=penalty)
+    solution = ilpinfer.decode(trellis, rules)
+    assert solution.status == "optimal"
+    assert sum(solution.violations.values()) % 2 == 1
+    verdict = ilpinfer.verify(trellis, rules, solution)
+    assert verdict.proved, verdict.reasons
+    kept = [rule for rule, broken in zip(rules, solution.violations.values(), strict=True) if not broken]
+    assert len(kept) < 3
+
+
+def counted(rng, fields):
+    """A counting rule, and what it counts."""
+    some = [str(f) for f in rng.permutation(fields)[: rng.integers(1, len(fields))]]
+    n, kind = int(rng.integers(0, 5)), rng.integers(5)
+    penalty = (math.inf, 3 * UNIT, 0.7, 5.0)[rng.integers(4)]
+    one, other = (str(f) for f in rng.permutation(fields)[:2])
+    if kind == 4:
+        rule = C.linear(f"2*tokens({one}) - 3*tokens({other}) = {n - 2}", penalty=penalty)
+        return rule, lambda y: abs(2 * y.count(one) - 3 * y.count(other) - n + 2)
+    count = lambda y: sum(label in some for label in y)  # noqa: E731
+    make, away = (
+        (C.exactly_tokens, lambda y: abs(count(y) - n)),
+        (C.at_least_tokens, lambda y: max(0, n - count(y))),
+        (C.at_most_tokens, lambda y: max(0, count(y) - n)),
+        (
+            C.exactly_runs,
+            lambda y: abs(sum(b == one and a != one for a, b in zip([None, *y], y, strict=False)) - n),
+        ),
+    )[kind]
+    return make(one if kind == 3 else some, n, penalty=penalty), away
+
+
+def small(seed):
+    """A trellis, several counting rules, and the best score of all labellings, None where there is none."""
+    rng = np.random.default_rng(seed)
+    labels, length = "abcd"[: rng.integers(2, 5)], int(rng.integers(3, 6))
+    K = len(labels)
+    start, edges = rng.integers(-9, 9, K) / 4, rng.integers(-9, 9, (length - 1, K, K)) / 4
+    edges[rng.random(edges.shape) < 0.05] = -math.inf
+    pairs = [counted(rng, list(labels)) for _ in range(rng.integers(2, 5))]
+
+    def cost(y):
+        total, names = 0, [labels[k] for k in y]
+        for rule, away in pairs:
+            violations = away(names)
+            if violations and rule.penalty == math.inf:
+                return None
+            total += violations * (oracles.snap(rule.penalty) or 0) if violations else 0
+        return total
+
+    units = lambda y: oracles.score_units(y, start.tolist(), edges.tolist())  # noqa: E731
+    best = oracles.best(length, K, units, cost)
+    return Trellis(start, edges, labels=list(labels)), [rule for rule, _ in pairs], best
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_cases_by_fractional_rows_find_the_optimum(monkeypatch, seed):
+    """The route through linear programs and cases, which small problems do not need by themselves."""
+    for module, name, value in (
+        (rounds, "MOST_INSIDE", 1),
+        (rounds, "BEAMS", 0),
+        (rounds, "MOST_STEPS", 20),
+        (refinement, "FEW", 5),
+        (branch, "MOST_STEPS", 20),
+    ):
+        monkeypatch.setattr(module, name, value)
+    trellis, rules, (best, labellings) = small(seed)
+    solution = ilpinfer.decode(trellis, rules)
+    verdict = ilpinfer.verify(trellis, rules, solution)
+    assert verdict.ok, verdict.reasons
+    assert verdict.proved or solution.certificate.kind == "solver"
+    if best is None:
+        assert solution.status == "infeasible"
+    else:
+        assert (solution.status, solution.score) == ("optimal", best * UNIT)
+        assert tuple(solution.ids.tolist()) in labellings
+
+
+@pytest.mark.parametrize("seed", range(100, 180))
+def test_a_contradiction_is_one_and_a_labelling_keeps_the_hard_sums(seed):
+    trellis, rules, _ = small(seed)
+    hard = [rule for rule in rules if rule.penalty == math.inf]
+    problem = compile_problem(trellis, hard)
+    outcome = contradiction(problem, sums_within(problem), Deadline())
+    if outcome.tree is not None:
+        check_tree(problem, outcome.tree, None, ())
+    if outcome.path is not None:
+        assert not any(part.total.violations(outcome.path) for _, part in sums_of(problem))
+
+
+@pytest.mark.parametrize("seed", range(200, 230))
+def test_the_linear_relaxation_bounds_the_optimum(seed):
+    trellis, rules, (best, _) = small(seed)
+    problem = compile_problem(trellis, rules).fold()
+    parts = [part for _, part in sums_of(problem)]
+    relaxed = relax(problem.lattice, parts, 1000.0, Pool(), Deadline())
+    assert best is None or relaxed.bound >= best
+    if relaxed.weights is not None:
+        assert relaxed.weights.sum() == pytest.approx(1)
+        for path in splice(relaxed, parts):
+            assert len(path) == len(trellis)
+
+
+def test_rows_that_combine_sums_come_first():
+    problem = compile_problem(scores(12, "abcd"), odd(12))
+    parts = [part for _, part in sums_of(problem)]
+    rows = combined_rows([part.total for part in parts], problem.shape)
+    everywhere = tuple(range(12))
+    assert (everywhere, (0, 1, 2)) in rows
+    relaxed = relax(problem.lattice, parts, 1000.0, Pool(), Deadline())
+    row, most = fractional_row(relaxed, [(everywhere, (0, 1, 2))], problem.shape)
+    assert (row, most) == ((everywhere, (0, 1, 2)), 9)
+
+
+def test_stretches_halve_all_tokens():
+    assert [[len(part) for part in parts] for parts in stretches(5)] == [[5], [2, 3], [1, 1, 1, 2], [1, 1]]
+
+
+def test_cases_are_told_apart_no_deeper_than_allowed(monkeypatch):
+    for module, name, value in (
+        (rounds, "MOST_INSIDE", 1),
+        (rounds, "BEAMS", 0),
+        (rounds, "MOST_STEPS", 2),
+        (refinement, "FEW", 2),
+        (branch, "MOST_STEPS", 2),
+        (branch, "DEEPEST", 2),
+    ):
+        monkeypatch.setattr(module, name, value)
+    trellis = scores(12, "abc")
+    rules = [
+        *odd(12, penalty=1.0),
+        C.requires_before("a", "b", penalty=2.0),
+        C.min_run_length("c", 3, penalty=0.3),
+    ]
+    solution = ilpinfer.decode(trellis, rules)
+    assert solution.status == "optimal"
+    tree, depth = [solution.certificate.tree], 0
+    while any(isinstance(node, Split) for node in tree):
+        tree = [child for node in tree if isinstance(node, Split) for child in (node.below, node.above)]
+        depth += 1
+    assert depth <= 2
+    assert solution.score == ilpinfer.decode(trellis, rules, method="cp-sat").score
+
+
+class Case:
+    """A case of a chain."""
+
+    def __init__(self):
+        self.row, self.most, self.cases, self.leaf = None, 0, (), Leaf()
+
+
+@pytest.mark.parametrize("depth", [DEEPEST, 5000])
+def test_a_deep_tree_is_made_and_written_without_recursion(depth):
+    nodes = [Case()]
+    for _ in range(depth):
+        last = nodes[-1]
+        last.row, last.cases = ((0,), (1,)), (Case(), Case())
+        nodes += last.cases
+    tree = tree_of(nodes)
+    if depth > DEEPEST:
+        with pytest.raises(TooManyCases, match="deeper than 200 splits"):
+            tree.to_dict()
+        return
+    written = tree.to_dict()
+    for _ in range(depth):
+        written = written["above"]
+    assert written == Leaf().to_dict()
+
+
+def test_two_phase_with_soft_rules_that_cannot_be_broken():
+    trellis = Trellis(np.zeros(2), np.zeros((3, 2, 2)), labels=["a", "b"])
+    rules = [C.valid_scheme(penalty=9.2), C.at_most_runs("a", 9, penalty=0.7)]
+    solution = ilpinfer.decode_two_phase(trellis, rules)
+    assert (solution.status, solution.penalty, solution.cost_bound) == ("optimal", 0.0, 0.0)
+    again = ilpinfer.decode_two_phase(trellis, [*rules, C.at_least_tokens("b", 3, penalty=UNIT)], tau=0.0)
+    assert (again.status, again.penalty) == ("optimal", 0.0)
+
+
+def test_scip_keeps_a_row_whose_coefficients_differ_by_millions():
+    """Penalties of 1 and 7 980 562 units: a tolerance of 1e-6 lets eight of the small ones pass."""
+    no = -math.inf
+    start = np.array([no, 12616969, -20287059]) * UNIT
+    edges = np.array(
+        [
+            [[no, 9401051, no], [no, 104858, 19541572], [no, 524288, no]],
+            [[no, 0, 524288], [no, -17301813, no], [-6275210, 943718, 15835980]],
+        ]
+    )
+    trellis = Trellis(start, edges * UNIT, labels=["a", "b", "O"], tokens=["1999"] * 3)
+    text = (
+        "forall i in 0..last: exists s: ((forall Z in fields: first <= s or field(last) != field(i)) <-> not field(i) != "
+        'field(length)) or (field(i) != field(1) iff token(s) matches "[0-9]+" iff (edge(i + 2 - 1) = (b, a)))'
+    )
+    rules = [
+        C.at_most_tokens(["O", "b"], 1, penalty=UNIT),
+        C.logic(text, penalty=7980562 * UNIT, distance="binary"),
+    ]
+    expected = ilpinfer.decode_two_phase(trellis, rules, tau=0.0, method="cp-sat")
+    solution = ilpinfer.decode_two_phase(trellis, rules, tau=0.0, method="scip")
+    assert (solution.status, solution.penalty, solution.score) == (
+        "optimal",
+        expected.penalty,
+        expected.score,
+    )
+
+
+def test_mixtures_of_short_labellings_are_spliced_in_order():
+    trellis = Trellis(np.zeros(4), np.zeros((1, 4, 4)), labels=["B-a", "I-a", "B-b", "I-b"])
+    counts = [
+        C.at_least_runs("a", 0),
+        C.at_most_runs("a", 1),
+        C.at_least_runs("a", 1),
+        C.at_most_runs("a", 0),
+    ]
+    for order in itertools.permutations(counts):
+        solution = ilpinfer.decode(trellis, order)
+        assert (solution.status, len(solution.infeasibility.conflict)) == ("infeasible", 2)

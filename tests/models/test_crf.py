@@ -1,0 +1,327 @@
+"""Conditional random fields: scores, probabilities and files, against CRFsuite itself and against the book."""
+
+import contextlib
+import itertools
+import json
+import math
+import os
+
+import numpy as np
+import pycrfsuite
+import pytest
+from support import crf_by_the_book as book
+
+import ilpinfer
+from formulations import constraints as C
+from ilpinfer.errors import ModelError
+from ilpinfer.models.crf import CRF
+from ilpinfer.models.crf.features import Template
+from ilpinfer.models.crf.templates import load_template
+from ilpinfer.models.crf.training import ALGORITHMS, Iteration, _train_apart
+from ilpinfer.models.files import load_model
+
+SENTENCES = [
+    ("Ada Byron wrote notes in London .", "B-person I-person O O O B-place O"),
+    ("The notes of Ada Byron were read .", "O O O B-person I-person O O O"),
+    ("London is far from Turin .", "B-place O O O B-place O"),
+    ("Luigi Menabrea , Turin , spoke .", "B-person I-person O B-place O O O"),
+    ("Byron left London in May 1816 .", "B-person O B-place O O O O"),
+]
+PAIRS = [(tuple(x.split()), tuple(y.split())) for x, y in SENTENCES]
+NEW = tuple(word for word in ["In", "Turin", "Ada", "met", "Menabrea", "of", "London", ",", "1842", "."])
+
+
+@pytest.fixture(scope="module")
+def crfsuite_file(tmp_path_factory):
+    """A model that CRFsuite trained by itself, on features of ours."""
+    path = tmp_path_factory.mktemp("models") / "names.crfsuite"
+    template = load_template("general")
+    trainer = pycrfsuite.Trainer("lbfgs", {"c2": 0.1, "c1": 0.01}, verbose=False)
+    for tokens, labels in PAIRS:
+        trainer.append(template.features(tokens), labels)
+    trainer.train(str(path))
+    return path
+
+
+@pytest.fixture(scope="module")
+def tagger(crfsuite_file):
+    with pycrfsuite.Tagger().open(str(crfsuite_file)):
+        tagger = pycrfsuite.Tagger()
+        tagger.open(str(crfsuite_file))
+        yield tagger
+
+
+@pytest.fixture(scope="module")
+def crf():
+    return CRF.train(PAIRS, parameters={"c2": 0.1})
+
+
+def test_probabilities_equal_those_of_crfsuite(crfsuite_file, tagger):
+    crf = CRF.from_crfsuite(crfsuite_file, "general")
+    for tokens in [*(x for x, _ in PAIRS), NEW, NEW[:1]]:
+        tagger.set(crf.features(tokens))
+        best = tagger.tag()
+        assert ilpinfer.decode(crf.trellis(tokens)).labels == best
+        assert crf.log_probability(tokens, best) == pytest.approx(
+            math.log(tagger.probability(best)), abs=1e-9
+        )
+        for other in ("O", "B-person"):
+            labelling = [other] * len(tokens)
+            expected = tagger.probability(labelling)
+            assert math.exp(crf.log_probability(tokens, labelling)) == pytest.approx(expected, abs=1e-12)
+        ours = crf.label_probabilities(tokens)
+        theirs = [[tagger.marginal(name, t) for name in crf.labels.names] for t in range(len(tokens))]
+        assert np.allclose(ours, theirs, atol=1e-9)
+
+
+def test_the_trellis_has_the_scores(crfsuite_file):
+    crf = CRF.from_crfsuite(crfsuite_file, "general")
+    trellis = crf.trellis(NEW)
+    result = ilpinfer.marginals(trellis)
+    assert np.allclose(result.labels, crf.label_probabilities(NEW), atol=1e-4)
+    labelling = ["O"] * len(NEW)
+    difference = trellis.score(labelling) - result.log_partition
+    assert difference == pytest.approx(crf.log_probability(NEW, labelling), abs=1e-4)
+
+
+def test_features_of_others_with_values_count_as_crfsuite_counts_them(tmp_path):
+    path = tmp_path / "valued.crfsuite"
+    features = [
+        {"word": "Ada", "length": 3.0, "upper": True, "near": {"x": 2.0}},
+        {"word": "naïve: --> x", "bag": ["a", "b"]},
+        {"word": "Ada", "length": 0.5},
+    ]
+    trainer = pycrfsuite.Trainer("lbfgs", {"c2": 0.01}, verbose=False)
+    trainer.append(pycrfsuite.ItemSequence(features), ["a", "b", "a"])
+    trainer.append(pycrfsuite.ItemSequence(features[::-1]), ["b", "b", "a"])
+    trainer.train(str(path))
+    crf = CRF.from_crfsuite(path)
+    tagger = pycrfsuite.Tagger()
+    tagger.open(str(path))
+    for chosen in itertools.permutations(features):
+        tagger.set(pycrfsuite.ItemSequence(chosen))
+        trellis = crf.trellis_of(chosen)
+        scores = {y: trellis.score(y) for y in itertools.product("ab", repeat=3)}
+        total = math.log(sum(map(math.exp, scores.values())))
+        for labelling, score in scores.items():
+            assert math.exp(score - total) == pytest.approx(tagger.probability(labelling), abs=1e-5)
+    with pytest.raises(ValueError, match="no template for features"):
+        crf.trellis(["Ada"])
+
+
+def dense(crf, tokens):
+    """Features as a (T, A) table of 0 and 1, for the book."""
+    table = np.zeros((len(tokens), len(crf.learnt.attributes)))
+    for t, names in enumerate(crf.features(tokens)):
+        for name in names:
+            if name in crf.learnt.attributes:
+                table[t, crf.learnt.attributes.index(name)] += 1
+    return table
+
+
+def test_training_finds_the_weights_of_the_book():
+    template = load_template({"features": ["lower", "case"]})
+    every = {
+        "c2": 0.5,
+        "feature.possible_states": True,
+        "feature.possible_transitions": True,
+        "epsilon": 1e-9,
+    }
+    pairs = PAIRS[:3]
+    crf = CRF.train(pairs, template, parameters={**every, "delta": 1e-12})
+    samples = [(dense(crf, tokens), crf.labels.ids(labels)) for tokens, labels in pairs]
+    start = book.Parameters.zero(len(crf.learnt.attributes), len(crf.labels))
+    best = book.maximised(start, samples, variance=1.0)
+    assert np.allclose(crf.learnt.transitions, best.edges, atol=1e-3), (
+        "c2 |w|² is |w|²/(2σ²) with σ² = 1/(2·c2)"
+    )
+    for a, row in enumerate(best.vertices):
+        own = slice(*crf.learnt.begins[a : a + 2])
+        assert np.allclose(crf.learnt.weights[own], row[crf.learnt.targets[own]], atol=1e-3)
+    for (x, y), (tokens, labels) in zip(samples, pairs):
+        assert crf.log_probability(tokens, labels) == pytest.approx(
+            math.log(book.probability(best, x, y)), abs=1e-3
+        )
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_algorithm_learns_the_sentences(algorithm):
+    parameters = {"c2": 0.01} if algorithm in ("lbfgs", "l2sgd") else {}
+    seen: list[Iteration] = []
+    crf = CRF.train(
+        PAIRS,
+        "entities",
+        algorithm=algorithm,
+        parameters=parameters,
+        held_out=PAIRS[:2],
+        progress=seen.append,
+    )
+    assert [i.number for i in seen] == list(range(1, len(seen) + 1))
+    assert seen[-1].held_out == 1.0
+    assert seen[-1].seconds >= seen[0].seconds >= 0
+    right = [ilpinfer.decode(crf.trellis(x), [C.valid_scheme()]).labels == list(y) for x, y in PAIRS]
+    assert sum(right) >= len(PAIRS) - 1
+
+
+def test_progress_without_anything_held_out_and_an_interrupt_inside():
+    seen: list[Iteration] = []
+
+    def watch(iteration: Iteration) -> None:
+        seen.append(iteration)
+        if iteration.number == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        CRF.train(PAIRS, progress=watch)
+    assert [(i.number, i.held_out) for i in seen] == [(1, None), (2, None), (3, None)]
+
+
+def test_labels_are_sorted_and_none_is_lost_to_the_l1_penalty():
+    crf = CRF.train(PAIRS, parameters={"c1": 50.0})
+    assert crf.labels.names == ("B-person", "B-place", "I-person", "O")
+    assert np.allclose(crf.label_probabilities(NEW).sum(axis=1), 1)
+
+
+def test_one_sequence_and_one_label_are_enough():
+    crf = CRF.train([(("a", "b"), ("x", "x"))])
+    assert ilpinfer.decode(crf.trellis(["c"])).labels == ["x"]
+
+
+def test_labels_that_training_lacks(crf):
+    with pytest.raises(ValueError, match="token 1: no label 'B-ship'; there are B-person, B-place"):
+        crf.log_probability(("The", "Argo"), ("O", "B-ship"))
+    seen: list[Iteration] = []
+    unseen = [(("The", "Argo"), ("O", "B-ship"))]
+    again = CRF.train(PAIRS, held_out=unseen, progress=seen.append, parameters={"max_iterations": 2})
+    assert again.labels == crf.labels
+    assert seen[-1].held_out is None
+
+
+@pytest.mark.parametrize(
+    ("pairs", "options", "message"),
+    [
+        ([], {}, "no sequences to train on"),
+        ([((), ())], {}, "training sequence 1: an empty sequence"),
+        ([(("a", "b"), ("x",))], {}, "training sequence 1: 1 labels for 2 tokens"),
+        (
+            [(("a",), ("B-x",)), (("b",), ("title",))],
+            {},
+            "'B-x' in sequence 1 has a prefix, 'title' in sequence 2",
+        ),
+        (PAIRS, {"algorithm": "lbgfs"}, 'no algorithm "lbgfs"; did you mean "lbfgs"'),
+        (PAIRS, {"parameters": {"c3": 1}}, 'lbfgs has no parameter "c3"; there are c1, c2, delta'),
+        (PAIRS, {"parameters": {"c2": "much"}}, "lbfgs: c2 is 'much'; its usual value is 1.0"),
+        (PAIRS, {"template": "citation"}, r'template cannot be read: .*; did you mean "citations"'),
+    ],
+)
+def test_what_cannot_be_learnt_from_is_refused(pairs, options, message):
+    with pytest.raises(ValueError, match=message):
+        CRF.train(pairs, **options)
+
+
+def test_mixed_labels_are_taken_as_they_are_where_that_is_said():
+    crf = CRF.train([(("a",), ("B-x",)), (("b",), ("title",))], scheme="plain")
+    assert crf.labels.scheme == "plain"
+
+
+def test_a_model_file_comes_back_the_same(tmp_path, crf):
+    path = tmp_path / "crf.json"
+    crf.save(path)
+    again = load_model(path)
+    assert again.labels == crf.labels
+    assert np.array_equal(again.emissions(again.features(NEW)), crf.emissions(crf.features(NEW)))
+    assert np.array_equal(again.learnt.transitions, crf.learnt.transitions)
+    assert json.loads(path.read_text())["format"] == "ilpinfer-crf"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_template_that_no_file_can_hold_is_not_saved(tmp_path, crf):
+    with pytest.raises(ValueError, match="not read by load_template"):
+        CRF(crf.labels, crf.learnt, Template(())).save(tmp_path / "crf.json")
+
+
+def test_a_truncated_or_changed_model_file_is_a_clear_error(tmp_path, crf):
+    path = tmp_path / "crf.json"
+    crf.save(path)
+    whole = path.read_text()
+    path.write_text(whole[: len(whole) // 2])
+    with pytest.raises(ModelError, match=r"crf\.json: damaged model, not JSON"):
+        load_model(path)
+    record = json.loads(whole)
+    record["model"]["weights"] = record["model"]["weights"][:-8]
+    path.write_text(json.dumps(record))
+    with pytest.raises(ModelError, match="does not fit its digest"):
+        load_model(path)
+
+
+def test_damaged_files_of_crfsuite_are_clear_errors(tmp_path, crfsuite_file):
+    data = crfsuite_file.read_bytes()
+    path = tmp_path / "broken.crfsuite"
+    for length in range(0, len(data), max(1, len(data) // 97)):
+        path.write_bytes(data[:length])
+        with pytest.raises(ModelError, match=r"broken.crfsuite: (damaged model|not a model) of CRFsuite"):
+            CRF.from_crfsuite(path)
+    random = np.random.default_rng(5)
+    for _ in range(200):
+        changed = bytearray(data)
+        for place in random.integers(0, min(len(data), 400), 3):
+            changed[place] = int(random.integers(256))
+        path.write_bytes(bytes(changed))
+        with contextlib.suppress(ModelError):
+            CRF.from_crfsuite(path)
+    with pytest.raises(ModelError, match="cannot be read: No such file"):
+        CRF.from_crfsuite(tmp_path / "none")
+
+
+def test_without_line_breaks():
+    pairs = [
+        (
+            ("1.", "@newline@", "Facts", "@newline@", "It", "rained", "."),
+            ("nr", "break", "title", "break", *["text"] * 3),
+        ),
+        (
+            ("It", "rained", "@newline@", "2.", "@newline@", "Law"),
+            ("text", "text", "break", "nr", "break", "title"),
+        ),
+    ]
+    crf = CRF.train(pairs, parameters={"c2": 0.01}, without_line_breaks=True)
+    assert crf.labels.names == ("nr", "text", "title")
+    tokens, labels = pairs[0]
+    trellis = crf.trellis(tokens)
+    assert trellis.tokens == ("1.", "Facts", "It", "rained", ".")
+    assert crf.restore(tokens, ilpinfer.decode(trellis).labels, "break") == list(labels)
+    assert "line-start[0]" in crf.features(tokens)[1]
+    assert any(name.startswith("lower[-1]=1.") for name in crf.features(tokens)[1])
+    with pytest.raises(ValueError, match="line breaks alone"):
+        crf.trellis(["@newline@"])
+
+
+def test_line_breaks_inside_a_name_go_on_with_it():
+    crf = CRF.train(PAIRS, without_line_breaks=True)
+    tokens = ("Ada", "@newline@", "Byron", "@newline@", "wrote")
+    assert crf.restore(tokens, ["B-person", "I-person", "O"], "O") == [
+        "B-person",
+        "I-person",
+        "I-person",
+        "O",
+        "O",
+    ]
+    with pytest.raises(ValueError, match="2 labels for 3 tokens"):
+        crf.restore(tokens, ["O", "O"], "O")
+
+
+def test_what_goes_wrong_in_the_process_of_training_is_said(tmp_path):
+    class Trainer:
+        holds_out = False
+
+        def train(self, path: str, group: int) -> None:
+            if group == -1:
+                raise MemoryError("too much")
+            os._exit(1)
+
+    trainer = Trainer()
+    with pytest.raises(RuntimeError, match="CRFsuite: MemoryError: too much"):
+        _train_apart(trainer, tmp_path / "model", print)
+    trainer.holds_out = True
+    with pytest.raises(RuntimeError, match="CRFsuite: its process broke down; try other parameters"):
+        _train_apart(trainer, tmp_path / "model", print)

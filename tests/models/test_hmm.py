@@ -1,0 +1,265 @@
+"""The hidden Markov model: its probabilities, its file, and words that it has not seen."""
+
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.places import CORPORA
+
+import ilpinfer
+from ilpinfer.errors import ModelError
+from ilpinfer.models.files import load_model
+from ilpinfer.models.hmm import HMM, SecondOrderHMM
+from ilpinfer.models.hmm.smoothing import AMOUNTS
+from ilpinfer.models.hmm.vocabulary import CLASSES, LADDERS, Vocabulary, shape, token_class
+
+PAIRS = [
+    (("Ada", "wrote", "notes", "1843"), ("author", "O", "title", "date")),
+    (("Grace", "wrote", "code", "1952"), ("author", "O", "title", "date")),
+    (("Alan", "1936"), ("author", "date")),
+]
+
+
+def test_probabilities_add_up():
+    hmm = HMM.train(PAIRS)
+    p, emission = hmm.parameters, np.exp(hmm.emissions.log_probabilities)
+    start, transitions, end = np.exp(p.start), np.exp(p.transitions), np.exp(p.end)
+    assert np.isclose(start.sum(), 1)
+    assert np.allclose(transitions.sum(axis=1) + end, 1)
+    assert emission.shape == (len(hmm.words) + len(CLASSES), 4)
+    assert np.all(emission > 0)
+    assert np.allclose(emission.sum(axis=0), 1), "over words and one unseen word of each class"
+
+
+def test_seen_words_weigh_more_and_unseen_ones_follow_their_class():
+    hmm = HMM.train(PAIRS)
+    assert ilpinfer.decode(hmm.trellis(["Ada", "wrote", "code", "1952"])).labels == [
+        "author",
+        "O",
+        "title",
+        "date",
+    ]
+    assert ilpinfer.decode(hmm.trellis(["Edsger", "wrote", "proofs", "1968"])).labels == [
+        "author",
+        "O",
+        "title",
+        "date",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("token", "name"),
+    [
+        ("1999", "year"),
+        ("7", "digit"),
+        ("42", "digits-2"),
+        ("123", "digits-3"),
+        ("12345", "digits"),
+        ("12-34", "number-like"),
+        ("B2B", "with-digit"),
+        (",", "punctuation"),
+        ("__", "punctuation"),
+        ("J", "initial"),
+        ("ACM", "capitals"),
+        ("Knuth", "capitalised"),
+        ("the", "lower"),
+        ("naïve", "other"),
+        ("a\nb", "other"),
+    ],
+)
+def test_classes(token, name):
+    assert CLASSES[token_class(token)][0] == name
+
+
+def test_a_model_file_is_plain_json_and_comes_back_the_same(tmp_path):
+    path = tmp_path / "hmm.json"
+    hmm = HMM.train(PAIRS)
+    hmm.save(path)
+    record = json.loads(path.read_text())
+    assert (record["format"], record["version"]) == ("ilpinfer-hmm", 2)
+    again = load_model(path)
+    assert again.labels == hmm.labels
+    tokens = ["Ada", "unseen", "1999", "?"]
+    assert np.array_equal(hmm.trellis(tokens).lattice.node, again.trellis(tokens).lattice.node)
+    assert np.array_equal(hmm.parameters.transitions, again.parameters.transitions)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def damaged(change):
+    def apply(path: Path) -> None:
+        record = json.loads(path.read_text())
+        change(record)
+        path.write_text(json.dumps(record))
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda path: path.write_text(path.read_text()[:200]), "damaged model, not JSON"),
+        (lambda path: path.write_bytes(b"\x80\x04\x95"), "damaged model, not JSON"),
+        (lambda path: path.write_text("[]"), "not a model of ilpinfer"),
+        (lambda path: path.unlink(), "the model cannot be read: No such file"),
+        (damaged(lambda r: r.update(version=99)), "model version 99, but this release reads 2"),
+        (damaged(lambda r: r["model"]["start"].__setitem__(0, 5.0)), "does not fit its digest"),
+        (damaged(lambda r: r.pop("model")), "does not fit its digest"),
+    ],
+)
+def test_a_damaged_model_is_a_clear_error(tmp_path, damage, message):
+    path = tmp_path / "hmm.json"
+    HMM.train(PAIRS).save(path)
+    damage(path)
+    with pytest.raises(ModelError, match=message):
+        load_model(path)
+
+
+def test_an_empty_sequence_is_refused():
+    with pytest.raises(ValueError, match="an empty sequence has no labelling"):
+        HMM.train(PAIRS).trellis([])
+
+
+@pytest.mark.parametrize("transitions", sorted(AMOUNTS))
+@pytest.mark.parametrize("emissions", sorted(AMOUNTS))
+@pytest.mark.parametrize("ends", [True, False])
+def test_every_smoothing_gives_probabilities(emissions, transitions, ends):
+    hmm = HMM.train(PAIRS, emissions=emissions, transitions=transitions, ends=ends)
+    p, words = hmm.parameters, np.exp(hmm.emissions.log_probabilities)
+    end = np.exp(p.end) if ends else 0
+    assert np.isclose(np.exp(p.start).sum(), 1)
+    assert np.allclose(np.exp(p.transitions).sum(axis=1) + end, 1)
+    assert np.allclose(words.sum(axis=0), 1)
+    assert np.isfinite(hmm.trellis(["Ada", "new"]).score(["author", "O"])) or "none" in (
+        emissions,
+        transitions,
+    )
+
+
+@pytest.mark.parametrize("by", sorted(LADDERS))
+@pytest.mark.parametrize("singletons", [False, True])
+def test_words_and_an_unseen_one_for_each_place_of_the_ladder_add_up(by, singletons):
+    hmm = HMM.train(PAIRS, vocabulary=Vocabulary(by, singletons))
+    words = np.exp(hmm.emissions.log_probabilities)
+    assert np.all(words > 0) and np.allclose(words.sum(axis=0), 1)
+    assert hmm.emissions.rows(["Ada", "1843"]).max() < len(hmm.words)
+    assert hmm.emissions.rows(["new", "1999", "?!"]).min() >= len(hmm.words)
+
+
+def test_finer_keys_find_the_nearest_place():
+    pairs = [(("singing", "dancing", "walked", "played"), ("noun", "noun", "verb", "verb"))]
+    plain, suffixes = (HMM.train(pairs, vocabulary=by) for by in ("classes", "suffixes"))
+    assert np.ptp(plain.emissions.scores(["running"])) == 0, "all are lower-case words"
+    noun, verb = suffixes.emissions.scores(["running"])[0]
+    assert noun > verb
+    noun, verb = suffixes.emissions.scores(["jumped"])[0]
+    assert noun < verb
+
+
+def test_singletons_speak_for_unseen_words():
+    """`the` is frequent as a, names are new every time as b, and all start with a capital or not at random."""
+    pairs = [(("the", "Kim", "the", "Lee", "the", "lo"), tuple("ababab")), (("Of", "Of", "Bo"), tuple("aab"))]
+    types, singletons = (HMM.train(pairs, vocabulary=Vocabulary(singletons=s)) for s in (False, True))
+    gap = [np.subtract(*hmm.emissions.scores(["Ann"])[0][::-1]) for hmm in (types, singletons)]
+    assert gap[1] > gap[0] > 0
+
+
+@pytest.mark.parametrize(
+    ("token", "word"),
+    [
+        ("1987", "2000"),
+        ("7", "0"),
+        ("42", "00"),
+        ("512", "000"),
+        ("98765", "0000"),
+        ("12-34", "0-0"),
+        ("B2B", "A0A"),
+        ("J", "A"),
+        ("Sept", "January"),
+        ("OCTOBER", "January"),
+        ("may", "may"),
+        ("Maybe", "Maybe"),
+        ("Knuth", "Knuth"),
+        (".", "."),
+    ],
+)
+def test_tokens_that_are_alike_are_one_word_of_the_same_class(token, word):
+    vocabulary = Vocabulary(alike=True)
+    assert vocabulary.word(token) == word
+    assert vocabulary.word(word) == word
+    assert token_class(token) == token_class(word) or word == "January"
+    assert Vocabulary(lower_case=True).word(token) == token.lower()
+
+
+@pytest.mark.parametrize(
+    ("token", "expected"),
+    [("McCallum-2013", "XxXx-d"), ("", ""), ("...", "."), ("ÅÄé9", "Xxd"), ("pp.", "x.")],
+)
+def test_shapes(token, expected):
+    assert shape(token) == expected
+
+
+def test_a_corpus_of_one_token_is_enough():
+    for emissions, transitions in itertools.product(sorted(AMOUNTS), repeat=2):
+        for kind in (HMM, SecondOrderHMM):
+            hmm = kind.train([(("a",), ("x",))], emissions=emissions, transitions=transitions)
+            assert ilpinfer.decode(hmm.trellis(["a"])).labels == ["x"]
+
+
+def test_labels_may_be_given_and_one_without_an_example_is_rare():
+    hmm = HMM.train(PAIRS, labels=["O", "author", "title", "date", "note"])
+    assert hmm.labels.names == ("O", "author", "title", "date", "note")
+    trellis = hmm.trellis(["Ada", "1843"])
+    assert -np.inf < trellis.score(["author", "note"]) < trellis.score(["author", "date"])
+    with pytest.raises(ValueError, match="token 1: no label 'notes'"):
+        trellis.score(["author", "notes"])
+
+
+@pytest.mark.parametrize("kind", [HMM, SecondOrderHMM])
+@pytest.mark.parametrize(
+    ("pairs", "options", "message"),
+    [
+        ([], {}, "no sequences to train on"),
+        ([*PAIRS, ((), ())], {}, "sequence 3 is empty: leave it out"),
+        ([(("a", "b"), ("x",))], {}, "sequence 0 has 1 labels for 2 tokens"),
+        (
+            PAIRS,
+            {"labels": ["author", "titel", "O", "date"]},
+            "label 'title' is not among the labels given; did you mean \"titel\"",
+        ),
+        ([(("a", "b"), ("B-x", "y"))], {}, "mixed label schemes: 'B-x' has a prefix and 'y' has none"),
+        ([(("a", "b"), ("B-x", "y"))], {"scheme": "bio"}, "label 'y' does not fit scheme bio"),
+        (PAIRS, {"emissions": "aditive"}, 'no smoothing "aditive"; did you mean "additive"'),
+        (PAIRS, {"vocabulary": "class"}, 'no classes of words "class"; did you mean "classes"'),
+    ],
+)
+def test_what_cannot_be_counted_is_refused(kind, pairs, options, message):
+    with pytest.raises(ValueError, match=message):
+        kind.train(pairs, **options)
+    if "mixed" in message:
+        assert kind.train(pairs, scheme="plain").labels.scheme == "plain"
+
+
+CORA = CORPORA / "cora"
+
+
+@pytest.mark.skipif(not CORA.is_dir(), reason=f"needs the tagged references in {CORA}")
+def test_rules_repair_references_and_exact_beats_the_beam():
+    from formulations import load_rules
+    from ilpinfer.corpus.sequences import read, require_labels
+
+    hmm = HMM.train(require_labels(read(CORA / "train.tsv"))[:20])
+    rules = load_rules("citations")
+    broken = 0
+    for tokens, _ in require_labels(read(CORA / "dev.tsv"))[:25]:
+        trellis = hmm.trellis(tokens)
+        with pytest.warns(UserWarning, match="no label for note: counted as absent"):
+            exact, viterbi, beam = (
+                ilpinfer.decode(trellis, rules, method=m) for m in ("auto", "viterbi", "beam")
+            )
+        broken += any(viterbi.violations.values())
+        assert exact.status == "optimal"
+        assert viterbi.score <= exact.score <= viterbi.bound
+        assert beam.score <= exact.score <= beam.bound
+    assert broken >= 5

@@ -1,0 +1,328 @@
+"""Scores from models of other libraries: held against those libraries, or against sums written out."""
+
+import itertools
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn_crfsuite import CRF
+from support.command_line import run
+
+from ilpinfer.corpus.logits import log_softmax, pool_pieces
+from ilpinfer.errors import ModelError
+from ilpinfer.models.external import (
+    LinearChain,
+    crf_parameters,
+    crfsuite_file,
+    from_logits,
+    label_names,
+    read_label_names,
+)
+
+GRID = 1e-5
+SINGLE_ARRAY = (
+    b"\x93NUMPY\x01\x00v\x00"
+    + b"{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }".ljust(117)
+    + b"\n"
+    + b"\x00" * 8
+)
+LOGITS = np.random.default_rng(4).normal(size=(4, 3)) * 3
+STEPS = np.random.default_rng(5).normal(size=(3, 3))
+
+
+class Tensor:
+    """What a tensor with a gradient on another device looks like."""
+
+    def __init__(self, values, ready=frozenset()):
+        self.values, self.ready = values, ready
+
+    def detach(self):
+        return Tensor(self.values, self.ready | {"detached"})
+
+    def cpu(self):
+        return Tensor(self.values, self.ready | {"here"})
+
+    def numpy(self):
+        assert self.ready == {"detached", "here"}
+        return np.array(self.values)
+
+
+def labellings(trellis):
+    return itertools.product(range(len(trellis.labels)), repeat=len(trellis))
+
+
+def test_logits_alone_are_independent_probabilities():
+    trellis = from_logits(LOGITS, ["a", "b", "c"])
+    shares = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
+    for y in labellings(trellis):
+        assert trellis.score(y) == pytest.approx(
+            math.log(np.prod([shares[t, k] for t, k in enumerate(y)])), abs=GRID
+        )
+    raw = from_logits(LOGITS, scale="raw")
+    assert raw.score([0, 1, 2, 0]) == pytest.approx(LOGITS[[0, 1, 2, 3], [0, 1, 2, 0]].sum(), abs=GRID)
+
+
+def test_a_row_that_forbids_everything_stays_so():
+    rows = log_softmax(np.array([[-np.inf, -np.inf], [-np.inf, 3.0]]))
+    assert rows.tolist() == [[-np.inf, -np.inf], [-np.inf, 0.0]]
+
+
+def test_a_crf_layer_scores_as_pytorch_crf_defines_it():
+    rng = np.random.default_rng(6)
+    begin, stop = rng.normal(size=3), rng.normal(size=3)
+    state = {"encoder.weight": np.ones(2), "crf.transitions": Tensor(STEPS)}
+    state |= {"crf.start_transitions": Tensor(begin), "crf.end_transitions": stop}
+    trellis = from_logits(Tensor(LOGITS), {"2": "c", "0": "a", "1": "b"}, **crf_parameters(state))
+    assert trellis.labels.names == ("a", "b", "c")
+    for y in labellings(trellis):
+        score = begin[y[0]] + LOGITS[0, y[0]]
+        for t in range(1, 4):
+            score += STEPS[y[t - 1], y[t]] + LOGITS[t, y[t]]
+        assert trellis.score(y) == pytest.approx(score + stop[y[-1]], abs=GRID)
+
+
+def test_pieces_become_words():
+    shares = np.array([[0.5, 0.5], [0.6, 0.4], [0.1, 0.9], [0.3, 0.7], [0.5, 0.5]])
+    ids = [None, 0, 0, 1, None]
+    words = {pool: np.exp(pool_pieces(np.log(shares), ids, pool)) for pool in ("first", "mean", "max")}
+    assert words["first"] == pytest.approx(shares[[1, 3]])
+    assert words["mean"] == pytest.approx(np.array([[0.35, 0.65], [0.3, 0.7]]))
+    assert words["max"] == pytest.approx(shares[[2, 3]])
+    trellis = from_logits(np.log(shares) + 2, ["x", "y"], ["un like ly", "so"], word_ids=ids, pool="mean")
+    assert trellis.score(["x", "y"]) == pytest.approx(math.log(0.35 * 0.7), abs=GRID)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"labels": ["a", "b"]}, r"logits has shape \(4, 3\); expected 2 columns, one for each label"),
+        ({"logits": [[0.0, math.nan]]}, r"logits\[0, 1\] is nan: give a finite number"),
+        ({"logits": [[0.0, math.inf]]}, r"logits\[0, 1\] is inf"),
+        (
+            {"logits": LOGITS[None]},
+            r"logits has shape \(1, 4, 3\); expected \(T, K\); give one sequence at a time",
+        ),
+        ({"logits": [[0.0], [1.0, 2.0]]}, "logits must hold numbers in rows of equal length"),
+        ({"transitions": [[0.0]]}, r"transitions has shape \(1, 1\); expected \(3, 3\)"),
+        ({"start": [0.0, math.nan, 0.0]}, r"start\[1\] is nan"),
+        ({"tokens": ["a"]}, "1 tokens, but logits for 4$"),
+        (
+            {"tokens": ["a", "b"], "word_ids": [0, 0, 0, None]},
+            "2 tokens, but logits for 1; was the input cut short",
+        ),
+        ({"word_ids": [0, 2, 2, 3]}, "word 1 has no piece"),
+        ({"word_ids": [None] * 4}, "word 0 has no piece"),
+        ({"word_ids": [0]}, "expected a whole number for each of 4 pieces"),
+        ({"word_ids": [0, 0.5, 1, 2]}, "expected a whole number for each of 4 pieces"),
+        ({"pool": "last"}, "no pool 'last'; there are first, max, mean"),
+        ({"scale": "softmax"}, "no scale 'softmax'; did you mean"),
+        ({"labels": {0: "a", 2: "b", 3: "c"}}, "id2label has 3 labels, but none with id 1"),
+        ({"labels": {"LABEL_0": "a"}}, "expected ids from 0"),
+        ({"labels": [1, 2, 3]}, "label 0 is 1: a label is a text"),
+    ],
+)
+def test_logits_that_do_not_fit_are_refused(change, message):
+    arguments = {"logits": LOGITS, **change}
+    with pytest.raises(ValueError, match=message):
+        from_logits(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ({"transitions": STEPS}, "has no start_transitions"),
+        ({"a.start_transitions": [0], "b.start_transitions": [0]}, r"several layers: a\., b\."),
+        ({"start_transitions": [0, 0], "transitions": [[0]]}, r"has shape \(1, 1\); expected \(2, 2\)"),
+        ({"start_transitions": [0], "transitions": [[0]]}, "no end_transitions"),
+    ],
+)
+def test_layers_that_do_not_fit_are_refused(state, message):
+    if "several" not in message and "no " not in message:
+        state = {**state, "end_transitions": [0, 0]}
+    with pytest.raises(ValueError, match=message):
+        crf_parameters(state)
+
+
+def test_names_from_files(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"model_type": "bert", "id2label": {"1": "B-x", "0": "O"}}))
+    assert read_label_names(path) == ("O", "B-x")
+    path.write_text('["a", "b"]')
+    assert read_label_names(path) == label_names(["a", "b"]) == ("a", "b")
+    for text, message in (
+        ("{", "not JSON"),
+        ("3", "no label names"),
+        ('{"model_type": "bert"}', "ids from 0"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ModelError, match=message):
+            read_label_names(path)
+    with pytest.raises(ModelError, match="cannot be read"):
+        read_label_names(tmp_path / "none.json")
+
+
+def features(tokens):
+    return [
+        {
+            "word": token.lower(),
+            "length": len(token) / 4,
+            "upper": token.isupper(),
+            "near": list(tokens[t - 1 : t]),
+        }
+        for t, token in enumerate(tokens)
+    ]
+
+
+TEXTS = [("Ada", "wrote", "IT"), ("IT", "is", "Ada"), ("so", "it", "goes", "Ada")]
+TAGS = [["name", "O", "O"], ["O", "O", "name"], ["O", "O", "O", "name"]]
+
+
+def test_an_estimator_of_sklearn_crfsuite_scores_the_same():
+    estimator = CRF(c2=0.1, max_iterations=30, all_possible_transitions=True)
+    with pytest.raises(ValueError, match="fit it first"):
+        crfsuite_file(estimator)
+    estimator.fit([features(tokens) for tokens in TEXTS], TAGS)
+    assert crfsuite_file(estimator).suffix == ".crfsuite"
+    model = LinearChain.from_estimator(estimator, features)
+    for tokens in [*TEXTS, ("IT", "unknown")]:
+        trellis = model.trellis(tokens)
+        scores = {y: trellis.score(y) for y in labellings(trellis)}
+        total = math.log(sum(map(math.exp, scores.values())))
+        estimator.tagger_.set(features(tokens))
+        for y, score in scores.items():
+            names = [trellis.labels.names[k] for k in y]
+            assert score - total == pytest.approx(math.log(estimator.tagger_.probability(names)), abs=GRID)
+        best = max(scores, key=scores.get)
+        assert [trellis.labels.names[k] for k in best] == estimator.predict_single(features(tokens))
+
+
+@pytest.fixture
+def logits(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arrays = {
+        "logits_0": [[2.0, 0.0], [0.0, 1.0], [3.0, 0.0]],
+        "tokens_0": ["a", "b", "c"],
+        "labels_0": ["x", "y", "x"],
+        "logits_1": [[9.0, 9.0], [0.0, 5.0], [4.0, 0.0], [1.0, 2.0]],
+        "word_ids_1": [-1, 0, 0, 1],
+        "label_names": ["x", "y"],
+    }
+    np.savez("logits.npz", **{name: np.array(value) for name, value in arrays.items()})
+    Path("one.toml").write_text('fields = ["x"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "x"\nn = 1\n')
+    return {name: np.array(value) for name, value in arrays.items()}
+
+
+def decoded(arguments, capsys) -> list[dict]:
+    code, out, err = run(["decode", *arguments, "--method", "viterbi"], capsys)
+    assert (code, err) == (0, "")
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_an_archive_of_logits_is_decoded_and_compared(logits, capsys):
+    rows = decoded(["logits.npz"], capsys)
+    assert [row["labels"] for row in rows] == [["x", "y", "x"], ["y", "y"]]
+    assert rows[0]["tokens"] == ["a", "b", "c"]
+    assert [row["labels"] for row in decoded(["logits.npz", "--pool", "mean"], capsys)][1] == ["y", "y"]
+    best = sum(math.log(1 / (1 + math.exp(-gap))) for gap in (2, 1, 3))
+    assert rows[0]["score"] == pytest.approx(best, abs=GRID)
+    assert decoded(["logits.npz", "--logits", "raw"], capsys)[0]["score"] == 6.0
+
+
+def test_rules_bind_logits(logits, capsys):
+    code, out, _ = run(["decode", "logits.npz", "--rules", "one.toml"], capsys)
+    assert code == 0
+    assert json.loads(out.splitlines()[0])["labels"] == ["x", "x", "x"]
+
+
+def test_a_layer_in_the_archive_and_names_beside_it(logits, capsys):
+    del logits["label_names"], logits["word_ids_1"]
+    layer = {"start_transitions": [0.0, 7.0], "end_transitions": [0, 0], "transitions": [[0, 0], [0, 0]]}
+    np.savez("layer.npz", **logits, **{f"crf.{name}": np.array(x) for name, x in layer.items()})
+    Path("config.json").write_text(json.dumps({"id2label": {"0": "x", "1": "y"}}))
+    rows = decoded(["layer.npz", "--label-names", "config.json"], capsys)
+    assert (rows[0]["labels"], rows[0]["score"]) == (["y", "y", "x"], 11.0)
+
+
+def test_lines_of_logits(logits, capsys):
+    record = {
+        "logits": [[2.0, 0.0], [None, 1.0], [3.0, 0.0]],
+        "label_names": ["x", "y"],
+        "tokens": ["a", "b"],
+    }
+    record |= {"word_ids": [0, 1, 1], "transitions": [[0, -1], [0, 0]], "start": [-5, 0]}
+    Path("in.jsonl").write_text(json.dumps(record) + "\n")
+    (row,) = decoded(["in.jsonl"], capsys)
+    assert (row["labels"], row["score"]) == (["y", "y"], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            dict.fromkeys(["logits_0", "tokens_0", "labels_0", "logits_1", "word_ids_1"]),
+            "npz: no logits_0; expected",
+        ),
+        ({"logits_1": None}, "logits.npz: no logits_1, but 2 sequences; they count from 0"),
+        ({"label_names": ["x"]}, "logits.npz, sequence 0: logits has shape (3, 2); expected 1 columns"),
+        ({"logits_0": [[0, np.nan]] * 3}, "logits.npz, sequence 0: logits[0, 1] is nan"),
+        ({"logits": [[0, 1]]}, "logits.npz: has both logits and logits_0; give one of them"),
+        (
+            {"logits_0": [[1j, 0]] * 3},
+            "logits.npz, sequence 0: logits must hold numbers in rows of equal length",
+        ),
+        ({"tokens_0": [b"a", b"b", b"c"]}, "logits.npz, sequence 0: tokens are bytes; save them as an array"),
+        ({"tokens_0": ["a"]}, "logits.npz, sequence 0: 1 tokens, but logits for 3 tokens"),
+        ({"logit_2": [1]}, "logits.npz: no use for 'logit_2'; did you mean \"logits\"?"),
+        (
+            {"tokens_0": np.array(["a", None, "b"], object)},
+            "holds Python objects; save texts as arrays of texts",
+        ),
+        ({"transitions": [[0]]}, "transitions has shape (1, 1); expected (2, 2)"),
+    ],
+)
+def test_archives_that_do_not_fit_are_one_line(logits, capsys, change, message):
+    arrays = {name: np.array(value) for name, value in {**logits, **change}.items() if value is not None}
+    np.savez("logits.npz", **arrays)
+    code, out, err = run(["decode", "logits.npz"], capsys)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (b"PK\x03\x04 and no more", [], "x.npz: not an archive of arrays"),
+        (b"\x80\x04\x95", [], "x.npz: not an archive of arrays"),
+        (b"", [], "x.npz: not an archive of arrays"),
+        (SINGLE_ARRAY, [], "x.npz: not an archive of arrays"),
+        (None, [], "x.npz: cannot be read: No such file"),
+        (None, ["--pool", "best"], "no pool 'best'"),
+        (None, ["--logits", "soft"], "no scale 'soft'"),
+        (None, ["--label-names", "none.json"], "none.json: cannot be read"),
+    ],
+)
+def test_damaged_archives_and_options_are_one_line(logits, capsys, content, options, message):
+    if content is not None:
+        Path("x.npz").write_bytes(content)
+    code, out, err = run(["decode", "x.npz", *options], capsys)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"emissions": [[0, 0]]}, "in.jsonl, line 1: has both logits and emissions; give one of them"),
+        ({"label_names": ["x"]}, "in.jsonl, line 1: logits has shape (1, 2); expected 1 columns"),
+        ({"tokens": ["a", "b"]}, "in.jsonl, line 1: 2 tokens are given, but the scores cover 1"),
+        ({"logits": [["a", 1]]}, "in.jsonl, line 1: logits must hold numbers"),
+    ],
+)
+def test_lines_of_logits_that_do_not_fit_are_one_line(logits, capsys, change, message):
+    record = {"logits": [[0, 1]], "label_names": ["x", "y"], **change}
+    Path("in.jsonl").write_text(json.dumps(record) + "\n")
+    code, out, err = run(["decode", "in.jsonl"], capsys)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err

@@ -1,0 +1,163 @@
+"""Rules first: the reduced chain finds what constrained Viterbi finds on the whole one, with fewer features."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.effort import examples
+
+import ilpinfer
+from formulations import LabelSet
+from formulations import constraints as C
+from ilpinfer.models.crf import CRF
+from ilpinfer.models.crf.crfsuite import Weights
+from ilpinfer.models.crf.templates import load_template
+from ilpinfer.models.crf.token_rules import TokenRules
+from ilpinfer.pipelines.rules_first import RulesFirst, overwrite
+
+LABELS = ("B-org", "B-per", "I-org", "I-per", "O")
+WORDS = ("Ada", "Inc", "de", "works", "Steel", ".")
+SETS = {
+    "none": (),
+    "one word": (C.tag_at("O", words=["works", "."]),),
+    "a group": (
+        C.tag_at("org", words=["Inc"]),
+        C.tag_at("O", pattern="[^A-Z]+", ignore_case=False, unless=["de"]),
+    ),
+    "contexts": (C.tag_at("per", words=["Ada"], following="de"), C.right_before("per", words=["works"])),
+}
+
+
+@pytest.fixture(scope="module")
+def crf():
+    """Random weights on words and their neighbours."""
+    template, random = load_template({"features": ["word[-1..1]"]}), np.random.default_rng(11)
+    names = tuple(f"word[{o}]={word}" for o in (-1, 0, 1) for word in WORDS)
+    K, A = len(LABELS), len(names)
+    weights = Weights(
+        LABELS,
+        names,
+        np.arange(A + 1) * K,
+        np.tile(np.arange(K), A),
+        random.normal(size=A * K),
+        random.normal(size=(K, K)),
+    )
+    return CRF(LabelSet(LABELS), weights, template)
+
+
+def masked(crf, first, tokens):
+    """The whole trellis with features everywhere, and what the rules allow, for the engine."""
+    trellis = crf.trellis(tokens)
+    rules = [*first.rules, C.valid_scheme()]
+    return ilpinfer.decode(trellis, rules, method="constrained-viterbi")
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    st.sampled_from(sorted(SETS)),
+    st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=7), min_size=1, max_size=4),
+)
+def test_the_reduced_chain_finds_the_constrained_optimum(crf, name, sequences):
+    first = RulesFirst(crf, SETS[name])
+    expected = []
+    for tokens in sequences:
+        solution = masked(crf, first, tokens)
+        if solution.status == "infeasible":
+            with pytest.raises(ValueError, match="leave it no label"):
+                first.labels(tokens)
+            return
+        expected.append(solution.labels)
+    assert list(first.labels_of_many(sequences)) == expected
+    assert [first.labels(tokens) for tokens in sequences] == expected
+
+
+def test_against_brute_force(crf):
+    first = RulesFirst(crf, SETS["contexts"])
+    tokens = ["Steel", "Ada", "de", "Inc", "works"]
+    trellis = crf.trellis(tokens)
+    rules = [*first.rules, C.valid_scheme()]
+    fitting = [
+        y
+        for y in itertools.product(LABELS, repeat=5)
+        if not any(r.violations(y, tokens, crf.labels) for r in rules)
+    ]
+    best = max(fitting, key=trellis.score)
+    assert tuple(first.labels(tokens)) == best
+
+
+def test_clamped_tokens_get_no_features_and_neighbours_copy_them(crf):
+    first = RulesFirst(crf, SETS["a group"])
+    tokens = ["works", "Ada", "Inc", "works", ".", "Steel"]
+    open_tokens = first.apply_rules([tokens])
+    assert open_tokens.at.tolist() == [1, 2, 5]
+    assert first.features([tokens], open_tokens)[0] == ["word[-1]=works", "word[0]=Ada", "word[1]=Inc"]
+
+
+def test_more_rules_and_any_decoder_go_on_from_the_trellis(crf):
+    first = RulesFirst(crf, SETS["a group"])
+    tokens = ["works", "Ada", "Inc", "works", "de", "Steel"]
+    trellis = first.trellis(tokens)
+    assert ilpinfer.decode(trellis, [C.valid_scheme()]).labels == first.labels(tokens)
+    one = ilpinfer.decode(trellis, [C.valid_scheme(), C.at_least_runs("per", 1)])
+    assert any(label.endswith("per") for label in one.labels)
+    assert one.labels[0] == one.labels[3] == "O"
+
+
+def test_earlier_rules_win_and_the_scheme_reaches_neighbours():
+    labels = LabelSet(LABELS)
+    rules = (
+        C.tag_at("org", words=["Inc"]),
+        C.tag_at("O", words=["Inc", "works"]),
+        C.tag_at(["I-org", "I-per", "O"], words=["de"]),
+    )
+    token_rules = TokenRules(labels, rules)
+    named = [
+        {LABELS[k] for k in range(5) if labels >> k & 1}
+        for labels in token_rules.allowed(["works", "de", "Inc", "de", "Ada"])
+    ]
+    assert named == [{"O"}, {"O"}, {"B-org"}, {"I-org", "O"}, {"B-org", "B-per", "I-org", "O"}]
+
+
+def test_phrases_win_over_a_later_rule_on_their_words():
+    labels = LabelSet(LABELS)
+    rules = (C.tag_phrases("org", ["Steel de Ada"]), C.tag_at("O", words=["Steel", "de"]))
+    allowed = TokenRules(labels, rules).allowed(["de", "Steel", "de", "Ada", "de"])
+    assert [LABELS[left.bit_length() - 1] for left in allowed if left & (left - 1) == 0] == [
+        "O",
+        "B-org",
+        "O",
+    ]
+    assert allowed[2] == allowed[3] == 0b101, "B-org or I-org"
+
+
+def test_written_over_labels_move_nothing_else():
+    path, emissions = np.array([0, 2, 4]), np.zeros((3, 5))
+    emissions[1, 3] = 5.0
+    result = overwrite(path, [31, 0b11000, 31], emissions, np.zeros((5, 5)))
+    assert result.tolist() == [0, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (C.tag_at("O", words=["a"], penalty=1.0), "rules that come first are hard and about single tokens"),
+        (C.at_most_runs("org", 1), "rules that come first are hard and about single tokens"),
+        (C.tag_at("orgs", words=["a"]), 'no field "orgs"; did you mean "org"'),
+    ],
+)
+def test_rules_that_cannot_come_first(crf, rule, message):
+    with pytest.raises(ValueError, match=message):
+        RulesFirst(crf, (rule,))
+
+
+def test_empty_sequences_and_models_that_do_not_fit(crf):
+    with pytest.raises(ValueError, match="an empty sequence"):
+        RulesFirst(crf).labels([])
+    with pytest.raises(ValueError, match="keeps line breaks"):
+        RulesFirst(CRF(crf.labels, crf.learnt, crf.template, without_line_breaks=True))
+    with pytest.raises(ValueError, match="has a template"):
+        RulesFirst(CRF(crf.labels, crf.learnt))
+    with pytest.raises(ValueError, match=r"token 1, 'b': rules and the labels' scheme leave it no label"):
+        RulesFirst(crf, (C.tag_at("O", words=["a"]), C.tag_at("I-org", words=["b"]))).labels(["a", "b"])

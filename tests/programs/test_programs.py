@@ -1,0 +1,248 @@
+"""Sizes as published, the record's three forms, and what the extra rows mean."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support import oracles
+from support.effort import examples
+from support.strategies import cost_units, problems
+
+import ilpinfer
+from formulations import LabelSet, Trellis
+from formulations import constraints as C
+from formulations.problem.compiled_rules import compile_problem
+from formulations.programs.formulation import exclude_labelling, formulate, score_floor
+from formulations.programs.loss_bounds import losses
+from formulations.programs.record import UNBOUNDED, stable_order
+from ilpinfer import solvers
+
+
+def trellis(T: int, K: int, seed: int = 0, **options) -> Trellis:
+    rng = np.random.default_rng(seed)
+    return Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), **options)
+
+
+def path_vector(program, path):
+    """The 0/1 vector of a path, column by column as Stokman 2011, eq. 53, numbers them."""
+    T, K = program.tokens, program.labels
+    x = np.zeros(program.n_columns, np.int64)
+    x[path[0]] = 1
+    for t in range(1, T):
+        x[K + (t - 1) * K * K + path[t - 1] * K + path[t]] = 1
+    x[K + (T - 1) * K * K + path[-1]] = 1
+    return x
+
+
+@pytest.mark.parametrize(("T", "K"), [(1, 1), (1, 4), (2, 3), (5, 4), (9, 2)])
+def test_a_shortest_path_program_has_the_published_size(T, K):
+    """nm + 2 nodes and (n - 1) m² + 2m edges: Fersini et al. 2014, section 3."""
+    program = formulate(compile_problem(trellis(T, K), [])).soft()
+    assert program.n_rows == T * K + 2
+    assert program.n_columns == program.n_edges == (T - 1) * K * K + 2 * K
+
+
+def test_the_feasible_set_is_every_labelling():
+    program = formulate(compile_problem(trellis(3, 3), [])).soft()
+    paths = list(itertools.product(range(3), repeat=3))
+    assert len(paths) == 3**3
+    for path in paths:
+        x = path_vector(program, np.array(path))
+        assert program.satisfied_by(x)
+        assert program.labelling(x).tolist() == list(path)
+
+
+def test_clamping_three_of_six_tokens_leaves_4_to_the_3_paths():
+    """Liao et al. 2009, figure 1: four labels, six tokens, three of them decided by rules."""
+    labels = LabelSet(("B-company", "I-company", "B-date", "O"), "plain")
+    tokens = ["Microsoft", "on", "Monday", "announced", "a", "deal"]
+    rules = [
+        C.tag_at("B-company", words=["Microsoft"]),
+        C.tag_at("O", words=["on"]),
+        C.tag_at("B-date", words=["Monday"]),
+    ]
+    scores = Trellis(np.zeros(4), np.zeros((5, 4, 4)), labels=labels, tokens=tokens)
+    assert len(ilpinfer.decode(scores, top=4**6 + 1)) == 4**6
+    assert len(ilpinfer.decode(scores, rules, top=4**6)) == 4**3
+
+
+def program_with_every_row_kind():
+    rules = [
+        C.at_most_runs("0", 1, penalty=1.0),
+        C.at_least_tokens("1", 2, penalty=0.5),
+        C.requires_before("0", "1", penalty=2.0),
+        C.requires_present("1", "2"),
+        C.forbidden_transition("0", "2", penalty=0.25, distance="binary"),
+    ]
+    return formulate(compile_problem(trellis(4, 3), rules)).soft()
+
+
+def test_the_canonical_form_has_only_one_kind_of_inequality():
+    program = program_with_every_row_kind()
+    canonical = program.canonical()
+    assert np.all((canonical.row_upper == UNBOUNDED) | (canonical.row_upper == canonical.row_lower))
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        x = rng.integers(program.lower, program.upper + 1)
+        assert program.satisfied_by(x) == canonical.satisfied_by(x)
+
+
+def test_the_standard_form_has_only_equalities_and_the_same_solutions():
+    program = program_with_every_row_kind()
+    standard = program.standard()
+    assert np.array_equal(standard.row_lower, standard.row_upper)
+    canonical = program.canonical()
+    inequalities = canonical.row_upper == UNBOUNDED
+    for path in itertools.product(range(3), repeat=4):
+        x = completed(program, np.array(path))
+        if x is None:
+            continue
+        surplus = (canonical.activity(x) - canonical.row_lower)[inequalities]
+        assert standard.satisfied_by(np.concatenate([x, surplus]))
+        assert standard.value(np.concatenate([x, surplus])) == program.value(x)
+        assert not standard.satisfied_by(np.concatenate([x, surplus + 1]))
+
+
+def completed(program, path):
+    """The best solution of the program that takes this path, by HiGHS, or None."""
+    from dataclasses import replace
+
+    from ilpinfer import solvers
+
+    x = path_vector(program, path)
+    lower, upper = program.lower.copy(), program.upper.copy()
+    lower[: program.n_edges] = upper[: program.n_edges] = x[: program.n_edges]
+    return solvers.solve("highs", replace(program, lower=lower, upper=upper)).x
+
+
+def test_a_no_good_row_takes_away_one_labelling():
+    program = formulate(compile_problem(trellis(3, 2), [])).soft()
+    path = np.array([0, 1, 1])
+    less = exclude_labelling(program, path)
+    kept = [
+        p for p in itertools.product(range(2), repeat=3) if less.satisfied_by(path_vector(less, np.array(p)))
+    ]
+    assert len(kept) == 2**3 - 1
+    assert (0, 1, 1) not in kept
+
+
+def test_losses_add_up_to_what_a_labelling_gives_away():
+    scores = trellis(4, 3, seed=5)
+    best, loss = losses(scores.lattice)
+    program = formulate(compile_problem(scores, [])).soft()
+    for path in itertools.product(range(3), repeat=4):
+        x = path_vector(program, np.array(path))[: len(loss)]
+        assert best - int(loss @ x) == scores.lattice.score(np.array(path))
+    assert loss.min() == 0
+
+
+def test_floors_are_right_for_both_signs_and_rounded_up():
+    assert score_floor(-10, 1.0, "relative") == -10
+    assert score_floor(-10, 0.5, "relative") == -15
+    assert score_floor(10, 0.5, "relative") == 5
+    assert score_floor(11, 0.5, "relative") == 6
+    assert score_floor(-11, 0.5, "relative") == -16
+    assert score_floor(0, 0.3, "relative") == 0
+    assert score_floor(-10, 0.0, "relative") == -20
+    assert score_floor(7, 1.0, "odds") == 7
+    assert score_floor(0, 0.5, "odds") == -726817
+    assert score_floor(7, 0.0, "odds") is None
+    with pytest.raises(ValueError, match=r"tau is 1\.5"):
+        score_floor(0, 1.5, "odds")
+    with pytest.raises(ValueError, match="expected 'relative' or 'odds'"):
+        score_floor(0, 0.5, "absolute")
+
+
+def two_phase_case(shift: float) -> Trellis:
+    """Two tokens; the best labelling breaks the rule, the next best is two grid units below."""
+    unit = 2.0**-20
+    return Trellis([shift, shift - 1.0], [[[0.0, -1.0], [-1.0, 1.0 - 2 * unit]]], labels=["a", "b"])
+
+
+@pytest.mark.parametrize("method", ["auto", "cbc", "cp-sat", "highs", "scip"])
+@pytest.mark.parametrize("shift", [8.0, 0.0, -8.0])
+def test_a_floor_one_grid_unit_above_a_labelling_keeps_it_out(method, shift):
+    """The tolerance of a solver must not let a labelling through that misses the floor by one unit."""
+    scores = two_phase_case(shift)
+    rules = [C.at_most_tokens("a", 0, penalty=1.0)]
+    unit = 2.0**-20
+    best, rival = scores.score(["a", "a"]), scores.score(["b", "b"])
+    assert best - rival == 2 * unit
+    for below, expected in ((1, ["a", "a"]), (2, ["b", "b"])):
+        tau, bound = float(np.exp(-(below + 0.5) * unit)), "odds"
+        if best:
+            tau, bound = 1 - below * unit / abs(best), "relative"
+        solution = ilpinfer.decode_two_phase(scores, rules, tau, bound, method=method)
+        assert solution.floor == best - below * unit
+        assert (solution.status, solution.labels) == ("optimal", expected)
+
+
+def test_two_phase_with_hard_rules_and_the_best_few():
+    scores = trellis(4, 3, seed=3, labels=["a", "b", "O"])
+    rules = [C.at_least_runs("a", 1), C.at_most_runs("b", 1, penalty=2.0), C.ends_with("O", penalty=1.0)]
+    result = ilpinfer.decode_two_phase(scores, rules, 0.2, top=5)
+    order = [(s.penalty, -(s.model_score + s.feature_score)) for s in result]
+    assert order == sorted(order)
+    assert len({tuple(s.labels) for s in result}) == len(result) == 5
+    assert all("a" in s.labels and s.status == "optimal" for s in result)
+    assert all(s.model_score >= s.floor for s in result)
+    impossible = ilpinfer.decode_two_phase(scores, [C.at_least_runs("a", 9)], 0.5)
+    assert impossible.status == "infeasible"
+    assert "at_least_runs(a, 9)" in impossible.reason
+    assert ilpinfer.decode_two_phase(scores, [C.at_least_runs("a", 9)], 0.5, top=2) == []
+    with pytest.raises(ValueError, match="needs an exact method"):
+        ilpinfer.decode_two_phase(scores, rules, method="beam")
+
+
+@pytest.mark.parametrize("largest", [1, 5, 70_000, 2**32 - 1])
+def test_the_radix_order_is_the_stable_one(largest):
+    keys = np.random.default_rng(0).integers(0, largest, 20_000)
+    assert np.array_equal(stable_order(keys), np.argsort(keys, kind="stable"))
+
+
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
+@given(problems(penalties=st.one_of(st.just(math.inf), st.just(1.0)), longest=3))
+def test_rows_keep_exactly_the_labellings_without_violations(problem):
+    """Each labelling is fixed in turn: what is left, auxiliary columns and σ, is feasible as the oracle says."""
+    instance, result = problem
+    program = formulate(compile_problem(instance.trellis, [case.rule for case in result])).soft()
+    for row in range(program.n_rows):
+        entries = program.indices[program.indptr[row] : program.indptr[row + 1]]
+        assert len(set(entries.tolist())) == len(entries), "solvers refuse a column twice in a row"
+    labellings = list(oracles.labellings(*instance.shape))
+    for labelling in labellings[:: max(1, len(labellings) // 8)]:
+        fixed = path_vector(program, np.array(labelling))[: program.n_edges]
+        if (fixed > program.upper[: program.n_edges]).any():
+            assert instance.units(labelling) is None
+            continue
+        lower, upper = program.lower.copy(), program.upper.copy()
+        lower[: program.n_edges] = upper[: program.n_edges] = fixed
+        answer = solvers.solve(
+            "highs", replace(program, lower=lower, upper=upper), time_limit=60.0, threads=1
+        )
+        cost = cost_units(instance, result, labelling)
+        assert (answer.status == "optimal") == (cost is not None)
+        if answer.status == "optimal":
+            assert instance.units(labelling) - program.value(answer.x) == cost
+
+
+def test_no_row_names_a_column_twice():
+    rule = C.logic("a(first) <-> forall s, t <= s: a(t)")
+    labels = LabelSet(("a", "b", "c", "O"))
+    program = formulate(compile_problem(trellis(3, 4, labels=labels), [rule])).soft()
+    rows = [program.indices[i:j].tolist() for i, j in itertools.pairwise(program.indptr)]
+    assert all(len(set(row)) == len(row) for row in rows)
+
+
+def test_windows_share_the_columns_of_their_tokens():
+    """Each window names ten columns, and not the K·K edges behind each of them again."""
+    T, K, width = 40, 6, 10
+    labels = LabelSet(tuple("abcdef"))
+    problem = compile_problem(trellis(T, K, labels=labels), [C.at_most_in_window("a", 3, width)])
+    path = formulate(replace(problem, rules=())).program
+    added = len(formulate(problem).program.data) - len(path.data)
+    assert added == T + 1 + (T - 1) * K + (T - width + 1) * width

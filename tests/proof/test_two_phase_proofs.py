@@ -1,0 +1,337 @@
+"""Proofs of both phases of two-phase inference, of single members of the best few, and of lists that are complete."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from support import oracles
+from support.effort import examples
+from support.strategies import NEAR_TIES, UNIT, cost_units, problems
+from test_verification import SLOW, compiled, digest_of, leaves, split_rules
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.grid import nats
+from formulations.problem.compiled_rules import compile_problem
+from formulations.programs.formulation import score_floor
+from ilpinfer.core.certificate import Certificate, Leaf, Phases, Rest, Split
+from ilpinfer.decoding.two_phase import TwoPhaseSolution
+from ilpinfer.proof.phases import hard_only, weighted_problem
+
+NEAR = problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT)))
+TAUS = st.sampled_from((0.0, 0.3, 0.9, 1.0))
+BOUNDS = st.sampled_from(("relative", "odds"))
+
+
+def ranks(instance, cases, tau, bound):
+    """(cost, -score) of every labelling at or above the floor, the best first; the best score, and the floor."""
+    costs = {y: cost_units(instance, cases, y, hard=False) for y in oracles.labellings(*instance.shape)}
+    possible = [y for y in costs if cost_units(instance, cases, y) is not None]
+    scores = {y: s for y in possible if (s := instance.units(y)) is not None}
+    if not scores:
+        return [], None, None
+    best = max(scores.values())
+    floor = score_floor(best, tau, bound)
+    accepted = [y for y in scores if floor is None or scores[y] >= floor]
+    return sorted((costs[y], -scores[y], y) for y in accepted), best, floor
+
+
+@settings(max_examples=examples(60), **SLOW)
+@given(st.one_of(problems(), NEAR), TAUS, BOUNDS, st.integers(1, 4))
+def test_both_phases_are_proved_for_each_of_the_best_few(problem, tau, bound, top):
+    instance, cases = problem
+    rules, _ = compiled(instance, cases)
+    result = ilpinfer.decode_two_phase(instance.trellis, rules, tau, bound, top=top)
+    expected = ranks(instance, cases, tau, bound)[0][:top]
+    assert [tuple(s.ids.tolist()) for s in result] == [y for *_, y in expected]
+    for solution in result:
+        verdict = ilpinfer.verify(instance.trellis, rules, solution)
+        assert solution.certificate.kind == "exact"
+        assert (verdict.ok, verdict.proved, verdict.reasons) == (True, True, ())
+    if result:
+        assert ilpinfer.verify(instance.trellis, rules, result).proved
+    else:
+        alone = ilpinfer.decode_two_phase(instance.trellis, rules, tau, bound)
+        assert alone.status == "infeasible" and ilpinfer.verify(instance.trellis, rules, alone).proved
+
+
+def two_phase(trellis, rules, y, phases, tau, bound, best, excluded=()):
+    """A solution that claims the labelling to be the best of both phases, its own figures right."""
+    value = compile_problem(trellis, rules).value(np.array(y))
+    floor = score_floor(best, tau, bound)
+    return TwoPhaseSolution(
+        status="optimal",
+        score=nats(value.score),
+        model_score=nats(value.model),
+        feature_score=nats(value.features),
+        penalty=nats(value.penalty),
+        violations=value.violations,
+        bound=nats(value.score),
+        method="by hand",
+        certificate=Certificate(
+            "exact", "by hand", tree=phases, excluded=excluded, make_digest=digest_of(trellis, rules)
+        ),
+        path=np.array(y),
+        names=trellis.labels.names,
+        best_score=nats(best),
+        floor=-math.inf if floor is None else nats(floor),
+        cost_bound=nats(value.penalty),
+        tau=tau,
+        floor_kind=bound,
+    )
+
+
+@st.composite
+def any_tree(draw, ground, shape, depth=1):
+    if not depth or draw(st.booleans()):
+        return draw(leaves(ground))
+    T, K = shape
+    tokens = draw(st.lists(st.integers(0, T - 1), min_size=1, unique=True))
+    labels = draw(st.lists(st.integers(0, K - 1), min_size=1, unique=True))
+    most = draw(st.integers(0, len(tokens)))
+    sides = split_rules(tokens, labels, most, shape)
+    return Split(
+        tuple(tokens), tuple(labels), most, *(draw(any_tree((*ground, s), shape, depth - 1)) for s in sides)
+    )
+
+
+@settings(max_examples=examples(150), **SLOW)
+@given(st.one_of(problems(longest=4), NEAR), TAUS, BOUNDS, st.data())
+def test_no_proof_of_two_phases_proves_what_is_false(problem, tau, bound, data):
+    """Any labelling, best score, weight, trees and exclusions: what is accepted is the truth."""
+    instance, cases = problem
+    rules, whole = compiled(instance, cases)
+    order, best, _ = ranks(instance, cases, tau, bound)
+    assume(order)
+    scored = [y for y in oracles.labellings(*instance.shape) if whole.value(np.array(y)).feasible]
+    y, witness = data.draw(st.sampled_from(scored)), data.draw(st.sampled_from(scored))
+    claimed = data.draw(st.sampled_from([best, instance.units(witness)]))
+    weight = data.draw(st.integers(1, 2**22))
+    trees = [
+        data.draw(any_tree(p.rules, instance.shape))
+        for p in (hard_only(whole), weighted_problem(whole, weight))
+    ]
+    honest = ilpinfer.decode_two_phase(instance.trellis, rules, tau, bound).certificate.tree
+    if honest is not None and data.draw(st.booleans()):
+        trees = [honest.best, honest.least or trees[1]]
+    phases = Phases(trees[0], witness, data.draw(st.sampled_from([trees[1], None])), weight)
+    excluded = tuple(data.draw(st.lists(st.sampled_from(scored), max_size=2)))
+    solution = two_phase(instance.trellis, rules, y, phases, tau, bound, claimed, excluded)
+    if ilpinfer.verify(instance.trellis, rules, solution).proved:
+        assert claimed == best == instance.units(witness)
+        left = [rank for rank in order if rank[2] not in excluded]
+        assert [(cost, score) for cost, score, z in left if z == y] == [left[0][:2]]
+
+
+LABELS = ["title", "author", "O"]
+RULES = [
+    C.at_most_runs("title", 1, penalty=1.5, name="one title"),
+    C.requires_before("author", "title", penalty=0.5, name="author before title"),
+    C.at_least_tokens("author", 1, name="an author"),
+    C.forbidden_transition("O", "O", penalty=0.25, name="no rest"),
+]
+
+
+def example(seed=13):
+    random = np.random.default_rng(seed)
+    start, edges = random.normal(size=3).round(2), random.normal(size=(4, 3, 3)).round(2)
+    return Trellis(start, edges, labels=LABELS, tokens=tuple("abcde"))
+
+
+TRELLIS = example()
+FEW = ilpinfer.decode_two_phase(TRELLIS, RULES, 0.7, top=4)
+BEST = FEW[0]
+TREE = BEST.certificate.tree
+NEARBY = 1.5
+
+
+def with_phases(**change):
+    return {"certificate": replace(BEST.certificate, tree=replace(TREE, **change))}
+
+
+def test_the_example_spends_something_for_less_cost():
+    assert TREE.least is not None and BEST.best_score > BEST.model_score >= BEST.floor
+    assert all(ilpinfer.verify(TRELLIS, RULES, solution).proved for solution in FEW)
+    assert BEST.to_dict()["certificate"]["tree"]["weight"] == TREE.weight
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"best_score": BEST.best_score + 2**-20}, ""),
+        ({"best_score": BEST.best_score - 2**-20}, ""),
+        ({"best_score": BEST.best_score + 1, "tau": 1.0, "floor": BEST.best_score + 1}, "floor"),
+        ({"best_score": BEST.best_score + 2**-30}, "grid"),
+        ({"best_score": math.nan}, "grid"),
+        ({"floor": BEST.floor + 2**-20}, "floor"),
+        ({"floor": BEST.floor - 2**-20}, "floor"),
+        ({"floor": -math.inf}, "floor"),
+        ({"tau": 0.71}, "floor"),
+        ({"tau": math.nan}, "cannot be read"),
+        ({"floor_kind": "odds"}, "floor"),
+        ({"floor_kind": "any"}, "cannot be read"),
+        ({"cost_bound": BEST.cost_bound + 2**-20}, "cost_bound"),
+        ({"cost_bound": 0.0 if BEST.penalty else -1.0}, "cost_bound"),
+        ({"cost_bound": math.nan}, "cost_bound"),
+        ({"path": FEW[1].path}, "score"),
+        ({"bound": BEST.bound + 2**-20}, "status"),
+        ({"status": "infeasible"}, "status"),
+        (with_phases(witness=tuple(BEST.ids.tolist())), "witness"),
+        (with_phases(witness=()), "witness"),
+        (with_phases(witness=(0, 1, 2, 1, 3)), "label id"),
+        (with_phases(best=Leaf(stages=(((9, 0),),))), "rule"),
+        (with_phases(best=None), "neither leaf nor split"),
+        (with_phases(least=None), "no proof of the second phase"),
+        (with_phases(least=Leaf()), "not ruled out"),
+        (with_phases(least=TREE), "neither leaf nor split"),
+        (with_phases(weight=0), "weight"),
+        (with_phases(weight=-1), "weight"),
+        (with_phases(weight=True), "weight"),
+        (with_phases(weight=2**56), "add"),
+        ({"certificate": replace(BEST.certificate, tree=Leaf())}, "another kind of inference"),
+        ({"certificate": replace(BEST.certificate, tree=TREE.best)}, "another kind of inference"),
+        ({"certificate": replace(BEST.certificate, make_digest=str)}, "digest"),
+        ({"certificate": replace(BEST.certificate, rest=Rest(-math.inf, Leaf()))}, "list"),
+    ],
+)
+def test_whatever_is_changed_in_two_phases_is_rejected(change, words):
+    verdict = ilpinfer.verify(TRELLIS, RULES, replace(BEST, **change))
+    assert not verdict.ok and not verdict.proved
+    assert words in " ".join(verdict.reasons), verdict.reasons
+
+
+def test_a_proof_of_two_phases_proves_no_ordinary_solution():
+    ordinary = ilpinfer.decode(TRELLIS, RULES)
+    verdict = ilpinfer.verify(
+        TRELLIS, RULES, replace(ordinary, certificate=replace(ordinary.certificate, tree=TREE))
+    )
+    assert not verdict.ok and "another kind of inference" in verdict.reasons[0]
+
+
+def test_a_price_that_is_not_spent_proves_no_second_phase():
+    """Given back in full, it would make labellings look worse than they are, and their cost no higher."""
+    trellis = Trellis([0.0, 1.0], [[[0.0, 0.0], [0.0, 0.0]]], labels=["a", "b"])
+    rules = [C.at_least_tokens("a", 5, penalty=1.0), C.starts_with("a", penalty=1.0)]
+    best, worst = 2**20, 4 * 2**20
+    assert compile_problem(trellis, rules).value(np.array([1, 1])).penalty > worst
+    least = Leaf({(0, 0): 0}, (), (((1, 0),),))
+    forged = two_phase(trellis, rules, (1, 1), Phases(Leaf(), (1, 1), least, 2**20), 0.0, "odds", best)
+    verdict = ilpinfer.verify(trellis, rules, forged)
+    assert not verdict.ok and "does not follow where account is kept" in verdict.reasons[0]
+    honest = ilpinfer.decode_two_phase(trellis, rules, 0.0, "odds")
+    assert ilpinfer.verify(trellis, rules, honest).proved and honest.labels == ["a", "a"]
+
+
+def test_two_phase_by_a_solver_is_a_solvers_word():
+    solution = ilpinfer.decode_two_phase(TRELLIS, RULES, 0.7, method="highs")
+    assert solution.certificate.kind == "solver"
+    verdict = ilpinfer.verify(TRELLIS, RULES, solution)
+    assert verdict.ok and not verdict.proved and "word of" in verdict.reasons[0]
+    below = replace(solution, path=solution.path, cost_bound=solution.penalty + 1)
+    assert not ilpinfer.verify(TRELLIS, RULES, below).ok
+
+
+@settings(max_examples=examples(60), **SLOW)
+@given(st.one_of(problems(longest=4), NEAR), st.integers(1, 6), st.data())
+def test_each_of_the_best_few_is_proved_by_itself(problem, top, data):
+    instance, cases = problem
+    rules, whole = compiled(instance, cases)
+    everything = oracles.top(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y), None)
+    result = ilpinfer.decode(instance.trellis, rules, top=top)
+    for solution in result:
+        assert ilpinfer.verify(instance.trellis, rules, solution).proved
+        given = solution.certificate.excluded
+        excluded = tuple(data.draw(st.lists(st.sampled_from([y for _, y in everything]), max_size=3)))
+        forged = replace(solution, certificate=replace(solution.certificate, excluded=excluded))
+        verdict = ilpinfer.verify(instance.trellis, rules, forged)
+        own = tuple(solution.ids.tolist())
+        value = whole.value(solution.ids).score
+        left = [total for total, y in everything if y not in excluded]
+        fair = all(whole.value(np.array(y)).score >= value for y in excluded)
+        right = fair and own not in excluded and len(set(excluded)) == len(excluded) and left[0] <= value
+        assert not verdict.proved or right
+        assert verdict.proved or set(excluded) != set(given) or len(excluded) != len(given)
+    verdict = ilpinfer.verify(instance.trellis, rules, result, top=top)
+    assert verdict.ok and verdict.proved == bool(result), verdict.reasons
+
+
+@pytest.mark.parametrize("few", [FEW, ilpinfer.decode(TRELLIS, RULES, top=4)])
+def test_what_a_member_excludes_is_checked(few):
+    last = few[-1]
+    before = last.certificate.excluded
+    own = tuple(last.ids.tolist())
+    worse = (2, 2, 2, 2, 2)
+    for excluded, words in (
+        (before[1:], "not ruled out"),
+        ((*before, own), "the solution's own"),
+        ((*before, before[0]), "excludes a labelling twice"),
+        ((*before, worse), "worse"),
+        ((*before, (0, 1)), "shape"),
+        ((*before, (0, 1, 2, 1, 3)), "label id"),
+        ((*before, None), "excludes"),
+    ):
+        forged = replace(last, certificate=replace(last.certificate, excluded=excluded))
+        verdict = ilpinfer.verify(TRELLIS, RULES, forged)
+        assert not verdict.ok and words in " ".join(verdict.reasons), (excluded, verdict.reasons)
+
+
+def test_a_list_is_proved_to_be_complete_where_it_is():
+    rules = [*RULES, C.at_most_tokens("O", 0), C.at_most_tokens("author", 1), C.at_most_runs("title", 1)]
+    result = ilpinfer.decode(TRELLIS, rules, top=50)
+    assert 1 < len(result) < 50
+    assert ilpinfer.verify(TRELLIS, rules, result, top=50).proved
+    assert ilpinfer.verify(TRELLIS, rules, result[-1]).proved
+    for short in (result[:-1], [*result[:-1], replace(result[-1], certificate=without_rest(result[-1]))]):
+        verdict = ilpinfer.verify(TRELLIS, rules, short, top=50)
+        assert verdict.ok and not verdict.proved and "no more than" in verdict.reasons[0]
+        assert ilpinfer.verify(TRELLIS, rules, short).proved
+    verdict = ilpinfer.verify(TRELLIS, rules, result[:1], top=50)
+    assert verdict.reasons == ("that there is no more than 1 labelling is not proved",)
+    forged = replace(
+        result[-2], certificate=replace(result[-2].certificate, rest=result[-1].certificate.rest)
+    )
+    assert not ilpinfer.verify(TRELLIS, rules, [*result[:-2], forged], top=50).ok
+    assert not ilpinfer.verify(TRELLIS, rules, forged).ok
+
+
+def test_a_list_holds_nothing_beyond_what_was_asked_for():
+    result = ilpinfer.decode(TRELLIS, RULES, top=4)
+    assert result[0].score > result[-1].score
+    assert ilpinfer.verify(TRELLIS, RULES, result, top=4).proved
+    verdict = ilpinfer.verify(TRELLIS, RULES, result, top=3)
+    assert not verdict.ok and verdict.reasons == (
+        "the list has 4 labellings, of which 3 at most were asked for",
+    )
+    verdict = ilpinfer.verify(TRELLIS, RULES, result, top=4, within=0.0)
+    assert not verdict.ok and "its score is more than 0.0 nats below the best" in verdict.reasons[0]
+    for wrong in ({"top": 0}, {"top": True}, {"top": 2.5}, {"within": -1.0}, {"within": float("nan")}):
+        with pytest.raises(ValueError, match=r"(top|within) is "):
+            ilpinfer.verify(TRELLIS, RULES, result, **wrong)
+
+
+def without_rest(solution):
+    return replace(solution.certificate, rest=None)
+
+
+def test_a_list_within_a_distance_is_proved_to_be_complete():
+    result = ilpinfer.decode(TRELLIS, RULES, top=200, within=NEARBY)
+    assert 1 < len(result) < 200
+    assert ilpinfer.verify(TRELLIS, RULES, result, top=200, within=NEARBY).proved
+    for wider in (None, 2 * NEARBY):
+        verdict = ilpinfer.verify(TRELLIS, RULES, result, top=200, within=wider)
+        assert verdict.ok and not verdict.proved and "no more than" in verdict.reasons[0]
+    rest = Rest(result[-1].certificate.rest.bound - 1, result[-1].certificate.rest.tree)
+    forged = replace(result[-1], certificate=replace(result[-1].certificate, rest=rest))
+    assert not ilpinfer.verify(TRELLIS, RULES, forged).ok
+
+
+def test_an_empty_list_holds_no_proof():
+    rules = [*RULES, C.at_most_tokens("author", 0)]
+    assert ilpinfer.decode(TRELLIS, rules, top=2) == []
+    verdict = ilpinfer.verify(TRELLIS, rules, [], top=2)
+    assert verdict.ok and not verdict.proved and "no proof" in verdict.reasons[0]
+    assert ilpinfer.verify(TRELLIS, rules, ilpinfer.decode(TRELLIS, rules)).proved

@@ -1,0 +1,511 @@
+"""Verdicts against brute force: what is proved is true, and whatever is tampered with is rejected."""
+
+import math
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from support import oracles
+from support.effort import examples
+from support.strategies import NEAR_TIES, cost_units, problems
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.automata.lattice import StepTable
+from formulations.automata.sums import Sum, bounded
+from formulations.grid import HARD, nats
+from formulations.problem.compiled_rules import compile_problem, compile_rules
+from formulations.problem.problem import GroundRule
+from ilpinfer.core.certificate import Certificate, Leaf, Split
+from ilpinfer.core.solution import Solution
+from ilpinfer.proof.checker import check_tree
+from ilpinfer.proof.meter import Rejected
+from ilpinfer.proof.multipliers import FINE
+from ilpinfer.proof.verification import verify
+
+SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+LARGE = 4 * FINE * 2**20
+
+
+def digest_of(trellis, rules):
+    return lambda: compile_rules(rules, trellis.labels).digest_of(trellis)
+
+
+def claimed(trellis, rules, path, tree, bound=None, excluded=()):
+    """A solution that claims the labelling, valued rightly, to be the best but for those excluded."""
+    names = trellis.labels.names
+    certificate = Certificate(
+        "exact", "by hand", tree=tree, excluded=excluded, make_digest=digest_of(trellis, rules)
+    )
+    common = {"method": "by hand", "certificate": certificate, "names": names}
+    if path is None:
+        return Solution("infeasible", -math.inf, -math.inf, 0.0, 0.0, {}, -math.inf, **common)
+    value = compile_problem(trellis, rules).value(np.array(path))
+    bound = value.score if bound is None else bound
+    return Solution(
+        status="optimal" if bound == value.score else "feasible",
+        score=nats(value.score),
+        model_score=nats(value.model),
+        feature_score=nats(value.features),
+        penalty=nats(value.penalty),
+        violations=value.violations,
+        bound=nats(bound),
+        path=np.array(path),
+        **common,
+    )
+
+
+def every_machine(rules):
+    places = [(r, m) for r, rule in enumerate(rules) if not rule.folds for m in range(len(rule.machines))]
+    return tuple(places)
+
+
+def follow_all(trellis, rules):
+    machines = every_machine(compile_problem(trellis, rules).rules)
+    return Leaf(stages=(machines,) if machines else ())
+
+
+@st.composite
+def stages(draw, ground, machines):
+    """The machines in one stage or several; those that pay together stay together."""
+    groups = {}
+    for rule, machine in machines:
+        together = ground[rule].binary and len(ground[rule].machines) > 1
+        groups.setdefault(rule if together else (rule, machine), []).append((rule, machine))
+    place = {group: draw(st.integers(0, 2)) for group in groups}
+    result = [[key for group, keys in groups.items() if place[group] == n for key in keys] for n in range(3)]
+    return tuple(tuple(stage) for stage in result if stage)
+
+
+def ranked(instance, cases, k=None):
+    return oracles.top(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y), k)
+
+
+def proves(problem, tree, claim, excluded=()):
+    try:
+        check_tree(problem, tree, claim, excluded)
+    except Rejected:
+        return False
+    return True
+
+
+@st.composite
+def leaves(draw, ground, fine=False):
+    """Leaves of the right form: any machines inside, any followed, any multipliers that the penalties allow."""
+    machines = every_machine(ground)
+    single = {(r, m) for r, m in machines if not ground[r].binary or len(ground[r].machines) == 1}
+    inside = tuple(key for key in machines if key in single and draw(st.integers(0, 3)) == 0)
+    followed = draw(st.sampled_from(("none", "some", "all")))
+    outside = [key for key in machines if key not in inside]
+    if followed == "some":
+        outside = [key for key in outside if draw(st.booleans())]
+    multipliers = {}
+    for r, rule in enumerate(ground):
+        first = 0
+        for p, part in enumerate(rule.components):
+            machine = (r, first)
+            first += len(part.machines or ())
+            if isinstance(part, Sum) and not rule.binary and not rule.folds and machine not in inside:
+                most = LARGE if rule.hard else FINE * rule.penalty
+                price = draw(st.integers(-most * (part.low is not None), most * (part.high is not None)))
+                multipliers[r, p] = (
+                    price if fine else price // FINE * FINE if price > 0 else -(-price // FINE) * FINE
+                )
+    return Leaf(multipliers, inside, () if followed == "none" else draw(stages(ground, outside)))
+
+
+@st.composite
+def trees(draw, ground, shape, depth=2):
+    """Splits on any rows above leaves, or a leaf."""
+    if not depth or draw(st.booleans()):
+        return draw(leaves(ground, draw(st.booleans())))
+    T, K = shape
+    tokens = draw(st.lists(st.integers(0, T - 1), min_size=1, unique=True))
+    labels = draw(st.lists(st.integers(0, K - 1), min_size=1, unique=True))
+    most = draw(st.integers(0, len(tokens)))
+    children = [
+        draw(trees((*ground, rule), shape, depth - 1)) for rule in split_rules(tokens, labels, most, shape)
+    ]
+    return Split(tuple(tokens), tuple(labels), most, *children)
+
+
+def split_rules(tokens, labels, most, shape):
+    T, K = shape
+    values, index = np.zeros((2, 1, K), np.int64), np.zeros(T, np.int64)
+    values[1, 0, labels], index[tokens] = 1, 1
+    steps = StepTable(values, index)
+    parts = [bounded(steps, None, most), bounded(steps, most + 1, None)]
+    if len(tokens) == 1 and not most:
+        others = np.zeros_like(values)
+        others[1, 0] = 1 - values[1, 0]
+        parts[1] = bounded(StepTable(others, index), None, 0)
+    return [GroundRule("split", HARD, False, (part,)) for part in parts]
+
+
+def compiled(instance, cases):
+    rules = [case.rule for case in cases]
+    problem = compile_problem(instance.trellis, rules)
+    assume(not any(rule.machineless for rule in problem.rules))
+    return rules, problem
+
+
+@settings(max_examples=examples(150), **SLOW)
+@given(problems(), st.data())
+def test_following_every_machine_proves_the_optimum_and_nothing_better(problem, data):
+    instance, cases = problem
+    rules, whole = compiled(instance, cases)
+    tree, result = follow_all(instance.trellis, rules), ranked(instance, cases)
+    if not result:
+        verdict = verify(instance.trellis, rules, claimed(instance.trellis, rules, None, tree))
+        assert (verdict.ok, verdict.proved, verdict.reasons) == (True, True, ())
+        return
+    best, path = result[0]
+    verdict = verify(instance.trellis, rules, claimed(instance.trellis, rules, path, tree))
+    assert (verdict.ok, verdict.proved, verdict.reasons) == (True, True, ())
+    assert not proves(whole, tree, best - 1)
+    assert not proves(whole, tree, None)
+    wrong = claimed(instance.trellis, rules, None, tree)
+    assert not verify(instance.trellis, rules, wrong).ok
+    worse = [(total, y) for total, y in result if total < best]
+    if worse:
+        _, path = data.draw(st.sampled_from(worse))
+        assert not verify(instance.trellis, rules, claimed(instance.trellis, rules, path, tree)).ok
+        loose = claimed(instance.trellis, rules, path, tree, bound=best)
+        verdict = verify(instance.trellis, rules, loose)
+        assert verdict.ok and not verdict.proved
+
+
+@settings(max_examples=examples(400), **SLOW)
+@given(st.one_of(problems(), problems(NEAR_TIES)), st.data())
+def test_no_tree_proves_what_is_false(problem, data):
+    instance, cases = problem
+    _, whole = compiled(instance, cases)
+    tree, result = data.draw(trees(whole.rules, instance.shape)), ranked(instance, cases, 3)
+    if result:
+        assert not proves(whole, tree, result[0][0] - 1)
+        assert not proves(whole, tree, None)
+    best, second = (*result, None, None)[:2]
+    if second:
+        assert not proves(whole, tree, second[0] - 1, (best[1],))
+
+
+@settings(max_examples=examples(200), **SLOW)
+@given(st.one_of(problems(), problems(NEAR_TIES)), st.data())
+def test_any_tree_of_leaves_that_follow_all_proves_the_optimum(problem, data):
+    instance, cases = problem
+    _, whole = compiled(instance, cases)
+    tree = complete(data.draw(trees(whole.rules, instance.shape)), whole.rules, instance.shape, data)
+    result = ranked(instance, cases)
+    assert proves(whole, tree, result[0][0] if result else None)
+    for place in range(1, min(4, len(result))):
+        excluded = tuple(y for _, y in result[:place])
+        assert proves(whole, tree, result[place][0], excluded)
+    if len(result) <= 4:
+        assert proves(whole, tree, -(2**52), tuple(y for _, y in result))
+
+
+def complete(tree, ground, shape, data):
+    """The tree, with every machine followed in its leaves."""
+    if isinstance(tree, Leaf):
+        outside = [key for key in every_machine(ground) if key not in tree.product]
+        return replace(tree, stages=data.draw(stages(ground, outside)))
+    sides = split_rules(list(tree.tokens), list(tree.labels), tree.most, shape)
+    children = (tree.below, tree.above)
+    below, above = (complete(t, (*ground, row), shape, data) for t, row in zip(children, sides, strict=True))
+    return replace(tree, below=below, above=above)
+
+
+T, LABELS = 4, ["title", "author", "O"]
+RULES = [
+    C.at_most_runs("title", 1, penalty=1.5, name="one title"),
+    C.requires_before("author", "title", penalty=2.0, name="author before title"),
+    C.at_least_tokens("author", 1, name="an author"),
+    C.requires_present("title", "author", distance="binary", penalty=0.5, name="no title alone"),
+    C.never_together("X", "Y", scope="each pair", distance="binary", penalty=0.25, name="pairs"),
+    C.feature(label="title", weight=0.125),
+]
+
+
+def example(seed=7, words=("a", "b", "c", "d")):
+    random = np.random.default_rng(seed)
+    start, edges = random.normal(size=3).round(2), random.normal(size=(T - 1, 3, 3)).round(2)
+    return Trellis(start, edges, labels=LABELS, tokens=words)
+
+
+TRELLIS = example()
+PROBLEM = compile_problem(TRELLIS, RULES)
+ORDER = sorted(
+    ((PROBLEM.value(np.array(y)).score, y) for y in oracles.labellings(T, 3)),
+    key=lambda pair: (-pair[0], pair[1]),
+)
+BEST = claimed(TRELLIS, RULES, ORDER[0][1], follow_all(TRELLIS, RULES))
+NUMBER = {rule.name: r for r, rule in enumerate(PROBLEM.rules)}
+
+
+def refused(solution, words, trellis=TRELLIS, rules=RULES):
+    verdict = verify(trellis, rules, solution)
+    assert not verdict.ok and not verdict.proved
+    assert words in " ".join(verdict.reasons), verdict.reasons
+
+
+def with_tree(tree, solution=BEST):
+    return replace(solution, certificate=replace(solution.certificate, tree=tree))
+
+
+def test_the_example_is_proved_and_has_a_binary_rule_on_several_machines():
+    assert verify(TRELLIS, RULES, BEST).proved
+    assert any(rule.binary and len(rule.machines) > 1 and rule.penalty for rule in PROBLEM.rules)
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"path": np.array(ORDER[1][1])}, "score"),
+        ({"path": np.array([0, 1])}, "shape"),
+        ({"path": np.array([0, 1, 2, 3])}, "label id"),
+        ({"path": np.array([0.0, 1.0, 2.0, 1.0])}, "label id"),
+        ({"path": "abcd"}, "path"),
+        ({"score": BEST.score + 2**-20}, "score"),
+        ({"score": math.nan}, "score"),
+        ({"score": None}, "cannot be read"),
+        ({"model_score": BEST.model_score + 2**-20}, "model_score"),
+        ({"feature_score": 1.0}, "feature_score"),
+        ({"penalty": BEST.penalty + 1}, "penalty"),
+        ({"violations": {**BEST.violations, "one title": 3}}, "one title"),
+        ({"violations": {**BEST.violations, "another": 0}}, "another"),
+        ({"violations": {}}, "one title"),
+        ({"violations": None}, "cannot be read"),
+        ({"names": ("author", "title", "O")}, "names"),
+        ({"bound": BEST.bound - 2**-20}, "bound"),
+        ({"bound": math.nan}, "bound"),
+        ({"bound": BEST.bound + 2**-20}, "status"),
+        ({"status": "feasible"}, "status"),
+        ({"status": "infeasible"}, "status"),
+        ({"certificate": None}, "cannot be read"),
+        ({"certificate": replace(BEST.certificate, kind="sure")}, "kind"),
+        ({"certificate": replace(BEST.certificate, make_digest=str)}, "digest"),
+        ({"certificate": replace(BEST.certificate, excluded=(ORDER[1][1],))}, "excludes"),
+        ({"certificate": replace(BEST.certificate, excluded=None)}, "cannot be read"),
+    ],
+)
+def test_whatever_is_changed_in_a_solution_is_rejected(change, words):
+    refused(replace(BEST, **change), "" if "path" in words else words)
+
+
+def other_rules(number, **change):
+    return [*RULES[:number], replace(RULES[number], **change), *RULES[number + 1 :]]
+
+
+KEPT = [r for r, rule in enumerate(PROBLEM.rules) if not BEST.violations[rule.name] and rule.penalty]
+
+
+@pytest.mark.parametrize(
+    "trellis, rules",
+    [
+        (TRELLIS, RULES[1:]),
+        (TRELLIS, RULES[:-1]),
+        (TRELLIS, other_rules(KEPT[0], penalty=RULES[KEPT[0]].penalty + 2**-20)),
+        (TRELLIS, other_rules(0, name="another title")),
+        (example(8), RULES),
+        (example(words=("a", "b", "c", "e")), RULES),
+        (Trellis(*(np.zeros(s) for s in (3, (T - 1, 3, 3))), labels=["title", "author", "rest"]), RULES),
+    ],
+)
+def test_a_certificate_is_of_one_trellis_and_its_rules(trellis, rules):
+    assert not verify(trellis, rules, BEST).ok
+    assert BEST.certificate.digest != digest_of(trellis, rules)()
+    again = claimed(trellis, rules, BEST.path, follow_all(trellis, rules), bound=2**40)
+    refused(replace(again, certificate=BEST.certificate), "digest", trellis, rules)
+
+
+TITLE, AUTHOR, BINARY, PAIRS = (NUMBER[n] for n in ("one title", "an author", "no title alone", "pairs"))
+GOOD = Split((0, 1), (0,), 1, BEST.certificate.tree, BEST.certificate.tree)
+
+
+@pytest.mark.parametrize(
+    "tree, words",
+    [
+        ("a tree", "neither leaf nor split"),
+        (replace(GOOD, below=None), "neither leaf nor split"),
+        (replace(GOOD, above=()), "neither leaf nor split"),
+        (replace(GOOD, tokens=(0, T)), "token"),
+        (replace(GOOD, tokens=(-1,)), "token"),
+        (replace(GOOD, labels=(3,)), "label id"),
+        (replace(GOOD, labels=(True,)), "label id"),
+        (replace(GOOD, labels=None), "cannot be read"),
+        (replace(GOOD, most=math.nan), "side of a split"),
+        (replace(GOOD, most=2**70), "side of a split"),
+        (Leaf({(TITLE, 0): 2**70}), "more than the penalty"),
+        (Leaf({(AUTHOR, 0): -(2**70)}), "add up to"),
+        (Leaf({(AUTHOR, 0): 1}), "wrong sign"),
+        (Leaf({(TITLE, 0): -1}), "wrong sign"),
+        (Leaf({(TITLE, 0): 1536 * 2**20 + 1}), "more than the penalty"),
+        (Leaf({(TITLE, 0): 0.5}), "whole number"),
+        (Leaf({(TITLE, 0): math.nan}), "whole number"),
+        (Leaf({(BINARY, 0): 1}), "no sum"),
+        (Leaf({(99, 0): 1}), "rule"),
+        (Leaf({(TITLE, 1): 1}), "place"),
+        (Leaf({TITLE: 1}), "pair"),
+        (Leaf(None), "cannot be read"),
+        (Leaf({(TITLE, 0): 1}, ((TITLE, 0),)), "inside too"),
+        (Leaf({}, ((TITLE, 0),), (((AUTHOR, 0), (TITLE, 0)),)), "named twice"),
+        (Leaf({}, (), (((AUTHOR, 0),), ((AUTHOR, 0),))), "named twice"),
+        (Leaf({}, ((TITLE, 0), (TITLE, 0))), "twice"),
+        (Leaf({}, (), (((TITLE, 0), (TITLE, 0)),)), "twice"),
+        (Leaf({}, ((PAIRS, 0),)), "several machines"),
+        (Leaf({}, (), (((-1, 0),),)), "rule"),
+        (Leaf({}, (), (((PAIRS, 0),), ((PAIRS, 1),))), "follow apart"),
+        (Leaf({}, 5), "cannot be read"),
+    ],
+)
+def test_malformed_trees_are_rejected_and_never_raise(tree, words):
+    refused(with_tree(tree), words)
+
+
+def test_rules_that_have_folded_cannot_be_named():
+    rules = [*RULES, C.ends_with("O", penalty=0.25)]
+    path = max(
+        oracles.labellings(T, 3), key=lambda y: compile_problem(TRELLIS, rules).value(np.array(y)).score
+    )
+    solution = claimed(TRELLIS, rules, path, follow_all(TRELLIS, rules))
+    assert verify(TRELLIS, rules, solution).proved
+    refused(with_tree(Leaf(stages=(((len(PROBLEM.rules), 0),),)), solution), "folded", TRELLIS, rules)
+
+
+def test_deep_and_endless_trees_are_rejected():
+    deep = Leaf()
+    for _ in range(5000):
+        deep = Split((0,), (0,), 0, deep, deep)
+    refused(with_tree(deep), "deeper")
+    endless = Split((0,), (0,), 0, Leaf(), Leaf())
+    object.__setattr__(endless, "below", endless)
+    refused(with_tree(endless), "deeper")
+
+
+def test_children_that_are_swapped_prove_nothing():
+    trellis = Trellis([0.0, 0.0], [[[0.0, 0.0], [0.0, 0.0]]], labels=["a", "b"])
+    rules = [C.at_most_tokens("b", 1), C.at_least_tokens("b", 2)]
+    tree = Split((0, 1), (1,), 1, Leaf(product=((1, 0), (2, 0))), Leaf(product=((0, 0), (2, 0))))
+    solution = claimed(trellis, rules, None, tree)
+    assert verify(trellis, rules, solution).proved
+    swapped = replace(tree, below=tree.above, above=tree.below)
+    refused(with_tree(swapped, solution), "not ruled out", trellis, rules)
+    refused(with_tree(replace(tree, most=0), solution), "folded", trellis, rules)
+
+
+def test_several_solutions_are_checked_in_their_order():
+    tree, paths = follow_all(TRELLIS, RULES), [y for _, y in ORDER[:4]]
+    many = [claimed(TRELLIS, RULES, y, tree, excluded=tuple(paths[:i])) for i, y in enumerate(paths)]
+    verdict = verify(TRELLIS, RULES, many)
+    assert verdict.ok and verdict.proved, verdict.reasons
+    assert verify(TRELLIS, RULES, []).ok
+    refused([many[1], many[0]], "excludes")
+    refused([many[0], many[2]], "excludes")
+    refused([many[0], many[0]], "labelling of solution 0")
+    refused([many[0], replace(many[1], certificate=many[2].certificate)], "excludes")
+    skipped = claimed(TRELLIS, RULES, paths[2], tree, excluded=(paths[0],))
+    refused([many[0], skipped], "not ruled out")
+    unordered = [replace(s, certificate=Certificate("none", "a beam")) for s in (many[1], many[0])]
+    refused(unordered, "better than")
+    refused([many[0], None], "cannot be read")
+
+
+def test_a_claim_of_too_much_infeasibility_is_rejected():
+    impossible = [*RULES, C.at_most_tokens("author", 0)]
+    solution = claimed(TRELLIS, impossible, None, follow_all(TRELLIS, impossible))
+    assert verify(TRELLIS, impossible, solution).proved
+    rule_machines = Leaf(dict.fromkeys([(AUTHOR, 0)], -FINE))
+    assert verify(TRELLIS, impossible, with_tree(rule_machines, solution)).proved
+    refused(with_tree(Leaf(), solution), "not ruled out", TRELLIS, impossible)
+    refused(replace(solution, bound=0.0), "status", TRELLIS, impossible)
+
+
+def test_words_of_others_are_no_proof():
+    for certificate, words in (
+        (Certificate("solver", "CBC 2.10"), "that it is optimal is the word of CBC 2.10"),
+        (Certificate("none", "depth-first search"), "that it is optimal is the word of depth-first search"),
+    ):
+        verdict = verify(TRELLIS, RULES, replace(BEST, certificate=certificate))
+        assert verdict.ok and not verdict.proved and words in verdict.reasons[0]
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize(
+    "certificate, words",
+    [
+        (Certificate("none"), "nothing stands behind"),
+        (Certificate("solver"), "nothing stands behind"),
+        (Certificate("exact", "label setting"), "holds no proof: label setting"),
+        (Certificate("exact"), "holds no proof: it names no argument"),
+    ],
+)
+def test_a_status_with_nothing_behind_it_is_not_ok(place, certificate, words):
+    solution = claimed(TRELLIS, RULES, ORDER[place][1], Leaf())
+    assert solution.status == "optimal"
+    refused(replace(solution, certificate=certificate), words)
+    unclaimed = replace(solution, status="feasible", bound=math.inf, certificate=Certificate("none"))
+    verdict = verify(TRELLIS, RULES, unclaimed)
+    assert verdict.ok and not verdict.proved and "no bound is claimed" in verdict.reasons[0]
+
+
+def test_a_verdict_is_true_where_all_is_proved():
+    assert verify(TRELLIS, RULES, BEST)
+    assert not verify(TRELLIS, RULES, replace(BEST, certificate=Certificate("solver", "CBC 2.10")))
+
+
+@pytest.mark.parametrize("method", ["auto", "viterbi", "beam"])
+@settings(max_examples=examples(40), **SLOW)
+@given(problem=problems())
+def test_what_methods_return_holds(method, problem):
+    instance, cases = problem
+    rules = [case.rule for case in cases]
+    solution = ilpinfer.decode(instance.trellis, rules, method=method)
+    stamped = replace(solution.certificate, make_digest=digest_of(instance.trellis, rules))
+    verdict = verify(instance.trellis, rules, replace(solution, certificate=stamped))
+    assert verdict.ok, verdict.reasons
+
+
+def test_a_loose_bound_is_no_proof_and_no_fault():
+    tree = follow_all(TRELLIS, RULES)
+    for bound in (ORDER[0][0] + 1, 2**45):
+        verdict = verify(TRELLIS, RULES, claimed(TRELLIS, RULES, ORDER[0][1], tree, bound=bound))
+        assert verdict.ok and not verdict.proved and "feasible only" in verdict.reasons[0]
+    for bound in (math.inf, 1e300):
+        loose = replace(BEST, status="feasible", bound=bound)
+        assert verify(TRELLIS, RULES, loose).ok
+        assert not verify(TRELLIS, RULES, loose).proved
+
+
+DIGESTED = [
+    *RULES,
+    C.logic("forall t: author(t) -> exists s < t: title(s)"),
+    C.logic("forall t: title(t) -> exists s > t: O(s)"),
+    C.at_most_runs("O", 1, penalty=1.0, distance="hamming"),
+    C.logic("exists t: author(t) and not title(t + 1)", penalty=1.0, distance="hamming"),
+]
+
+
+def test_a_digest_is_the_same_in_every_process_and_before_and_after_machines():
+    code = (
+        "from test_verification import *; problem = compile_problem(TRELLIS, DIGESTED);"
+        "result = digest_of(TRELLIS, DIGESTED)(); [rule.machines for rule in problem.rules];"
+        "assert result == digest_of(TRELLIS, DIGESTED)(); print(result)"
+    )
+    result = set()
+    for seed in ("1", "2"):
+        environment = {
+            **os.environ,
+            "PYTHONHASHSEED": seed,
+            "PYTHONPATH": os.pathsep.join(["tests", *sys.path]),
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        )
+        result.add(done.stdout)
+    assert result == {f"{digest_of(TRELLIS, DIGESTED)()}\n"}

@@ -1,0 +1,422 @@
+"""Texts of rules: files, formulas, templates of one's own; what is wrong in them is said with its place."""
+
+import json
+import math
+import time
+
+import fastjsonschema
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.effort import at_most, examples
+from support.places import ROOT
+from support.strategies import LABEL_SETS, cases
+
+import ilpinfer
+from formulations import LabelSet, RuleError, RuleSet, Trellis, catalogue, dump_rules, load_rules, parse_rules
+from formulations import constraints as C
+from formulations.problem.compiled_rules import compile_problem
+from formulations.problem.problem import RuleNotice
+from formulations.rulefiles.loading import CATALOGUE
+from formulations.rulefiles.schema import schema
+
+SLOW = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+PLAIN = LabelSet(("a", "b", "O"))
+
+
+@settings(max_examples=examples(200), **SLOW)
+@given(st.sampled_from(LABEL_SETS).flatmap(lambda pair: cases(LabelSet(pair[1], pair[0]))))
+def test_rules_read_and_written_again_are_equal(case):
+    rules = RuleSet((case.rule,), name="rules")
+    again = parse_rules(dump_rules(rules))
+    assert again.items == rules.items
+    assert parse_rules(dump_rules(again)) == again
+
+
+@settings(max_examples=examples(150), **SLOW)
+@given(st.sampled_from(LABEL_SETS), st.data())
+def test_rule_files_keep_to_the_schema(pair, data):
+    import tomllib
+
+    labels = LabelSet(pair[1], pair[0])
+    rules = tuple(data.draw(cases(labels)).rule for _ in range(3))
+    VALIDATE(tomllib.loads(dump_rules(rules)))
+
+
+VALIDATE = fastjsonschema.compile(schema())
+
+
+@pytest.mark.parametrize("entry", catalogue())
+def test_the_catalogue_keeps_to_the_schema(entry):
+    import tomllib
+
+    VALIDATE(tomllib.loads((CATALOGUE / f"{entry}.toml").read_text("utf-8")))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"template": "at_most_runs", "field": "a", "m": 1},
+        {"template": "at_most_runs"},
+        {"template": "at_most_runs", "field": "a", "penalty": -1},
+        {"linear": "runs(a) <= 1", "logic": "true"},
+        {"logic": "true", "scope": "each word"},
+    ],
+)
+def test_the_schema_refuses_what_the_reader_refuses(table):
+    with pytest.raises(fastjsonschema.JsonSchemaException):
+        VALIDATE({"fields": ["a"], "rule": [table]})
+    with pytest.raises(RuleError):
+        parse_rules(dump({"fields": ["a"], "rule": [table]}))
+
+
+def dump(document: dict) -> str:
+    from formulations.rulefiles.toml_text import dumps
+
+    return dumps(document)
+
+
+FIELDS = 'fields = ["title", "author"]\n[[rule]]\nname = "one"\n'
+BAD_TEXTS = [
+    ('logic = "forall t: titel(t)"', 'no field "titel"; did you mean "title"?', 4, 20),
+    ('logic = "forall t: title(s)"', "a free variable: nothing binds 's'", 4, 26),
+    ('logic = "forall t: label(t) = 3"', "label compared with number", 4, 31),
+    ('logic = "forall X in fields: X < 3"', "label compared with number", 4, 30),
+    ('logic = "forall X in fields, t: X(t) -> t(t)"', "'t' stands for a position where a field was expected", 4, 41),
+    ('logic = "forall X in fields: title(X)"', "'X' stands for a label where a position was expected", 4, 36),
+    ('logic = "forall t in 5..2: title(t)"', "an empty range: there is no token for t", 4, 17),
+    ('logic = "forall t < 0: title(t)"', "an empty range", 4, 17),
+    ('logic = "forall t: title(t) ->"', "the end where", 4, 31),
+    ('logic = "forall t: title(t) & author(t)"', "'&' does not belong here", 4, 29),
+    ("logic = '''\nforall t:\n  titel(t)'''", 'no field "titel"', 6, 3),
+    ("logic = 'forall t: token(t) matches \"[a\"'", "is not a regular expression", 4, 37),
+    ('logic = "forall t: token(t) is numeral"', "no token class 'numeral'; did you mean", 4, 32),
+    ('logic = "forall t: begins(t)"', "1 arguments; expected begins(field, t)", 4, 20),
+    ('logic = "forall t: label(t)"', "label(…) is no statement", 4, 20),
+    ('logic = "title"', "'title' alone says nothing", 4, 10),
+    ('linear = "runs(titel) <= 1"', 'no field "titel"; did you mean "title"?', 4, 16),
+    ('linear = "run(title) <= 1"', "nothing is counted by 'run'; did you mean \"runs\"?", 4, 11),
+    ('linear = "3 <= 4"', "nothing is counted", 4, 11),
+    ('linear = "runs(title) != 1"', "an inequality has one of", 4, 23),
+    ('template = "matches"\nregex = "title+ titel"', 'no field "titel"; did you mean "title"?', 5, 17),
+    ('template = "matches"\nregex = "title+ (author"', "')'", 5, 17),
+    ('template = "matches"\nregex = "title{2000}"', "at most 1000", 5, 15),
+    ('template = "starts_with"\nfield = ["title", "autor"]', 'no field "autor"; did you mean "author"?', 5, 19),
+    ('template = "starts_with"\nfield = "title"\ncolour = 1', 'nothing is called "colour"', 6, 1),
+    ('template = "starts_with"\nfield = "title"\nscope = "each word"', "no scope 'each word'", 6, 9),
+    ('template = "starts_with"\nfield = "title"\ndistance = "far"', "no distance 'far'", 6, 12),
+    ('template = "tag_at"\nfield = "title"\nwords = { file = "none.txt" }', "none.txt cannot be read", 6, 18),
+    ('template = "tag_at"\nfield = "title"\nwords = ["x"]\nprevious = { patern = "x" }', 'nothing is called "patern"', 7, 14),
+    ('template = "linear"\ntext = "runs(title) <= 1"', 'write linear = "…" in place of template', 4, 12),
+    ('logic = "true"\nlinear = "runs(title) <= 1"', "linear and logic: a rule has one form", 4, 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message", "line", "column"), BAD_TEXTS)
+def test_errors_carry_their_place_and_a_caret(text, message, line, column):
+    with pytest.raises(RuleError) as result:
+        parse_rules(FIELDS + text, "rules.toml")
+    error = result.value
+    assert message in error.message and error.message.startswith('rules.toml, rule 1 ("one"): ')
+    assert f"(line {line}, column {column})" in error.message
+    source, caret = error.excerpt.split("\n")
+    assert source == (FIELDS + text).split("\n")[line - 1]
+    assert caret == " " * (column - 1) + "^"
+
+
+DEFINING = """
+fields = ["a", "b"]
+[[template]]
+name = "after"
+parameters = ["X", "Y"]
+logic = "forall t: Y(t) -> some_before(X, t)"
+[[template]]
+name = "some_before"
+parameters = ["F", "t"]
+logic = "exists s < t: F(s)"
+[[template]]
+name = "few"
+parameters = ["F"]
+linear = "tokens(F) <= 1"
+[[rule]]
+template = "after"
+X = "a"
+Y = "b"
+[[rule]]
+template = "few"
+F = { not = ["a", "b"] }
+penalty = 2.0
+[[rule]]
+name = "not next to itself"
+logic = "forall t > 0: X(t - 1) -> not X(t)"
+scope = "each label"
+"""
+
+
+def test_templates_of_one_s_own_in_a_file():
+    rules = parse_rules(DEFINING)
+    after, few, apart = rules.rules
+    counts = [
+        [r.violations(list(y), None, PLAIN) for y in ("abb", "bba", "OOa")] for r in (after, few, apart)
+    ]
+    assert counts == [[0, 2, 0], [0, 0, 1], [1, 1, 0]]
+    assert after.title == "after(a, b)"
+    assert parse_rules(dump_rules(rules)) == rules
+
+
+def test_formulas_that_call_themselves_are_refused():
+    text = DEFINING.replace("exists s < t: F(s)", "after(F, F) or exists s < t: F(s)")
+    with pytest.raises(RuleError, match="a formula that calls itself: after → some_before → after") as result:
+        parse_rules(text)
+    assert "^" in result.value.excerpt
+    deep = [
+        {"name": f"f{i}", "parameters": ["t"], "logic": f"f{i + 1}(t)" if i < 300 else "a(t)"}
+        for i in range(301)
+    ]
+    with pytest.raises(RuleError, match="more than 100 deep"):
+        parse_rules(dump({"fields": ["a"], "template": deep, "rule": [{"logic": "forall t: f0(t)"}]}))
+
+
+def test_templates_of_one_s_own_in_python():
+    near = C.define("near", ["A", "B"], logic="forall t: A(t) -> exists s in t-1..t+1: B(s)")
+    assert near("a", "b", penalty=2).violations(list("aOb")) == 1
+    quota = C.define("quota", ["A"], linear="tokens(A) <= 1")
+    assert quota(("a", "b")).violations(list("aba")) == 2
+    with pytest.raises(ValueError, match=r"1 arguments \(a\); expected near\(A, B\)"):
+        near("a")
+    with pytest.raises(ValueError, match="either logic or linear"):
+        C.define("both", ["A"], logic="true", linear="runs(A) <= 1")
+    with pytest.raises(ValueError, match="a formula that calls itself: loop → loop"):
+        C.define("loop", ["t"], logic="loop(t)")
+
+
+def test_a_class_of_one_s_own():
+    from formulations.constraints.steps import everywhere, violations_at
+
+    try:
+
+        @C.template("never_seen")
+        class NeverSeen(C.Template):
+            """No token of a field."""
+
+            field: str
+
+            def components(self, labels):
+                return [violations_at(everywhere(labels.field(self.field).member[None, :]))]
+
+            def trials(self, reading):
+                return [C.Trial((t,), 1) for t in reading.positions(self.field)]
+
+        rule = C.maker("never_seen")("a", penalty=1)
+        trellis = Trellis([0.0] * 3, [], labels=PLAIN)
+        assert rule.violations(list("aba")) == 2 and rule.title == "never_seen(a)"
+        assert compile_problem(trellis, [rule]).fold().rules == ()
+        with pytest.raises(ValueError, match="there is a template 'never_seen' already"):
+            C.template("never_seen")(NeverSeen)
+    finally:
+        C.TEMPLATES.pop("never_seen", None)
+
+
+def test_old_names_give_a_warning():
+    labels = LabelSet(("a", "b"))
+    with pytest.warns(DeprecationWarning, match="with_optional_fields"):
+        more = labels.declaring(["c"])
+    with pytest.warns(DeprecationWarning, match="optional_fields"):
+        assert more.declared == more.optional_fields == {"c"}
+    with pytest.warns(DeprecationWarning, match="leaves"):
+        assert C.Group("g", ("a", C.Group("h", ("b",)))).parts == ("a", "b")
+    with pytest.warns(DeprecationWarning, match="Old.demand is now required_field"):
+
+        class Old(C.Template):
+            def trials(self, reading):
+                return []
+
+            def demand(self):
+                return ((), "a")
+
+    assert Old().required_fields(["x", "y"]) == {0: "a", 1: "a"}
+
+
+def test_words_may_come_from_a_file(tmp_path):
+    (tmp_path / "names.txt").write_text("# companies\nAcme Steel\n\nOberon\n", "utf-8")
+    (tmp_path / "rules.toml").write_text(
+        'fields = ["c"]\n[[rule]]\ntemplate = "tag_phrases"\nfield = "c"\nphrases = { file = "names.txt" }\n'
+    )
+    (rule,) = load_rules(tmp_path / "rules.toml").rules
+    assert rule.statement.phrases == ("Acme Steel", "Oberon")
+    assert rule.violations(["O", "O", "c"], ["acme", "steel", "x"], LabelSet(("c", "O"))) == 2
+
+
+def test_an_expression_that_can_match_nothing_is_broken_whatever_the_labels_are():
+    few, more = LabelSet(("a",)), LabelSet(("a", "b"))
+    for rule, labels in (
+        (C.matches("!a"), few),
+        (C.matches("!a", over="runs"), few),
+        (C.matches("b a"), few.with_optional_fields(["b"])),
+        (C.matches("a !a a | !'a'+"), few),
+    ):
+        trellis = Trellis(np.zeros(1), np.zeros((2, 1, 1)), labels=few)
+        rules = RuleSet((rule,), ("b",) if "b" in labels.optional_fields else ())
+        with pytest.warns(RuleNotice) as caught:
+            problem = compile_problem(trellis, rules)
+        assert "can match nothing with these labels: every labelling breaks it" in str(caught[-1].message)
+        assert rule.violations(["a"] * 3, None, labels) == 1
+        assert problem.rules[0].violations(np.zeros(3, np.int64)) == 1
+    trellis = Trellis(np.zeros(2), np.zeros((2, 2, 2)), labels=more)
+    problem = compile_problem(trellis, [C.matches("!a b*")])
+    assert problem.rules[0].violations(np.array([1, 1, 1])) == 0
+
+
+def test_limits_are_stated(tmp_path):
+    large = tmp_path / "large.toml"
+    large.write_text("# " + "x" * 10 * 2**20)
+    with pytest.raises(RuleError, match=r"10\.0 MiB, and it may have 4: put long lists"):
+        load_rules(large)
+    with pytest.raises(ValueError, match="a formula may have 20000"):
+        C.logic("not " * 6000 + "true").violations(["a"])
+    with pytest.raises(ValueError, match="more than 150 deep"):
+        C.logic("not " * 4900 + "true").violations(["a"])
+    began = time.perf_counter()
+    with pytest.raises(ValueError, match="more than 10000 states"):
+        C.matches("(a | b)* a (a | b){20}").ground(PLAIN, ["x"])
+    with pytest.raises(ValueError, match="3000000 groundings"):
+        C.logic("forall s, t, u, v: label(s) = label(t) or label(u) = label(v)").ground(PLAIN, ["x"] * 60)
+    assert time.perf_counter() - began < at_most(60)
+
+
+def test_a_formula_of_two_quantifiers_grows_with_the_square():
+    def size(length: int) -> int:
+        return len(rule.ground(PLAIN, ["x"] * length)[-1].gates.nodes)
+
+    rule = C.logic("forall t: a(t) -> exists s != t: b(s)")
+    assert size(80) < 4.5 * size(40)
+    rule = C.logic("forall t: a(t) -> exists s < t: b(s)")
+    assert size(200) < 2.1 * size(100)
+
+
+def test_penalties_are_nats_or_hard():
+    text = 'fields = ["a"]\n[[rule]]\nlinear = "runs(a) <= 1"\npenalty = {}\n'
+    assert parse_rules(text.format('"hard"')).rules[0].penalty == math.inf
+    assert parse_rules(text.format("2.5")).rules[0].penalty == 2.5
+    assert json.loads(json.dumps(schema()))["properties"]["rule"]
+
+
+def test_a_rule_that_counts_once_is_folded_once():
+    """Two groundings that say the same of one token: 2 violations, 1 by the binary distance."""
+    trellis = Trellis([0.0, 3.0], [], labels=LabelSet(("a", "b")))
+    rule = C.logic("forall s, X in fields: a(s)", penalty=2.0, distance="binary")
+    assert compile_problem(trellis, [rule]).fold().rules == ()
+    assert ilpinfer.decode(trellis, [rule]).score == 1.0
+
+
+def test_what_the_guide_shows_is_read():
+    guide = (ROOT / "formulations/rulefiles/README.md").read_text("utf-8")
+    text = guide.split("## Files\n")[1].split("\n`scope =")[0].replace("\n    ", "\n")
+    rules = parse_rules(text)
+    assert [rule.title for rule in rules][:2] == ["an author before the title", "few runs"] and len(
+        rules
+    ) == 4
+    assert parse_rules(dump_rules(rules)) == rules
+    for line in (
+        "    2*runs(title) - tokens(note) <= 3",
+        "    forall t: title(t) -> exists s < t: author(s)",
+    ):
+        assert line in guide
+
+
+def test_time_limits_count_what_stating_a_formula_takes():
+    K, T = 20, 150
+    labels = LabelSet(tuple(f"f{i}" for i in range(K)))
+    trellis = Trellis.from_emissions([[0.0] * K] * T, [[0.0] * K] * K, labels=labels)
+    rule = C.logic("forall s, t: label(s) = label(t)", penalty=1.0)
+    ilpinfer.decode(trellis, [], method="cp-sat")
+    for decode in (ilpinfer.decode, ilpinfer.decode_two_phase):
+        for method in ("auto", "cp-sat"):
+            solution = decode(trellis, [rule], method=method, time_limit=0.3)
+            assert (solution.status, solution.has_labelling, solution.bound) == ("unknown", False, math.inf)
+            assert solution.seconds < at_most(1.3) and "no time left" in solution.method
+
+
+def test_a_quoted_field_can_be_an_argument_of_a_named_formula():
+    text = """
+fields = ["job title", "date"]
+[[template]]
+name = "after"
+parameters = ["A", "B"]
+logic = "forall t: A(t) -> exists s < t: B(s)"
+[[rule]]
+logic = 'after("job title", date)'
+"""
+    (rule,) = parse_rules(text).rules
+    labels = LabelSet(("job title", "date"))
+    assert rule.violations(["job title", "date"], None, labels) == 1
+    assert rule.violations(["date", "job title"], None, labels) == 0
+
+
+def test_named_formulas_that_branch_are_bounded():
+    branching = [
+        {"name": f"f{i}", "parameters": ["t"], "logic": f"f{i + 1}(t) and f{i + 1}(t)" if i < 30 else "a(t)"}
+        for i in range(31)
+    ]
+    document = {"fields": ["a"], "template": branching, "rule": [{"logic": "forall t: f0(t)"}]}
+    began = time.perf_counter()
+    with pytest.raises(RuleError, match="more than 20000 parts, once all it calls is written out"):
+        parse_rules(dump(document))
+    document["template"] = branching[20:]
+    document["rule"] = [{"logic": "forall t: f20(t)"}]
+    assert parse_rules(dump(document)).rules[0].violations(list("ab"), None, LabelSet(("a", "b"))) == 1
+    assert time.perf_counter() - began < at_most(20)
+    long = C.logic("forall t: " + " and ".join(["a(t)"] * 1500))
+    assert long.violations(list("ab"), None, LabelSet(("a", "b"))) == 1
+
+
+def test_rules_made_in_python_bring_their_templates_and_groups_along():
+    named = C.group("named", ["a", "b"])
+    near = C.define("near", ["A"], logic="forall t: A(t) -> named(t)", groups=[named])
+    few = C.define("few", ["A"], linear="tokens(A) <= 1")
+    rules = [near(A="c"), few("c", penalty=2.0), C.matches("named+ c*", groups=(named,))]
+    again = parse_rules(dump_rules(rules))
+    assert again.fields == ("c", "a", "b") and [r.statement.rule_name for r in again] == [
+        "near",
+        "few",
+        "matches",
+    ]
+    assert parse_rules(dump_rules(again)) == again
+    for y in ("abc", "cab", "ccc"):
+        labels = LabelSet(("a", "b", "c"))
+        expected = [rule.violations(list(y), None, labels) for rule in rules]
+        assert [rule.violations(list(y), None, labels) for rule in again] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[groups]\nO = ["a"]', "'O' means something already"),
+        ('[[template]]\nname = "begins"\nparameters = ["t"]\nlogic = "a(t)"', "'begins' means something already"),
+        ('[[template]]\nname = "x"\nparameters = ["penalty"]\nlogic = "a(0)"', "'penalty' means something already"),
+        ('[[template]]\nname = "x"\nparameters = ["A"]\nlogic = "forall t: A(s)"', "nothing binds 's'"),
+        ('[[template]]\nname = "x"\nlogic = "forall t: q(t)"', 'no field "q"'),
+        ('[[rule]]\nname = "x"\nlogic = "true"\n[[rule]]\nname = "x"\nlogic = "true"', "the name 'x' is given twice"),
+        ('[[rule]]\nlogic = "forall t: edge(t) = a"', "expected a pair (from, to)"),
+        ('[[rule]]\nlogic = "forall t: token(t) = a"', "token compared with a name; expected a quoted text"),
+        ('[[rule]]\nlinear = "count(t: exists s: a(s)) <= 1"', "looks beyond the tokens t and t-1"),
+        ('[[rule]]\ntemplate = "matches"\nregex = "(((a{100}){100}){100}){100}"', "more than 10000 states"),
+    ],
+)  # fmt: skip
+def test_more_that_is_wrong_in_a_file(text, message):
+    with pytest.raises(RuleError) as result:
+        parse_rules('fields = ["a"]\n' + text)
+    assert message in result.value.message and "^" in result.value.excerpt
+
+
+def test_a_model_may_have_labels_that_a_file_does_not_declare():
+    (rule,) = parse_rules('[[rule]]\ntemplate = "matches"\nregex = "(!O)+"\n').rules
+    assert [rule.violations(list(y), None, LabelSet(("a", "O"))) for y in ("aa", "aO")] == [0, 1]
+
+
+def test_fields_are_declared_once():
+    with pytest.raises(RuleError, match="'a' need not be declared again"):
+        parse_rules('fields = ["a", "a"]')
+    with pytest.raises(RuleError, match=r'no field "a"; declare it: fields = \["a"\]'):
+        parse_rules('[[rule]]\nlogic = "forall t: a(t)"')

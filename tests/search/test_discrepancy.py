@@ -1,0 +1,166 @@
+"""Limited discrepancy search against brute force, and against the published pseudocode written out in plain Python."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from support import oracles
+from support.effort import at_most, examples
+from support.strategies import NEAR_TIES, cost_units, problems
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.grid import is_forbidden
+from formulations.problem.compiled_rules import compile_problem
+
+SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+UNIT = 2.0**-20
+
+
+def decode(instance, cases, **options):
+    return ilpinfer.decode(instance.trellis, [case.rule for case in cases], method="lds", **options)
+
+
+def best_of(instance, cases):
+    return oracles.best(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y))
+
+
+@pytest.mark.parametrize("variant", ["admissible", "textbook"])
+@settings(max_examples=examples(120), **SLOW)
+@given(problem=st.one_of(problems(), problems(NEAR_TIES)))
+def test_with_no_limits_left_it_is_exact(variant, problem):
+    instance, cases = problem
+    compiled = compile_problem(instance.trellis, [case.rule for case in cases])
+    assume(not any(rule.machineless for rule in compiled.rules))
+    expected, labellings = best_of(instance, cases)
+    solution = decode(instance, cases, variant=variant, keep_going=True)
+    if expected is None:
+        assert solution.status == "infeasible"
+        return
+    assert solution.status == "optimal"
+    assert solution.score == expected * UNIT
+    assert tuple(solution.ids.tolist()) in labellings
+
+
+def published(compiled, alpha, m, b, db, zero):
+    """The pseudocode of Stokman 2011, section 4.2.2: the labelling and its value, in grid units."""
+    T, K = compiled.shape
+    whole = {y: compiled.value(np.array(y)) for y in itertools.product(range(K), repeat=T)}
+    in_p = [
+        rule.folds
+        or all(
+            p.automaton.partial == "exact" or (rule.hard and bool(p.automaton.partial)) for p in rule.machines
+        )
+        for rule in compiled.rules
+    ]
+    best_step = np.cumsum(
+        [compiled.fold().lattice.node[0].max()] + [x.max() for x in compiled.fold().lattice.edge_scores()]
+    )
+
+    def distance(rule, prefix):
+        rests = itertools.product(range(K), repeat=T - len(prefix))
+        return min(rule.violations(np.array(prefix + rest)) for rest in rests)
+
+    def score(prefix):
+        value = compiled.lattice
+        total = value.node[0, prefix[0]] + sum(
+            value.pool[value.step[t - 1], prefix[t - 1], prefix[t]] + value.node[t, prefix[t]]
+            for t in range(1, len(prefix))
+        )
+        if is_forbidden(total):
+            return None
+        for rule, testable in zip(compiled.rules, in_p, strict=True):
+            if testable or len(prefix) == T:
+                broken = distance(rule, prefix)
+                if broken and rule.hard:
+                    return None
+                total -= rule.finite_penalty * broken
+        return int(total)
+
+    def one_round(threshold, beam):
+        result = {"threshold": threshold, "best": None}
+
+        def probe(prefix):
+            if len(prefix) == T:
+                value = score(prefix)
+                if value is not None and (result["best"] is None or value > result["best"][0]):
+                    result["best"] = value, prefix
+                    floor = value - (int(best_step[-1]) if zero == "best" else 0)
+                    result["threshold"] = max(result["threshold"], floor)
+                return
+            shift = int(best_step[len(prefix)]) if zero == "best" else 0
+            choices = [(score((*prefix, k)), -k) for k in range(K)]
+            kept = [c for c in choices if c[0] is not None and c[0] - shift >= result["threshold"]]
+            for _, k in sorted(kept, reverse=True)[:beam]:
+                probe((*prefix, -k))
+
+        probe(())
+        return result["best"]
+
+    if not any(value.feasible for value in whole.values()):
+        return None
+    rounds = (one_round(int(alpha * T * m**n * 2**20), b + n * db) for n in itertools.count())
+    return next(result for result in rounds if result)
+
+
+@settings(max_examples=examples(80), **SLOW)
+@given(problem=problems(), zero=st.sampled_from(("score", "best")), b=st.integers(1, 3))
+def test_the_published_search_finds_what_its_pseudocode_finds(problem, zero, b):
+    instance, cases = problem
+    compiled = compile_problem(instance.trellis, [case.rule for case in cases])
+    assume(not any(rule.machineless or rule.forced for rule in compiled.rules))
+    assume(instance.shape[0] <= 4)
+    expected = published(compiled, -1.3, 1.5, b, 1, zero)
+    if expected is None:
+        return
+    solution = decode(instance, cases, zero=zero, branching=b, time_limit=5)
+    assert (solution.score, tuple(solution.ids.tolist())) == (expected[0] * UNIT, expected[1])
+
+
+def hard_sum(T=60, K=9, n=1):
+    rng = np.random.default_rng(3)
+    labels = [f"L{k}" for k in range(K)]
+    trellis = Trellis.from_emissions(rng.normal(size=(T, K)), rng.normal(size=(K, K)), labels=labels)
+    return trellis, [C.at_most_runs(label, 2, penalty=1.0) for label in labels[:n]]
+
+
+def test_incumbents_get_better_over_time_and_the_deadline_is_kept():
+    trellis, rules = hard_sum(n=9)
+    seen = []
+    solution = ilpinfer.decode(
+        trellis,
+        rules,
+        method="lds",
+        zero="best",
+        token_multiplier=-10.0,
+        keep_going=True,
+        time_limit=0.2,
+        callback=lambda *now: seen.append(now),
+    )
+    assert solution.has_labelling
+    assert solution.seconds < at_most(0.25)
+    assert [s for _, s, _ in seen[:-1]] == sorted({s for _, s, _ in seen})
+    assert all(a[0] <= b[0] for a, b in itertools.pairwise(seen))
+    assert seen[-1][1] == solution.score
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"variant": "greedy"}, "published, admissible, textbook"),
+        ({"token_multiplier": 1.0}, "token_multiplier is 1.0"),
+        ({"token_multiplier": math.nan}, "token_multiplier is nan"),
+        ({"branching": 0}, "branching is 0"),
+        ({"branching": 2.5}, "a whole number"),
+        ({"keep_going": "yes"}, "true or false"),
+        ({"width": 3}, "no option 'width'; it has variant"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_named(options, words):
+    trellis, rules = hard_sum()
+    with pytest.raises(ValueError, match=words):
+        ilpinfer.decode(trellis, rules, method="lds", **options)

@@ -1,0 +1,131 @@
+"""The evolutionary algorithm: every individual valued anew, selection against its formula, and the same run for a seed."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from support.effort import at_most, examples
+from support.strategies import problems
+
+import ilpinfer
+from formulations import LabelSet, Trellis
+from formulations import constraints as C
+from formulations.grid import is_forbidden
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Task
+from ilpinfer.kernels import evolution as evolution_kernels
+from ilpinfer.kernels import runs as run_kernels
+from ilpinfer.search.evolution import Evolution, breed
+from ilpinfer.search.population import Population
+
+SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+
+
+def example(T=70, K=6, seed=1, hard=False):
+    rng = np.random.default_rng(seed)
+    labels = [f"L{k}" for k in range(K)]
+    trellis = Trellis.from_emissions(rng.normal(size=(T, K)), rng.normal(size=(K, K)), labels=labels)
+    cost = {} if hard else {"penalty": 1.0}
+    rules = [C.at_most_runs(label, 4, **cost) for label in labels]
+    return trellis, [*rules, C.requires_before("L0", "L1", penalty=2.0)]
+
+
+@settings(max_examples=examples(100), **SLOW)
+@given(problem=problems(), choices=st.data())
+def test_every_individual_is_worth_what_the_rules_say(problem, choices):
+    instance, cases = problem
+    compiled = compile_problem(instance.trellis, [case.rule for case in cases])
+    assume(not any(rule.machineless for rule in compiled.rules))
+    parameters = Evolution(
+        population=choices.draw(st.integers(1, 6)),
+        offspring=choices.draw(st.integers(1, 7)),
+        mutation_rate=0.7,
+        shift_rate=0.5,
+        parents=choices.draw(st.sampled_from(("uniform", "ranked"))),
+        shift=choices.draw(st.sampled_from(("backwards", "both"))),
+        seed=choices.draw(st.integers(0, 99)),
+        iterations=12,
+    )
+    start = np.array([choices.draw(st.integers(0, instance.shape[1] - 1)) for _ in range(instance.shape[0])])
+    population = Population(compiled.fold(), Task(Deadline()), parameters.individuals, start, 2**60)
+    breed(population, parameters)
+    label, _, _, _, total, breaks = population.people
+    for who in population.places[0].tolist():
+        path = label[who].astype(np.int64)
+        value = compiled.value(path)
+        kept = value.feasible and not is_forbidden(compiled.lattice.score(path))
+        assert (breaks[who] == 0) == kept
+        if kept:
+            assert total[who] == value.score
+    best = population.incumbents
+    assert best.path is None or compiled.value(best.path).score == best.value
+
+
+def test_sampling_draws_each_about_as_often_as_its_rank_says():
+    size, n, s = 10, 5, 1.5
+    seed, chosen, drawn = np.array([7], np.uint64), np.empty(n, np.int64), np.zeros(size)
+    for _ in range(4000):
+        evolution_kernels.sample(np.arange(size), n, s, seed, chosen)
+        drawn += np.bincount(chosen, minlength=size)
+    expected = (2 - s) / size + 2 * np.arange(size) * (s - 1) / (size * (size - 1))
+    assert np.allclose(drawn / drawn.sum(), expected, atol=0.004)
+
+
+def test_mutations_move_a_border_back_or_change_one_run():
+    seed, borders = np.array([3], np.uint64), np.empty(9, np.int64)
+    before = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2], np.int32)
+    plain = LabelSet(("a", "b", "c"))
+    runs = plain.joins, plain.run_forms
+    for _ in range(50):
+        shifted, flipped = before.copy(), before.copy()
+        first, last = run_kernels.mutate(shifted, seed, borders, 3, 1.0, False, runs)
+        (moved,) = np.flatnonzero(shifted != before)
+        assert first <= moved <= last
+        assert moved in (2, 5)
+        assert shifted[moved] == before[moved + 1]
+        first, last = run_kernels.mutate(flipped, seed, borders, 3, 0.0, False, runs)
+        changed = np.flatnonzero(flipped != before)
+        assert all(first <= t <= last for t in changed)
+        assert changed.tolist() in ([], [0, 1, 2], [3, 4, 5], [6, 7, 8])
+        assert all(len(set(flipped[t : t + 3].tolist())) == 1 for t in (0, 3, 6))
+
+
+def test_the_same_seed_breeds_the_same_labelling_however_the_time_is_cut(monkeypatch):
+    trellis, rules = example()
+    random.seed(5)
+    np.random.seed(5)
+    before = random.getstate(), np.random.get_state()[1].tolist()
+    options = {"method": "evolutionary", "iterations": 300, "seed": 11}
+    result = ilpinfer.decode(trellis, rules, **options)
+    monkeypatch.setattr("ilpinfer.search.evolution.STRETCH", 1.0)
+    again = ilpinfer.decode(trellis, rules, **options)
+    assert result.labels == again.labels
+    assert result.score > ilpinfer.decode(trellis, rules, **options | {"iterations": 1}).score
+    assert before == (random.getstate(), np.random.get_state()[1].tolist())
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_it_keeps_its_time_and_never_passes_the_optimum(hard):
+    trellis, rules = example(hard=hard)
+    best = ilpinfer.decode(trellis, rules)
+    ilpinfer.decode(trellis, rules, method="evolutionary", time_limit=0.05)
+    seen = []
+    solution = ilpinfer.decode(
+        trellis, rules, method="evolutionary", time_limit=0.2, callback=lambda *now: seen.append(now)
+    )
+    assert solution.seconds < at_most(0.25)
+    assert solution.status in ("feasible", "optimal")
+    assert seen[0][1] < solution.score <= best.score
+
+
+def test_the_hybrid_takes_short_sequences_to_one_search_and_long_ones_to_the_other():
+    for T, method in ((60, "lds"), (61, "evolutionary")):
+        trellis, rules = example(T)
+        assert f"hybrid: {method}" in ilpinfer.decode(trellis, rules, method="hybrid", time_limit=0.05).method
+        assert (
+            "hybrid: lds"
+            in ilpinfer.decode(trellis, rules, method="hybrid", border=61, time_limit=0.05).method
+        )

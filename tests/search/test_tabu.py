@@ -1,0 +1,122 @@
+"""Tabu search: every labelling is worth what the rules say, nothing is undone at once, and a seed gives one labelling."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from support.effort import at_most, examples
+from support.strategies import problems
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.grid import is_forbidden
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Task
+from ilpinfer.kernels import tabu as tabu_kernels
+from ilpinfer.kernels.packed import chain_of
+from ilpinfer.search import tabu
+from ilpinfer.search.population import Individuals, Population
+from ilpinfer.search.tabu import Tabu
+
+SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+
+
+def example(seed=0, **cost):
+    rng = np.random.default_rng(seed)
+    labels = [f"L{k}" for k in range(5)]
+    trellis = Trellis.from_emissions(rng.normal(size=(40, 5)), rng.normal(size=(5, 5)), labels=labels)
+    return trellis, [C.at_most_runs(label, 3, **cost) for label in labels]
+
+
+def population_of(problem, start, seed=0):
+    four = Individuals(2, 2, seed=seed)
+    population = Population(problem, Task(Deadline()), four, start, 2**60)
+    population.begin()
+    return population
+
+
+@settings(max_examples=examples(100), **SLOW)
+@given(problem=problems(), seed=st.integers(0, 99), steps=st.integers(1, 200), patience=st.integers(1, 20))
+def test_what_is_moved_to_is_worth_what_the_rules_say(problem, seed, steps, patience):
+    instance, cases = problem
+    compiled = compile_problem(instance.trellis, [case.rule for case in cases])
+    assume(not any(rule.machineless for rule in compiled.rules))
+    population = population_of(compiled.fold(), np.zeros(instance.shape[0], np.int64), seed)
+    parameters = Tabu(iterations=steps, seed=seed, patience=patience, candidates=4, tenure=2)
+    assert tabu.move(population, parameters) == steps
+    label, _, _, _, total, breaks = population.people
+    for who in (tabu_kernels.CURRENT, tabu_kernels.TOP):
+        path = label[who].astype(np.int64)
+        value = compiled.value(path)
+        assert (breaks[who] == 0) == (value.feasible and not is_forbidden(compiled.lattice.score(path)))
+        assert breaks[who] or total[who] == value.score
+    best = population.incumbents
+    assert best.path is None or compiled.value(best.path).score == best.value
+
+
+def test_a_window_is_refitted_by_its_best_labels_that_are_not_tabu():
+    rng = np.random.default_rng(1)
+    T, K = 7, 3
+    lattice = Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K))).lattice
+    scores, now = chain_of(lattice), 5
+    room = np.empty((32, K), np.int64), np.zeros((32, K), np.int32)
+    for seed in range(200):
+        before, until = rng.integers(K, size=T).astype(np.int32), rng.integers(12, size=(T, K))
+        y, memory = before.copy(), tabu_kernels.Memory(until, np.zeros(4, np.int64), *room)
+        first, last = tabu_kernels._refit(scores, y, np.array([seed], np.uint64), memory, now)
+        if last < first:
+            assert (y == before).all()
+            continue
+        inside = np.indices((K,) * (last - first + 1)).reshape(last - first + 1, -1).T
+        choices = np.tile(before, (len(inside), 1))
+        choices[:, first : last + 1] = inside
+        allowed = (until[np.arange(first, last + 1), inside] <= now).all(axis=1)
+        moved = [
+            lattice.score(c) for c in choices[allowed & (choices != before).any(axis=1)].astype(np.int64)
+        ]
+        assert (until[np.arange(first, last + 1), y[first : last + 1]] <= now).all()
+        assert (y != before).any()
+        assert lattice.score(y.astype(np.int64)) <= max(moved)
+        pinned = [
+            max(lattice.score(c) for c in choices[allowed & (choices[:, t] != before[t])].astype(np.int64))
+            for t in range(first, last + 1)
+            if (allowed & (choices[:, t] != before[t])).any()
+        ]
+        assert lattice.score(y.astype(np.int64)) in pinned
+
+
+def test_a_label_that_was_lost_stays_away_for_its_tenure():
+    trellis, _ = example()
+    problem = compile_problem(trellis, []).fold()
+    population = population_of(problem, np.asarray(ilpinfer.decode(trellis).ids))
+    parameters, seen = Tabu(iterations=1, candidates=5, tenure=8, patience=10**6, refit_rate=1.0), []
+    memory = tabu.memory_of(population, parameters)
+    for _ in range(6):
+        before = population.people[0][tabu_kernels.CURRENT].copy()
+        tabu.move(population, parameters, memory)
+        after = population.people[0][tabu_kernels.CURRENT].copy()
+        assert all(after[t] != k for t, k in seen)
+        seen += [(t, before[t]) for t in np.flatnonzero(before != after)]
+    assert len(seen) >= 6
+
+
+@pytest.mark.parametrize("cost", [{}, {"penalty": 1.5}])
+def test_it_comes_near_the_optimum_and_a_seed_gives_the_same_labelling(cost, monkeypatch):
+    trellis, rules = example(**cost)
+    best, viterbi = ilpinfer.decode(trellis, rules), ilpinfer.decode(trellis, rules, method="viterbi")
+    options = {"method": "tabu", "iterations": 1000}
+    first = ilpinfer.decode(trellis, rules, seed=4, **options)
+    monkeypatch.setattr(tabu, "STRETCH", 1.0)
+    monkeypatch.setattr("ilpinfer.search.population._LARGEST_MEMO", 1)
+    again = ilpinfer.decode(trellis, rules, seed=4, **options)
+    assert first.labels == again.labels
+    assert viterbi.score < first.score <= best.score
+    assert best.score - first.score < 3.0
+
+
+def test_it_keeps_its_time():
+    trellis, rules = example()
+    ilpinfer.decode(trellis, rules, method="tabu", time_limit=0.05)
+    assert ilpinfer.decode(trellis, rules, method="tabu", time_limit=0.15).seconds < at_most(0.18)

@@ -1,0 +1,8 @@
+"""Places of the project."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden"
+CORPORA = ROOT.parent / "shared" / "data"
+"""Where the corpora lie, if they are there."""

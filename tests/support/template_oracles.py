@@ -1,0 +1,419 @@
+"""Brute-force oracles for the rule templates, written from the meanings, without the library.
+
+Each template is a function of the label names y, the tokens x, its parameters and the scheme, and returns
+the count of its violations. A test of tokens is any callable; `previous` and `following` of None ask nothing.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from support.oracles import Group, Matches, Names, changes, fields_of
+from support.oracles import run_starts as field_run_starts
+
+Reading = tuple[str, tuple[int, ...]]  # a kind of numbering, and its numbers
+Node = tuple  # of a label expression: its kind, then its parts
+
+
+def names_of(label: str, scheme: str) -> set[str]:
+    """The names a token answers to: its label and the fields the label belongs to."""
+    return {label} | {field for field, _ in fields_of(label, scheme)}
+
+
+def _group(A: Group) -> set[str]:
+    """One name or several as a set."""
+    return {A} if isinstance(A, str) else set(A)
+
+
+def _in(label: str, A: Group, scheme: str) -> bool:
+    """True if the label is in A, or belongs to a field in A."""
+    return not names_of(label, scheme).isdisjoint(_group(A))
+
+
+def tokens_of(y: Names, A: Group, scheme: str) -> list[int]:
+    """Positions whose label is in A or belongs to a field in A."""
+    return [t for t in range(len(y)) if _in(y[t], A, scheme)]
+
+
+def run_starts(y: Names, A: Group, scheme: str) -> list[int]:
+    """Positions where A is entered, or where a field in A begins anew."""
+    entered = [t for t in tokens_of(y, A, scheme) if t == 0 or not _in(y[t - 1], A, scheme)]
+    fields = [(F, t) for F in _group(A) for t in field_run_starts(y, F, scheme)]
+    anew = [t for F, t in fields if t >= 1 and _in(y[t - 1], F, scheme)]
+    return sorted({*entered, *anew})
+
+
+def run_lengths(y: Names, A: Group, scheme: str) -> list[int]:
+    """The length of each run, up to the next begin or the first token outside."""
+    starts, members = run_starts(y, A, scheme), tokens_of(y, A, scheme)
+    ends = [t for t in range(len(y) + 1) if t in starts or t not in members]
+    return [min(end for end in ends if end > start) - start for start in starts]
+
+
+def _place(y: Names, position: int) -> int | None:
+    """The position counted from 0, or None outside the sequence; negative ones count from the end."""
+    t = position if position >= 0 else len(y) + position
+    return t if 0 <= t < len(y) else None
+
+
+def token_class(token: str, name: str) -> bool:
+    """True if the token is of the class."""
+    letters = [c for c in token if c.isalpha()]
+    if name == "punctuation":
+        return not any(c.isalpha() or c.isdigit() for c in token)
+    if name == "number":
+        return re.fullmatch(r"\d([\d.,/-]*\d)?", token) is not None
+    if name == "capitalised":
+        after = token[token.index(letters[0]) + 1 :] if letters else ""
+        return bool(letters) and letters[0].isupper() and any(c.islower() for c in after)
+    if name == "uppercase":
+        return all(c.isupper() for c in letters if c.lower() != c.upper())
+    if name == "lowercase":
+        return bool(letters) and not any(c.isupper() for c in letters)
+    if name == "year":
+        return re.fullmatch(r"(19|20)\d\d", token) is not None
+    if name == "newline":
+        return token in ("@newline@", "<NEWLINE>", "NEWLINE", "\n")
+    if name == "numbering":
+        return bool(numbering_readings(token))
+    raise ValueError(f"unknown class {name!r}")
+
+
+def _roman(n: int) -> str:
+    """The canonical roman numeral of 1 to 3999."""
+    numerals = {1000: "M", 900: "CM", 500: "D", 400: "CD", 100: "C", 90: "XC", 50: "L"}
+    numerals |= {40: "XL", 10: "X", 9: "IX", 5: "V", 4: "IV", 1: "I"}
+    text = ""
+    for value, numeral in numerals.items():
+        while n >= value:
+            text, n = text + numeral, n - value
+    return text
+
+
+ROMAN = {case(_roman(n)): n for n in range(1, 4000) for case in (str.upper, str.lower)}
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def numbering_readings(token: str) -> set[Reading]:
+    """Every reading as a numbering: (number, its parts), (roman, (value,)) or (letter, (place,))."""
+    bodies = {token} | ({token[1:]} if token[:1] in ("(", "[") else set())
+    bodies |= {body[:-1] for body in bodies if body[-1:] in (".", ")", "]")}
+    readings: set[Reading] = set()
+    for body in bodies:
+        if re.fullmatch(r"[0-9]+(\.[0-9]+)*", body):
+            readings.add(("number", tuple(int(part) for part in body.split("."))))
+        if body in ROMAN:
+            readings.add(("roman", (ROMAN[body],)))
+        for place, letter in enumerate(LETTERS, 1):
+            if body in (letter, letter.upper()):
+                readings.add(("letter", (place,)))
+    return readings
+
+
+def _continues(a: Reading, b: Reading) -> bool:
+    """True if the second reading continues the first."""
+    (kind, before), (other, now) = a, b
+    if kind != other or kind != "number":
+        return kind == other and now[0] == before[0] + 1
+    following = [(*before[:k], before[k] + 1) for k in range(len(before))]
+    return now in [*following, (*before, 1)]
+
+
+# On single tokens and steps
+
+
+def should_not_precede(y: Names, x: Sequence, position: int, first: Group, second: Group, scheme: str) -> int:
+    """1 if the token at the position is in second and the one before it in first."""
+    t = _place(y, position)
+    return int(t is not None and t >= 1 and _in(y[t - 1], first, scheme) and _in(y[t], second, scheme))
+
+
+def should_be_tagged(y: Names, x: Sequence, position: int, field: Group, scheme: str) -> int:
+    """1 if the token at the position is not in the field."""
+    t = _place(y, position)
+    return int(t is not None and not _in(y[t], field, scheme))
+
+
+def tag_at(
+    y: Names,
+    x: Sequence,
+    matches: Matches,
+    field: Group,
+    scheme: str,
+    previous: Matches | None = None,
+    following: Matches | None = None,
+) -> int:
+    """Matching tokens outside the field, those whose neighbours match where that is asked."""
+    count = 0
+    for t in range(len(x)):
+        before = previous is None or (t >= 1 and previous(x[t - 1]))
+        after = following is None or (t + 1 < len(x) and following(x[t + 1]))
+        if matches(x[t]) and before and after and not _in(y[t], field, scheme):
+            count += 1
+    return count
+
+
+def contains_only(y: Names, x: Sequence, field: Group, matches: Matches, scheme: str) -> int:
+    """Tokens of the field that do not match."""
+    return sum(not matches(x[t]) for t in tokens_of(y, field, scheme))
+
+
+def _one_run(y: Names, occurrences: Iterable[range], field: Group, scheme: str) -> int:
+    """Covered positions outside the field, and inner ones at which a run begins just after the field."""
+    occurrences = list(occurrences)
+    covered = {t for occurrence in occurrences for t in occurrence}
+    inner = {t for occurrence in occurrences for t in occurrence[1:]}
+    members, starts = tokens_of(y, field, scheme), run_starts(y, field, scheme)
+    outside = sum(t not in members for t in covered)
+    return outside + sum(t in members and t - 1 in members and t in starts for t in inner)
+
+
+def tag_phrases(
+    y: Names,
+    x: Sequence,
+    field: Group,
+    phrases: Collection[str],
+    scheme: str,
+    longer_than: int = 0,
+    ignore_case: bool = True,
+) -> int:
+    """Tokens of the occurrences outside the field, and begins of runs inside an occurrence."""
+    fold = str.casefold if ignore_case else str
+    occurrences = []
+    for phrase in phrases:
+        words = [fold(word) for word in phrase.split()]
+        n = len(words)
+        places = [t for t in range(len(x) - n + 1) if [fold(token) for token in x[t : t + n]] == words]
+        occurrences += [range(t, t + n) for t in places if n > longer_than]
+    return _one_run(y, occurrences, field, scheme)
+
+
+def tag_sequence(y: Names, x: Sequence, field: Group, sequence: Sequence[Matches], scheme: str) -> int:
+    """The same for tests of tokens, one after the other."""
+    n = len(sequence)
+    places = [t for t in range(len(x) - n + 1) if all(sequence[i](x[t + i]) for i in range(n))]
+    return _one_run(y, [range(t, t + n) for t in places], field, scheme)
+
+
+def right_before(y: Names, x: Sequence, field: Group, matches: Matches, scheme: str) -> int:
+    """Matching tokens, but the first, just before which there is no token of the field."""
+    return sum(bool(matches(x[t])) and not _in(y[t - 1], field, scheme) for t in range(1, len(x)))
+
+
+def directly_after(
+    y: Names, x: Sequence, field: Group, allowed: Group, scheme: str, at_start: bool = True
+) -> int:
+    """Runs of the field that begin just after none of the allowed, or, unless at_start, at 0."""
+    starts = run_starts(y, field, scheme)
+    return sum(not at_start if t == 0 else not _in(y[t - 1], allowed, scheme) for t in starts)
+
+
+def changes_never_after(y: Names, x: Sequence, matches: Matches, scheme: str) -> int:
+    """Changes just after a matching token."""
+    return sum(bool(matches(x[t - 1])) for t in changes(y, scheme))
+
+
+def adjacency(y: Names, x: Sequence, field: Group, next: Group, scheme: str) -> int:  # noqa: A002
+    """Tokens of the field, but the last token, just after which there is none of next."""
+    members = tokens_of(y, field, scheme)
+    return sum(t in members and not _in(y[t + 1], next, scheme) for t in range(len(y) - 1))
+
+
+# Counts
+
+
+def exactly_runs(y: Names, x: Sequence, field: Group, n: int, scheme: str) -> int:
+    """How far the number of runs is from n."""
+    return abs(len(run_starts(y, field, scheme)) - n)
+
+
+def exactly_tokens(y: Names, x: Sequence, field: Group, n: int, scheme: str) -> int:
+    """How far the number of tokens is from n."""
+    return abs(len(tokens_of(y, field, scheme)) - n)
+
+
+def between_runs(y: Names, x: Sequence, field: Group, low: int, high: int, scheme: str) -> int:
+    """Runs beyond high or missing to low."""
+    number = len(run_starts(y, field, scheme))
+    return max(0, number - high) + max(0, low - number)
+
+
+def between_tokens(y: Names, x: Sequence, field: Group, low: int, high: int, scheme: str) -> int:
+    """Tokens beyond high or missing to low."""
+    number = len(tokens_of(y, field, scheme))
+    return max(0, number - high) + max(0, low - number)
+
+
+def at_most_in_window(y: Names, x: Sequence, field: Group, n: int, width: int, scheme: str) -> int:
+    """Tokens of the field beyond n in each window, summed; a short sequence is one window."""
+    if len(y) < width:
+        return max(0, len(tokens_of(y, field, scheme)) - n)
+    windows = [y[t : t + width] for t in range(len(y) - width + 1)]
+    return sum(max(0, len(tokens_of(window, field, scheme)) - n) for window in windows)
+
+
+def min_run_length(y: Names, x: Sequence, field: Group, n: int, scheme: str) -> int:
+    """Tokens missing to n in each run, summed."""
+    return sum(max(0, n - length) for length in run_lengths(y, field, scheme))
+
+
+def max_run_length(y: Names, x: Sequence, field: Group, n: int, scheme: str) -> int:
+    """Tokens beyond n in each run, summed."""
+    return sum(max(0, length - n) for length in run_lengths(y, field, scheme))
+
+
+def all_different(y: Names, x: Sequence, field: Group, matches: Matches, scheme: str) -> int:
+    """Matching tokens beyond the first in each of the fields, summed."""
+    numbers = [sum(bool(matches(x[t])) for t in tokens_of(y, f, scheme)) for f in _group(field)]
+    return sum(max(0, number - 1) for number in numbers)
+
+
+def consistent(y: Names, x: Sequence, matches: Matches, scheme: str, lower: bool = False) -> int:
+    """Matching tokens whose innermost field is not that of the nearest equal one before them."""
+    fields = [fields_of(label, scheme)[-1][0] for label in y]
+    words = [(x[t].lower() if lower else x[t]) if matches(x[t]) else None for t in range(len(x))]
+    count = 0
+    for t in range(len(x)):
+        equal = [s for s in range(t) if words[t] is not None and words[s] == words[t]]
+        count += bool(equal) and fields[equal[-1]] != fields[t]
+    return count
+
+
+# Which go together, and in what order
+
+
+def tag_implies_tag(y: Names, x: Sequence, field: Group, required: Group, scheme: str) -> int:
+    """1 if the field has a token and the required one has none."""
+    return int(bool(tokens_of(y, field, scheme)) and not tokens_of(y, required, scheme))
+
+
+sequence_implies_sequence = tag_implies_tag
+
+
+def never_together(y: Names, x: Sequence, field: Group, other: Group, scheme: str) -> int:
+    """1 if both have a token."""
+    return int(bool(tokens_of(y, field, scheme)) and bool(tokens_of(y, other, scheme)))
+
+
+def _runs(y: Names, A: Group, scheme: str) -> list[tuple[int, int]]:
+    """The first and the last token of each run."""
+    return [
+        (start, start + n - 1)
+        for start, n in zip(run_starts(y, A, scheme), run_lengths(y, A, scheme), strict=True)
+    ]
+
+
+def precedence(y: Names, x: Sequence, field: Group, later: Group, scheme: str) -> int:
+    """Runs of the field with no token of later after their last token."""
+    return sum(not any(s > end for s in tokens_of(y, later, scheme)) for _, end in _runs(y, field, scheme))
+
+
+def presence_precedence(y: Names, x: Sequence, field: Group, other: Group, scheme: str) -> int:
+    """Runs of the other with a token of the field after their last token."""
+    return sum(any(s > end for s in tokens_of(y, field, scheme)) for _, end in _runs(y, other, scheme))
+
+
+def inside(y: Names, x: Sequence, field: Group, span: Group, scheme: str) -> int:
+    """Runs of the field without tokens of span before their first token and after their last."""
+    spans = tokens_of(y, span, scheme)
+    runs = _runs(y, field, scheme)
+    return sum(all(s >= start for s in spans) or all(s <= end for s in spans) for start, end in runs)
+
+
+def begin_end(y: Names, x: Sequence, first: Group, last: Group, scheme: str) -> int:
+    """1 if the first token is in first and the last one not in last."""
+    return int(_in(y[0], first, scheme) and not _in(y[-1], last, scheme))
+
+
+def state_change(
+    y: Names, x: Sequence, before: Group, after: Group, matches: Matches, scheme: str, both: bool = False
+) -> int:
+    """Matching tokens from before to a token not in after; with both, all that are not from before to after."""
+    count = 0
+    for t in range(1, len(x) - 1):
+        comes, goes = _in(y[t - 1], before, scheme), _in(y[t + 1], after, scheme)
+        if matches(x[t]):
+            count += (not comes or not goes) if both else (comes and not goes)
+    return count
+
+
+def max_gap(y: Names, x: Sequence, field: Group, other: Group, n: int, scheme: str) -> int:
+    """Runs of the other that begin with more than n tokens between them and the last token of the field."""
+    count = 0
+    for t in run_starts(y, other, scheme):
+        earlier = [s for s in tokens_of(y, field, scheme) if s < t]
+        count += bool(earlier) and t - max(earlier) - 1 > n
+    return count
+
+
+def alternation(y: Names, x: Sequence, field: Group, other: Group, scheme: str) -> int:
+    """Runs that repeat the kind of the run before, among the runs of the two."""
+    runs = [(t, 0) for t in run_starts(y, field, scheme)] + [(t, 1) for t in run_starts(y, other, scheme)]
+    kinds = [kind for _, kind in sorted(runs)]
+    return sum(kinds[i - 1] == kinds[i] for i in range(1, len(kinds)))
+
+
+def numbers_continue(y: Names, x: Sequence, field: Group, scheme: str) -> int:
+    """Numberings in the field, but the first, that do not continue the one before."""
+    read = [numbering_readings(x[t]) for t in tokens_of(y, field, scheme)]
+    read = [readings for readings in read if readings]
+    pairs = [(read[i - 1], read[i]) for i in range(1, len(read))]
+    return sum(not any(_continues(a, b) for a in before for b in now) for before, now in pairs)
+
+
+LEXEME = re.compile(r"""'[^']*'|"[^"]*"|[^\W\d]\w*|\{[\d,\s]+\}|[.|*+?()!]""")
+
+
+def _parse(lexemes: list[str]) -> Node:
+    """The tree up to the closing parenthesis or the end, used up: ("or", sequences of trees)."""
+    parts: list[list[Node]] = [[]]
+    while lexemes and (lexeme := lexemes.pop(0)) != ")":
+        if lexeme == "|":
+            parts.append([])
+        elif lexeme == "(":
+            parts[-1].append(_parse(lexemes))
+        elif lexeme[0] in "*+?{":
+            parts[-1].append(("repeat", parts[-1].pop(), *_bounds(lexeme)))
+        elif lexeme == ".":
+            parts[-1].append(("any",))
+        else:
+            name = lexemes.pop(0) if lexeme == "!" else lexeme
+            parts[-1].append(("not" if lexeme == "!" else "name", name[1:-1] if name[0] in "'\"" else name))
+    return ("or", parts)
+
+
+def _bounds(lexeme: str) -> tuple[int, int | None]:
+    """The least and the greatest number of repetitions; None is no greatest."""
+    if lexeme in ("*", "+", "?"):
+        return {"*": (0, None), "+": (1, None), "?": (0, 1)}[lexeme]
+    low, comma, high = lexeme[1:-1].partition(",")
+    if not comma:
+        return int(low), int(low)
+    return int(low), int(high) if high.strip() else None
+
+
+def _ends(node: Node, letters: list[set[str]], i: int) -> set[int]:
+    """Every place at which a match of the tree that begins at i can end."""
+    kind, result = node[0], set()
+    if kind == "or":
+        for part in node[1]:
+            ends = {i}
+            for item in part:
+                ends = {end for j in ends for end in _ends(item, letters, j)}
+            result |= ends
+    elif kind == "repeat":
+        _, item, low, high = node
+        ends = {i}
+        for times in range((low + len(letters) if high is None else high) + 1):
+            result |= ends if times >= low else set()
+            ends = {end for j in ends for end in _ends(item, letters, j)}
+    elif i < len(letters) and (kind == "any" or (kind == "name") == (node[1] in letters[i])):
+        result = {i + 1}
+    return result
+
+
+def label_regex(y: Names, x: Sequence, regex: str, over: str, scheme: str) -> int:
+    """1 if the tokens, or the first token and those at which a change happens, do not match."""
+    assert over in ("tokens", "runs") and not LEXEME.sub("", regex).strip()
+    places = range(len(y)) if over == "tokens" else [0, *changes(y, scheme)]
+    letters = [names_of(y[t], scheme) for t in places]
+    return int(len(letters) not in _ends(_parse(LEXEME.findall(regex)), letters, 0))
