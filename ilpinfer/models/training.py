@@ -25,13 +25,13 @@ class Kind:
     Parameters
     ----------
     title : what it is
-    model : its class
-    arguments : of `model.train`, from options by name
+    train : makes a model from labelled sequences
+    arguments : of `train`, from options by name
     iterative : whether training has iterations, which are evaluated on held-out sequences
     """
 
     title: str
-    model: type[HMM] | type[SecondOrderHMM] | type[CRF]
+    train: Callable[..., TrainedModel]
     arguments: Callable[[Mapping[str, Any]], dict[str, Any]]
     iterative: bool = False
 
@@ -45,7 +45,7 @@ class Kind:
     ) -> TrainedModel:
         """A model of labelled sequences."""
         own: dict[str, Any] = {"held_out": held_out, "progress": progress} if self.iterative else {}
-        return self.model.train(pairs, scheme=scheme, **own, **self.arguments(options))
+        return self.train(pairs, scheme=scheme, **own, **self.arguments(options))
 
 
 def _hmm_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,9 +66,9 @@ def _crf_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 KINDS: Mapping[str, Kind] = {
-    "hmm": Kind("first-order HMM", HMM, _hmm_arguments),
-    "hmm2": Kind("second-order HMM", SecondOrderHMM, _hmm_arguments),
-    "crf": Kind("linear-chain CRF", CRF, _crf_arguments, iterative=True),
+    "hmm": Kind("first-order HMM", HMM.train, _hmm_arguments),
+    "hmm2": Kind("second-order HMM", SecondOrderHMM.train, _hmm_arguments),
+    "crf": Kind("linear-chain CRF", CRF.train, _crf_arguments, iterative=True),
 }
 
 
