@@ -110,8 +110,9 @@ class Folding:
             for table in [*self._nodes, *self._edges]
         )
         self.weight += sum(
-            (rule.rule.units or 0) * sum(map(_most, components))
+            rule.rule.units * sum(map(_most, components))
             for _, rule, components in self._machine_rules
+            if not rule.rule.hard
         )
         begins = [(FIRST,)] if any(table.first for table in self._nodes) else []
         steps = [component.steps for _, _, components in self._machine_rules for component in components]

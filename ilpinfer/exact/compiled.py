@@ -243,15 +243,21 @@ def tables_of(rules: RuleCompiler, labels: LabelSet) -> Tables:
     )
 
 
-def _tables() -> Tables:
-    return Tables(compile_rules([C.at_most_runs("0", 1)], example_trellis().labels))
+def _example() -> tuple[Tables, Trellis]:
+    trellis = example_trellis()
+    return Tables(compile_rules([C.at_most_runs("0", 1)], trellis.labels)), trellis
+
+
+def _single() -> None:
+    tables, trellis = _example()
+    tables.decode_one(trellis)
 
 
 def _several() -> None:
-    tables = _tables()
-    finished(tables.decode([example_trellis()]))
+    tables, trellis = _example()
+    finished(tables.decode([trellis]))
     Work(tables.decode_one, (), 0).wait(None, 0)
 
 
-COMPILED = Stage("compiled", "decoding by compiled rules", lambda: _tables().decode_one(example_trellis()))
+COMPILED = Stage("compiled", "decoding by compiled rules", _single)
 BATCHES = Stage("batches", "decoding many sequences in one call", _several)

@@ -25,6 +25,7 @@ from formulations.problem.problem import Problem, RuleNotice
 from ilpinfer import Decoder
 from ilpinfer.core import rule_compiler
 from ilpinfer.core.solution import Solution
+from ilpinfer.exact.compiled import tables_of
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.hmm import HMM
 from ilpinfer.pipelines.rules_first import RulesFirst
@@ -50,6 +51,7 @@ def content(solution):
 @pytest.fixture
 def counted(monkeypatch):
     """How often rules are compiled, problems are stated, and labellings valued."""
+    ilpinfer.warm_up()  # states problems, too
     count = {"rules": 0, "problem": 0, "value": 0}
 
     def counting(name, honest):
@@ -385,3 +387,11 @@ def test_batches_without_a_call_of_a_kernel(threads):
     silent = Trellis([0.0, 1.0], [], labels=["a", "b"])
     rows = Decoder([C.tag_at("a", words=["x"])]).decode_many([silent] * 5, threads=threads, on_error="row")
     assert [row.error for row in rows] == ["ValueError"] * 5
+
+
+@pytest.mark.parametrize("penalty", [1.5, math.inf])
+def test_hard_and_soft_rules_are_decoded_by_the_kernel(penalty):
+    given = trellis(0)
+    rules = rule_compiler.compiler_of([C.at_most_runs("a", 1, penalty=penalty)])
+    outcome = tables_of(rules, given.labels).decode_one(given)
+    assert outcome is not None and outcome.proved

@@ -93,11 +93,11 @@ def test_each_piece_is_taken_once():
         for other in others:
             other.result()
     assert (marks == 1).all() and work.share[DONE] == len(marks) and work.share[ENTERED] == 4
-    assert work.settled(None, 3)
+    assert work.wait(None, 3)
     stopped = Work(mark, (marks,), len(marks))
     stopped.stop()
     stopped()
-    assert not stopped.settled(None, 0) and (marks == 1).all()
+    assert not stopped.wait(None, 0) and (marks == 1).all()
 
 
 def test_two_batches_at_once_and_one_that_is_given_up():

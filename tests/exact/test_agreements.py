@@ -100,10 +100,10 @@ def test_what_is_stopped_early_has_a_bound_that_is_proved(problem, cases, sweeps
     claim = None if is_forbidden(progress.bound) else int(progress.bound)
     check_tree(ground, progress.tree, claim, ())
     assert best is None or best <= progress.bound
-    if ended.settled and best is not None:
+    if ended.complete and best is not None:
         first = min(labelling for labelling, value in known.items() if value == best)
         assert [tuple(path.tolist()) for path in ended.paths] == [first]
-    elif ended.settled:
+    elif ended.complete:
         assert not ended.paths
 
 

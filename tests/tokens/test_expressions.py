@@ -25,7 +25,7 @@ REPEATS = ["", "", "", "*", "+", "?", "{2}", "{1,3}", "{,2}", "*?", "??", "*+", 
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr(expressions, "PATIENCE", 0.05)
+    monkeypatch.setattr(expressions, "TIME_LIMIT", 0.05)
 
 
 def drawn(rng: random.Random, depth: int = 3) -> str:
@@ -96,7 +96,7 @@ def test_it_is_stopped_in_threads_and_in_other_processes(impatient):
 
 
 def test_a_time_limit_ends_a_match(monkeypatch):
-    monkeypatch.setattr(expressions, "PATIENCE", 1000.0)
+    monkeypatch.setattr(expressions, "TIME_LIMIT", 1000.0)
     trellis = Trellis([0.0, 0.0], [], labels=["a", "b"], tokens=[TOKEN])
     solution = ilpinfer.decode(trellis, [C.tag_at("a", pattern=SLOW)], time_limit=0.1)
     assert (solution.status, solution.has_labelling) == ("unknown", False)
