@@ -1,4 +1,4 @@
-"""Rules that tie matching tokens to a field (Liao et al. 2009, section 3.1; Chang et al. 2007, Table 1)."""
+"""Rules about the labels of tokens that match patterns or phrases (Liao et al. 2009, section 3.1; Chang et al. 2007, Table 1)."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -160,19 +160,18 @@ class _Spans(Template):
 
 @template("tag_phrases")
 class TagPhrases(_Spans):
-    """Wherever a listed phrase occurs, its tokens lie in one run of the field.
+    """The tokens of each occurrence of a phrase must lie in one run of the field.
 
-    A violation is each token of an occurrence outside the field, and each token but an occurrence's first at which one run
-    of the field follows directly on another. So a token counts once, whatever is wrong with it, and a run that begins
-    within an occurrence after a token outside the field costs no more than that token: for a phrase of three tokens,
+    A token of an occurrence is a violation if it is outside the field. A token other than the first of an occurrence is also a
+    violation if a run of the field begins there directly after another run. A token counts once. For a phrase of three tokens,
     `O B-x I-x` and `B-x O B-x` count one, `B-x B-x I-x` one and `B-x B-x B-x` two. A run may begin before an occurrence and
-    end after it. Where occurrences overlap, a token counts once for all of them, and as the first of one only if it is
-    inside no other. Names that must be found (Liao et al. 2009, section 3.1, rules 1 and 3).
+    end after it. Where occurrences overlap, a token counts once for all of them; it is a first token only if it is not a later
+    token of another occurrence. Example: names from a list (Liao et al. 2009, section 3.1, rules 1 and 3).
 
     Parameters
     ----------
     phrases : texts, split into tokens at white space
-    longer_than : only phrases of more tokens count
+    longer_than : phrases of at most this many tokens are ignored
     ignore_case : compare without regard to case
     """
 

@@ -19,7 +19,7 @@ from ilpinfer.cli.streams import say
 from ilpinfer.core.methods import Method
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.label_names import read_label_names
-from ilpinfer.corpus.logits import Reading
+from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.sequences import Example, InputError, read
 from ilpinfer.decoding.failures import OnError
 from ilpinfer.errors import describe, traceback_wanted, without_place
@@ -58,14 +58,14 @@ class InputOptions:
         return files_read(self.source, self.model, self.label_names, toml=[self.rules])
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> LogitsOptions:
         """How to read logits; ValueError for options that make no sense."""
         names = None if self.label_names is None else read_label_names(self.label_names)
-        return Reading(names, self.pool, self.logits)
+        return LogitsOptions(names, self.pool, self.logits)
 
 
 def prepare(
-    options: InputOptions, reading: Reading, first: int | None = None
+    options: InputOptions, reading: LogitsOptions, first: int | None = None
 ) -> tuple[list[ScoredSequence], RuleSet, str]:
     """Scored sequences, rules, and a text that stands for all three; everything is checked before work begins."""
     source, model = options.source, options.model

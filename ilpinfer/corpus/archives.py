@@ -11,7 +11,7 @@ import numpy as np
 from formulations.messages import suggestion
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.label_names import label_names
-from ilpinfer.corpus.logits import Reading, logit_scores
+from ilpinfer.corpus.logits import LogitsOptions, logit_scores
 from ilpinfer.corpus.pytorch_crf import KEYS, crf_parameters
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.corpus.zipped import read_archive
@@ -20,7 +20,7 @@ OF_A_SEQUENCE = ("logits", "word_ids", "tokens", "labels")
 OF_ALL = ("label_names", "transitions", "start", "end", "start_transitions", "end_transitions")
 
 
-def read_logits(path: str | Path, reading: Reading) -> Iterator[Example]:
+def read_logits(path: str | Path, reading: LogitsOptions) -> Iterator[Example]:
     """The sequences of an `.npz` file.
 
     `logits_0` (T, K), `logits_1`, … are the sequences, `logits` alone is a single one. `tokens_0` and `labels_0` (T,)
@@ -55,7 +55,7 @@ def read_logits(path: str | Path, reading: Reading) -> Iterator[Example]:
         yield _example({**shared, **sequences[number]}, f"{path}, sequence {number}", reading)
 
 
-def _example(record: dict[str, Any], where: str, reading: Reading) -> Example:
+def _example(record: dict[str, Any], where: str, reading: LogitsOptions) -> Example:
     scores = scores_of(record, where, reading)
     T = 0 if scores.emissions is None else len(scores.emissions)
     texts: dict[str, tuple[str, ...]] = {}
@@ -69,7 +69,7 @@ def _example(record: dict[str, Any], where: str, reading: Reading) -> Example:
     return Example(texts.get("tokens", ()), texts.get("labels"), where, scores)
 
 
-def scores_of(record: Mapping[str, Any], where: str, reading: Reading) -> Scores:
+def scores_of(record: Mapping[str, Any], where: str, reading: LogitsOptions) -> Scores:
     """Scores of a record with logits.
 
     Raises

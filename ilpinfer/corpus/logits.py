@@ -19,7 +19,7 @@ SCALES = ("log-softmax", "raw")
 
 
 @dataclass(frozen=True)
-class Reading:
+class LogitsOptions:
     """How logits in files are to be read.
 
     Parameters

@@ -1,4 +1,7 @@
-"""Sequences as JSON: an object a line, one object alone, or an array of objects."""
+"""Sequences from JSON: one object a line, a single object, or an array of objects.
+
+A record is such an object, an example is the sequence that it states.
+"""
 
 import json
 from collections.abc import Iterator
@@ -12,36 +15,39 @@ from formulations.grid import snap
 from formulations.messages import suggestion
 from ilpinfer.corpus.archives import OF_ALL, scores_of
 from ilpinfer.corpus.examples import Example, InputError
-from ilpinfer.corpus.logits import Reading
+from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.scores import Scores
 
 TEXT_KEYS = ("tokens", "labels", "rank", "ranks", "sequence")
+"""Keys of a sequence without scores; `rank`, `ranks` and `sequence` are those of rows of `ilpinfer decode`."""
 DENSE_KEYS = ("start", "first", "edges")
+"""Keys of scores for each edge; `first` belongs to models of second order."""
 FACTORED_KEYS = ("emissions", "transitions", "start", "first", "end")
+"""Keys of scores for tokens and transitions."""
 LOGITS_KEYS = ("logits", "word_ids", *(key for key in OF_ALL if key != "label_names"))
-OWN_KEYS = ("id", "name", "comment", "metadata")
-"""Keys for the notes of users, which nothing reads."""
+USER_KEYS = ("id", "name", "comment", "metadata")
+"""Keys for notes of users; they are ignored."""
 EXPECTED = 'expected an object such as {"tokens": ["Ada", "."], "labels": ["name", "O"]} on each line'
 
-_SCORES = ("logits", "emissions", "edges", "transitions", "start", "first", "end")
+_SCORE_KEYS = ("logits", "emissions", "edges", "transitions", "start", "first", "end")
 
 
-class RepeatedKey(InferenceError, ValueError):
-    """A key that an object has twice."""
+class DuplicateKey(InferenceError, ValueError):
+    """A JSON object has the same key twice."""
 
 
 def loads(text: str) -> Any:
-    """The value of a JSON text.
+    """Parse JSON, and refuse duplicate keys.
 
     Raises
     ------
     json.JSONDecodeError
-        for what is not JSON.
+        where the text is not JSON.
     ValueError
-        for numbers of thousands of digits.
+        for a number with more digits than Python reads.
     RecursionError
         for lists nested too deeply.
-    RepeatedKey
+    DuplicateKey
         for an object that has a key twice.
     """
     return json.loads(text, object_pairs_hook=_object)
@@ -52,19 +58,19 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for place, name in enumerate(names) if name in names[:place])
-        raise RepeatedKey(f"{twice!r} is given twice in one object; give it once")
+        raise DuplicateKey(f"{twice!r} is given twice in one object; give it once")
     return result
 
 
-def json_lines(lines: list[str], name: str, reading: Reading | None) -> Iterator[Example]:
-    """The sequences of lines that each hold an object."""
+def json_lines(lines: list[str], name: str, reading: LogitsOptions | None) -> Iterator[Example]:
+    """Yield one example for each non-empty line."""
     for number, line in enumerate(lines, 1):
         if line.strip():
             where = f"{name}, line {number}"
             yield example(_parse(line, where), where, reading)
 
 
-def json_array(text: str, name: str, reading: Reading | None) -> Iterator[Example]:
+def json_array(text: str, name: str, reading: LogitsOptions | None) -> Iterator[Example]:
     """The sequences of a text that holds a list of objects."""
     records = _parse(text, name)
     if not records:
@@ -79,13 +85,13 @@ def _parse(text: str, where: str) -> Any:
         return loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"{where}: not JSON: {error}; {EXPECTED}") from None
-    except RepeatedKey as error:
+    except DuplicateKey as error:
         raise InputError(f"{where}: {error}") from None
     except (ValueError, RecursionError):
         raise InputError(f"{where}: a number is too long, or lists are nested too deeply") from None
 
 
-def example(record: Any, where: str, reading: Reading | None) -> Example:
+def example(record: Any, where: str, reading: LogitsOptions | None) -> Example:
     """The sequence of an object.
 
     Raises
@@ -101,11 +107,11 @@ def example(record: Any, where: str, reading: Reading | None) -> Example:
         raise InputError(f"{where}: lists are nested too deeply") from None
 
 
-def _example(record: dict[str, Any], where: str, reading: Reading | None) -> Example:
+def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) -> Example:
     is_output = {"status", "method"} <= record.keys()  # of `ilpinfer decode`: its rows have other fields
     if not is_output:
         _check_keys(record, where)
-    scored = not is_output and any(key in record for key in _SCORES)
+    scored = not is_output and any(key in record for key in _SCORE_KEYS)
     tokens = _names(record.get("tokens", []), f"{where}: tokens")
     if not tokens and not scored:
         raise InputError(f'{where}: an empty sequence; expected "tokens" with at least one token, or scores')
@@ -120,14 +126,14 @@ def _example(record: dict[str, Any], where: str, reading: Reading | None) -> Exa
 
 def _check_keys(record: dict[str, Any], where: str) -> None:
     """Raise InputError for a key that is not known, or that does not go with the others."""
-    known = dict.fromkeys((*TEXT_KEYS, "label_names", *FACTORED_KEYS, *DENSE_KEYS, *LOGITS_KEYS, *OWN_KEYS))
+    known = dict.fromkeys((*TEXT_KEYS, "label_names", *FACTORED_KEYS, *DENSE_KEYS, *LOGITS_KEYS, *USER_KEYS))
     for key in record:
         if key not in known:
             hint = suggestion(key, known)
             if not hint.startswith("; did you mean"):
                 hint = '; leave it out, or put notes of your own under "metadata"'
             raise InputError(f"{where}: no use for {json.dumps(key[:60], ensure_ascii=False)}{hint}")
-    present = [key for key in _SCORES if key in record]
+    present = [key for key in _SCORE_KEYS if key in record]
     if not present:
         if "word_ids" in record:
             raise InputError(f"{where}: word_ids goes with logits; add them, or leave it out")
@@ -141,7 +147,7 @@ def _check_keys(record: dict[str, Any], where: str) -> None:
     for key in ("logits", "edges", "emissions"):
         if key in record and key not in allowed:
             raise InputError(f"{where}: has both {main} and {key}; give one of them")
-    for key in (*_SCORES, *LOGITS_KEYS):
+    for key in (*_SCORE_KEYS, *LOGITS_KEYS):
         if key in record and key not in allowed:
             if key == "end":
                 hint = "end goes with emissions and transitions; add it to the last edges"
@@ -159,7 +165,7 @@ def _form(record: dict[str, Any]) -> tuple[tuple[str, ...], set[str]]:
     return FACTORED_KEYS, {"emissions", "transitions"}
 
 
-def _scores(record: dict[str, Any], where: str, reading: Reading | None) -> Scores:
+def _scores(record: dict[str, Any], where: str, reading: LogitsOptions | None) -> Scores:
     allowed, _ = _form(record)
     values = {key: _null_as_forbidden(record[key]) for key in allowed if key in record and key != "word_ids"}
     given, what = record.get("label_names"), f"{where}: label_names"
@@ -170,7 +176,7 @@ def _scores(record: dict[str, Any], where: str, reading: Reading | None) -> Scor
             values["label_names"] = _names(given, what)
         if "word_ids" in record:
             values["word_ids"] = record["word_ids"]
-        return scores_of(values, where, reading or Reading())
+        return scores_of(values, where, reading or LogitsOptions())
     names = None if given is None else _names(given, what)
     try:
         return Scores(names, **{key: _array(value, key) for key, value in values.items()})

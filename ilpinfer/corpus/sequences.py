@@ -10,7 +10,7 @@ from typing import Any
 from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.columns import columns
 from ilpinfer.corpus.examples import Example, InputError, InputNotice, Notify
-from ilpinfer.corpus.logits import Reading
+from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.records import EXPECTED, json_array, json_lines
 from ilpinfer.system.text_files import read_text_bytes
 
@@ -21,7 +21,7 @@ MARKUP = ("<?xml", "<!doctype", "<html")
 
 
 def read(
-    source: str | Path, reading: Reading | None = None, column: str = "", notify: Notify | None = None
+    source: str | Path, reading: LogitsOptions | None = None, column: str = "", notify: Notify | None = None
 ) -> list[Example]:
     """Every sequence of a file, or of standard input where the source is `-`.
 
@@ -40,7 +40,7 @@ def read(
         for what is missing, empty, not UTF-8, or of another form; the message says what was found and the way out.
     """
     if str(source).endswith(".npz"):
-        return list(read_logits(source, reading or Reading()))
+        return list(read_logits(source, reading or LogitsOptions()))
     text = _text(source)
     name = _name(source)
     lines = (text if "\n" in text else text.replace("\r", "\n")).split("\n")
@@ -78,7 +78,7 @@ def require_labels(
 
 
 def _json(
-    text: str, lines: list[str], first: str, name: str, reading: Reading | None
+    text: str, lines: list[str], first: str, name: str, reading: LogitsOptions | None
 ) -> Iterator[Example] | None:
     """The sequences of a text that is JSON, or None for one that is not."""
     if "\t" in first[:2]:

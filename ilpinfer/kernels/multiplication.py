@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs
-"""Letting machines follow a decision diagram."""
+"""The product of a decision diagram with machines, layer by layer."""
 
 from typing import NamedTuple
 
@@ -16,12 +16,23 @@ from ilpinfer.kernels.ordering import nth_smallest
 from ilpinfer.kernels.packed import LOW, SHIFT
 
 _DEAD = FORBIDDEN // 2
+"""Scores at or below it contain a forbidden step."""
 DONE, FULL, MEMO, SLOTS = 0, 1, 2, 3
-"""Why `multiply` has stopped: the layers or the work are done, or there is no room for more of something."""
+"""Why `multiply` has stopped: `DONE` all layers are built, or the limit of work is reached; `FULL` the arrays of nodes or steps
+are full; `MEMO` the table of joint states is full; `SLOTS` the hash table is full. After one of the last three, a call with more
+room begins the current layer anew."""
 
 
 class Growth(NamedTuple):
-    """A graph that is made from another: old node and joint state as one (N, 1) and bound (N,) of each node, and a hash table."""
+    """The product as far as it is built.
+
+    Parameters
+    ----------
+    graph : its nodes and steps
+    origin : (N, 1) node of the old diagram in the high 32 bits, joint state in the low 32 bits
+    bound : (N,) upper bound on the labellings through a node, grid units
+    slots : hash table of the nodes of the current layer
+    """
 
     graph: Graph
     origin: Integers
@@ -30,9 +41,17 @@ class Growth(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Limits of `multiply`: constant of the charges and floor, grid units; nodes of a layer; and work."""
+    """Limits of `multiply`.
 
-    back: int
+    Parameters
+    ----------
+    constant : dual constant of the multipliers, grid units
+    floor : lower bound on labellings of interest, grid units
+    width : nodes of a layer
+    work : steps of a call
+    """
+
+    constant: int
     floor: int
     width: int
     work: int
@@ -40,20 +59,24 @@ class Limits(NamedTuple):
 
 @kernel
 def multiply(graph, base, joint, worth, futures, growth, counts, limits):
-    """Let machines follow a graph: a new node is an old one with a joint state, as far as it can reach the floor.
+    """Build the product of a graph with machines: each new node is an old node with a joint state of the machines.
 
-    base : of the lattice's states (S,)
-    worth : what a joint symbol gives back of charges (J,), grid units
-    counts : layer, nodes, steps, and the best that was left out for want of width
+    A node stays if its bound reaches the floor. After the last layer, the bound of a final node is its end score less the final
+    penalties of the machines.
 
-    In the end the nodes of the last layer are bounded by what they are worth more, machines charged.
+    Parameters
+    ----------
+    base : (S,) for each state of the lattice, the first state that can follow it
+    joint : the machines, their symbols and the table of joint states
+    worth : (J,) the charge that a joint symbol gives back, grid units
+    counts : layers built, nodes, steps, and the largest bound of a node left out for the width; updated in place
     """
     state, _, layers, first, target, score, _, ahead = graph
     packed, symbols, memo = joint
     vectors, after, cost, _, _, _, _ = memo
     made, origin, bound, slots = growth
     new_state, value, new_layers, new_first, new_target, new_score, _, _ = made
-    back, floor, width, work = limits
+    constant, floor, width, work = limits
     T, M, done, plain = len(layers) - 2, len(symbols.read), 0, no_futures(futures)
     while counts[0] < T and done < work:
         t, count, steps = counts[0], counts[1], counts[2]
@@ -81,7 +104,7 @@ def multiply(graph, base, joint, worth, futures, growth, counts, limits):
                 if q == BROKEN:
                     continue
                 gain = score[e] + worth[s] - cost[before, s]
-                reach = here + gain + ahead[m] + back
+                reach = here + gain + ahead[m] + constant
                 if not plain:
                     reach += future_gain(futures, vectors, t, q)
                 if reach < floor or reach <= _DEAD:
@@ -115,7 +138,7 @@ def multiply(graph, base, joint, worth, futures, growth, counts, limits):
 
 @subroutine
 def _narrow(value, bound, begin, end, counts, width):
-    """Leave out all but about `width` nodes of a layer, those with the lowest bounds."""
+    """Keep about the `width` nodes of a layer with the highest bounds; record the highest bound that is left out."""
     threshold = nth_smallest(bound, begin, end, end - begin - width)
     for n in range(begin, end):
         if bound[n] < threshold:
@@ -125,7 +148,7 @@ def _narrow(value, bound, begin, end, counts, width):
 
 @subroutine
 def _finish(graph, joint, growth, count):
-    """Bound each node of the last layer by what its end is worth, machines charged."""
+    """Set the bounds of the last layer: end scores less the final penalties of the machines."""
     T = len(graph.layers) - 2
     for n in range(growth.graph.layers[T], count):
         end = FORBIDDEN

@@ -70,7 +70,7 @@ class ResourcePass(StagePass):
         rows, value, spent = self.start(), np.zeros(1, np.int64), np.zeros(1, np.int64)
         for t in range(len(self.lattice.node)):
             steps, rows, value = self.extend(t, rows, value)
-            spent = spent[steps.source] - steps.charge
+            spent = spent[steps.source] - steps.penalty
             kept = np.flatnonzero(spent <= self.account.budget)
             kept = kept[_pareto(row_keys(rows[kept]), value[kept] + spent[kept], spent[kept])]
             rows, value, spent = rows[kept], value[kept], spent[kept]

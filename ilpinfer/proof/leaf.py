@@ -27,9 +27,9 @@ from ilpinfer.proof.multipliers import (
     read_multiplier,
 )
 from ilpinfer.proof.product import Product, completions, layers
-from ilpinfer.proof.readers import potentials, reader_of
+from ilpinfer.proof.scored_machines import potentials, scored_machine
 from ilpinfer.proof.shares import Share, drop_states, read_share
-from ilpinfer.proof.stages import LARGEST_KEY, Graph, StagePass, trie
+from ilpinfer.proof.stages import LARGEST_KEY, PrunedGraph, StagePass, build_trie
 
 LARGEST = 2**57
 """All numbers of a leaf taken together stay below: no sum of four such totals overflows, or looks forbidden."""
@@ -76,22 +76,22 @@ def check_leaf(
         given = [share.table for share in shares]
     limit -= lists
     charged = lattice.plus([*charges(multipliers, scale), *given])
-    product, final = layers([reader_of(rules, key, scale) for key in inside], lattice, meter)
-    left: Product | Graph = Product(charged, product, completions(charged, product, final, meter))
-    nothing, tree = trie((), problem.shape[1], meter), trie(excluded, problem.shape[1], meter)
+    product, final = layers([scored_machine(rules, key, scale) for key in inside], lattice, meter)
+    left: Product | PrunedGraph = Product(charged, product, completions(charged, product, final, meter))
+    nothing, tree = build_trie((), problem.shape[1], meter), build_trie(excluded, problem.shape[1], meter)
     stages = stages or ([[]] if excluded or account else [])
     for number, keys in enumerate(stages):
         if _bound(left, multipliers, scale) <= limit:
             return
-        readers = [reader_of(rules, key, scale) for key in keys]
+        scored_machines = [scored_machine(rules, key, scale) for key in keys]
         worths = [charge_of(multipliers, key, scale) for key in keys]
         multipliers = [multiplier for multiplier in multipliers if multiplier.machine not in keys]
         stage_pass = StagePass(
             left,
             lattice,
-            readers,
+            scored_machines,
             worths,
-            [potentials(r, lattice, worth, meter) for r, worth in zip(readers, worths, strict=True)],
+            [potentials(r, lattice, worth, meter) for r, worth in zip(scored_machines, worths, strict=True)],
             constants(multipliers, scale),
             limit,
             nothing if number else tree,
@@ -137,7 +137,7 @@ def _check_sum(lattice: Lattice, shares: Sequence[Share]) -> None:
         )
 
 
-def _bound(left: Product | Graph, multipliers: list[Multiplier], scale: int) -> int:
+def _bound(left: Product | PrunedGraph, multipliers: list[Multiplier], scale: int) -> int:
     """Bound on every labelling that is left, fine units."""
     return int(add(left.ahead(0)[0], np.array(constants(multipliers, scale))))
 

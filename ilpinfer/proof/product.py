@@ -11,7 +11,7 @@ from formulations.dtypes import Integers
 from formulations.grid import Grid, add
 from ilpinfer.proof.edges import UNIQUE, distinct_columns, edges_into, values_along
 from ilpinfer.proof.meter import Meter
-from ilpinfer.proof.readers import Reader
+from ilpinfer.proof.scored_machines import ScoredMachine
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,20 @@ class Layer:
     gain: Grid
 
 
-def layers(readers: list[Reader], lattice: Lattice, meter: Meter) -> tuple[list[Layer], Grid]:
+def layers(scored_machines: list[ScoredMachine], lattice: Lattice, meter: Meter) -> tuple[list[Layer], Grid]:
     """The reachable joint machine of the product, token by token, and its final scores."""
-    states, result = np.zeros((1 + len(readers), 1), np.int64), list[Layer]()
+    states, result = np.zeros((1 + len(scored_machines), 1), np.int64), list[Layer]()
     known: dict[tuple[int, ...], tuple[Integers, Integers]] = {}
     for t in range(len(lattice.node)):
         blank = np.zeros_like(edges_into(lattice, t)[1])
-        tables = t == 0, *(int(reader.steps.index[t]) for reader in readers)
+        tables = t == 0, *(int(reader.steps.index[t]) for reader in scored_machines)
         if tables not in known:
             meter.make(len(tables) * blank.size, f"there are {len(tables) - 1} machines inside")
             meter.spend(UNIQUE * len(tables) * blank.size)
             meter.keep(blank.size)
-            symbols = np.stack([blank, *(values_along(reader.steps, t, lattice) for reader in readers)])
+            symbols = np.stack(
+                [blank, *(values_along(reader.steps, t, lattice) for reader in scored_machines)]
+            )
             known[tables] = distinct_columns(symbols.reshape(len(symbols), -1))
         kinds, kind = known[tables]
         none = np.zeros((states.shape[1], kinds.shape[1]), np.int64)
@@ -48,13 +50,13 @@ def layers(readers: list[Reader], lattice: Lattice, meter: Meter) -> tuple[list[
         meter.make(size, f"the machines inside have {states.shape[1]} joint states at token {t}")
         meter.spend(UNIQUE * none.size * len(tables))
         meter.keep(2 * none.size)
-        arcs = [(r, q[:, None], c) for r, q, c in zip(readers, states[1:], kinds[1:], strict=True)]
+        arcs = [(r, q[:, None], c) for r, q, c in zip(scored_machines, states[1:], kinds[1:], strict=True)]
         gain = add(none, *(reader.gain[q, c] for reader, q, c in arcs))
         reached = np.stack([none, *(reader.after[q, c] for reader, q, c in arcs)])
         states, after = distinct_columns(reached.reshape(len(reached), -1))
         result.append(Layer(kind.reshape(blank.shape), after.reshape(none.shape), gain))
     return result, add(
-        0 * states[0], *(reader.final[q] for reader, q in zip(readers, states[1:], strict=True))
+        0 * states[0], *(reader.final[q] for reader, q in zip(scored_machines, states[1:], strict=True))
     )
 
 
@@ -80,7 +82,7 @@ class Steps:
     source, target : (E,) nodes before and after token t
     score : (E,)
     state, column : (E,) the edge (R, B) of the lattice that it takes
-    charge : (E,) what machines take off on it, from 0 down; part of the score
+    penalty : (E,) the penalties of machines, as numbers from 0 down; part of the score
     """
 
     source: Integers
@@ -88,7 +90,7 @@ class Steps:
     score: Grid
     state: Integers
     column: Integers
-    charge: Grid
+    penalty: Grid
 
     def only(self, places: NDArray[Any]) -> "Steps":
         """Some of them."""
@@ -101,7 +103,7 @@ class Product:
 
     Parameters
     ----------
-    lattice : scores, less what is charged
+    lattice : scores less the charges of multipliers
     layers, best : what the machines do, and best completions
     """
 
@@ -118,8 +120,10 @@ class Product:
         state, joint = np.divmod(nodes, self.best[t].shape[1])
         layer, (score, target) = self.layers[t], (array[state] for array in edges_into(self.lattice, t))
         kind, joint = layer.kind[state], joint[:, None]
-        charge = layer.gain[joint, kind]
-        score = add(score, charge)
+        penalty = layer.gain[joint, kind]
+        score = add(score, penalty)
         target = target * self.best[t + 1].shape[1] + layer.after[joint, kind]
         source, column = np.divmod(np.arange(target.size), target.shape[1])
-        return Steps(source, target.reshape(-1), score.reshape(-1), state[source], column, charge.reshape(-1))
+        return Steps(
+            source, target.reshape(-1), score.reshape(-1), state[source], column, penalty.reshape(-1)
+        )

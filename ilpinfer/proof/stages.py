@@ -1,4 +1,7 @@
-"""Stages of a leaf: further machines read what the machines before have left."""
+"""Stages of the check of one leaf of a proof tree.
+
+Each stage multiplies the pruned graph of the stage before with more machines, and prunes again.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -10,13 +13,17 @@ from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
 from ilpinfer.proof.edges import UNIQUE, values_along
 from ilpinfer.proof.meter import MOST_CELLS, Meter
 from ilpinfer.proof.product import Product, Steps
-from ilpinfer.proof.readers import Reader
+from ilpinfer.proof.scored_machines import ScoredMachine
 
 LARGEST_KEY = 2**62
+"""Keys of prefixes, and penalties in fine units, stay below it, so that sums of two fit 64 bits."""
 
 
-def trie(excluded: tuple[tuple[int, ...], ...], K: int, meter: Meter) -> Integers:
-    """(N + 1, K): the node after a node and a label, -1 where no excluded labelling continues so; the last row is for -1."""
+def build_trie(excluded: tuple[tuple[int, ...], ...], K: int, meter: Meter) -> Integers:
+    """Build a trie of the excluded labellings: entry [n, k] of (N + 1, K) is the child of node n by label k, or -1.
+
+    The last row, which index -1 reaches, is all -1.
+    """
     size = K * (1 + sum(map(len, excluded)))
     meter.make(size, f"{len(excluded)} labellings are excluded")
     meter.spend(size)
@@ -33,32 +40,32 @@ def trie(excluded: tuple[tuple[int, ...], ...], K: int, meter: Meter) -> Integer
 
 
 @dataclass(frozen=True)
-class Graph:
-    """The part of a product or graph that machines have not pruned.
+class PrunedGraph:
+    """A layered graph of prefixes of labellings. A stage leaves it after pruning.
 
     Parameters
     ----------
-    layers : T
-    best : for t = 0 to T, (N,) the best that can follow each node
+    layers : for each of T tokens, the steps into it
+    best : for t = 0 to T, (N,) the best score from each node to the end
     """
 
     layers: list[Steps]
     best: list[Grid]
 
     def ahead(self, t: int) -> Grid:
-        """The best that can follow each node before token t."""
+        """Return the best score from each node before token t to the end."""
         return self.best[t]
 
     def steps(self, t: int, nodes: Integers) -> Steps:
-        """The steps of some nodes, by their places."""
-        every = self.layers[t]
-        begin, end = (np.searchsorted(every.source, nodes, side) for side in ("left", "right"))
+        """Return the steps out of the given nodes; `source` of each is an index into `nodes`."""
+        layer = self.layers[t]
+        begin, end = (np.searchsorted(layer.source, nodes, side) for side in ("left", "right"))
         place = np.repeat(np.arange(len(nodes)), end - begin)
         at = np.arange(len(place)) - np.repeat(np.cumsum(end - begin) - end, end - begin)
-        return replace(every.only(at), source=place)
+        return replace(layer.only(at), source=place)
 
-    def prune(self, limit: int) -> "Graph":
-        """Without the steps through which no labelling passes the limit."""
+    def prune(self, limit: int) -> "PrunedGraph":
+        """Remove the steps that lie on no path with a score above the limit."""
         reached, layers = np.zeros(1, np.int64), []
         for steps, best in zip(self.layers, self.best[1:], strict=True):
             value = add(reached[steps.source], steps.score)
@@ -66,32 +73,34 @@ class Graph:
             reached = np.full(len(best), FORBIDDEN)
             np.maximum.at(reached, steps.target[kept], value[kept])
             layers.append(steps.only(kept))
-        return Graph(layers, self.best)
+        return PrunedGraph(layers, self.best)
 
 
 @dataclass(frozen=True)
 class StagePass:
-    """A forward pass over a product or graph with further machines, which merges prefixes with equal keys.
+    """A forward pass over a product or graph. It runs more machines along each prefix and merges prefixes with equal keys.
 
-    The key of a prefix: node, node of the trie of excluded labellings, state of each machine, and the cost so far of each
-    rule that counts once for several machines.
+    A shared rule has several machines, but its penalty is charged once. The key of a prefix has its node, its node of the trie
+    of excluded labellings, the state of each machine, and the penalty so far of each shared rule.
 
     Parameters
     ----------
-    base : what is followed, sums charged
-    lattice : whose edges the steps take
-    readers, worths, potentials : the machines; what a unit of its sum is charged, if it is; and the best that each can
-        still add
-    constant : what is given back for the other sums charged
-    limit : what a prefix must be able to pass
-    children : the trie
-    meter : what it may cost
+    base : the product or graph of the stage before; its scores include the charges of multipliers
+    lattice : without charges; it gives the symbols of each edge
+    scored_machines : the machines of the stage
+    multipliers : for each machine, the weights and the multiplier of its sum, or None; the pass gives the charge back, and the
+        machine applies the exact penalty instead
+    potentials : for each machine, t = 0 to T, (Q,): an upper bound on what it still adds
+    constant : sum of the dual constants of multipliers whose machines are not in the graph yet
+    limit : the claim; a prefix stays if a labelling may exceed it, fine units
+    children : the trie of excluded labellings
+    meter : the limits of steps and memory of the check
     """
 
-    base: Product | Graph
+    base: Product | PrunedGraph
     lattice: Lattice
-    readers: list[Reader]
-    worths: list[tuple[StepTable, int] | None]
+    scored_machines: list[ScoredMachine]
+    multipliers: list[tuple[StepTable, int] | None]
     potentials: list[list[Grid]]
     constant: int
     limit: int
@@ -100,21 +109,21 @@ class StagePass:
 
     @property
     def shared(self) -> list[int]:
-        """The rules that count once for several of the machines."""
-        return sorted({reader.shared for reader in self.readers if reader.shared is not None})
+        """The shared rules of the stage."""
+        return sorted({machine.shared for machine in self.scored_machines if machine.shared is not None})
 
     def start(self) -> Integers:
-        """(1, N) the prefix of no token: node, node of the trie, machines, and what rules have paid."""
-        return np.zeros((1, 2 + len(self.readers) + len(self.shared)), np.int64)
+        """Return the key (1, N) of the empty prefix."""
+        return np.zeros((1, 2 + len(self.scored_machines) + len(self.shared)), np.int64)
 
-    def graph(self) -> Graph:
-        """The graph of all prefixes that can pass the limit."""
+    def graph(self) -> PrunedGraph:
+        """Build the graph of all prefixes that a labelling above the limit may have."""
         rows, value = self.start(), np.zeros(1, np.int64)
         T, layers = len(self.lattice.node), list[Steps]()
         for t in range(T):
             steps, rows, value = self.extend(t, rows, value)
             self.meter.keep(len(vars(steps)) * len(value))
-            rows, value, which = _merge(rows, value)
+            rows, value, which = _merge_equal_keys(rows, value)
             layers.append(replace(steps, target=which))
         ends = [potential[T][q] for potential, q in zip(self.potentials, rows.T[2:], strict=False)]
         best = [add(self.base.ahead(T)[rows[:, 0]], *ends)]
@@ -123,10 +132,10 @@ class StagePass:
             ahead = np.full(layers[t - 1].target.max(initial=0) + 1 if t else 1, FORBIDDEN)
             np.maximum.at(ahead, layers[t].source, add(layers[t].score, best[-1][layers[t].target]))
             best.append(ahead)
-        return Graph(layers, best[::-1]).prune(self.limit - self.constant)
+        return PrunedGraph(layers, best[::-1]).prune(self.limit - self.constant)
 
     def extend(self, t: int, rows: Integers, value: Grid) -> tuple[Steps, Integers, Grid]:
-        """The steps to prefixes longer by token t that can still pass the limit, these prefixes, and their values."""
+        """Extend prefixes by token t: the steps that may exceed the limit, the keys of the new prefixes, and their values."""
         degree = self.lattice.pool.shape[2]
         chunks = len(rows) * degree // (MOST_CELLS // 16) + 1
         result, left = [], 0
@@ -142,45 +151,46 @@ class StagePass:
     def _extend(
         self, t: int, rows: Integers, value: Grid, begin: int
     ) -> tuple[tuple[Integers, ...], Integers, Grid]:
-        """As `extend`, for some rows, the first of which is at place `begin`."""
+        """Run `extend` for one chunk of rows; `begin` is the index of its first row."""
         steps, last = self.base.steps(t, rows[:, 0]), t == len(self.lattice.node) - 1
-        if not any(self.worths):
+        if not any(
+            self.multipliers
+        ):  # penalties only lower scores, so that this bound holds before they are known
             reach = value[steps.source] + steps.score + self.base.ahead(t + 1)[steps.target]
             steps = steps.only(reach + self.constant > self.limit)
         before = rows[steps.source]
-        gain, charge, rest = (
-            steps.score,
-            steps.charge,
-            add(self.base.ahead(t + 1)[steps.target], np.array(self.constant)),
-        )
+        gain, penalty = steps.score, steps.penalty
+        future = add(self.base.ahead(t + 1)[steps.target], np.array(self.constant))
         columns = [steps.target, self.children[before[:, 1], steps.column % self.children.shape[1]]]
-        paid = dict(zip(self.shared, before.T[2 + len(self.readers) :], strict=True))
-        for reader, worth, potential, q in zip(
-            self.readers, self.worths, self.potentials, before.T[2:], strict=False
+        paid = dict(zip(self.shared, before.T[2 + len(self.scored_machines) :], strict=True))
+        for machine, multiplier, potential, q in zip(
+            self.scored_machines, self.multipliers, self.potentials, before.T[2:], strict=False
         ):
-            symbol = values_along(reader.steps, t, self.lattice)[steps.state, steps.column]
-            after, own = reader.after[q, symbol], reader.gain[q, symbol]
-            if worth:
+            symbol = values_along(machine.steps, t, self.lattice)[steps.state, steps.column]
+            after, own = machine.after[q, symbol], machine.gain[q, symbol]
+            if multiplier:
                 gain = add(
-                    gain, worth[1] * values_along(worth[0], t, self.lattice)[steps.state, steps.column]
+                    gain,
+                    multiplier[1] * values_along(multiplier[0], t, self.lattice)[steps.state, steps.column],
                 )
-            if reader.shared is not None:
-                own = np.minimum(own, reader.final[after]) if last else own
-                so_far = paid[reader.shared]
-                paid[reader.shared] = np.minimum(so_far, own)
-                own = paid[reader.shared] - so_far
-            gain, charge, rest = add(gain, own), add(charge, own), add(rest, potential[t + 1][after])
+            if machine.shared is not None:
+                own = np.minimum(own, machine.final[after]) if last else own
+                so_far = paid[machine.shared]
+                paid[machine.shared] = np.minimum(so_far, own)
+                own = paid[machine.shared] - so_far
+            gain, penalty = add(gain, own), add(penalty, own)
+            future = add(future, potential[t + 1][after])
             columns.append(after)
         value = add(value[steps.source], gain)
-        bound = add(value, rest)
+        bound = add(value, future)
         kept = (bound > self.limit) & ~is_forbidden(bound) & ((columns[1] < 0) | (not last))
         grown = np.stack([column[kept] for column in (*columns, *paid.values())], axis=1)
-        steps = replace(steps, source=begin + steps.source, score=gain, charge=charge).only(kept)
+        steps = replace(steps, source=begin + steps.source, score=gain, penalty=penalty).only(kept)
         return tuple(vars(steps).values()), grown, value[kept]
 
 
-def _merge(rows: Integers, value: Grid) -> tuple[Integers, Grid, Integers]:
-    """Rows that differ, each with its largest value; and which of them each row is."""
+def _merge_equal_keys(rows: Integers, value: Grid) -> tuple[Integers, Grid, Integers]:
+    """Merge equal rows: the distinct rows, the largest value of each, and for each row the index of its distinct row."""
     which = row_keys(rows)
     count = int(which.max(initial=-1)) + 1
     first, best = np.zeros(count, np.int64), np.full(count, FORBIDDEN)
@@ -190,7 +200,7 @@ def _merge(rows: Integers, value: Grid) -> tuple[Integers, Grid, Integers]:
 
 
 def row_keys(rows: Integers) -> Integers:
-    """A number (N,) for each row, equal for equal rows, from 0 and below N."""
+    """Number the distinct rows from 0; equal rows get the same number (N,)."""
     key, kinds = np.zeros(len(rows), np.int64), 1
     for column in rows.T:
         least = column.min(initial=0)

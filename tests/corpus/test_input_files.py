@@ -115,7 +115,7 @@ REFUSED = [
     ("[]", "", "x: an empty list; expected"),
     ('[{"tokens": ["Ada"]}, {"tokens": []}]', "", "x, item 2: an empty sequence"),
     ('[{"tokens": ["Ada"]}', "", "x: not JSON: "),
-    ("a\0b\0\n", "", "x, line 1: byte 0x00, which text has not; save it as UTF-8"),
+    ("a\0b\0\n", "", "x, line 1: byte 0x00, which does not occur in text; save it as UTF-8"),
     # JSON keys
     ('{"emissions": [[0, 1]], "transitions": [[0, 0], [0, 0]], "ennd": [0, 5]}', "", 'x, line 1: no use for "ennd"; did you mean "end"?'),
     ('{"start": [0, 1], "edges": [], "labelnames": ["a", "b"]}', "", 'no use for "labelnames"; did you mean "label_names"?'),

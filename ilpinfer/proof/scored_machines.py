@@ -14,7 +14,7 @@ from ilpinfer.proof.meter import Meter
 
 
 @dataclass(frozen=True)
-class Reader:
+class ScoredMachine:
     """A machine with the costs of its violations as scores.
 
     Parameters
@@ -32,38 +32,40 @@ class Reader:
     shared: int | None
 
 
-def reader_of(rules: Sequence[GroundRule], key: tuple[int, int], scale: int) -> Reader:
+def scored_machine(rules: Sequence[GroundRule], key: tuple[int, int], scale: int) -> ScoredMachine:
     """A machine with its costs as scores; where violations count once, its states say whether it has paid."""
     rule, machine = rules[key[0]], rules[key[0]].machines[key[1]]
     if rule.hard:
         gain, final = (-violation_costs(x, HARD) for x in (machine.emits, machine.final))
-        return Reader(machine.steps, machine.next_state, gain, final, None)
+        return ScoredMachine(machine.steps, machine.next_state, gain, final, None)
     cost = -rule.penalty * scale
     if not rule.binary:
-        return Reader(machine.steps, machine.next_state, cost * machine.emits, cost * machine.final, None)
+        return ScoredMachine(
+            machine.steps, machine.next_state, cost * machine.emits, cost * machine.final, None
+        )
     gain, final = cost * np.minimum(machine.emits, 1), cost * np.minimum(machine.final, 1)
     if len(rule.machines) > 1:
-        return Reader(machine.steps, machine.next_state, gain, final, key[0])
+        return ScoredMachine(machine.steps, machine.next_state, gain, final, key[0])
     paid = machine.next_state + machine.states
     after = np.concatenate([np.where(machine.emits > 0, paid, machine.next_state), paid])
-    return Reader(
+    return ScoredMachine(
         machine.steps, after, np.concatenate([gain, 0 * gain]), np.concatenate([final, 0 * final]), None
     )
 
 
 def potentials(
-    reader: Reader, lattice: Lattice, worth: tuple[StepTable, int] | None, meter: Meter
+    machine: ScoredMachine, lattice: Lattice, multiplier: tuple[StepTable, int] | None, meter: Meter
 ) -> list[Grid]:
     """For t = 0 to T, (Q,): the best future of a machine, the charges of its sum included."""
-    if reader.shared is not None:
-        return [0 * reader.final] * (len(lattice.node) + 1)
-    best = [reader.final]
+    if machine.shared is not None:
+        return [0 * machine.final] * (len(lattice.node) + 1)
+    best = [machine.final]
     for t in range(len(lattice.node) - 1, -1, -1):
-        meter.spend(lattice.states * lattice.pool.shape[2] + reader.gain.size)
-        meter.keep(len(reader.gain))
-        symbol = values_along(reader.steps, t, lattice)
-        weight = worth[1] * values_along(worth[0], t, lattice) if worth else 0
-        most = np.full(reader.gain.shape[1], FORBIDDEN)
+        meter.spend(lattice.states * lattice.pool.shape[2] + machine.gain.size)
+        meter.keep(len(machine.gain))
+        symbol = values_along(machine.steps, t, lattice)
+        weight = multiplier[1] * values_along(multiplier[0], t, lattice) if multiplier else 0
+        most = np.full(machine.gain.shape[1], FORBIDDEN)
         np.maximum.at(most, symbol, np.broadcast_to(weight, symbol.shape))
-        best.append(add(most, reader.gain, best[-1][reader.after]).max(axis=1))
+        best.append(add(most, machine.gain, best[-1][machine.after]).max(axis=1))
     return best[::-1]
