@@ -18,6 +18,8 @@ TIME_LIMIT = 1.0
 """Seconds of processor time for one token."""
 LONGEST = 200_000
 """Characters of an expression."""
+DEEPEST = 200
+"""Groups inside one another."""
 LARGEST = 100_000
 """Largest number of parts that repetitions, expanded to their least count, add to an expression."""
 
@@ -101,12 +103,23 @@ def _check_syntax(pattern: str) -> None:
     except (re.error, OverflowError, RecursionError, FutureWarning, DeprecationWarning) as error:
         what = "too deep" if isinstance(error, RecursionError) else brief(str(error), quoted=False)
         raise ValueError(f"pattern {brief(pattern)} is not a regular expression: {what}") from None
+    if _depth(pattern) > DEEPEST:
+        raise ValueError(f"pattern {brief(pattern)} is not a regular expression: too deep")
     if max(map(_size, {pattern, _COMMENT.sub("", pattern) if "x" in pattern else pattern})) > LARGEST + len(
         pattern
     ):
         raise ValueError(
             f"pattern {brief(pattern)} is too large: its repetitions, written out, have more than {LARGEST} parts"
         )
+
+
+def _depth(pattern: str) -> int:
+    """The most groups that lie inside one another, comments counted."""
+    depth = deepest = 0
+    for part in _PART.finditer(pattern):
+        depth += bool(part["open"]) - bool(part["close"])
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _size(pattern: str) -> int:
