@@ -65,7 +65,7 @@ def weighted_problem(problem: Problem, weight: int) -> Problem:
 
 
 def _cost_rule(rule: GroundRule, weight: int, unit: int) -> GroundRule:
-    penalty = rule.penalty // unit * weight
+    penalty = rule.penalty // unit * weight if rule.most else 1
     if penalty >= HARD:
         raise Rejected(f"weight: {weight} makes a penalty too large to check")
     return _CostRule(rule.name, penalty, rule.binary, rule.components, rule.forced, rule.overruled)
