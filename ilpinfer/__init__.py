@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from ilpinfer.api import decode as decode
     from ilpinfer.api import decode_many as decode_many
     from ilpinfer.api import decode_two_phase as decode_two_phase
+    from ilpinfer.api import evaluate_labelling as evaluate_labelling
     from ilpinfer.api import marginals as marginals
     from ilpinfer.api import methods as methods
     from ilpinfer.api import prove as prove
+    from ilpinfer.api import register_method as register_method
     from ilpinfer.api import verify as verify
     from ilpinfer.api import warm_up as warm_up
 
@@ -38,9 +40,11 @@ _HOMES = {
     "decode": "decoding.single",
     "decode_many": "decoding.batch",
     "decode_two_phase": "decoding.two_phase",
+    "evaluate_labelling": "decoding.evaluation",
     "marginals": "exact.marginals",
-    "methods": "core.methods",
+    "methods": "core.registry",
     "prove": "decoding.certification",
+    "register_method": "core.registry",
     "verify": "proof.verification",
     "warm_up": "decoding.warming",
 }

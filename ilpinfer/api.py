@@ -2,11 +2,12 @@
 
 from formulations import InferenceError
 from ilpinfer.core.incumbents import Incumbent
-from ilpinfer.core.methods import methods
+from ilpinfer.core.registry import methods, register_method
 from ilpinfer.core.solution import Solution, Status
 from ilpinfer.decoding.batch import decode_many
 from ilpinfer.decoding.certification import prove
 from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.decoding.evaluation import evaluate_labelling
 from ilpinfer.decoding.single import decode
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, decode_two_phase
 from ilpinfer.decoding.warming import warm_up
@@ -25,9 +26,11 @@ __all__ = [
     "decode",
     "decode_many",
     "decode_two_phase",
+    "evaluate_labelling",
     "marginals",
     "methods",
     "prove",
+    "register_method",
     "verify",
     "warm_up",
 ]

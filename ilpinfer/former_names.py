@@ -10,7 +10,7 @@ MODULES = {
     "ilpinfer.corpus.trellises": "ilpinfer.pipelines.trellises",
     "ilpinfer.decoder": "ilpinfer.decoding.decoder",
     "ilpinfer.evaluation.folds": "ilpinfer.pipelines.cross_validation",
-    "ilpinfer.method_table": "ilpinfer.core.methods",
+    "ilpinfer.method_table": "ilpinfer.core.registry",
     "ilpinfer.models.outside": "ilpinfer.models.external",
     "ilpinfer.models.rules_first": "ilpinfer.pipelines.rules_first",
     "ilpinfer.models.tandem": "ilpinfer.pipelines.tandem",

@@ -21,7 +21,7 @@ from ilpinfer.cli.inputs import (
 )
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import show_comparison
-from ilpinfer.core.methods import method as method_named
+from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.request import Request, deadline_for
 from ilpinfer.corpus.conversion import iob1_remark
 from ilpinfer.corpus.sequences import InputError

@@ -22,7 +22,7 @@ from ilpinfer.cli.inputs import (
     raise_interrupt,
 )
 from ilpinfer.cli.progress import progress
-from ilpinfer.core.methods import method as method_named
+from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.request import Request, deadline_for
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.decoding.decoder import Decoder

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ilpinfer.cli.streams import visible
-from ilpinfer.core.methods import methods
+from ilpinfer.core.registry import methods
 from ilpinfer.evaluation.comparison import Summary
 
 

@@ -1,15 +1,17 @@
-"""The methods by name."""
+"""The built-in methods."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-from formulations.messages import suggestion
 from formulations.problem.problem import Problem
 from ilpinfer.core.result import Result, Task
+
+Function = Callable[..., Any]
+"""A decoder of one's own, `(trellis, rules, *, time_limit, seed) -> labels | ids | None`; see `register_method`."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class Method:
     runner : `module:function`, imported on first use
     options : options of its own
     parameters : `module:class`, a record whose fields are options too
+    function : a decoder of one's own, which runs in the place of `runner`
+    process : whether that function runs in a process of its own, which a time limit can end
     """
 
     name: str
@@ -32,6 +36,13 @@ class Method:
     runner: str
     options: tuple[str, ...] = ()
     parameters: str = ""
+    function: Function | None = None
+    process: bool = False
+
+    @property
+    def seeded(self) -> bool:
+        """Whether it takes a seed."""
+        return "seed" in self.all_options
 
     @cached_property
     def record(self) -> Any:
@@ -58,7 +69,7 @@ class Method:
 
 WHOLE_PROGRAM = "ilpinfer.exact.programs:whole_program"
 
-_METHODS = (
+BUILT_IN = (
     Method(
         "auto",
         True,
@@ -151,22 +162,3 @@ _METHODS = (
         parameters="ilpinfer.search.hybrid:Border",
     ),
 )
-
-
-def methods() -> list[Method]:
-    """Every method, exact ones first."""
-    return list(_METHODS)
-
-
-def method(name: str) -> Method:
-    """The method of that name.
-
-    Raises
-    ------
-    ValueError
-        for an unknown name, with the nearest known one.
-    """
-    for candidate in _METHODS:
-        if candidate.name == name:
-            return candidate
-    raise ValueError(f'no method "{name}"{suggestion(str(name), [m.name for m in _METHODS])}')

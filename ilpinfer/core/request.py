@@ -8,14 +8,23 @@ from numbers import Integral, Real
 from typing import Any
 
 from formulations.grid import snap
+from ilpinfer.core.configurations import configuration
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.methods import Method
-from ilpinfer.core.methods import method as method_named
+from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.result import Task
 
 LONGEST = 1e6
 """Seconds; a longer limit is none."""
-MOST = {"top": 10_000, "n_jobs": 1024, "threads": 1024, "width": 1_000_000, "budget": 10**9, "n": 10**7}
+MOST = {
+    "top": 10_000,
+    "seeds": 10_000,
+    "n_jobs": 1024,
+    "threads": 1024,
+    "width": 1_000_000,
+    "budget": 10**9,
+    "n": 10**7,
+}
 """The largest values of options that are whole numbers."""
 
 
@@ -36,18 +45,25 @@ class Request:
 
     @classmethod
     def of(cls, method: str, time_limit: float | None, options: Mapping[str, Any]) -> "Request":
-        """The request that the arguments of `decode` stand for.
+        """The request that the arguments of `decode` stand for; options written behind the method's name win.
 
         Raises
         ------
         ValueError
             for an unknown method or option, and for numbers that make no sense.
         """
-        chosen = method_named(method)
+        if isinstance(method, str) and ":" in method:
+            method, written = configuration(method)
+            time_limit, options = written.pop("time_limit", time_limit), {**options, **written}
+        return cls.for_method(method_named(method), time_limit, options)
+
+    @classmethod
+    def for_method(cls, chosen: Method, time_limit: float | None, options: Mapping[str, Any]) -> "Request":
+        """The request for a method that is at hand; ValueError as `of`."""
         unknown = [name for name in options if name not in chosen.all_options]
         if unknown:
             raise ValueError(
-                f"method {method} has no option {unknown[0]!r}; it has {', '.join(chosen.all_options) or 'none'}"
+                f"method {chosen.name} has no option {unknown[0]!r}; it has {', '.join(chosen.all_options) or 'none'}"
             )
         own = {name: value for name, value in options.items() if name not in chosen.options}
         parameters = chosen.record(**own) if chosen.record else None

@@ -5,7 +5,7 @@ from typing import Any
 
 from formulations import Trellis
 from formulations.grid import UNITS_PER_NAT
-from ilpinfer.core.methods import method
+from ilpinfer.core.registry import method
 from ilpinfer.core.request import Request
 from ilpinfer.core.result import Result
 from ilpinfer.core.rule_compiler import Rules, compiler_of

@@ -14,6 +14,7 @@ from formulations.grid import nats
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
+from ilpinfer.core.methods import Method
 from ilpinfer.core.options import Options
 from ilpinfer.core.request import Request
 from ilpinfer.core.result import Result, Task
@@ -162,7 +163,7 @@ def run_task(trellis: Trellis, rules: RuleCompiler, request: Request, task: Task
     try:
         with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
             problem = rules.problem(trellis)
-            results = [] if deadline.passed else list(request.method.run(problem, task))
+            results = [] if deadline.passed else _results(trellis, rules, problem, request.method, task)
     except time_limits.OutOfTime:
         pass
     context = context_of(trellis, rules, request, problem)
@@ -170,6 +171,16 @@ def run_task(trellis: Trellis, rules: RuleCompiler, request: Request, task: Task
     solutions = [solution_of(result, context, deadline) for result in results]
     solutions[0] = with_reasons(solutions[0], deadline)
     return solutions
+
+
+def _results(
+    trellis: Trellis, rules: RuleCompiler, problem: Problem, method: Method, task: Task
+) -> list[Result]:
+    if method.function is None:
+        return list(method.run(problem, task))
+    from ilpinfer.decoding import outside
+
+    return list(outside.run(method, trellis, rules.rules, problem, task))
 
 
 def context_of(

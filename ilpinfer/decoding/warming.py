@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from ilpinfer.core.methods import methods
+from ilpinfer.core.methods import BUILT_IN
 from ilpinfer.kernels.warming import STAGES, Stage
 
 MODULES = ("ilpinfer.exact.compiled", "ilpinfer.exact.product")
@@ -11,7 +11,7 @@ MODULES = ("ilpinfer.exact.compiled", "ilpinfer.exact.product")
 
 def stages() -> list[Stage]:
     """The stages of all methods, of compiled rules and of marginals."""
-    for name in (*MODULES, *(method.runner.partition(":")[0] for method in methods())):
+    for name in (*MODULES, *(method.runner.partition(":")[0] for method in BUILT_IN)):
         import_module(name)
     return STAGES
 

@@ -11,7 +11,7 @@ from operator import itemgetter
 import numpy as np
 
 from formulations.errors import InferenceError
-from ilpinfer.core.methods import method as method_named
+from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.system.checkpoint import Row

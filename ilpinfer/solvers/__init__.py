@@ -23,14 +23,14 @@ import time
 from math import inf
 
 from formulations.programs.record import IntegerProgram
-from ilpinfer.core.methods import WHOLE_PROGRAM, methods
+from ilpinfer.core.methods import BUILT_IN, WHOLE_PROGRAM
 from ilpinfer.solvers.answer import Answer, Claim, SolverError, check_claim
 
 __all__ = ["SOLVERS", "Answer", "SolverError", "solve"]
 
 SOLVERS = {
     method.name: f"ilpinfer.solvers.{method.name.replace('-', '_')}"
-    for method in methods()
+    for method in BUILT_IN
     if method.runner == WHOLE_PROGRAM
 }
 """The module of each solver, by name."""

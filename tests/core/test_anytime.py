@@ -60,7 +60,7 @@ def test_searches_pass_several_and_nothing_is_valued_unasked(method, monkeypatch
     trellis, rules = example()
     counted = []
     options = {"zero": "best", "keep_going": True} if method == "lds" else {}
-    solution = ilpinfer.decode(trellis, rules, method=method, time_limit=0.1, **options)
+    solution = ilpinfer.decode(trellis, rules, method=method, time_limit=2.0, **options)
     whole = Problem.value
     monkeypatch.setattr(Problem, "value", lambda *given: counted.append(1) or whole(*given))
     assert len(solution.incumbents) == len(solution.improvements) > 2

@@ -1,0 +1,1 @@
+"""Methods compared on the same sequences: what each one loses, and how long it takes."""

@@ -1,0 +1,55 @@
+"""Methods two by two: who is nearer to the optimum how often, and whether that could be luck."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Match:
+    """Two methods on the sequences that both were given.
+
+    Parameters
+    ----------
+    method, other : their names
+    wins, ties, losses : sequences on which the first one is better, equal, or worse. A labelling that keeps the hard rules is
+        better than none; of two the higher score is better. With several seeds, the share solved is compared, then
+        the mean score of what is solved
+    p : two-sided sign test over wins and losses; 1 without any
+    """
+
+    method: str
+    other: str
+    wins: int
+    ties: int
+    losses: int
+    p: float
+
+
+def matches(frame: "pd.DataFrame", methods: Sequence[str]) -> list[Match]:
+    """Every two methods, in the order in which they are given.
+
+    Parameters
+    ----------
+    frame : as `ilpinfer.comparison.frame.frame_of` makes it
+    """
+    from scipy import stats
+
+    possible = frame[~frame.infeasible]
+    each = possible.groupby(["method", "sequence"]).agg(solved=("solved", "mean"), score=("score", "mean"))
+    tables = {name: each.loc[name] for name in methods if name in each.index.get_level_values(0)}
+    result = []
+    for one, other in combinations(tables, 2):
+        a, b = tables[one].align(tables[other], join="inner")
+        by_score = np.sign((a.score - b.score).fillna(0.0))
+        sign = np.sign(a.solved - b.solved).where(a.solved != b.solved, by_score)
+        wins, losses = int((sign > 0).sum()), int((sign < 0).sum())
+        p = float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+        result.append(Match(one, other, wins, len(sign) - wins - losses, losses, p))
+    return result

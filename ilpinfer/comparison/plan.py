@@ -1,0 +1,173 @@
+"""What is compared: sequences, and methods with their options and seeds."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
+
+from formulations import Trellis
+from ilpinfer.core.methods import Method
+from ilpinfer.core.registry import outside_method
+from ilpinfer.core.request import Request, natural
+from ilpinfer.core.solution import finite
+
+Labelling = Sequence[str] | None
+"""T label names, or None where there is none."""
+PREDICTIONS = "predictions"
+"""The kind of a method that is a file or list of labellings."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One sequence.
+
+    Parameters
+    ----------
+    trellis : its scores; None where there are none
+    gold : T label names, or None
+    where : its place in the input, for messages
+    error : why there are no scores
+    """
+
+    trellis: Trellis | None
+    gold: tuple[str, ...] | None = None
+    where: str = ""
+    error: Exception | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method with its options, for one seed.
+
+    Parameters
+    ----------
+    name : as it was written, such as `beam:width=50`; entries that differ in the seed alone share it
+    kind : "exact", "heuristic" or "predictions"
+    request : what is asked for; None for predictions
+    seed : None where the method draws nothing
+    labellings : of each sequence, for predictions
+    """
+
+    name: str
+    kind: str
+    request: Request | None
+    seed: int | None = None
+    labellings: Sequence[Labelling] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The options, as plain values by which an interrupted run is known again."""
+        if self.request is None:
+            return {
+                "name": self.name,
+                "labellings": [None if p is None else list(p) for p in self.labellings],
+            }
+        limit, settings = self.request.time_limit, self.request.settings
+        others = {name: value for name, value in settings.items() if name != "parameters"}
+        record = settings.get("parameters")
+        own = {} if record is None else {name: str(value) for name, value in vars(record).items()}
+        limit = None if limit is None else finite(limit)
+        return {"name": self.name, "time_limit": limit, **others, **own, "seed": self.seed}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every entry, in the order of the table.
+
+    Parameters
+    ----------
+    entries : those of one name follow each other
+    """
+
+    entries: tuple[Entry, ...]
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of each method by name."""
+        return {entry.name: entry.kind for entry in self.entries}
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """As plain values."""
+        return [entry.to_dict() for entry in self.entries]
+
+
+def plan_of(
+    methods: Iterable[str | Callable[..., Any]],
+    *,
+    time_limit: float | None = None,
+    seeds: int | Iterable[int] = 1,
+    predictions: Mapping[str, Sequence[Labelling]] | None = None,
+    options: Callable[[Method], Mapping[str, Any]] = lambda method: {},
+) -> Plan:
+    """The plan that names of methods, with their options, stand for.
+
+    Parameters
+    ----------
+    methods : names such as "auto", "beam:width=50", "cbc:time_limit=10" or "package:decoder", and decoders of one's own
+    time_limit : seconds a sequence of methods that have none of their own
+    seeds : of methods that draw at random and have no seed of their own: how many, from 0, or which
+    predictions : labellings by name
+    options : of a method, beside those that are written behind its name
+
+    Raises
+    ------
+    ValueError
+        for a name given twice, and as `decode` for methods and options.
+    """
+    chosen = _seeds(seeds)
+    if isinstance(methods, str):
+        methods = methods.split(",")
+    entries: list[Entry] = []
+    for given in methods:
+        name, request = _request(given, time_limit, options)
+        _check_new(name, entries)
+        kind = "exact" if request.method.exact else "heuristic"
+        if not request.method.seeded or ":seed=" in name:
+            entries.append(Entry(name, kind, request, _seed_of(request)))
+            continue
+        record = request.settings["parameters"]
+        for seed in chosen:
+            settings = {**request.settings, "parameters": replace(record, seed=seed)}
+            entries.append(Entry(name, kind, replace(request, settings=settings), seed))
+    for name, labellings in (predictions or {}).items():
+        _check_new(name, entries)
+        entries.append(Entry(name, PREDICTIONS, None, None, tuple(labellings)))
+    if not entries:
+        raise ValueError("no methods to compare")
+    return Plan(tuple(entries))
+
+
+def _request(
+    given: str | Callable[..., Any], limit: float | None, options: Callable[[Method], Mapping[str, Any]]
+) -> tuple[str, Request]:
+    if isinstance(given, str):
+        name = given.strip()
+        first = Request.of(name, limit, {})
+        more = options(first.method)
+        return name, Request.of(name, limit, more) if more else first
+    name = getattr(given, "__name__", type(given).__name__)
+    return name, Request.for_method(outside_method(name, given), limit, {})
+
+
+def _check_new(name: str, entries: Sequence[Entry]) -> None:
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"method {name!r} has no name")
+    if any(entry.name == name for entry in entries):
+        raise ValueError(f"method {name} is given twice")
+
+
+def _seed_of(request: Request) -> int | None:
+    seed = getattr(request.settings.get("parameters"), "seed", None)
+    return seed if isinstance(seed, int) else None
+
+
+def _seeds(seeds: int | Iterable[int]) -> tuple[int, ...]:
+    if isinstance(seeds, Integral):
+        return tuple(range(natural(seeds, "seeds")))
+    chosen = tuple(seeds) if isinstance(seeds, Iterable) else ()
+    if (
+        not chosen
+        or len(set(chosen)) < len(chosen)
+        or not all(isinstance(s, Integral) and s >= 0 for s in chosen)
+    ):
+        raise ValueError(f"seeds is {seeds!r}; expected how many, or different whole numbers from 0")
+    return tuple(int(seed) for seed in chosen)

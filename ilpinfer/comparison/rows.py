@@ -1,0 +1,117 @@
+"""The row of one sequence and one method, and whether rows of a sequence can all be right."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from formulations import Trellis
+from formulations.errors import InferenceError
+from ilpinfer.comparison.plan import Entry
+from ilpinfer.core.rule_compiler import RuleCompiler
+from ilpinfer.core.solution import Solution, finite
+from ilpinfer.decoding.evaluation import evaluate_labelling
+from ilpinfer.evaluation.evaluation import Pair, evaluate
+from ilpinfer.system.checkpoint import Row
+
+ERRORS = ("search", "model", "rule", "tie")
+"""Why a labelling differs from gold; see `error_of`."""
+
+
+class Disagreement(InferenceError):
+    """Two exact methods cannot both be right; the message names sequence, methods and scores."""
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The gold labelling of a sequence.
+
+    Parameters
+    ----------
+    labels : T names
+    score : nats; -inf where it breaks a hard rule, takes a forbidden step or has a label that the trellis lacks
+    breaks_rules : whether it is a hard rule that it breaks
+    """
+
+    labels: tuple[str, ...]
+    score: float
+    breaks_rules: bool = False
+
+    @classmethod
+    def of(cls, trellis: Trellis, rules: RuleCompiler, labels: Sequence[str] | None) -> "Gold | None":
+        """Gold labels evaluated under the rules."""
+        if labels is None:
+            return None
+        if not set(labels) <= set(trellis.labels.names):
+            return cls(tuple(labels), -math.inf)
+        worth = evaluate_labelling(trellis, rules, labels)
+        impossible = math.isinf(worth.score)
+        return cls(tuple(labels), worth.score, impossible and math.isfinite(worth.model_score))
+
+
+def error_of(predicted: Sequence[str] | None, score: float, gold: Gold) -> str:
+    """Why a labelling is not gold's; empty where it is.
+
+    "rule" where gold breaks hard rules, so that no method can find it; "search" where gold scores higher, so that the
+    method has missed it or something better; "model" where gold scores lower, so that the scores prefer
+    another labelling; "tie" where both score the same.
+    """
+    if predicted is not None and tuple(predicted) == gold.labels:
+        return ""
+    if gold.breaks_rules:
+        return "rule"
+    if gold.score > score:
+        return "search"
+    return "tie" if gold.score == score > -math.inf else "model"
+
+
+def field_counts(predicted: Sequence[str] | None, gold: Sequence[str], scheme: str) -> dict[str, Any]:
+    """Tokens, correct ones, and fields predicted, gold and both: in all and by name; nothing is correct without a labelling."""
+    pair = Pair(("",) * len(gold), None if predicted is None else tuple(predicted), tuple(gold))
+    result = evaluate([pair], scheme=scheme)
+    names = ("predicted_fields", "gold_fields", "matching_fields")
+    return {
+        "tokens": int(result.tokens[0]),
+        "correct": int(result.correct[0]),
+        **dict(zip(names, result.of_all().tolist(), strict=True)),
+        "fields": {name: result.of_field(name).tolist() for name in result.fields},
+    }
+
+
+def row_of(sequence: int, entry: Entry, solution: Solution, gold: Gold | None, scheme: str) -> Row:
+    """The row of `results.jsonl` for one sequence and method."""
+    labels = solution.labels if solution.has_labelling else None
+    account = None
+    if gold is not None:
+        account = {
+            **field_counts(labels, gold.labels, scheme),
+            "score": finite(gold.score),
+            "error": error_of(labels, solution.score, gold),
+        }
+    improvements = solution.incumbents if solution.improvements else ()
+    return {
+        "sequence": sequence,
+        "method": entry.name,
+        "seed": entry.seed,
+        **{k: v for k, v in solution.to_dict().items() if k not in ("method", "ids")},
+        "seconds": None if entry.request is None else solution.seconds,
+        "incumbents": [[each.seconds, finite(each.score)] for each in improvements],
+        "route": solution.method,
+        "gold": account,
+    }
+
+
+def check_agreement(rows: Sequence[Row], where: str) -> None:
+    """Raise Disagreement where a proved optimum, or a score, lies above what another method has proved.
+
+    Scores lie on a grid that floats hold exactly, so that this comparison needs no tolerance.
+    """
+    bounded = [row for row in rows if row["bound"] is not None or row["status"] == "infeasible"]
+    for row_with_bound in bounded:
+        limit = -math.inf if row_with_bound["bound"] is None else row_with_bound["bound"]
+        for row in rows:
+            if row["score"] is not None and row["score"] > limit:
+                raise Disagreement(
+                    f"{where}: {row['method']} found a labelling of score {row['score']!r}, but {row_with_bound['method']} "
+                    f"claims that none is above {limit!r}"
+                )

@@ -1,0 +1,217 @@
+"""One line a method: what it solves, what it loses against the proved optimum, and how long it takes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formulations.dtypes import Floats
+from ilpinfer.comparison.rows import ERRORS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CAP = 50.0
+"""Nats that stand for a missing labelling in means over all sequences, and the most that a gap counts there."""
+RESAMPLES, SEED = 9999, 0
+"""Of the bootstrap."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One line of the comparison. Shares and means are over sequences, and over seeds where there are several.
+
+    Parameters
+    ----------
+    method : its name
+    kind : "exact", "heuristic" or "predictions"
+    rank : from 1: by the share solved, then by the mean gap, then by time
+    seeds : how many
+    sequences : how many, those left out that are proved to have no labelling
+    infeasible : those
+    solved : share with a labelling that keeps the hard rules
+    failed : sequences that ended in an error
+    proved : share proved optimal, or proved to have no labelling
+    optimum_known : sequences with an optimum that any method has proved; gaps are over these
+    reaches : share of them on which the score is that optimum
+    missed : sequences of them on which it is not, those without a labelling included
+    mean_gap, relative_gap, gap_per_token : nats below the optimum, divided by its absolute value, and by the tokens; over
+        all of them, where a missing labelling counts as `cap` nats, and no gap as more; None without any
+    gap_low, gap_high : 95 % interval of the mean gap by the bootstrap over sequences
+    gap_spread : standard deviation of the mean gap between seeds; None for one seed
+    cap : nats
+    common : sequences with a known optimum that every method has solved, with every seed
+    common_gap, common_relative_gap, common_gap_per_token : the same means over these, where nothing is missing or capped
+    largest_gap : nats, of a labelling that keeps the hard rules
+    violations, breaking : sum over rules and sequences, and sequences with any; a mean over seeds
+    accuracy, f1 : of tokens and of fields, where gold is known; what is missing is wrong
+    search_errors, model_errors, rule_errors, ties : sequences whose labelling is not gold's, by the reason; see
+        `ilpinfer.comparison.rows.error_of`; None without gold
+    search_error_tokens, model_error_tokens, rule_error_tokens, tie_tokens : wrong tokens of these sequences
+    median_ms, p90_ms : milliseconds a sequence; None for predictions
+    times_viterbi : median of the time as a multiple of Viterbi's on the same sequence, without rules, in the same run
+    """
+
+    method: str
+    kind: str
+    rank: int
+    seeds: int
+    sequences: int
+    infeasible: int
+    solved: float
+    failed: float
+    proved: float
+    optimum_known: int
+    reaches: float | None
+    missed: float
+    mean_gap: float | None
+    relative_gap: float | None
+    gap_per_token: float | None
+    gap_low: float | None
+    gap_high: float | None
+    gap_spread: float | None
+    cap: float
+    common: int
+    common_gap: float | None
+    common_relative_gap: float | None
+    common_gap_per_token: float | None
+    largest_gap: float | None
+    violations: float
+    breaking: float
+    accuracy: float | None
+    f1: float | None
+    search_errors: float | None
+    model_errors: float | None
+    rule_errors: float | None
+    ties: float | None
+    search_error_tokens: float | None
+    model_error_tokens: float | None
+    rule_error_tokens: float | None
+    tie_tokens: float | None
+    median_ms: float | None
+    p90_ms: float | None
+    times_viterbi: float | None
+
+
+def summarise(
+    frame: "pd.DataFrame", kinds: Mapping[str, str], viterbi: Floats | None = None, cap: float = CAP
+) -> list[Summary]:
+    """A line for each method, in the order of `kinds`.
+
+    Parameters
+    ----------
+    frame : as `ilpinfer.comparison.frame.frame_of` makes it
+    kinds : of the methods, by name
+    viterbi : (N,) seconds of Viterbi on each sequence, NaN where there is none
+    cap : nats that stand for a missing labelling
+    """
+    frame = frame.assign(capped=frame.gap.clip(upper=cap).fillna(cap))
+    possible = frame[~frame.infeasible]
+    known = possible[possible.optimum.notna()]
+    common = set(known.sequence) - set(known.sequence[~known.solved])
+    lines = []
+    for name, kind in kinds.items():
+        every, own, gaps = (each[each.method == name] for each in (frame, possible, known))
+        lines.append(_line(name, kind, every, own, gaps, common, viterbi, cap))
+    order = sorted(range(len(lines)), key=lambda i: _merit(lines[i]))
+    return [replace(line, rank=order.index(i) + 1) for i, line in enumerate(lines)]
+
+
+def _merit(line: Summary) -> tuple[float, float, float]:
+    gap = np.inf if line.mean_gap is None else line.mean_gap
+    return -line.solved, gap, np.inf if line.median_ms is None else line.median_ms
+
+
+def _line(
+    name: str,
+    kind: str,
+    every: "pd.DataFrame",
+    possible: "pd.DataFrame",
+    known: "pd.DataFrame",
+    common: set[int],
+    viterbi: Floats | None,
+    cap: float,
+) -> Summary:
+    seeds = max(every.seed.nunique(), 1)
+    shared = known[known.sequence.isin(common)]
+    low, high = _interval(known.groupby("sequence").capped.mean().to_numpy())
+    by_seed = known.groupby("seed").capped.mean()
+    milliseconds = 1000 * every.seconds.dropna()
+    unit = None if viterbi is None else every.seconds / viterbi[every.sequence]
+    return Summary(
+        method=name,
+        kind=kind,
+        rank=0,
+        seeds=seeds,
+        sequences=possible.sequence.nunique(),
+        infeasible=every.sequence.nunique() - possible.sequence.nunique(),
+        solved=_mean(possible.solved) or 0.0,
+        failed=float((every.error != "").sum() / seeds),
+        proved=float(every.status.isin(["optimal", "infeasible"]).mean()),
+        optimum_known=known.sequence.nunique(),
+        reaches=_mean(known.gap == 0),
+        missed=float((known.gap != 0).sum() / seeds),
+        mean_gap=_mean(known.capped),
+        relative_gap=_mean(_relative(known.capped, known)),
+        gap_per_token=_mean(known.capped / known.tokens),
+        gap_low=low,
+        gap_high=high,
+        gap_spread=float(by_seed.std()) if len(by_seed) > 1 else None,
+        cap=cap,
+        common=len(common),
+        common_gap=_mean(shared.gap),
+        common_relative_gap=_mean(_relative(shared.gap, shared)),
+        common_gap_per_token=_mean(shared.gap / shared.tokens),
+        largest_gap=float(known.gap.max()) if known.gap.notna().any() else None,
+        violations=float(every.violations.sum() / seeds),
+        breaking=float((every.violations > 0).sum() / seeds),
+        **_against_gold(every[every.gold_tokens.notna()], seeds),
+        median_ms=float(milliseconds.median()) if len(milliseconds) else None,
+        p90_ms=float(milliseconds.quantile(0.9)) if len(milliseconds) else None,
+        times_viterbi=None if unit is None or unit.isna().all() else float(unit.median()),
+    )
+
+
+def _mean(values: "pd.Series") -> float | None:
+    return float(values.mean()) if len(values.dropna()) else None
+
+
+def _relative(gap: "pd.Series", lines: "pd.DataFrame") -> "pd.Series":
+    """gap / |optimum|, 0 for no gap; NaN, which means leave out, where the optimum alone is 0."""
+    return (gap / lines.optimum.abs()).where(gap > 0, 0.0).replace(np.inf, np.nan)
+
+
+def _against_gold(lines: "pd.DataFrame", seeds: int) -> dict[str, float | None]:
+    names = [f"{error}_errors" for error in ERRORS[:-1]] + ["ties"]
+    tokens = [f"{error}_error_tokens" for error in ERRORS[:-1]] + ["tie_tokens"]
+    if not len(lines):
+        return dict.fromkeys(["accuracy", "f1", *names, *tokens])
+    wrong = lines.gold_tokens - lines.correct
+    spans = float(lines.predicted_fields.sum() + lines.gold_fields.sum())
+    parts = [lines.differs_by == error for error in ERRORS]
+    return {
+        "accuracy": float(lines.correct.sum() / lines.gold_tokens.sum()),
+        "f1": 2 * float(lines.matching_fields.sum()) / spans if spans else 1.0,
+        **{name: float(part.sum() / seeds) for name, part in zip(names, parts, strict=True)},
+        **{name: float(wrong[part].sum() / seeds) for name, part in zip(tokens, parts, strict=True)},
+    }
+
+
+def _interval(gaps: Floats) -> tuple[float | None, float | None]:
+    """95 % interval of the mean by the percentile bootstrap (Efron and Tibshirani 1993)."""
+    if not len(gaps):
+        return None, None
+    if np.ptp(gaps) == 0:
+        return float(gaps[0]), float(gaps[0])
+    from scipy import stats
+
+    result = stats.bootstrap(
+        (gaps,),
+        np.mean,
+        n_resamples=RESAMPLES,
+        batch=200,
+        method="percentile",
+        rng=np.random.default_rng(SEED),
+    )
+    return float(result.confidence_interval.low), float(result.confidence_interval.high)

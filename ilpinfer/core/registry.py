@@ -1,0 +1,102 @@
+"""The methods by name: those of the package, and decoders of one's own."""
+
+import inspect
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from formulations.messages import suggestion
+from ilpinfer.core.methods import BUILT_IN, Function, Method
+
+GROUP = "ilpinfer.methods"
+"""The group of entry points in which other packages offer decoders."""
+_registered: dict[str, Method] = {}
+"""Decoders of one's own, by name."""
+_OUTSIDE = "ilpinfer.decoding.outside"
+
+
+def methods() -> list[Method]:
+    """Every method, exact ones first, then those that were registered."""
+    return [*BUILT_IN, *_registered.values()]
+
+
+def register_method(name: str, decoder: Function, *, process: bool = False) -> None:
+    """Make a decoder of one's own a method: for `decode`, `decode_many`, `compare` and the command line's table.
+
+    It is called as `decoder(trellis, rules, *, time_limit, seed)`: the trellis, the rules and features as a rule set, the seconds
+    that it has or None, and a whole number for what it draws at random. It returns T label names, T label ids, or None
+    where it has no labelling. Its labelling is evaluated here; what it is worth is never left to the decoder.
+
+    Parameters
+    ----------
+    name : by which `method=` and `--methods` know it; a registered name may be registered again
+    decoder : anything callable
+    process : run it in a process of its own, where a time limit ends it. It then has to be a function of a module, and
+        what it returns is sent back. Without, a decoder that passes its limit is only reported.
+
+    Raises
+    ------
+    ValueError
+        for the name of a built-in method, a name with a comma, a colon or `=`, and a decoder that does not take these arguments.
+    """
+    if not isinstance(name, str) or not name or name != name.strip() or set(name) & set(",:=\n"):
+        raise ValueError(f"name is {name!r}; expected a text without comma, colon and equals sign")
+    if any(name == known.name for known in BUILT_IN):
+        raise ValueError(f'"{name}" is a built-in method; choose another name')
+    _registered[name] = outside_method(name, decoder, process)
+
+
+def method(name: str) -> Method:
+    """The method of that name: built-in, registered, an entry point, or a function as `module:function`.
+
+    An entry point of the group `ilpinfer.methods` has its own name, or `package:name`.
+
+    Raises
+    ------
+    ValueError
+        for an unknown name, with the nearest known one, and for a decoder that cannot be imported.
+    """
+    for candidate in methods():
+        if candidate.name == name:
+            return candidate
+    if isinstance(name, str) and (decoder := _imported(name)) is not None:
+        return outside_method(name, decoder, process=True)
+    known = [m.name for m in methods()] + [point.name for point in entry_points(group=GROUP)]
+    raise ValueError(f'no method "{name}"{suggestion(str(name), known)}')
+
+
+def outside_method(name: str, decoder: Any, process: bool = False) -> Method:
+    """A decoder of one's own as a method; ValueError for one that cannot be called as one."""
+    if not callable(decoder):
+        raise ValueError(f"{name} is {decoder!r}; expected a decoder that can be called")
+    try:
+        inspect.signature(decoder).bind(None, None, time_limit=None, seed=0)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} cannot be called as decoder(trellis, rules, *, time_limit, seed): {error}"
+        ) from None
+    summary = (inspect.getdoc(decoder) or "").partition("\n")[0].rstrip(".") or "a decoder of one's own"
+    return Method(name, False, summary, "", parameters=f"{_OUTSIDE}:Draw", function=decoder, process=process)
+
+
+def _imported(name: str) -> Any:
+    """The decoder of an entry point or of `module:function`; None where there is no such name."""
+    module, colon, function = name.rpartition(":")
+    for point in entry_points(group=GROUP):
+        if name in (point.name, f"{point.module.partition('.')[0]}:{point.name}", _qualified(point)):
+            return _loaded(name, point)
+    if not (colon and all(part.isidentifier() for part in (*module.split("."), *function.split(".")))):
+        return None
+    return _loaded(name, EntryPoint(name, f"{module}:{function}", GROUP))
+
+
+def _qualified(point: EntryPoint) -> str:
+    return "" if point.dist is None else f"{point.dist.name}:{point.name}"
+
+
+def _loaded(name: str, point: EntryPoint) -> Any:
+    try:
+        return point.load()
+    except Exception as error:
+        raise ValueError(
+            f'method "{name}": {point.value} cannot be imported ({type(error).__name__}: {error})'
+        ) from error

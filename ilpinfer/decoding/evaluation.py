@@ -1,0 +1,71 @@
+"""The worth of a labelling that comes from elsewhere."""
+
+import math
+from collections.abc import Iterable
+from functools import partial
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations import Trellis
+from formulations.grid import UNITS_PER_NAT
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.explanation import Context
+from ilpinfer.core.result import Result
+from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.reporting import full_solution
+from ilpinfer.decoding.single import decode
+
+METHOD = "given labelling"
+
+
+def evaluate_labelling(
+    trellis: Trellis,
+    rules: Rules,
+    labels: Iterable[str] | Iterable[int] | NDArray[np.integer],
+    *,
+    bound: float | None = None,
+) -> Solution:
+    """The score, its parts and the violations of a labelling of one's own, by the same account as any method's.
+
+    Parameters
+    ----------
+    trellis, rules : as for `decode`
+    labels : T label names or label ids
+    bound : an upper bound on the score of every labelling, nats, such as that of an exact method; None for none
+
+    Returns
+    -------
+    Solution
+        With the gap to the given bound, inf without one, and no proof of its own: "optimal" where the score meets the bound,
+        else "feasible"; "unknown", with score -inf, where the labelling breaks a hard rule or takes a forbidden step.
+
+    Raises
+    ------
+    ValueError
+        for another number of labels than tokens, unknown labels, and a bound below the labelling's score.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> worth = evaluate_labelling(trellis, [C.requires_present("a", "b", penalty=0.75)], ["a", "a"], bound=-0.5)
+    >>> worth.score, worth.penalty, worth.gap
+    (-0.75, 0.75, 0.25)
+    """
+    if not isinstance(trellis, Trellis):
+        raise ValueError(f"trellis is {trellis!r}; expected a Trellis")
+    if bound is not None and (isinstance(bound, bool) or not isinstance(bound, Real) or math.isnan(bound)):
+        raise ValueError(f"bound is {bound!r}; expected nats, or None for no bound")
+    deadline, compiler = Deadline(), compiler_of(rules)
+    path = trellis.ids(labels)
+    context = Context(compiler, trellis, partial(decode, trellis), compiler.problem(trellis))
+    limit = math.inf if bound is None else float(bound) * UNITS_PER_NAT
+    score = context.problem.value(path).score
+    if limit < score:
+        raise ValueError(
+            f"bound is {bound!r}, but the labelling has the score {score / UNITS_PER_NAT!r}; expected an upper bound"
+        )
+    return full_solution(Solution, Result(path, limit, METHOD), context, deadline)
