@@ -15,7 +15,6 @@ from formulations import load_rules
 from formulations.problem.problem import RuleNotice
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.corpus.sequences import read, require_labels
-from ilpinfer.evaluation.comparison import check_agreement, row_of, summarise
 from ilpinfer.models.hmm import HMM
 
 SIZES = (5, 20, None)
@@ -31,23 +30,19 @@ def main(train: str, test: str, methods: list[str]) -> None:
         ilpinfer.decode(HMM.train(training[:5]).trellis(references[0][0]), rules, method=method)
     for size in SIZES:
         hmm = HMM.train(training[:size])
-        rows = []
-        for number, (tokens, gold) in enumerate(references):
-            trellis = hmm.trellis(tokens)
-            result = {method: ilpinfer.decode(trellis, rules, method=method) for method in methods}
-            rows += [row_of(number, method, s, gold, hmm.labels.scheme) for method, s in result.items()]
-            check_agreement(rows[-len(methods) :], f"reference {number}")
-        broken = sum(any(row["violations"].values()) for row in rows if row["method"] == "viterbi")
+        trellises = [hmm.trellis(tokens) for tokens, _ in references]
+        comparison = ilpinfer.compare(trellises, rules, methods, gold=[gold for _, gold in references])
+        summary = comparison.summary()
+        broken = next((line.breaking for line in summary if line.method == "viterbi"), 0)
         console.print(
-            f"\nHMM of {size or len(training)} references: {broken} of {len(references)} Viterbi labellings break a rule"
+            f"\nHMM of {size or len(training)} references: {broken:g} of {len(references)} Viterbi labellings break a rule"
         )
-        summary = summarise(rows)
         show_comparison(summary)
         first = summary[0]
         for line in summary[1:]:
             ratio = line.median_ms / first.median_ms
             console.print(
-                f"{line.method} takes {ratio:.2f} times the median of {first.method}; it misses {line.missed} optima"
+                f"{line.method} takes {ratio:.2f} times the median of {first.method}; it misses {line.missed:g} optima"
             )
 
 

@@ -8,6 +8,7 @@ TYPE_CHECKING = (
 
 if TYPE_CHECKING:
     from ilpinfer import api as api
+    from ilpinfer.api import Comparison as Comparison
     from ilpinfer.api import Decoder as Decoder
     from ilpinfer.api import Incumbent as Incumbent
     from ilpinfer.api import InferenceError as InferenceError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ilpinfer.api import Status as Status
     from ilpinfer.api import TwoPhaseSolution as TwoPhaseSolution
     from ilpinfer.api import Verdict as Verdict
+    from ilpinfer.api import compare as compare
     from ilpinfer.api import decode as decode
     from ilpinfer.api import decode_many as decode_many
     from ilpinfer.api import decode_two_phase as decode_two_phase
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 _HOMES = {
+    "Comparison": "comparison.comparison",
     "Decoder": "decoding.decoder",
     "Incumbent": "core.incumbents",
     "InferenceError": "errors",
@@ -37,6 +40,7 @@ _HOMES = {
     "Status": "core.solution",
     "TwoPhaseSolution": "decoding.two_phase",
     "Verdict": "proof.verification",
+    "compare": "comparison.comparison",
     "decode": "decoding.single",
     "decode_many": "decoding.batch",
     "decode_two_phase": "decoding.two_phase",

@@ -1,6 +1,7 @@
 """The public functions and records of the package; each is also an attribute of `ilpinfer`."""
 
 from formulations import InferenceError
+from ilpinfer.comparison.comparison import Comparison, compare
 from ilpinfer.core.incumbents import Incumbent
 from ilpinfer.core.registry import methods, register_method
 from ilpinfer.core.solution import Solution, Status
@@ -15,6 +16,7 @@ from ilpinfer.exact.marginals import Marginals, marginals
 from ilpinfer.proof.verification import Verdict, verify
 
 __all__ = [
+    "Comparison",
     "Decoder",
     "Incumbent",
     "InferenceError",
@@ -23,6 +25,7 @@ __all__ = [
     "Status",
     "TwoPhaseSolution",
     "Verdict",
+    "compare",
     "decode",
     "decode_many",
     "decode_two_phase",

@@ -208,8 +208,16 @@ def _compare(
     model: Model = None,
     rules: Rules = None,
     methods: Annotated[
-        str, typer.Option(help="Names, with commas between; cp-sat:10 gives that method 10 seconds.")
+        str,
+        typer.Option(
+            help="Names with commas between, options behind colons: auto,beam:width=50,lds:variant=published,cbc:time_limit=10; "
+            "PACKAGE:DECODER is one of another package."
+        ),
     ] = "auto,viterbi,beam",
+    predictions: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=FILE, labellings of the same sequences as a method; may be repeated."),
+    ] = None,
     time_limit: Limit = None,
     scheme: Scheme = "",
     column: Column = "",
@@ -217,6 +225,16 @@ def _compare(
     pool: Pool = "first",
     logits: Logits = "",
     first: Annotated[int | None, typer.Option(min=1, help="Compare on the first so many sequences.")] = None,
+    seeds: Annotated[str, typer.Option(help="Seeds of methods that draw at random, such as 1,2,3.")] = "",
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Run methods that draw at random so often, with seeds from 0.")
+    ] = 1,
+    cap: Annotated[
+        float, typer.Option(help="Nats that a missing labelling counts in means over all sequences.")
+    ] = 50.0,
+    tables: Annotated[
+        str, typer.Option("--format", help="Also write tables for papers: csv, markdown, latex or parquet.")
+    ] = "",
     width: Width = 10,
     threads: Threads = 1,
     option: Annotated[
@@ -233,8 +251,13 @@ def _compare(
             InputOptions(source, model, rules, scheme, column, label_names, pool, logits),
             output,
             methods=methods,
+            predictions=predictions or [],
             time_limit=time_limit,
             first=first,
+            seeds=seeds,
+            repeats=repeats,
+            cap=cap,
+            tables=tables,
             width=width,
             threads=threads,
             option=option or [],

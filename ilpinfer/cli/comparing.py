@@ -1,13 +1,11 @@
 """`ilpinfer compare`."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
-from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from formulations import RuleSet
 from ilpinfer import __version__
 from ilpinfer.cli.failure import Failure, Findings
 from ilpinfer.cli.inputs import (
@@ -21,21 +19,26 @@ from ilpinfer.cli.inputs import (
 )
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import show_comparison
-from ilpinfer.core.registry import method as method_named
-from ilpinfer.core.request import Request, deadline_for
+from ilpinfer.comparison.comparison import Comparison, check_cap, check_predictions
+from ilpinfer.comparison.frame import line_of
+from ilpinfer.comparison.plan import Case, Plan, plan_of
+from ilpinfer.comparison.report import report_of
+from ilpinfer.comparison.rows import Disagreement
+from ilpinfer.comparison.running import Run
+from ilpinfer.comparison.summary import CAP
+from ilpinfer.comparison.tables import FORMATS, table_files, write_tables
+from ilpinfer.core.methods import Method
+from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.conversion import iob1_remark
 from ilpinfer.corpus.sequences import InputError
-from ilpinfer.decoding.failures import attempt, failure
-from ilpinfer.decoding.single import decode
-from ilpinfer.evaluation.comparison import Disagreement, Tally, check_agreement, row_of, tallies
-from ilpinfer.evaluation.report import report
+from ilpinfer.pipelines.predicted import read_predictions
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest, write_atomically
 from ilpinfer.system.output_paths import OutputError, output_path
 
 FILES = ("results.jsonl", "summary.json", "report.html")
-"""What a comparison writes into its folder."""
+"""What every comparison writes into its folder."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,14 @@ class CompareOptions:
     ----------
     input : what to decode
     output : a folder
-    methods : names with commas between; `name:seconds` sets a time limit of its own
+    methods : with commas between, each with its options behind colons
+    predictions : NAME=FILE, labellings as methods without code
     time_limit : seconds for each sequence
     first : how many sequences; None for all
+    seeds : of methods that draw at random, with commas between
+    repeats : how many seeds, from 0, where they are not named
+    cap : nats that stand for a missing labelling
+    tables : format of tables for papers; empty for none
     width, threads : options of methods
     option : METHOD.NAME=VALUE, parameters of methods
     """
@@ -56,8 +64,13 @@ class CompareOptions:
     input: InputOptions
     output: str
     methods: str = "auto,viterbi,beam"
+    predictions: Sequence[str] = ()
     time_limit: float | None = None
     first: int | None = None
+    seeds: str = ""
+    repeats: int = 1
+    cap: float = CAP
+    tables: str = ""
     width: int = 10
     threads: int = 1
     option: Sequence[str] = ()
@@ -65,111 +78,142 @@ class CompareOptions:
 
 def compare(options: CompareOptions) -> None:
     """Decode every sequence with every method, check that proofs agree, and show and write the comparison."""
-    inputs, output = options.input.files, options.output
-    places = [output_path(Path(output, name), inputs) for name in FILES]
+    files = _prediction_files(options.predictions)
+    inputs, output = [*options.input.files, *files.values()], options.output
+    tables = _tables(options.tables)
+    places = [output_path(Path(output, name), inputs) for name in (*FILES, *tables)]
     if places[0].direct:
         raise OutputError(f"{places[0].name}: is read back, and so must be a file; choose another output")
+    check_cap(options.cap)
+    _plan(options, {})
     reading = options.input.reading
-    plan = _plan(options)
     scored, rules, content = prepare(options.input, reading, options.first)
+    _remark(scored, options.input.scheme)
+    cases = [Case(item.trellis, item.gold, item.example.where, item.error) for item in scored]
+    predictions = {
+        name: read_predictions(path, scored, options.input.scheme, notice) for name, path in files.items()
+    }
+    check_predictions(cases, predictions)
+    plan, findings = _plan(options, predictions), Findings()
+    job = digest(__version__, content, plan.to_dict(), predictions)
+    about: Row = {
+        "source": options.input.source,
+        "rules": options.input.rules,
+        "sequences": len(scored),
+        "version": __version__,
+        "limits": plan.to_dict(),
+    }
+    with RowCheckpoint(Path(output, FILES[0]), job, _positions(plan), inputs) as checkpoint:
+        if checkpoint.damage:
+            notice(checkpoint.damage)
+        with progress("comparing", len(cases) * len(plan.entries)) as advance:
+
+            def watch(row: Row, case: Case) -> None:
+                findings.add(row, case.where)
+                advance()
+
+            run = Run(cases, compiler_of(rules), plan, on_error(), raise_interrupt, watch)
+            try:
+                baseline = run.fill(checkpoint)
+            except Disagreement as disagreement:
+                raise Failure(f"{disagreement}; the rows are in {checkpoint.place.part}", 1) from None
+        comparison = Comparison(checkpoint, plan, cases, rules, baseline, options.cap, about)
+        summary = comparison.summary()
+        record = {
+            **about,
+            "cap": options.cap,
+            "methods": [asdict(line) for line in summary],
+            "matches": [asdict(match) for match in comparison.matches()],
+            "fields": [asdict(gain) for gain in comparison.field_gains()],
+        }
+        write_atomically(Path(output, FILES[1]), json.dumps(record, indent=2) + "\n", inputs)
+        write_atomically(Path(output, FILES[2]), report_of(comparison), inputs)
+        if options.tables:
+            write_tables(comparison, output, options.tables, inputs)
+    show_comparison(summary)
+    if not any(line.optimum_known for line in summary):
+        notice("no method has proved an optimum, so that gaps are not known: add auto to --methods")
+    findings.check()
+
+
+def _tables(name: str) -> list[str]:
+    """Files of the tables; InputError for an unknown format."""
+    if name and name not in FORMATS:
+        raise InputError(f"--format {name}: expected one of {', '.join(FORMATS)}")
+    return table_files(name) if name else []
+
+
+def _remark(scored: Sequence[ScoredSequence], scheme: str) -> None:
     golden = [
         item.gold for item in scored if item.gold and item.trellis and item.trellis.labels.scheme == "bio"
     ]
-    if remark := iob1_remark(golden, options.input.scheme):
+    if remark := iob1_remark(golden, scheme):
         notice(remark)
-    work = _Work(scored, rules, plan, Findings())
-    job = digest(__version__, content, plan)
-    with RowCheckpoint(Path(output, FILES[0]), job, work.position, inputs) as checkpoint:
-        work.run(checkpoint)
-        result = tallies(checkpoint.rows())
-        summary = [tally.summary() for tally in result]
-        about: Row = {
-            "source": options.input.source,
-            "rules": options.input.rules,
-            "sequences": len(scored),
-            "version": __version__,
-            "limits": plan,
-        }
-        record = {**about, "methods": [asdict(line) for line in summary]}
-        write_atomically(Path(output, FILES[1]), json.dumps(record, indent=2) + "\n", inputs)
-        write_atomically(Path(output, FILES[2]), report(about, result), inputs)
-    show_comparison(summary)
-    work.findings.check()
 
 
-@dataclass(frozen=True)
-class _Work:
-    """Sequences to decode with each method of a plan, and what was found wrong with them."""
+def _positions(plan: Plan) -> Any:
+    """The place of a row: those of a sequence form a group, in the order of the plan."""
+    places = {(entry.name, entry.seed): number for number, entry in enumerate(plan.entries)}
 
-    scored: list[ScoredSequence]
-    rules: RuleSet
-    plan: dict[str, Row]
-    findings: Findings
-
-    def position(self, row: Row) -> RowPosition:
-        """The place of a row: those of a sequence form a group, in the order of the plan."""
-        Tally("").add(row, None)
+    def position(row: Row) -> RowPosition:
+        line_of(row)
         if type(row["sequence"]) is not int or not isinstance(row["reason"], str):
             raise TypeError("a number and a text are expected")
-        return RowPosition(row["sequence"], list(self.plan).index(row["method"]), len(self.plan))
+        return RowPosition(row["sequence"], places[row["method"], row["seed"]], len(places))
 
-    def run(self, checkpoint: RowCheckpoint) -> None:
-        """Go on behind the rows that are there already, which are looked at again."""
-        if checkpoint.damage:
-            notice(checkpoint.damage)
-        earlier = checkpoint.rows()
-        with progress("comparing", len(self.scored) * len(self.plan)) as advance:
-            for number, item in enumerate(self.scored):
-                known = len(self.plan) if number < checkpoint.groups else 0
-                known = len(checkpoint.unfinished) if number == checkpoint.groups else known
-                rows = list(islice(earlier, known))
-                for name in list(self.plan)[known:]:
-                    rows.append(self._row(number, item, name))
-                    checkpoint.write(rows[-1:])
-                for row in rows:
-                    self.findings.add(row, item.example.where)
-                    advance()
-                try:
-                    check_agreement(rows, f"sequence {number} ({item.example.where})")
-                except Disagreement as disagreement:
-                    raise Failure(f"{disagreement}; the rows are in {checkpoint.place.part}", 1) from None
-
-    def _row(self, number: int, item: ScoredSequence, name: str) -> Row:
-        if item.trellis is None:
-            assert item.error is not None
-            solution, scheme = failure(item.error, "none"), ""
-        else:
-            scheme, call = item.trellis.labels.scheme, {"method": name, **self.plan[name]}
-            decoded = partial(decode, item.trellis, self.rules, **call)
-            solution = attempt(
-                decoded, on_error(), lambda error, seconds: failure(error, name, seconds=seconds)
-            )
-        row = row_of(number, name, raise_interrupt(solution), item.gold, scheme)
-        return {**row, "reason": f"{item.example.where}: {solution.reason}"} if solution.error else row
+    return position
 
 
-def _plan(options: CompareOptions) -> dict[str, Row]:
-    """Options of each method; `name:seconds` sets a limit of its own."""
-    plan: dict[str, Row] = {}
-    entries = parameters(options.option)
-    values = {tuple(name.partition(".")[::2]): value for name, value in entries.items()}
-    for entry in options.methods.split(","):
-        name, colon, seconds = entry.strip().partition(":")
-        known = method_named(name)
-        if name in plan:
-            raise InputError(f"method {name} is given twice")
-        try:
-            limit = float(seconds) if colon else options.time_limit
-        except ValueError:
-            raise InputError(f"{entry.strip()}: expected seconds after the colon") from None
-        deadline_for(limit)
-        own = {option: value for (method, option), value in values.items() if method == name}
-        Request.of(name, limit, own)
-        common = method_options(known, width=options.width, threads=options.threads)
-        plan[name] = {"time_limit": limit, **common, **own}
+def _prediction_files(entries: Sequence[str]) -> dict[str, str]:
+    """NAME=FILE entries."""
+    result: dict[str, str] = {}
+    for entry in entries:
+        name, equals, path = entry.partition("=")
+        if not (name and equals and path):
+            raise InputError(f"--predictions {entry}: expected NAME=FILE")
+        if name in result:
+            raise InputError(f"--predictions {name} is given twice")
+        result[name] = path
+    return result
+
+
+def _plan(options: CompareOptions, predictions: Mapping[str, Any]) -> Plan:
+    """The plan; everything that is wrong with methods and options is found before any work."""
+    values = {tuple(name.partition(".")[::2]): value for name, value in parameters(options.option).items()}
+    taken = set[str]()
+
+    def own(method: Method) -> dict[str, Any]:
+        taken.add(method.name)
+        common = method_options(method, width=options.width, threads=options.threads)
+        return {
+            **common,
+            **{option: value for (name, option), value in values.items() if name == method.name},
+        }
+
     for name, option in values:
         if not option:
             raise InputError(f"--option {name}: expected METHOD.NAME=VALUE")
-        if name not in plan:
-            raise InputError(f"--option {name}.{option}: {name} is none of the methods {', '.join(plan)}")
+    plan = plan_of(
+        options.methods,
+        time_limit=options.time_limit,
+        seeds=_seeds(options),
+        predictions=predictions,
+        options=own,
+    )
+    for name, option in values:
+        if name not in taken:
+            raise InputError(
+                f"--option {name}.{option}: {name} is none of the methods {', '.join(plan.kinds)}"
+            )
     return plan
+
+
+def _seeds(options: CompareOptions) -> int | list[int]:
+    if not options.seeds:
+        return options.repeats
+    if options.repeats != 1:
+        raise InputError("--seeds names the seeds: leave --repeats out")
+    try:
+        return [int(seed) for seed in options.seeds.split(",")]
+    except ValueError:
+        raise InputError(f"--seeds {options.seeds}: expected whole numbers with commas between") from None

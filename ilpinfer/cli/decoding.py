@@ -22,6 +22,7 @@ from ilpinfer.cli.inputs import (
     raise_interrupt,
 )
 from ilpinfer.cli.progress import progress
+from ilpinfer.core.configurations import configuration
 from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.request import Request, deadline_for
 from ilpinfer.core.solution import Solution, finite
@@ -175,7 +176,7 @@ class _Work:
 def _solver(options: DecodeOptions) -> Solve:
     """The call for many sequences; bad options are found before any work."""
     method, time_limit, top = options.method, options.time_limit, options.top
-    known = method_named(method)
+    known = method_named(configuration(method)[0])
     deadline_for(time_limit)
     if options.tau is not None:
         return _two_phase_solver(options, options.tau)

@@ -9,12 +9,11 @@ from rich.text import Text
 from formulations import Trellis, load_rules
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import console, show_comparison
+from ilpinfer.comparison.comparison import compare
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import NEWLINE, resumes
-from ilpinfer.decoding.single import decode
-from ilpinfer.evaluation.comparison import check_agreement, row_of, summarise
+from ilpinfer.decoding.batch import decode_many
 from ilpinfer.models.hmm import HMM
-from ilpinfer.system.checkpoint import Row
 
 METHODS = ("auto", "highs", "beam", "viterbi")
 TRAINING = 200
@@ -53,18 +52,15 @@ def demo(options: DemoOptions) -> None:
         f"an HMM trained on {TRAINING} others, and the model of Stokman 2011, section 5.3: at most one run of "
         "description (penalty 1.3 nats a run too many) with three features.\n"
     )
-    rows: list[Row] = []
-    pairs: list[tuple[resumes.Item, Solution, Solution]] = []
-    with progress("decoding", count) as advance:
-        for number, item in enumerate(items):
-            result = {method: decode(model.trellis(item.tokens), rules, method=method) for method in METHODS}
-            scheme = model.labels.scheme
-            rows += [row_of(number, method, s, item.labels, scheme) for method, s in result.items()]
-            check_agreement(rows[-len(METHODS) :], f"item {number}")
-            pairs.append((item, result["viterbi"], result["auto"]))
-            advance()
+    trellises = [model.trellis(item.tokens) for item in items]
+    with progress("decoding", count * len(METHODS)) as advance:
+        comparison = compare(
+            trellises, rules, METHODS, gold=[item.labels for item in items], watch=lambda row, case: advance()
+        )
+    ignoring, proved = (decode_many(trellises, rules, method=method) for method in ("viterbi", "auto"))
+    pairs = list(zip(items, ignoring, proved, strict=True))
     _show_items(screen, pairs, model)
-    show_comparison(summarise(rows))
+    show_comparison(comparison.summary())
     screen.print(
         "\nEvery optimum is proved; auto and highs agree on the score grid of 2^-20 nats on every item."
     )

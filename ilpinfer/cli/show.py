@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ilpinfer.cli.streams import visible
+from ilpinfer.comparison.summary import Summary
 from ilpinfer.core.registry import methods
-from ilpinfer.evaluation.comparison import Summary
 
 
 def show_methods(as_json: bool) -> None:
@@ -32,34 +32,58 @@ def show_comparison(summary: Sequence[Summary]) -> None:
     screen = console()
     narrow = screen.width < 100
     columns = [
+        ("solved\n%", [_percent(line.solved) for line in summary]),
         ("proved\n%", [_percent(line.proved) for line in summary]),
         ("optimum\n%", [_percent(line.reaches) for line in summary]),
         ("mean\ngap", [_decimals(line.mean_gap) for line in summary]),
-        ("largest\ngap", [_decimals(line.largest_gap) for line in summary]),
-        ("viola-\ntions", [str(line.violations) for line in summary]),
+        ("viola-\ntions", [f"{line.violations:g}" for line in summary]),
         ("median\nms", [_milliseconds(line.median_ms) for line in summary]),
-        ("90 %\nms", [_milliseconds(line.p90_ms) for line in summary]),
     ]
     if any(line.accuracy is not None for line in summary):
         columns[5:5] = [
             ("token\nacc. %", [_percent(line.accuracy, 2) for line in summary]),
             ("field\nF1 %", [_percent(line.f1, 2) for line in summary]),
         ]
-    if any(line.unusable for line in summary):
-        columns.insert(5, ("none", [str(line.unusable) for line in summary]))
     if not narrow:
-        columns.insert(2, ("missed", [str(line.missed) for line in summary]))
+        columns[4:4] = [
+            ("common\ngap", [_decimals(line.common_gap) for line in summary]),
+            ("largest\ngap", [_decimals(line.largest_gap) for line in summary]),
+        ]
+        columns.append(("90 %\nms", [_milliseconds(line.p90_ms) for line in summary]))
+    if not narrow and any(line.gap_spread is not None for line in summary):
+        columns.insert(4, ("spread", [_decimals(line.gap_spread) for line in summary]))
     shown = table("method", "kind", padding=(0, 1 if narrow else 2, 0, 0))
     for heading, _ in columns:
         shown.add_column(heading, justify="right", no_wrap=True)
     for row, line in enumerate(summary):
-        kind = "heur." if narrow and line.kind == "heuristic" else line.kind
+        kind = KINDS.get(line.kind, line.kind) if narrow else line.kind
         add_row(shown, line.method, kind, *(cells[row] for _, cells in columns))
     screen.print(shown)
-    broken = ", ".join(f"{line.method} {line.breaking}" for line in summary)
-    screen.print(
-        f"gaps: nats below the proved optimum; labellings of {summary[0].sequences} that break a rule: {broken}"
-    )
+    for remark in _remarks(summary):
+        screen.print(remark)
+
+
+KINDS = {"heuristic": "heur.", "predictions": "file"}
+"""Kinds of methods where there is little room."""
+
+
+def _remarks(summary: Sequence[Summary]) -> list[str]:
+    """What the figures are means over, and who fails."""
+    line = summary[0]
+    broken = ", ".join(f"{each.method} {each.breaking:g}" for each in summary)
+    known, common = line.optimum_known, line.common
+    remarks = [
+        f"mean gap: nats below the proved optimum, over {known} sequence{'s' * (known != 1)}, where no labelling and any gap above "
+        f"{line.cap:g} counts {line.cap:g}; common gap: over the {common} that every method solves",
+        f"sequences with a labelling that breaks a rule: {broken}",
+    ]
+    seeds = max(each.seeds for each in summary)
+    if seeds > 1:
+        remarks.append(f"means over {seeds} seeds; spread: standard deviation of the mean gap between them")
+    if line.infeasible:
+        remarks.append(f"left out: {line.infeasible} sequences that are proved to have no labelling")
+    failed = ", ".join(f"{each.method} {each.failed:g}" for each in summary if each.failed)
+    return remarks + ([f"ended in an error: {failed}"] if failed else [])
 
 
 def _percent(share: float | None, digits: int = 1) -> str:
@@ -70,7 +94,9 @@ def _decimals(number: float | None) -> str:
     return "-" if number is None else f"{number:.3f}"
 
 
-def _milliseconds(number: float) -> str:
+def _milliseconds(number: float | None) -> str:
+    if number is None:
+        return "-"
     return f"{number:.2f}" if number < 100 else f"{number:.0f}"
 
 

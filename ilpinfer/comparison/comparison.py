@@ -76,6 +76,7 @@ def compare(
     predictions: Mapping[str, Sequence[Labelling]] | None = None,
     cap: float = CAP,
     on_error: OnError = "row",
+    watch: Callable[[Row, Case], None] = lambda row, case: None,
 ) -> Comparison:
     """Decode every trellis with every method, and compare what they lose against the proved optimum.
 
@@ -92,6 +93,7 @@ def compare(
     predictions : by name, label names of each trellis, None for those without: methods without code
     cap : nats that a missing labelling counts in means over all sequences
     on_error : "row" keeps an error of a method as a row without a labelling, "raise" ends the comparison
+    watch : called with each row and its sequence, such as to show progress
 
     Returns
     -------
@@ -118,7 +120,7 @@ def compare(
     plan = plan_of(methods, time_limit=time_limit, seeds=seeds, predictions=predictions)
     check_predictions(cases, predictions or {})
     store = RowList()
-    baseline = Run(cases, compiler, plan, on_error).fill(store)
+    baseline = Run(cases, compiler, plan, on_error, watch=watch).fill(store)
     about = {"source": "", "rules": compiler.rules.name, "limits": plan.to_dict()}
     return Comparison(store, plan, cases, compiler.rules, baseline, cap, about)
 

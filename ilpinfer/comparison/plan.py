@@ -55,18 +55,16 @@ class Entry:
     labellings: Sequence[Labelling] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The options, as plain values by which an interrupted run is known again."""
+        """The options but the seed, as plain values."""
         if self.request is None:
-            return {
-                "name": self.name,
-                "labellings": [None if p is None else list(p) for p in self.labellings],
-            }
+            return {"predictions": len(self.labellings)}
         limit, settings = self.request.time_limit, self.request.settings
         others = {name: value for name, value in settings.items() if name != "parameters"}
         record = settings.get("parameters")
-        own = {} if record is None else {name: str(value) for name, value in vars(record).items()}
-        limit = None if limit is None else finite(limit)
-        return {"name": self.name, "time_limit": limit, **others, **own, "seed": self.seed}
+        own = (
+            {} if record is None else {name: value for name, value in vars(record).items() if name != "seed"}
+        )
+        return {"time_limit": None if limit is None else finite(limit), **others, **own}
 
 
 @dataclass(frozen=True)
@@ -85,9 +83,13 @@ class Plan:
         """The kind of each method by name."""
         return {entry.name: entry.kind for entry in self.entries}
 
-    def to_dict(self) -> list[dict[str, Any]]:
-        """As plain values."""
-        return [entry.to_dict() for entry in self.entries]
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """The options of each method by name, as plain values."""
+        result: dict[str, dict[str, Any]] = {}
+        for entry in self.entries:
+            options = result.setdefault(entry.name, {**entry.to_dict(), "seeds": []})
+            options["seeds"] += [] if entry.seed is None else [entry.seed]
+        return result
 
 
 def plan_of(

@@ -15,7 +15,7 @@ from ilpinfer.comparison.plan import Case, Entry, Plan
 from ilpinfer.comparison.rows import Gold, check_agreement, field_counts, row_of
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution
-from ilpinfer.decoding.evaluation import evaluate_labelling
+from ilpinfer.decoding.evaluation import evaluate_labelling, no_labelling
 from ilpinfer.decoding.failures import OnError, attempt, failure
 from ilpinfer.decoding.single import decode_best
 from ilpinfer.exact.viterbi import VITERBI, viterbi
@@ -144,7 +144,7 @@ class Run:
             return decode_best(trellis, self.rules, entry.request)
         labels = entry.labellings[number]
         if labels is None:
-            raise ValueError("no prediction")
+            return no_labelling(trellis, self.rules)
         return evaluate_labelling(trellis, self.rules, labels)
 
 

@@ -1,6 +1,7 @@
 """The methods by name: those of the package, and decoders of one's own."""
 
 import inspect
+import pickle
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -42,7 +43,15 @@ def register_method(name: str, decoder: Function, *, process: bool = False) -> N
         raise ValueError(f"name is {name!r}; expected a text without comma, colon and equals sign")
     if any(name == known.name for known in BUILT_IN):
         raise ValueError(f'"{name}" is a built-in method; choose another name')
-    _registered[name] = outside_method(name, decoder, process)
+    method = outside_method(name, decoder, process)
+    if process:
+        try:
+            pickle.dumps(decoder)
+        except Exception as error:
+            raise ValueError(
+                f"{name} cannot be sent to a process ({error}); define it as a function of a module, or leave process out"
+            ) from None
+    _registered[name] = method
 
 
 def method(name: str) -> Method:

@@ -59,9 +59,8 @@ def evaluate_labelling(
         raise ValueError(f"trellis is {trellis!r}; expected a Trellis")
     if bound is not None and (isinstance(bound, bool) or not isinstance(bound, Real) or math.isnan(bound)):
         raise ValueError(f"bound is {bound!r}; expected nats, or None for no bound")
-    deadline, compiler = Deadline(), compiler_of(rules)
-    path = trellis.ids(labels)
-    context = Context(compiler, trellis, partial(decode, trellis), compiler.problem(trellis))
+    deadline, path = Deadline(), trellis.ids(labels)
+    context = _context(trellis, rules)
     limit = math.inf if bound is None else float(bound) * UNITS_PER_NAT
     score = context.problem.value(path).score
     if limit < score:
@@ -69,3 +68,13 @@ def evaluate_labelling(
             f"bound is {bound!r}, but the labelling has the score {score / UNITS_PER_NAT!r}; expected an upper bound"
         )
     return full_solution(Solution, Result(path, limit, METHOD), context, deadline)
+
+
+def no_labelling(trellis: Trellis, rules: Rules) -> Solution:
+    """The solution that stands for a labelling that is missing."""
+    return full_solution(Solution, Result(None, math.inf, METHOD), _context(trellis, rules), Deadline())
+
+
+def _context(trellis: Trellis, rules: Rules) -> Context:
+    compiler = compiler_of(rules)
+    return Context(compiler, trellis, partial(decode, trellis), compiler.problem(trellis))

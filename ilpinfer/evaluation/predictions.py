@@ -39,7 +39,7 @@ def read_pairs(
         for path in predictions
     ]
     for path, result in zip(predictions, examples, strict=True):
-        _check_same(result, gold_examples, str(path), str(gold))
+        check_same(result, gold_examples, str(path), str(gold))
     given_sides: list[Side] = [[*golden], *([each.labels for each in result] for result in examples)]
     sides, scheme_notices = _alike(given_sides, scheme)
     for path, side in zip((gold, *predictions), sides, strict=True):
@@ -101,7 +101,8 @@ def _names(side: Side) -> list[str]:
     return sorted({name for labels in side for name in labels or ()})
 
 
-def _check_same(result: list[Example], gold: list[Example], path: str, gold_path: str) -> None:
+def check_same(result: list[Example], gold: list[Example], path: str, gold_path: str) -> None:
+    """Raise InputError unless both files hold the same sequences, and one of them labels."""
     if len(result) != len(gold):
         raise InputError(f"{path} has {len(result)} sequences, but {gold_path} has {len(gold)}")
     if all(each.labels is None for each in result):

@@ -142,25 +142,29 @@ def test_compare_shows_and_writes_the_comparison(folder, capsys):
     assert code == 0
     golden("compare.txt", out)
     rows = strict(Path("out/results.jsonl").read_text())
-    assert [(row["sequence"], row["method"]) for row in rows[:3]] == [(0, "auto"), (0, "cbc"), (0, "highs")]
+    assert [(row["sequence"], row["method"]) for row in rows[:3]] == [
+        (0, "auto"),
+        (0, "cbc:30"),
+        (0, "highs"),
+    ]
     summary = json.loads(Path("out/summary.json").read_text())
-    assert [line["method"] for line in summary["methods"]] == ["auto", "cbc", "highs", "viterbi", "beam"]
-    assert summary["limits"]["cbc"]["time_limit"] == 30.0
+    assert [line["method"] for line in summary["methods"]] == ["auto", "cbc:30", "highs", "viterbi", "beam"]
+    assert summary["limits"]["cbc:30"]["time_limit"] == 30.0
     page = Path("out/report.html").read_text()
     assert "<svg" in page and "http-equiv" not in page and "src=" not in page
     assert sorted(os.listdir("out")) == ["report.html", "results.jsonl", "summary.json"]
 
 
 def test_methods_that_disagree_are_an_error_that_names_the_sequence(folder, capsys, monkeypatch):
-    from ilpinfer.evaluation import comparison
+    from ilpinfer.comparison import running
 
-    honest = comparison.row_of
+    honest = running.row_of
 
-    def lying(sequence, method, solution, gold, scheme):
-        row = honest(sequence, method, solution, gold, scheme)
-        return {**row, "bound": row["bound"] - 2.0**-20} if (sequence, method) == (1, "highs") else row
+    def lying(sequence, entry, *more):
+        row = honest(sequence, entry, *more)
+        return {**row, "bound": row["bound"] - 2.0**-20} if (sequence, entry.name) == (1, "highs") else row
 
-    monkeypatch.setattr("ilpinfer.cli.comparing.row_of", lying)
+    monkeypatch.setattr(running, "row_of", lying)
     arguments = ["compare", "train.tsv", "--model", "hmm.json", "--methods", "auto,highs", "--output", "out"]
     code, _, err = run(arguments, capsys)
     assert code == 1

@@ -13,7 +13,7 @@ from support.command_line import SCORES, run
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer.cli import comparing
+from ilpinfer.comparison import running
 from ilpinfer.decoding import batch, workers
 from ilpinfer.solvers import SolverError
 
@@ -103,7 +103,7 @@ def test_a_comparison_goes_on_too(mixed, capsys):
     assert [row["status"] for row in result[1::2]].count("unknown") >= 2
     assert "auto" in out and Path("out/report.html").exists()
     summary = json.loads(Path("out/summary.json").read_text())["methods"]
-    assert summary[0]["unusable"] == 2 and summary[0]["proved"] == 0.6
+    assert summary[0]["failed"] == 2 and summary[0]["solved"] == summary[0]["proved"] == 0.6
 
 
 def test_one_that_is_infeasible_is_said_beside(mixed, capsys):
@@ -159,7 +159,7 @@ def failing_second(honest, error):
 def test_whatever_is_raised(folder, capsys, monkeypatch, error, words, command):
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
     monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
-    module, name = {"decode": (batch, "decode_best"), "compare": (comparing, "decode")}[command]
+    module, name = {"decode": (batch, "decode_best"), "compare": (running, "decode_best")}[command]
     monkeypatch.setattr(module, name, failing_second(getattr(module, name), error))
     more = ["--output", "x.jsonl"] if command == "decode" else ["--methods", "auto", "--output", "out"]
     code, _, err = run([command, "in.jsonl", *more], capsys)

@@ -10,7 +10,7 @@ from ilpinfer.cli.checking import CheckOptions, check
 from ilpinfer.cli.evaluating import EvaluateOptions, evaluate
 from ilpinfer.cli.explaining import ExplainOptions, explain
 from ilpinfer.cli.streams import say, visible
-from ilpinfer.evaluation.comparison import Summary
+from ilpinfer.comparison.summary import Summary
 
 NAMES = ["[hard] one title", "[/x] :smile:", "[bold", "\\[red]"]
 LABEL = "[/x] [red]"

@@ -1,0 +1,121 @@
+"""Methods written with their options, registered decoders, and entry points."""
+
+from importlib.metadata import EntryPoint
+
+import pytest
+
+import ilpinfer
+from ilpinfer.core import registry
+from ilpinfer.core.configurations import configuration
+from ilpinfer.core.request import Request
+
+
+def constant(trellis, rules, *, time_limit, seed):
+    """Label everything with the first label. No more."""
+    return [0] * len(trellis)
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch):
+    monkeypatch.setattr(registry, "_registered", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("auto", ("auto", {})),
+        ("beam:width=50", ("beam", {"width": 50})),
+        ("cbc:10", ("cbc", {"time_limit": 10})),
+        ("cbc:time_limit=0.5:threads=2", ("cbc", {"time_limit": 0.5, "threads": 2})),
+        ("lds:variant=admissible:keep_going=false", ("lds", {"variant": "admissible", "keep_going": False})),
+        ("package:decoder", ("package:decoder", {})),
+        ("package:decoder:seed=3:2.5", ("package:decoder", {"seed": 3, "time_limit": 2.5})),
+        ("auto:within=null", ("auto", {"within": None})),
+    ],
+)
+def test_options_stand_behind_colons(text, expected):
+    assert configuration(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("beam:width=5:width=6", "width is given twice"),
+        ("cbc:10:20", "time_limit is given twice"),
+        ("beam:width=5:name", "expected NAME=VALUE or seconds behind a colon, not 'name'"),
+        ("beam:=5", "expected NAME=VALUE"),
+        ("beam:wide=5", "method beam has no option 'wide'"),
+        ("beam:width=wide", "width is 'wide'"),
+        ("cbc:-1", "time_limit is -1"),
+        ("cbc:true", "cannot be imported"),
+        ("beem:width=5", 'no method "beem"; did you mean "beam"?'),
+    ],
+)
+def test_what_makes_no_sense_is_said(text, words):
+    with pytest.raises(ValueError, match=words.replace("?", r"\?")):
+        Request.of(text, None, {})
+
+
+def test_written_options_win():
+    request = Request.of("beam:width=50:1", 9.0, {"width": 3})
+    assert (request.settings["width"], request.time_limit) == (50, 1)
+
+
+def test_registered_decoders_are_methods():
+    ilpinfer.register_method("mine", constant)
+    method = ilpinfer.methods()[-1]
+    assert (method.name, method.exact, method.seeded) == ("mine", False, True)
+    assert method.summary == "Label everything with the first label. No more"
+    ilpinfer.register_method("mine", lambda *given, **more: None)
+    assert ilpinfer.methods()[-1].function is not constant
+
+
+@pytest.mark.parametrize(
+    ("name", "decoder", "words"),
+    [
+        ("auto", constant, "built-in"),
+        ("", constant, "expected a text"),
+        (" x", constant, "expected a text"),
+        ("a,b", constant, "without comma"),
+        ("a:b", constant, "without comma"),
+        ("a=b", constant, "without comma"),
+        (3, constant, "name is 3"),
+        ("mine", 3, "expected a decoder that can be called"),
+        ("mine", lambda trellis: None, "cannot be called as decoder"),
+        ("mine", lambda trellis, rules: None, "time_limit"),
+    ],
+)
+def test_what_cannot_be_registered(name, decoder, words):
+    with pytest.raises(ValueError, match=words):
+        ilpinfer.register_method(name, decoder)
+    assert all(method.function is None for method in ilpinfer.methods())
+
+
+def test_what_runs_in_a_process_has_to_be_sent_there():
+    with pytest.raises(ValueError, match="mine cannot be sent to a process"):
+        ilpinfer.register_method("mine", lambda trellis, rules, *, time_limit, seed: None, process=True)
+    ilpinfer.register_method("mine", constant, process=True)
+
+
+def test_entry_points_have_their_name_and_that_of_their_package(monkeypatch):
+    points = [
+        EntryPoint("greedier", "test_configurations:constant", registry.GROUP),
+        EntryPoint("broken", "test_configurations:no_such_thing", registry.GROUP),
+    ]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+    for name in ("greedier", "test_configurations:greedier"):
+        method = registry.method(name)
+        assert (method.name, method.process) == (name, True)
+        assert method.function.__name__ == "constant"
+    with pytest.raises(ValueError, match='method "broken": test_configurations:no_such_thing cannot be'):
+        registry.method("broken")
+    with pytest.raises(ValueError, match='did you mean "greedier"'):
+        registry.method("greediest")
+
+
+def test_a_function_of_a_module_is_named_by_its_place():
+    assert registry.method("test_configurations:constant").function.__name__ == "constant"
+    with pytest.raises(ValueError, match="ModuleNotFoundError: No module named 'no_such_module'"):
+        registry.method("no_such_module:decode")
+    with pytest.raises(ValueError, match=r"json:dumps cannot be called as decoder"):
+        registry.method("json:dumps")
