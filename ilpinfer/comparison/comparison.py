@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from formulations import RuleSet, Trellis
@@ -9,11 +10,15 @@ from ilpinfer.comparison.fields import FieldGain, field_gains
 from ilpinfer.comparison.frame import frame_of
 from ilpinfer.comparison.pairs import Match, matches
 from ilpinfer.comparison.plan import Case, Labelling, Plan, plan_of
+from ilpinfer.comparison.report import html_of, report_of
 from ilpinfer.comparison.running import Baseline, RowList, Rows, Run, cases_of
 from ilpinfer.comparison.summary import CAP, Summary, summarise
+from ilpinfer.comparison.table_files import write_tables
+from ilpinfer.comparison.tables import table_of
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.decoding.failures import OnError, check_on_error
 from ilpinfer.system.checkpoint import Row
+from ilpinfer.system.files import write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,6 +68,21 @@ class Comparison:
     def field_gains(self) -> list[FieldGain]:
         """Every method and field: precision, recall and F1, and what they gain over Viterbi without rules."""
         return field_gains(self.rows(), self.baseline.fields)
+
+    def table(self, name: str) -> "pd.DataFrame":
+        """A table with names and units in its columns: "summary", "gaps", "errors", "matches" or "fields"."""
+        return table_of(self, name)
+
+    def write_tables(self, folder: str | Path, format: str = "csv") -> list[Path]:  # noqa: A002
+        """Write every table into a folder, as "csv", "markdown", "latex" or "parquet"; see `write_tables`."""
+        return write_tables(self, folder, format)
+
+    def report(self, path: str | Path) -> None:
+        """Write sentences, tables and pictures as one HTML page that needs nothing else."""
+        write_atomically(path, report_of(self))
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
 
 def compare(

@@ -26,8 +26,8 @@ _unfinished: set[Path] = set()
 """Parts without any row yet."""
 
 
-def write_atomically(path: str | Path, text: str, inputs: Iterable[str | Path | None] = ()) -> None:
-    """Write text by way of `path.part`, which takes the place of `path` at the end.
+def write_atomically(path: str | Path, text: str | bytes, inputs: Iterable[str | Path | None] = ()) -> None:
+    """Write text or bytes by way of `path.part`, which takes the place of `path` at the end.
 
     Devices, named pipes and open descriptors are written to as they stand. What UTF-8 cannot hold, such as a file name
     in another encoding, is written as an escape.
@@ -37,7 +37,8 @@ def write_atomically(path: str | Path, text: str, inputs: Iterable[str | Path | 
     OutputError
         for a place that cannot be written to, or is taken: by one of the inputs, another run, or another's `path.part`.
     """
-    place, data = output_path(path, inputs), text.encode("utf-8", "backslashreplace")
+    place = output_path(path, inputs)
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     with write_errors(place.name), reserve(place):
         if place.direct:
             with open_direct(place) as stream:

@@ -1,0 +1,191 @@
+"""Sequences on which two methods part, and what each of the two labellings is worth."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from formulations import Trellis
+from formulations.grid import nats
+from ilpinfer.comparison.record import Record
+from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
+from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.evaluation import evaluate_labelling
+from ilpinfer.system.checkpoint import Row
+
+MOST = 5
+"""Sequences that are drawn."""
+WIDTH = 24
+"""Tokens that are drawn of one."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Two rows of a sequence.
+
+    Parameters
+    ----------
+    below : nats by which the other one's score is lower; the cap where it has none
+    sequence : its number
+    best, other : places of the rows among all
+    method : of the other row
+    """
+
+    below: float
+    sequence: int
+    best: int
+    other: int
+    method: str
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A rule that a labelling breaks.
+
+    Parameters
+    ----------
+    rule : its name
+    violations : how many
+    nats : what they cost; inf for a hard rule
+    tokens : where
+    """
+
+    rule: str
+    violations: int
+    nats: float
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Path:
+    """One of the two labellings.
+
+    Parameters
+    ----------
+    method : its name
+    seed : None where the method draws nothing
+    status : of the solution
+    labels : T names
+    worth : what it is worth by the account of all methods
+    costs : rules that it breaks, the costliest first
+    """
+
+    method: str
+    seed: int | None
+    status: str
+    labels: tuple[str, ...]
+    worth: Solution
+    costs: tuple[Cost, ...]
+
+
+@dataclass(frozen=True)
+class Parting:
+    """A sequence on which two methods part.
+
+    Parameters
+    ----------
+    sequence : its number, from 0
+    where : its place in the input
+    reason : why it is drawn
+    trellis : its scores
+    best, other : the two
+    differing : tokens on which they differ
+    start, end : the tokens that are drawn
+    """
+
+    sequence: int
+    where: str
+    reason: str
+    trellis: Trellis
+    best: Path
+    other: Path
+    differing: tuple[int, ...]
+    start: int
+    end: int
+
+
+def partings(record: Record, most: int = MOST) -> list[Parting]:
+    """Sequences on which a method is furthest below the best one, of different methods first, and one with a typical gap."""
+    chosen = choose(candidates(record.rows(), record.cap), most)
+    wanted = {place for candidate, _ in chosen for place in (candidate.best, candidate.other)}
+    rows = {place: row for place, row in enumerate(record.rows()) if place in wanted}
+    rules = compiler_of(record.rules)
+    result = []
+    for candidate, reason in chosen:
+        case = record.cases[candidate.sequence]
+        if case.trellis is None:
+            continue
+        best, other = (_path(case.trellis, rules, rows[place]) for place in (candidate.best, candidate.other))
+        pairs = zip(best.labels, other.labels, strict=True)
+        differing = tuple(t for t, (one, two) in enumerate(pairs) if one != two)
+        start, end = window(differing, len(case.trellis))
+        result.append(
+            Parting(candidate.sequence, case.where, reason, case.trellis, best, other, differing, start, end)
+        )
+    return result
+
+
+def candidates(rows: Iterable[Row], cap: float) -> list[Candidate]:
+    """Every labelling that is worth less than the best one of its sequence, the furthest below it first."""
+    result = []
+    for sequence, group in groupby(enumerate(rows), key=lambda item: item[1]["sequence"]):
+        own = [(place, row) for place, row in group if row["labels"] is not None]
+        scored = [(place, row) for place, row in own if row["score"] is not None]
+        if not scored:
+            continue
+        best, first = max(scored, key=lambda item: (item[1]["score"], item[1]["status"] == "optimal"))
+        for place, row in own:
+            below = cap if row["score"] is None else first["score"] - row["score"]
+            if below > 0:
+                result.append(Candidate(below, sequence, best, place, row["method"]))
+    return sorted(result, key=lambda candidate: (-candidate.below, candidate.sequence, candidate.other))
+
+
+def choose(ordered: Sequence[Candidate], most: int = MOST) -> list[tuple[Candidate, str]]:
+    """Candidates to draw, each of another sequence, and why: the largest gaps, the first of each method before others, and the
+    median of all."""
+    chosen: list[tuple[Candidate, str]] = []
+    sequences, methods = set[int](), set[str]()
+    for fresh in (True, False):
+        for candidate in ordered:
+            if len(chosen) >= max(most - 1, 1):
+                break
+            if candidate.sequence in sequences or (fresh and candidate.method in methods):
+                continue
+            chosen.append((candidate, "the largest gap of this method" if fresh else "a large gap"))
+            sequences.add(candidate.sequence)
+            methods.add(candidate.method)
+    chosen.sort(key=lambda item: -item[0].below)
+    rest = [candidate for candidate in ordered if candidate.sequence not in sequences]
+    if rest and len(chosen) < most:
+        middle = ordered[len(ordered) // 2].below
+        typical = min(rest, key=lambda candidate: abs(candidate.below - middle))
+        chosen.append((typical, "a typical gap: near the median of all that are above 0"))
+    return chosen
+
+
+def window(differing: Sequence[int], tokens: int, width: int = WIDTH) -> tuple[int, int]:
+    """The stretch of at most `width` tokens that has most of the tokens that differ; all where there are few."""
+    if tokens <= width + 4:
+        return 0, tokens
+    starts = [min(max(t - 2, 0), tokens - width) for t in differing] or [0]
+    start = max(starts, key=lambda s: sum(s <= t < s + width for t in differing))
+    return start, start + width
+
+
+def _path(trellis: Trellis, rules: RuleCompiler, row: Row) -> Path:
+    labels = tuple(row["labels"])
+    worth = evaluate_labelling(trellis, rules, labels)
+    return Path(row["method"], row["seed"], row["status"], labels, worth, _costs(worth, labels))
+
+
+def _costs(worth: Solution, labels: Sequence[str]) -> tuple[Cost, ...]:
+    context = worth.context
+    assert context is not None
+    named = context.named()
+    costs = []
+    for name, count in worth.violations.items():
+        if count:
+            rule = named[name]
+            price = float("inf") if rule.hard else nats(rule.units * count)
+            costs.append(Cost(name, count, price, context.places(name, labels)))
+    return tuple(sorted(costs, key=lambda cost: -cost.nats))

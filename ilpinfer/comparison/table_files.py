@@ -1,0 +1,111 @@
+"""Tables as files: CSV, Markdown, LaTeX, Parquet."""
+
+import importlib.util
+import io
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ilpinfer.comparison.record import Record
+from ilpinfer.comparison.tables import COLUMNS, lines_of, table_of
+from ilpinfer.comparison.text import readable, shown
+from ilpinfer.system.files import write_atomically
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUFFIXES = {"csv": ".csv", "markdown": ".md", "latex": ".tex", "parquet": ".parquet"}
+"""By format."""
+
+
+def write_tables(
+    record: Record,
+    folder: str | Path,
+    format: str = "csv",  # noqa: A002
+    inputs: Iterable[str | Path | None] = (),
+) -> list[Path]:
+    """Write every table of a comparison into a folder: `summary`, `gaps`, `errors`, `matches`, `fields`.
+
+    Parameters
+    ----------
+    record : a comparison
+    folder : made where need be
+    format : "csv" and "parquet" hold numbers as they are; "markdown" and "latex" (booktabs) are rounded, and leave out columns
+        without any value
+    inputs : files that must not be overwritten
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    Raises
+    ------
+    ValueError
+        for another format, where pyarrow is missing, and for a place that cannot be written to.
+    """
+    check_format(format)
+    summary = record.summary()
+    contents = {}
+    for name in COLUMNS:
+        lines = lines_of(record, name) if name in ("matches", "fields") else summary
+        contents[name + SUFFIXES[format]] = content(table_of(record, name, lines), name, format)
+    for name, data in contents.items():
+        write_atomically(Path(folder, name), data, inputs)
+    return [Path(folder, name) for name in contents]
+
+
+def check_format(kind: str) -> None:
+    """Raise ValueError for a format that cannot be written here."""
+    if kind not in SUFFIXES:
+        raise ValueError(f"format is {kind!r}; expected one of {', '.join(SUFFIXES)}")
+    if kind == "parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise ValueError(
+            "format parquet needs pyarrow: pip install 'ilpinfer[parquet]', or choose csv, markdown or latex"
+        )
+
+
+def content(frame: "pd.DataFrame", name: str, kind: str) -> str | bytes:
+    """A table as a file holds it."""
+    if kind == "csv":
+        return str(frame.to_csv(index=False, lineterminator="\n"))
+    if kind == "parquet":
+        stream = io.BytesIO()
+        frame.to_parquet(stream, engine="pyarrow", index=False)
+        return stream.getvalue()
+    return _markdown(frame, name) if kind == "markdown" else _latex(frame, name)
+
+
+def _markdown(frame: "pd.DataFrame", name: str) -> str:
+    rounded = _rounded(frame, name).map(_unmarked)
+    align = ["left" if side == "l" else "right" for side in _sides(frame, rounded, name)]
+    return str(rounded.to_markdown(index=False, disable_numparse=True, colalign=align)) + "\n"
+
+
+def _unmarked(text: str) -> str:
+    """Without a meaning in Markdown."""
+    return "".join("\\" + each if each in "\\`*_[]<>|#~$" else each for each in text)
+
+
+def _latex(frame: "pd.DataFrame", name: str) -> str:
+    rounded = _rounded(frame, name).replace("–", "--")
+    sides = _sides(frame, rounded, name)
+    text = rounded.to_latex(index=False, escape=True, column_format=sides)
+    text = text.replace("<", r"\textless{}").replace(">", r"\textgreater{}").replace("±", r"$\pm$")
+    return f"% \\usepackage{{booktabs}} in the preamble\n{text}"
+
+
+def _rounded(frame: "pd.DataFrame", name: str) -> "pd.DataFrame":
+    """Texts of the columns that have values, or of all where the table is empty."""
+    shared = {}
+    for column in COLUMNS[name]:
+        values = frame[column.name]
+        if values.notna().any() or not len(frame):
+            shared[readable(column.name)] = [shown(value, column.form) for value in values]
+    return type(frame)(shared, dtype="object")
+
+
+def _sides(frame: "pd.DataFrame", rounded: "pd.DataFrame", name: str) -> str:
+    """l for texts, r for numbers."""
+    texts = {column.name for column in COLUMNS[name] if column.form == "text"}
+    return "".join("l" if key in texts else "r" for key in rounded)

@@ -1,0 +1,67 @@
+"""Tokens, names and numbers as people read them."""
+
+import math
+import unicodedata
+from typing import Any
+
+LONGEST = 80
+"""Characters of a name or token that are shown."""
+MISSING = "–"
+"""What is not known."""
+DECIMALS = {"percent": 1, "points": 1, "relative": 4, "nats": 4, "small": 5, "ms": 2, "times": 1}
+"""By form of a number; see `shown`."""
+
+
+def readable(text: str, longest: int = LONGEST) -> str:
+    """One line of text: control characters as signs, nothing that turns the direction of what follows, not too long.
+
+    Examples
+    --------
+    >>> readable("two\\nlines"), readable("x" * 9, 5)
+    ('two␊lines', 'xxxx…')
+    """
+    cut = text if len(text) <= longest else text[: longest - 1] + "…"
+    return "".join(_sign(character) for character in cut)
+
+
+def _sign(character: str) -> str:
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "␡"
+    if character in "\u200c\u200d":  # joiners, which scripts and emoji need
+        return character
+    strange = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") or code & 0xFFFE == 0xFFFE
+    return "\N{REPLACEMENT CHARACTER}" if strange else character
+
+
+def missing(value: Any) -> bool:
+    """Whether a value is None or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def shown(value: Any, form: str = "text") -> str:
+    """A value of a table.
+
+    Parameters
+    ----------
+    value : text or number; None and NaN are not known
+    form : "text"; "count", which has a decimal in means over seeds only; "p"; or a key of `DECIMALS`
+
+    Examples
+    --------
+    >>> shown(3.0, "count"), shown(2.5, "count"), shown(0.00001, "p"), shown(None, "nats"), shown(-0.00001, "nats")
+    ('3', '2.5', '1e-05', '–', '0.0000')
+    """
+    if missing(value):
+        return MISSING
+    if form == "text":
+        return readable(str(value))
+    if form == "count":
+        return str(int(value)) if float(value).is_integer() else f"{value:.1f}"
+    if form == "p":
+        return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"
+    text = f"{value:.{DECIMALS[form]}f}"
+    text = text.removeprefix("-") if float(text) == 0 else text
+    return f"+{text}" if form == "points" and float(text) > 0 else text

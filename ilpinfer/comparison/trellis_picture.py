@@ -1,0 +1,90 @@
+"""A trellis with two labellings as paths through it."""
+
+from collections.abc import Mapping
+from string import ascii_lowercase
+from typing import Any
+
+from ilpinfer.comparison.partings import Parting, Path
+from ilpinfer.comparison.pictures import HUES, INK, picture
+from ilpinfer.comparison.text import readable
+
+TOKEN, LABEL = 16, 26
+"""Characters of a token and of a label that are drawn."""
+BEST: Mapping[str, Any] = {"color": HUES[0], "linestyle": "-", "marker": "o"}
+OTHER: Mapping[str, Any] = {"color": HUES[1], "linestyle": (0, (5, 2)), "marker": "s"}
+SHIFT = 0.09
+"""Rows by which the two paths are moved apart, so that both are seen where they agree."""
+
+
+def letters(parting: Parting) -> dict[str, str]:
+    """A letter for each rule that one of the two labellings breaks; a number where there are too many."""
+    names = dict.fromkeys(cost.rule for path in (parting.best, parting.other) for cost in path.costs)
+    return {name: ascii_lowercase[i] if i < 26 else str(i + 1) for i, name in enumerate(names)}
+
+
+def trellis_picture(parting: Parting) -> str:
+    """SVG: tokens as columns, labels that the two use there as rows, both paths, and letters where they break rules."""
+    start, end = parting.start, parting.end
+    used = {*parting.best.labels[start:end], *parting.other.labels[start:end]}
+    names = [name for name in parting.trellis.labels.names if name in used]
+    rows = {name: row for row, name in enumerate(names)}
+    tokens = [readable(token, TOKEN) for token in parting.trellis.tokens[start:end]]
+    marks = letters(parting)
+
+    def draw(axes: Any) -> None:
+        axes.grid(visible=False)
+        for t in parting.differing:
+            if start <= t < end:
+                axes.axvspan(t - 0.5, t + 0.5, color=INK, alpha=0.07, linewidth=0)
+        columns = range(start, end)
+        for row in rows.values():
+            axes.plot(columns, [row] * len(columns), ".", color=INK, alpha=0.3, markersize=3)
+        for path, style, side in ((parting.best, BEST, -1), (parting.other, OTHER, 1)):
+            y = [rows[label] + side * SHIFT for label in path.labels[start:end]]
+            axes.plot(columns, y, linewidth=1.8, markersize=5, **style)
+            _mark(axes, path, parting, rows, marks, style["color"], side)
+        axes.set_yticks(range(len(names)), [readable(name, LABEL) for name in names], parse_math=False)
+        axes.set_xticks(columns, tokens, rotation=50, ha="right", rotation_mode="anchor", parse_math=False)
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        axes.set_xlim(start - 0.6, end - 0.4)
+        numbers = axes.secondary_xaxis("top")
+        numbers.set_xticks(columns, [str(t) for t in columns], fontsize=7)
+        for each in (axes, numbers):
+            each.tick_params(length=0)
+            each.spines[:].set_visible(False)
+
+    longest = max((len(readable(name, LABEL)) for name in names), default=1)
+    size = (0.45 * (end - start) + 0.085 * longest + 1.0, 0.36 * len(names) + 1.9)
+    label = (
+        f"Sequence {parting.sequence}: labels of {parting.best.method} and of {parting.other.method} by token"
+    )
+    return picture(draw, f"trellis{parting.sequence}", label, size)
+
+
+def _mark(
+    axes: Any,
+    path: Path,
+    parting: Parting,
+    rows: Mapping[str, int],
+    marks: Mapping[str, str],
+    colour: str,
+    side: int,
+) -> None:
+    """Letters of the rules that a path breaks at each token, above or below it."""
+    at: dict[int, str] = {}
+    for cost in path.costs:
+        for t in cost.tokens:
+            if parting.start <= t < parting.end:
+                at[t] = at.get(t, "") + marks[cost.rule]
+    for t, text in at.items():
+        axes.annotate(
+            text,
+            (t, rows[path.labels[t]] + side * SHIFT),
+            (0, -9 * side),
+            textcoords="offset points",
+            ha="center",
+            va="center",
+            fontsize=9,
+            fontweight="bold",
+            color=colour,
+        )
