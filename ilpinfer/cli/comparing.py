@@ -26,7 +26,8 @@ from ilpinfer.comparison.report import report_of
 from ilpinfer.comparison.rows import Disagreement
 from ilpinfer.comparison.running import Run
 from ilpinfer.comparison.summary import CAP
-from ilpinfer.comparison.tables import FORMATS, table_files, write_tables
+from ilpinfer.comparison.table_files import SUFFIXES, check_format, write_tables
+from ilpinfer.comparison.tables import COLUMNS
 from ilpinfer.core.methods import Method
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.conversion import iob1_remark
@@ -85,7 +86,7 @@ def compare(options: CompareOptions) -> None:
     if places[0].direct:
         raise OutputError(f"{places[0].name}: is read back, and so must be a file; choose another output")
     check_cap(options.cap)
-    _plan(options, {})
+    _plan(options, dict.fromkeys(files, ()))
     reading = options.input.reading
     scored, rules, content = prepare(options.input, reading, options.first)
     _remark(scored, options.input.scheme)
@@ -137,10 +138,11 @@ def compare(options: CompareOptions) -> None:
 
 
 def _tables(name: str) -> list[str]:
-    """Files of the tables; InputError for an unknown format."""
-    if name and name not in FORMATS:
-        raise InputError(f"--format {name}: expected one of {', '.join(FORMATS)}")
-    return table_files(name) if name else []
+    """The files of the tables; ValueError for an unknown format."""
+    if not name:
+        return []
+    check_format(name)
+    return [table + SUFFIXES[name] for table in COLUMNS]
 
 
 def _remark(scored: Sequence[ScoredSequence], scheme: str) -> None:

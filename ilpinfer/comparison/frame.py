@@ -37,10 +37,8 @@ def line_of(row: Row) -> dict[str, Any]:
         raise TypeError("numbers are expected")
     gold = row["gold"] or {}
     return {
-        **{
-            name: row[name]
-            for name in ("sequence", "method", "seed", "tokens", "status", "score", "bound", "seconds")
-        },
+        **{name: row[name] for name in ("sequence", "method", "seed", "status", "score", "bound", "seconds")},
+        "tokens": row["length"],
         "violations": sum(row["violations"].values()),
         "error": row.get("error", ""),
         "gold_tokens": gold["tokens"] if gold else None,

@@ -137,7 +137,7 @@ class Run:
             )
         row = row_of(number, entry, self.checked(solution), gold, scheme)
         place = f"{case.where}: " if solution.error and case.where else ""
-        return {**row, "tokens": tokens, "reason": f"{place}{row['reason']}"}
+        return {**row, "length": tokens, "reason": f"{place}{row['reason']}"}
 
     def _solution(self, number: int, trellis: Trellis, entry: Entry) -> Solution:
         if entry.request is not None:

@@ -202,7 +202,7 @@ def test_the_demo_runs(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, err = run(["demo"], capsys)
     assert (code, err) == (0, "")
-    assert out.count("proved optimum") >= 3 and "labellings of 100 that break a rule: auto" in out
+    assert out.count("proved optimum") >= 3 and "sequences with a labelling that breaks a rule: auto" in out
     assert os.listdir() == []
 
 

@@ -12,7 +12,7 @@ from support.places import ROOT
 from ilpinfer.core import registry
 
 __all__ = ["folder"]
-BASE = ["compare", "train.tsv", "--model", "hmm.json", "--rules", "citations", "--output", "out"]
+BASE = ["compare", "train.tsv", "--model", "hmm.json", "--rules", "rules.toml", "--output", "out"]
 
 
 @pytest.fixture(autouse=True)
@@ -42,11 +42,7 @@ def test_decoders_of_other_packages_are_methods(folder, capsys, monkeypatch):
 def test_one_that_fails_costs_its_own_rows(folder, capsys):
     code, out, err = run([*BASE, "--methods", "auto,outside_decoders:raising"], capsys)
     assert code == 1
-    assert err == (
-        "ilpinfer: 2 sequences could not be decoded: first train.tsv, line 1: RuntimeError: no luck\n"
-        if "RuntimeError: no luck" in err
-        else "ilpinfer: 2 sequences could not be decoded: first train.tsv, line 1: no luck\n"
-    )
+    assert err == "ilpinfer: 2 sequences could not be decoded: first train.tsv, line 1: no luck\n"
     assert [row["status"] for row in rows()] == ["optimal", "unknown"] * 2
     good, bad = summary()["methods"]
     assert (good["solved"], bad["solved"], bad["failed"]) == (1.0, 0.0, 2)
@@ -98,8 +94,8 @@ def test_predictions_in_another_scheme_are_rewritten(folder, capsys):
 def test_predictions_for_other_sequences_are_refused_before_any_work(folder, capsys, content, words):
     Path("x.tsv").write_text(content)
     code, out, err = run([*BASE, "--predictions", "x=x.tsv"], capsys)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert words in err
+    assert (code, out) == (2, "")
+    assert words in err.splitlines()[-1]
     assert not Path("out").exists() or not list(Path("out").iterdir())
 
 
@@ -117,13 +113,13 @@ def test_predictions_for_other_sequences_are_refused_before_any_work(folder, cap
         (["--seeds", "1,1"], "seeds is [1, 1]"),
         (["--seeds", "1", "--repeats", "2"], "leave --repeats out"),
         (["--cap", "0"], "cap is 0"),
-        (["--format", "word"], "--format word: expected one of"),
+        (["--format", "word"], "format is 'word'; expected one of"),
     ],
 )
 def test_bad_options_are_named_before_any_work(folder, capsys, more, words):
     code, out, err = run([*BASE, *more], capsys)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert words in err and not Path("out/results.jsonl").exists()
+    assert (code, out) == (2, "")
+    assert words in err.splitlines()[-1] and not Path("out/results.jsonl").exists()
 
 
 def test_seeds_are_rows_and_a_spread(folder, capsys):
@@ -148,7 +144,7 @@ def test_tables_for_papers(folder, capsys):
     assert run([*BASE, "--format", "csv", "--methods", "auto,viterbi"], capsys)[0] == 0
     with Path("out/summary.csv").open() as stream:
         lines = list(csv.reader(stream))
-    assert len(lines) == 3 and [line[0] for line in lines[1:]] == ["auto", "viterbi"]
+    assert len(lines) == 3 and [line[1] for line in lines[1:]] == ["auto", "viterbi"]
     for name, ending in (("markdown", "md"), ("latex", "tex"), ("parquet", "parquet")):
         assert run([*BASE, "--format", name, "--methods", "auto,viterbi"], capsys)[0] == 0
         assert Path(f"out/summary.{ending}").stat().st_size > 50

@@ -244,18 +244,6 @@ def test_pictures_of_odd_names_warn_of_nothing(folder, capsys, caplog):
     assert not caplog.records
 
 
-def test_a_comparison_that_takes_no_time_can_be_drawn():
-    from ilpinfer.evaluation.comparison import Tally
-    from ilpinfer.evaluation.report import MARKS, report
-
-    tally = Tally("auto")
-    row = {"score": -1.0, "bound": -1.0, "violations": {}, "gold": None, "status": "optimal", "seconds": 0.0}
-    for _ in range(MARKS + 5000):
-        tally.add(row, -1.0)
-    page = report({"source": "x", "rules": None, "sequences": 1, "version": "0"}, [tally])
-    assert "<svg" in page and len(page) < 400_000
-
-
 def test_standard_streams_that_are_missing_are_made(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     streams.prepare()

@@ -96,7 +96,7 @@ def test_rows_are_those_of_each_sequence_and_method(result):
         if row["labels"] is not None:
             value = score(trellis, row["labels"])
             assert row["score"] == (None if math.isinf(value) else pytest.approx(value))
-        assert row["tokens"] == len(trellis)
+        assert row["length"] == len(trellis)
 
 
 def test_a_method_that_fails_on_half_is_not_ranked_above_one_that_solves_all(result):

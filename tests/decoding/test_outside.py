@@ -128,13 +128,15 @@ def test_wrong_answers_are_named(monkeypatch, answer, words, process):
     def answering(trellis, rules, *, time_limit, seed):
         return answer
 
+    decoder = answering
     if process:
+        decoder = names
         monkeypatch.setattr(outside, "_in_process", lambda *_: (answer, ""))
     if words is None:
-        assert decode(answering, process=process, time_limit=9).labels == list(answer)
+        assert decode(decoder, process=process, time_limit=9).labels == list(answer)
         return
     with pytest.raises(ValueError, match=words):
-        decode(answering, process=process, time_limit=9)
+        decode(decoder, process=process, time_limit=9)
 
 
 @pytest.mark.parametrize("process", [False, True])
