@@ -1,11 +1,13 @@
 """Sequences on which two methods part, and what each of the two labellings is worth."""
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from formulations import Trellis
 from formulations.grid import nats
+from formulations.problem.problem import RuleNotice
 from ilpinfer.comparison.record import Record
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.core.solution import Solution
@@ -165,7 +167,7 @@ def choose(ordered: Sequence[Candidate], most: int = MOST) -> list[tuple[Candida
 
 def window(differing: Sequence[int], tokens: int, width: int = WIDTH) -> tuple[int, int]:
     """The stretch of at most `width` tokens that has most of the tokens that differ; all where there are few."""
-    if tokens <= width + 4:
+    if tokens <= width:
         return 0, tokens
     starts = [min(max(t - 2, 0), tokens - width) for t in differing] or [0]
     start = max(starts, key=lambda s: sum(s <= t < s + width for t in differing))
@@ -174,7 +176,9 @@ def window(differing: Sequence[int], tokens: int, width: int = WIDTH) -> tuple[i
 
 def _path(trellis: Trellis, rules: RuleCompiler, row: Row) -> Path:
     labels = tuple(row["labels"])
-    worth = evaluate_labelling(trellis, rules, labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuleNotice)  # given before, when the sequence was decoded
+        worth = evaluate_labelling(trellis, rules, labels)
     return Path(row["method"], row["seed"], row["status"], labels, worth, _costs(worth, labels))
 
 

@@ -28,6 +28,8 @@ STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "ilpinfer",
     "font.size": 10,
+    "savefig.bbox": "tight",
+    "savefig.pad_inches": 0.05,
     "figure.facecolor": "none",
     "axes.facecolor": "none",
     "savefig.facecolor": "none",
@@ -70,14 +72,19 @@ class Look:
             "markersize": 5,
         }
 
-    def sample(self) -> str:
-        """SVG of a piece of line, for a legend."""
+    def symbol(self) -> str:
+        """SVG of a piece of line, which samples in legends and tables refer to."""
         colour = VARIABLES[self.hue]
         return (
-            f'<svg class="sample" viewBox="0 0 34 12" width="34" height="12" aria-hidden="true" fill="{colour}">'
+            f'<symbol id="look{self.number}" viewBox="0 0 34 12" fill="{colour}">'
             f'<path d="M0 6h34" fill="none" stroke="{colour}" stroke-width="1.9" stroke-dasharray="{self.dash}"/>'
-            f"{MARKERS[self.marker]}</svg>"
+            f"{MARKERS[self.marker]}</symbol>"
         )
+
+    def sample(self) -> str:
+        """SVG for a legend."""
+        use = f'<use href="#look{self.number}"/>'
+        return f'<svg class="sample" width="34" height="12" aria-hidden="true">{use}</svg>'
 
 
 def looks(methods: Sequence[str]) -> dict[str, Look]:
@@ -94,6 +101,7 @@ def share_picture(curves: Sequence[Curve], look: Mapping[str, Look], label: str,
         if ratio:
             axes.set_xscale("log")
             axes.set_xlim(0.96, end)
+            axes.xaxis.set_major_formatter("{x:g}")
         else:
             axes.set_xscale("symlog", linthresh=0.1, linscale=0.6)
             axes.set_xlim(-0.008, end)
@@ -122,7 +130,8 @@ def anytime_picture(curves: Sequence[Curve], look: Mapping[str, Look], label: st
         top = max((float(curve.y.max()) for curve in curves), default=1.0)
         axes.set_ylim(-0.002, max(1.5 * top, 0.02))
         axes.set_yticks([tick for tick in (0, 0.01, 0.1, 1, 10, 100, 1000) if tick <= max(1.5 * top, 0.02)])
-        axes.yaxis.set_major_formatter("{x:g}")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter("{x:g}")
         axes.set(xlabel="seconds", ylabel="mean gap in nats")
 
     return picture(draw, "anytime", label)
@@ -136,8 +145,8 @@ def length_picture(curves: Sequence[Curve], look: Mapping[str, Look], label: str
             axes.plot(curve.x, 1000 * curve.y, **look[curve.method].line())
         axes.set(xscale="log", yscale="log", xlabel="tokens", ylabel="median milliseconds")
         low, high = axes.get_xlim()
-        if high < 12 * low:
-            axes.xaxis.set_minor_formatter(lambda value, _: f"{value:g}" if str(value)[0] in "125" else "")
+        named = "123456789" if high < 5 * low else "125" if high < 50 * low else "1"
+        axes.xaxis.set_minor_formatter(lambda value, _: f"{value:g}" if str(value)[0] in named else "")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_major_formatter("{x:g}")
 
@@ -159,17 +168,21 @@ def picture(draw: Callable[[Any], None], name: str, label: str, size: tuple[floa
 
 def themed(text: str, name: str, label: str) -> str:
     """SVG for a page: colours are those of the page, ids begin with a name, and the label is for those who cannot see it."""
-    prefix = f"{name}-"
-    text = re.sub(r"<style.*?</style>|<metadata.*?</metadata>", "", text, flags=re.S)
-    text = re.sub(r"<[^>]+>", lambda tag: _themed_tag(tag[0], prefix), text)
+    text = re.sub(r"<style.*?</style>|<metadata.*?</metadata>|<defs>\s*</defs>", "", text, flags=re.S)
+    text = re.sub(r"<[^>]+>", lambda tag: _themed_tag(tag[0], f"{name}-"), text)
+    text = re.sub(r">\s+<", "><", text)
     return text.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1)
 
 
 def _themed_tag(tag: str, prefix: str) -> str:
+    """A tag with what the page needs of it; groups need no id."""
+    tag = re.sub(r'<g id="[^"]*"', "<g", tag)
     tag = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}", tag)
+    tag = re.sub(r" ?font-family: [^;]*;", "", tag.replace("\n", " "))
+    tag = re.sub(r"(\d\.\d\d)\d+", r"\1", tag)
     return re.sub("|".join(VARIABLES), lambda colour: VARIABLES[colour[0]], tag)
 
 
-def _some(points: int) -> Any:
-    """Which points of a curve have a marker: a few, the last one among them."""
-    return [-2] if points < 3 else sorted({*range(1, points - 1, max(points // 4, 1)), points - 1})
+def _some(points: int) -> list[int]:
+    """Which points of a curve have a marker: a few, but not those at its ends."""
+    return list(range(1, points - 1, max(points // 4, 1)))

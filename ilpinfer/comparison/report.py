@@ -17,12 +17,15 @@ from ilpinfer.comparison.pictures import (
 from ilpinfer.comparison.record import Record
 from ilpinfer.comparison.sentences import sentences
 from ilpinfer.comparison.summary import Summary
-from ilpinfer.comparison.tables import ALL, COLUMNS, COMMON, Column, lines_of
+from ilpinfer.comparison.tables import ALL, COLUMNS, COMMON, KNOWN, SEEDS, SHARED, Column, lines_of
 from ilpinfer.comparison.text import missing, readable, shown
 from ilpinfer.comparison.trellis_picture import letters, trellis_picture
 
 if TYPE_CHECKING:
     import pandas as pd
+
+IN_WORDS = (SEEDS, KNOWN, SHARED)
+"""Columns that the page says in words."""
 
 
 def report_of(record: Record) -> str:
@@ -83,7 +86,11 @@ def _table(record: Record, name: str, summary: Sequence[Summary], look: Mapping[
     """Heads and cells of a table; columns without any value are left out."""
     lines = lines_of(record, name) if name in ("matches", "fields") else summary
     values = {column: [column.value(line) for line in lines] for column in COLUMNS[name]}
-    kept = {column: each for column, each in values.items() if not all(map(missing, each))}
+    kept = {
+        column: each
+        for column, each in values.items()
+        if column not in IN_WORDS and not all(map(missing, each))
+    }
     cells = [[_cell(column, each[i], look) for column, each in kept.items()] for i in range(len(lines))]
     return {
         "heads": [{"column": column} for column in kept],
@@ -103,7 +110,7 @@ def _groups(columns: Sequence[Column], summary: Sequence[Summary]) -> list[dict[
     first = summary[0]
     words = {
         ALL: f"over all {first.optimum_known} with a proved optimum, missing ones at {first.cap:g} nats",
-        COMMON: f"over the {first.common} that every method solves",
+        COMMON: f"over the {first.common} solved by all",
     }
     groups: list[dict[str, Any]] = []
     for column in columns:
@@ -164,7 +171,7 @@ def _about(record: Record) -> dict[str, Any]:
     return {
         "source": record.about.get("source") or "",
         "rules": record.about.get("rules") or "",
-        "items": len(record.rules.items),
+        "rule_count": len(record.rules.items),
         "version": record.about.get("version") or metadata.version("ilpinfer"),
         "methods": methods,
     }

@@ -33,7 +33,7 @@ def sentences(record: Record, frame: "pd.DataFrame", summary: Sequence[Summary])
         _rules(record, ranked, gains),
         _times(ranked),
     )
-    return [" ".join(part) for part in parts if part]
+    return [" ".join(part).replace(" %", "\u00a0%") for part in parts if part]
 
 
 def _input(record: Record, frame: "pd.DataFrame", summary: Sequence[Summary]) -> list[str]:
@@ -107,7 +107,7 @@ def _record_of(line: Summary) -> str:
     if line.missed == 0:
         return f"{text} and loses nothing"
     interval = ""
-    if line.gap_low is not None:
+    if line.gap_low is not None and line.gap_low != line.gap_high:
         interval = f" (95 % interval {shown(line.gap_low, 'nats')} to {shown(line.gap_high, 'nats')})"
     return f"{text} and loses {shown(line.mean_gap, 'nats')} nats on average{interval}"
 
@@ -127,7 +127,7 @@ def _failures(frame: "pd.DataFrame", ranked: Sequence[Summary]) -> list[str]:
         if empty:
             result.append(
                 f"{_name(line)} has no labelling that keeps the hard rules for {shown(empty, 'count')} of "
-                f"{_many(line.sequences, 'sequence')} that have, or may have, one."
+                f"{_many(line.sequences, 'sequence')} that {_have(line)} one."
             )
     return result or [
         f"No method fails: {'each has' if len(ranked) > 1 else 'it has'} a labelling for every sequence that has one."
@@ -181,6 +181,11 @@ def _times(ranked: Sequence[Summary]) -> list[str]:
     if len(order) == 1:
         return [f"The median time of a sequence: {texts[0]}."]
     return [f"By the median time of a sequence {texts[0]} is the fastest method and {texts[1]} the slowest."]
+
+
+def _have(line: Summary) -> str:
+    """Of sequences that are not proved to be without a labelling."""
+    return "have" if line.optimum_known == line.sequences else "have, or may have,"
 
 
 def _name(line: Summary) -> str:

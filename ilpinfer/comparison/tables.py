@@ -60,6 +60,7 @@ class Column:
 
 
 METHOD = Column("method", "method")
+SEEDS = Column("seeds", "seeds", "count")
 GAP = Column(
     "mean gap", "mean_gap", "nats", ALL, "below the proved optimum; a missing labelling counts as the cap"
 )
@@ -77,10 +78,10 @@ LARGEST = Column("largest gap", "largest_gap", "nats", "", "of a labelling that 
 
 COLUMNS: Mapping[str, Sequence[Column]] = {
     "summary": (
-        Column("rank", "rank", "count", "", "by the share solved, then the mean gap, then the time"),
         METHOD,
+        Column("rank", "rank", "count", "", "by the share solved, then the mean gap, then the time"),
         Column("kind", "kind"),
-        Column("seeds", "seeds", "count"),
+        SEEDS,
         Column("solved", "solved", "percent", "", "sequences with a labelling that keeps the hard rules"),
         Column("proved", "proved", "percent", "", "proved optimal, or proved to have no labelling"),
         Column("failed", "failed", "count", "", "sequences that ended in an error"),

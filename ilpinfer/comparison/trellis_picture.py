@@ -8,7 +8,7 @@ from ilpinfer.comparison.partings import Parting, Path
 from ilpinfer.comparison.pictures import HUES, INK, picture
 from ilpinfer.comparison.text import readable
 
-TOKEN, LABEL = 16, 26
+TOKEN, LABEL = 16, 40
 """Characters of a token and of a label that are drawn."""
 BEST: Mapping[str, Any] = {"color": HUES[0], "linestyle": "-", "marker": "o"}
 OTHER: Mapping[str, Any] = {"color": HUES[1], "linestyle": (0, (5, 2)), "marker": "s"}
@@ -22,11 +22,16 @@ def letters(parting: Parting) -> dict[str, str]:
     return {name: ascii_lowercase[i] if i < 26 else str(i + 1) for i, name in enumerate(names)}
 
 
+def short(label: str) -> str:
+    """A label with its beginning and its end, which tell the labels of a hierarchy apart."""
+    text = readable(label, max(len(label), 1))
+    return text if len(text) <= LABEL else f"{text[: LABEL // 3]}…{text[-(2 * LABEL // 3) :]}"
+
+
 def trellis_picture(parting: Parting) -> str:
-    """SVG: tokens as columns, labels that the two use there as rows, both paths, and letters where they break rules."""
+    """SVG: tokens as columns, labels that the two use there as rows in the order of their use, both paths, and letters where they break rules."""
     start, end = parting.start, parting.end
-    used = {*parting.best.labels[start:end], *parting.other.labels[start:end]}
-    names = [name for name in parting.trellis.labels.names if name in used]
+    names = list(dict.fromkeys(parting.best.labels[start:end] + parting.other.labels[start:end]))
     rows = {name: row for row, name in enumerate(names)}
     tokens = [readable(token, TOKEN) for token in parting.trellis.tokens[start:end]]
     marks = letters(parting)
@@ -43,7 +48,7 @@ def trellis_picture(parting: Parting) -> str:
             y = [rows[label] + side * SHIFT for label in path.labels[start:end]]
             axes.plot(columns, y, linewidth=1.8, markersize=5, **style)
             _mark(axes, path, parting, rows, marks, style["color"], side)
-        axes.set_yticks(range(len(names)), [readable(name, LABEL) for name in names], parse_math=False)
+        axes.set_yticks(range(len(names)), [short(name) for name in names], parse_math=False)
         axes.set_xticks(columns, tokens, rotation=50, ha="right", rotation_mode="anchor", parse_math=False)
         axes.set_ylim(len(names) - 0.4, -0.6)
         axes.set_xlim(start - 0.6, end - 0.4)
@@ -53,8 +58,8 @@ def trellis_picture(parting: Parting) -> str:
             each.tick_params(length=0)
             each.spines[:].set_visible(False)
 
-    longest = max((len(readable(name, LABEL)) for name in names), default=1)
-    size = (0.45 * (end - start) + 0.085 * longest + 1.0, 0.36 * len(names) + 1.9)
+    longest = max((len(short(name)) for name in names), default=1)
+    size = (0.41 * (end - start) + 0.085 * longest + 1.0, 0.36 * len(names) + 1.9)
     label = (
         f"Sequence {parting.sequence}: labels of {parting.best.method} and of {parting.other.method} by token"
     )
@@ -80,11 +85,11 @@ def _mark(
         axes.annotate(
             text,
             (t, rows[path.labels[t]] + side * SHIFT),
-            (0, -9 * side),
+            (0, -10 * side),
             textcoords="offset points",
             ha="center",
             va="center",
-            fontsize=9,
+            fontsize=11,
             fontweight="bold",
             color=colour,
         )
