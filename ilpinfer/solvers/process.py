@@ -8,18 +8,16 @@ from math import inf
 
 from formulations.programs.record import IntegerProgram
 from ilpinfer.solvers.answer import Claim, Progress, SolverError, with_progress
-from ilpinfer.solvers.messages import STOP, Ended, Message, Request, Stopped
+from ilpinfer.solvers.messages import STOP, Ended, Message, Request, Stopped, send_request
 from ilpinfer.system import temporary_folders
 from ilpinfer.system.processes import Child
 
 GRACE = 0.03
 """Seconds after the deadline before a request is stopped."""
-STOP_LIMIT = 0.5
+STOP_LIMIT = 0.08
 """Seconds for a request to stop, before the whole process is killed."""
 START_LIMIT = 120.0
 """Seconds for a process to load its solver."""
-BYTES_A_SECOND = 4e8
-"""Of a program on its way to the process, on a slow machine."""
 
 
 class Worker(Child):
@@ -57,8 +55,6 @@ class Worker(Child):
 
     def solve(self, program: IntegerProgram, deadline: float, threads: int) -> Claim:
         """The solver's claim, or where it has to be stopped at the deadline, what it told until then."""
-        if time.monotonic() + _bytes(program) / BYTES_A_SECOND > deadline:
-            return self._unknown({"no time": "to hand the program over"})
         with self._folder() as folder:
             claim, progress = self._request(Request(replace(program), deadline, threads, folder))
         return with_progress(claim, progress, program)
@@ -77,14 +73,20 @@ class Worker(Child):
         """The claim, and the best of what was told before it."""
         self.errors.seek(0)
         self.errors.truncate()
-        self._send(request)
+        try:
+            sent = send_request(self.pipe, request)
+        except OSError:
+            raise self._failure() from None
+        if not sent:
+            return self._unknown({"no time": "to hand the program over"}), Progress()
         progress, limit, stopping = Progress(), request.deadline + GRACE, False
         while True:
             if not self._answers(limit - time.monotonic()):
                 if stopping:
                     self.end()
                     return self._unknown({"killed": True}), progress
-                self._send(STOP)
+                with contextlib.suppress(OSError):  # its end shows when it is read from
+                    self.pipe.send(STOP)
                 limit, stopping = time.monotonic() + STOP_LIMIT, True
                 continue
             message = self._receive()
@@ -102,12 +104,6 @@ class Worker(Child):
     def _answers(self, seconds: float) -> bool:
         return self.pipe.poll(None if seconds == inf else max(seconds, 0.0))
 
-    def _send(self, message: Request | str) -> None:
-        try:
-            self.pipe.send(message)
-        except OSError:
-            raise self._failure() from None
-
     def _receive(self) -> Message:
         try:
             received: Message = self.pipe.recv()
@@ -124,8 +120,3 @@ class Worker(Child):
 
     def _failure(self) -> SolverError:
         return SolverError(f"{self.name}: {self.exit_report()}; try again or another solver")
-
-
-def _bytes(program: IntegerProgram) -> int:
-    arrays = (program.objective, program.lower, program.upper, program.indptr, program.indices, program.data)
-    return sum(array.nbytes for array in arrays)

@@ -18,7 +18,7 @@ from types import ModuleType
 
 from formulations.programs.record import IntegerProgram
 from ilpinfer.solvers.answer import Claim, Progress, Report, SolverError, exact_solution
-from ilpinfer.solvers.messages import STOP, Ended, Request, Stopped
+from ilpinfer.solvers.messages import STOP, Ended, Request, Stopped, receive_request
 from ilpinfer.system.processes import connect
 
 
@@ -37,8 +37,8 @@ def main(arguments: Sequence[str]) -> None:
     pipe.send(backend.VERSION)
     with contextlib.suppress(EOFError, ConnectionError):
         while True:
-            request = pipe.recv()
-            if request != STOP:  # which came when the answer was on its way
+            request = receive_request(pipe)
+            if request is not None:
                 _answer(backend, request, pipe)
 
 
@@ -75,9 +75,10 @@ def _answer(backend: ModuleType, request: Request, pipe: Connection) -> None:
                     return
             if pipe in ready:
                 os.kill(process, signal.SIGKILL)
-                _exit_code(process)
+                _end_group()
                 if pipe.recv() == STOP:
                     pipe.send(Stopped())
+                _exit_code(process)
                 return
 
 
@@ -114,8 +115,13 @@ def _reporter(program: IntegerProgram, pipe: Connection) -> Report:
 
 
 def _exit_code(process: int) -> int:
-    """Wait for the fork, and end what it started: all processes of this group but this one, which ignores the signal."""
+    """Wait for the fork, and where it broke off, end what it started."""
     _, status = os.waitpid(process, 0)
     if status:
-        os.killpg(0, signal.SIGUSR1)
+        _end_group()
     return os.waitstatus_to_exitcode(status)
+
+
+def _end_group() -> None:
+    """End all processes of this group but this one, which ignores the signal."""
+    os.killpg(0, signal.SIGUSR1)
