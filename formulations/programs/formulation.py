@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from formulations import time_limits
 from formulations.automata.lattice import Lattice, states_of
 from formulations.dtypes import Integers, LabelIds
 from formulations.errors import InferenceError
@@ -83,6 +84,8 @@ def formulate(problem: Problem) -> Formulation:
     ------
     TooLarge
         where the path alone would have more than `MOST_COLUMNS` columns.
+    OutOfTime
+        where a time limit is set and passes meanwhile.
     """
     T, K = problem.shape
     S = problem.lattice.states
@@ -93,11 +96,14 @@ def formulate(problem: Problem) -> Formulation:
             "shorter sequences"
         )
     columns, rows = Columns(), Rows()
+    time_limits.check()
     add_path(problem.lattice, columns, rows)
     shared = ProgramBuilder(problem.shape, S, columns, rows)
     shared.expect(problem.rules)
     for rule in problem.rules:
+        time_limits.check()
         add_rule(rule, shared)
+    time_limits.check()
     indptr, indices, data = rows.compress()
     program = IntegerProgram(
         tokens=T,

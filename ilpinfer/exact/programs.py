@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from formulations import time_limits
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import LabelIds
 from formulations.problem.problem import Problem
@@ -36,7 +37,7 @@ class Reply:
 
 
 def solve(solver: str, program: IntegerProgram, deadline: Deadline, threads: int) -> Reply:
-    """Hand a program to a solver; its start-up is excused from the deadline."""
+    """Hand a program to a solver; its first start-up is excused from the deadline."""
     answer = solvers.solve(solver, program, time_limit=deadline.remaining, threads=threads)
     deadline.excuse(answer.warm_up_seconds)
     path = None if answer.x is None else program.labelling(answer.x)
@@ -51,10 +52,12 @@ def whole_program(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 def best_of_program(problem: Problem, task: Task, solver: str) -> Iterator[Result]:
     """The best labellings of a problem's program, one after the other by no-good rows."""
-    if task.deadline.passed:
+    try:
+        time_limits.check()
+        program = formulate(problem).soft()
+    except time_limits.OutOfTime:
         yield Result(None, best_score(problem.lattice), f"{solver}: no time left", VITERBI_BOUND)
         return
-    program = formulate(problem).soft()
     for _ in range(task.top):
         reply = solve(solver, program, task.deadline, task.threads)
         if reply.status in ("feasible", "unknown"):

@@ -5,16 +5,19 @@ is that of the module with hyphens for underscores. The module has
 
 - `VERSION`, a text: the solver, its version, and the package that carries it;
 - `STATUS`, a table from the solver's status codes to "optimal", "feasible", "infeasible" and "unknown";
-- `solve(program, deadline, threads) -> Claim`: maximise `program.objective` over integer vectors `x` with
+- `solve(program, deadline, threads, report) -> Claim`: maximise `program.objective` over integer vectors `x` with
   `lower <= x <= upper` and `row_lower <= A x <= row_upper`, A in compressed rows (`indptr`, `indices`, `data`).
-  `deadline` is a time of `time.monotonic()`, or inf.
+  `deadline` is a time of `time.monotonic()`, or inf. `report(Progress(x, bound))` may be called with each better vector and
+  bound: what was reported is kept when the solver has to be killed;
+- where the solver loads something late, `load()`, which makes it do so.
 
-`solve` runs in a process of its own, which is killed shortly after the deadline; it need not be interruptible. Nothing
+`solve` runs in a process of its own, which is killed shortly after the deadline; it need not be interruptible. The process
+is a fork of one that imported the module and called `load`, and must have no threads until `solve` is called. Nothing
 that it claims is believed unchecked: the vector is rounded and checked in exact integers, and its objective computed again.
 A `SolverError` or any other exception becomes a `SolverError` of the caller. `tests/support/brute_force_solver.py` is a complete
 example of a backend to copy::
 
-    def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
+    def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
         result = my_solver.maximise(...)
         return Claim(STATUS.get(result.code, "unknown"), result.x, result.value, result.bound, VERSION, settings)
 """
@@ -43,7 +46,7 @@ def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None
     ----------
     name : a key of SOLVERS
     program : what to maximise
-    time_limit : seconds, without the time to start and load the solver the first time; None for no limit
+    time_limit : seconds, without the time to start and load the solver for the first time; None for no limit
     threads : threads of the solver, where it has any
 
     Raises
@@ -62,12 +65,13 @@ def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None
 
 
 def _claim(name: str, program: IntegerProgram, time_limit: float | None, threads: int) -> tuple[Claim, float]:
-    """The solver's claim, and the seconds to start and load it."""
+    """The solver's claim, and the seconds to start and load it for the first time."""
     if time_limit is not None and time_limit <= 0:
         return Claim("unknown", None, None, inf, name, {"time_limit": time_limit}), 0.0
-    started = time.monotonic()
+    deadline = inf if time_limit is None else time.monotonic() + time_limit
     from ilpinfer.solvers import pool
 
-    with pool.borrow_worker(name, SOLVERS[name]) as worker:
-        warm_up = time.monotonic() - started
-        return worker.solve(program, inf if time_limit is None else time_limit, threads), warm_up
+    with pool.borrow_worker(name, SOLVERS[name], deadline) as (worker, warm_up):
+        if worker is None:
+            return Claim("unknown", None, None, inf, name, {"no time": "to load the solver"}), warm_up
+        return worker.solve(program, deadline + warm_up, threads), warm_up

@@ -1,6 +1,7 @@
 """The records of a backend's claim and of the checked answer, and the check."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from math import floor, inf
 from typing import Any
 
@@ -38,6 +39,28 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Progress:
+    """What a solver knows before its claim: a vector, a bound, or both.
+
+    Parameters
+    ----------
+    x : (n,) float64 or int64, or None
+    bound : upper bound on the objective, grid units; inf for none
+    """
+
+    x: Floats | Integers | None = None
+    bound: float = inf
+
+    def followed_by(self, later: "Progress") -> "Progress":
+        """Both together: the later vector, where there is one, and the lower bound."""
+        return Progress(self.x if later.x is None else later.x, min(self.bound, later.bound))
+
+
+Report = Callable[[Progress], None]
+"""Takes what a solver knows so far."""
+
+
+@dataclass(frozen=True)
 class Answer:
     """A claim after the check; `x` keeps every row in exact integers.
 
@@ -49,7 +72,7 @@ class Answer:
     version : solver, its version, and the package that carries it
     settings : parameters that the solver was given
     seconds : wall time, the hand-over included
-    warm_up_seconds : time to start the solver's process and load its library, not part of `seconds`
+    warm_up_seconds : time to start the solver's process and load its library for the first time, not part of `seconds`
     """
 
     status: str
@@ -67,7 +90,7 @@ def check_claim(claim: Claim, program: IntegerProgram) -> tuple[str, Integers | 
     A vector that breaks a row, or is not finite, is dropped. "infeasible" together with a valid vector becomes "feasible",
     and "optimal" becomes "feasible" where the objective of the rounded vector differs from the claimed one.
     """
-    x = _exact_solution(claim.x, program)
+    x = exact_solution(claim.x, program)
     if claim.status == "infeasible":
         return ("infeasible", None, -inf) if x is None else ("feasible", x, inf)
     slack = max(1.0, 1e-9 * abs(claim.bound)) if np.isfinite(claim.bound) else 0.0
@@ -87,7 +110,19 @@ def _floor(bound: float) -> float:
     return float(floor(bound)) if np.isfinite(bound) else inf
 
 
-def _exact_solution(x: Floats | None, program: IntegerProgram) -> Integers | None:
+def with_progress(claim: Claim, progress: Progress, program: IntegerProgram) -> Claim:
+    """The claim with what the solver told before it, where that is better."""
+    claim = replace(claim, bound=min(claim.bound, progress.bound))
+    if progress.x is None:
+        return claim
+    x = exact_solution(claim.x, program)
+    if x is not None and program.value(x) >= program.value(progress.x.astype(np.int64)):
+        return claim
+    return replace(claim, x=progress.x.astype(float))
+
+
+def exact_solution(x: Floats | Integers | None, program: IntegerProgram) -> Integers | None:
+    """The vector rounded, (n,) int64, where that keeps every row; else None."""
     if x is None or len(x) != program.n_columns or not np.all(np.isfinite(x)):
         return None
     rounded = np.rint(x).astype(np.int64)

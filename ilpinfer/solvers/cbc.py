@@ -15,7 +15,7 @@ from pulp import PULP_CBC_CMD
 from formulations.dtypes import Floats
 from formulations.programs.record import IntegerProgram
 from formulations.programs.text import mps
-from ilpinfer.solvers.answer import Claim, SolverError
+from ilpinfer.solvers.answer import Claim, Progress, Report, SolverError
 
 STATUS = {
     "Optimal": "optimal",
@@ -28,7 +28,7 @@ GRACE = 0.1
 """Seconds after the deadline before CBC is killed."""
 
 
-def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
+def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
     """Relax with the dual simplex, then branch from its basis: two runs, each a process beside this one.
 
     CBC's time limit counts from the branching only, so that one run could not keep it; and if the second
@@ -40,6 +40,7 @@ def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
         log = _run(folder, ["-dualSimplex", "-basisOut", "basis", "-solution", "relaxed"], deadline)
         relaxed = _read(Path(folder, "relaxed"), program.n_columns)
         bound = relaxed.value if relaxed.status == "optimal" else inf
+        report(Progress(relaxed.x, bound))
         if deadline < inf:
             remaining = deadline - time.monotonic()
             settings["sec"] = f"{max(0.5 * remaining, remaining - 0.3, 0.01):.3f}"

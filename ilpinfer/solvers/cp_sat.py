@@ -10,11 +10,13 @@ from ortools.sat.python.cp_model_helper import (
     CpModelProto,
     CpSolverStatus,
     SatParameters,
+    SolutionCallback,
     SolveWrapper,
 )
 
 from formulations.programs.record import IntegerProgram
-from ilpinfer.solvers.answer import Claim
+from ilpinfer.solvers.answer import Claim, Progress, Report
+from ilpinfer.solvers.smallest import smallest_program
 from ilpinfer.solvers.time_limits import solver_seconds
 
 STATUS = {
@@ -32,7 +34,25 @@ PARAMETERS = {
 }
 
 
-def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
+class _Solutions(SolutionCallback):
+    """Reports each solution."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self._report = report
+
+    def OnSolutionCallback(self) -> None:  # noqa: N802
+        response: Any = self.Response()  # type: ignore[no-untyped-call]
+        bound = -float(response.inner_objective_lower_bound)
+        self._report(Progress(np.array(response.solution, np.int64), bound if bound != 0 else inf))
+
+
+def load() -> None:
+    """What CP-SAT loads late."""
+    solve(smallest_program(), inf, 1, lambda progress: None)
+
+
+def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
     """Solve in this process; it cannot be interrupted."""
     settings: dict[str, Any] = {**PARAMETERS, "num_workers": threads}
     model = _model(program)
@@ -43,6 +63,9 @@ def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
     for name, value in settings.items():
         setattr(parameters, name, value)
     solver.set_parameters(parameters)
+    solutions = _Solutions(report)  # which has to live as long as the solver
+    solver.add_solution_callback(solutions)
+    solver.add_best_bound_callback(lambda bound: report(Progress(bound=bound)))
     response = solver.solve(model)
     if response.status == CpSolverStatus.MODEL_INVALID:
         raise ValueError(f"it refuses the program: {response.solution_info}")

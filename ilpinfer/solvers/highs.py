@@ -1,42 +1,89 @@
-"""HiGHS, through `scipy.optimize.milp`."""
+"""HiGHS, through highspy, whose callbacks tell its incumbents and bounds while it solves."""
 
+from importlib.metadata import version
 from math import inf
+from typing import Any
 
+import highspy
 import numpy as np
-import scipy
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_matrix
 
 from formulations.programs.record import UNBOUNDED, IntegerProgram
-from ilpinfer.solvers.answer import Claim
+from ilpinfer.solvers.answer import Claim, Progress, Report
 from ilpinfer.solvers.time_limits import solver_seconds
 
-STATUS = {0: "optimal", 1: "unknown", 2: "infeasible", 3: "unknown", 4: "unknown"}
-VERSION = f"HiGHS (scipy {scipy.__version__})"
+STATUS = {
+    highspy.HighsModelStatus.kOptimal: "optimal",
+    highspy.HighsModelStatus.kInfeasible: "infeasible",
+}
+VERSION = f"HiGHS (highspy {version('highspy')})"
+OPTIONS = {"output_flag": False, "presolve": "off", "mip_rel_gap": 0.0}
 
 
-def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
+def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
     """Solve in this process; it cannot be interrupted."""
-    options: dict[str, float] = {"mip_rel_gap": 0.0, "presolve": False}
-    shape = (program.n_rows, program.n_columns)
-    matrix = csr_matrix((program.data.astype(float), program.indices, program.indptr), shape)
-    lower = np.where(program.row_lower == -UNBOUNDED, -inf, program.row_lower)
-    upper = np.where(program.row_upper == UNBOUNDED, inf, program.row_upper)
+    options: dict[str, Any] = {**OPTIONS, "threads": threads}
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver.setOptionValue("output_flag", False)
+    _pass(program, solver)
     if deadline < inf:
-        options["time_limit"] = solver_seconds(deadline, late=0.35)
-    result = milp(
-        -program.objective.astype(float),
-        integrality=np.ones(program.n_columns),
-        bounds=Bounds(program.lower, program.upper),
-        constraints=LinearConstraint(matrix, lower, upper),
-        options=options,
-    )
-    dual = result.get("mip_dual_bound")
+        options["time_limit"] = solver_seconds(deadline, late=0.05)
+    for name, value in options.items():
+        solver.setOptionValue(name, value)
+    _watch(solver, report)
+    solver.run()
+    status = STATUS.get(solver.getModelStatus(), "unknown")
+    info = solver.getInfo()
+    has_solution = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     return Claim(
-        status=STATUS[result.status],
-        x=result.x,
-        objective=None if result.x is None else -result.fun,
-        bound=inf if dual is None else -dual,
+        status=status,
+        x=np.array(solver.getSolution().col_value) if has_solution else None,
+        objective=-info.objective_function_value if has_solution else None,
+        bound=_upper_bound(info.mip_dual_bound) if info.mip_node_count >= 0 else inf,
         version=VERSION,
         settings=options,
     )
+
+
+def _watch(solver: highspy.Highs, report: Report) -> None:
+    """Report each incumbent, and the bound where HiGHS would let itself be interrupted."""
+    best = inf
+
+    def tell_solution(event: Any) -> None:
+        report(Progress(np.array(event.data_out.mip_solution), _upper_bound(event.data_out.mip_dual_bound)))
+
+    def tell_bound(event: Any) -> None:
+        nonlocal best
+        bound = _upper_bound(event.data_out.mip_dual_bound)
+        if bound < best:
+            best = bound
+            report(Progress(None, bound))
+
+    solver.cbMipImprovingSolution.subscribe(tell_solution)
+    solver.cbMipInterrupt.subscribe(tell_bound)
+
+
+def _upper_bound(dual: float) -> float:
+    """The bound on what is maximised, from that on its negative; HiGHS has ±1e30 or ±inf where it knows none."""
+    return -dual if abs(dual) < 1e30 else inf
+
+
+def _pass(program: IntegerProgram, solver: highspy.Highs) -> None:
+    arguments: list[Any] = [
+        program.n_columns,
+        program.n_rows,
+        len(program.data),
+        int(highspy.MatrixFormat.kRowwise),
+        int(highspy.ObjSense.kMinimize),
+        0.0,
+        -program.objective.astype(float),
+        program.lower.astype(float),
+        program.upper.astype(float),
+        np.where(program.row_lower == -UNBOUNDED, -inf, program.row_lower),
+        np.where(program.row_upper == UNBOUNDED, inf, program.row_upper),
+        program.indptr.astype(np.int32),
+        program.indices.astype(np.int32),
+        program.data.astype(float),
+        np.full(program.n_columns, int(highspy.HighsVarType.kInteger), np.int32),
+    ]
+    if solver.passModel(*arguments) == highspy.HighsStatus.kError:
+        raise ValueError("it refuses the program")

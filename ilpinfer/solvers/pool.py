@@ -3,39 +3,53 @@
 import contextlib
 import os
 import threading
+import time
 from collections.abc import Iterator
 
 from ilpinfer.solvers.process import Worker
 
 _lock = threading.Lock()
 _idle: dict[str, list[Worker]] = {}
+_loaded: set[str] = set()
+"""Solvers that this process has loaded once."""
 
 
 @contextlib.contextmanager
-def borrow_worker(name: str, module: str) -> Iterator[Worker]:
-    """A worker for one request; it is killed when anything at all goes wrong."""
+def borrow_worker(name: str, module: str, deadline: float) -> Iterator[tuple[Worker | None, float]]:
+    """A worker for one request, or None where it is not loaded at the deadline; and the seconds of a first load.
+
+    A first load moves the deadline; any other counts, and goes on behind it. The worker is killed when anything at all goes
+    wrong. One that had to be killed at the deadline is replaced by another, which begins to load at once.
+    """
+    began = time.monotonic()
+    with _lock:
+        first = name not in _loaded
     worker = _idle_worker(name, module)
     try:
-        if not hasattr(worker, "version"):
-            worker.start()
-        yield worker
+        loaded = worker.loaded(float("inf") if first else deadline)
+        if first:
+            with _lock:
+                _loaded.add(name)
+        yield (worker if loaded else None), (time.monotonic() - began if first else 0.0)
     except BaseException:
         worker.end()
         raise
-    if worker.alive:
-        with _lock:
-            _idle.setdefault(name, []).append(worker)
-    else:
+    if not worker.alive:
         worker.end()
+        worker = Worker(name, module)
+    with _lock:
+        _idle.setdefault(name, []).append(worker)
 
 
 def _idle_worker(name: str, module: str) -> Worker:
+    """The worker that is most likely to be loaded, or a new one."""
     while True:
         with _lock:
             idle = _idle.get(name)
-            worker = idle.pop() if idle else None
-        if worker is None:
-            return Worker(name, module)
+            if not idle:
+                return Worker(name, module)
+            worker = next((worker for worker in idle if worker.version), idle[0])
+            idle.remove(worker)
         if worker.alive:
             return worker
         worker.end()
@@ -45,6 +59,7 @@ def _forget() -> None:
     """In a forked child: the processes are the parent's."""
     global _lock
     _idle.clear()
+    _loaded.clear()
     _lock = threading.Lock()
 
 

@@ -7,18 +7,21 @@ from dataclasses import replace
 from math import inf
 
 from formulations.programs.record import IntegerProgram
-from ilpinfer.solvers.answer import Claim, SolverError
+from ilpinfer.solvers.answer import Claim, Progress, SolverError, with_progress
+from ilpinfer.solvers.messages import STOP, Ended, Message, Request, Stopped, send_request
 from ilpinfer.system import temporary_folders
 from ilpinfer.system.processes import Child
 
-GRACE = 0.25
-"""Seconds after the deadline before the process is killed."""
+GRACE = 0.03
+"""Seconds after the deadline before a request is stopped."""
+STOP_LIMIT = 0.08
+"""Seconds for a request to stop, before the whole process is killed."""
 START_LIMIT = 120.0
 """Seconds for a process to load its solver."""
 
 
 class Worker(Child):
-    """A child process with one solver loaded.
+    """A child process that loads a solver from its first moment on.
 
     Parameters
     ----------
@@ -27,27 +30,34 @@ class Worker(Child):
 
     Attributes
     ----------
-    version : of the solver, once the process is started
+    version : of the solver; empty until it is loaded
     """
 
     def __init__(self, name: str, module: str) -> None:
-        super().__init__("ilpinfer.solvers.worker", module)
-        self.name = name
+        self.name, self.version = name, ""
+        self.began = time.monotonic()
+        super().__init__("ilpinfer.solvers.worker", module, environment={"OPENBLAS_NUM_THREADS": "1"})
 
-    def start(self) -> None:
-        """Wait until the solver is loaded."""
-        with self._folder() as folder:
-            with contextlib.suppress(OSError):  # which its answer will say
-                self.pipe.send(folder)
-            if not self._answers(START_LIMIT):
-                raise SolverError(f"{self.name}: not loaded after {START_LIMIT:.0f} s; try another solver")
+    def loaded(self, deadline: float) -> bool:
+        """Whether the solver is loaded at the deadline, or before.
+
+        Raises
+        ------
+        SolverError
+            where it cannot be loaded.
+        """
+        limit = self.began + START_LIMIT
+        if not self.version and self._answers(min(deadline, limit) - time.monotonic()):
             self.version = str(self._receive())
+        if not self.version and time.monotonic() >= limit:
+            raise SolverError(f"{self.name}: not loaded after {START_LIMIT:.0f} s; try another solver")
+        return bool(self.version)
 
-    def solve(self, program: IntegerProgram, seconds: float, threads: int) -> Claim:
-        """The solver's claim; "unknown" when it had to be killed at the deadline."""
-        deadline = time.monotonic() + seconds
+    def solve(self, program: IntegerProgram, deadline: float, threads: int) -> Claim:
+        """The solver's claim, or where it has to be stopped at the deadline, what it told until then."""
         with self._folder() as folder:
-            return self._claim((replace(program), seconds, threads, folder), deadline)
+            claim, progress = self._request(Request(replace(program), deadline, threads, folder))
+        return with_progress(claim, progress, program)
 
     @contextlib.contextmanager
     def _folder(self) -> Iterator[str]:
@@ -59,32 +69,54 @@ class Worker(Child):
                 self.end()
                 raise
 
-    def _claim(self, request: tuple[IntegerProgram, float, int, str], deadline: float) -> Claim:
+    def _request(self, request: Request) -> tuple[Claim, Progress]:
+        """The claim, and the best of what was told before it."""
         self.errors.seek(0)
         self.errors.truncate()
         try:
-            self.pipe.send(request)
+            sent = send_request(self.pipe, request)
         except OSError:
             raise self._failure() from None
-        if not self._answers(deadline + GRACE - time.monotonic()):
-            self.end()
-            return Claim("unknown", None, None, inf, self.version, {"killed_after": request[1]})
-        answer = self._receive()
-        if isinstance(answer, Claim):
-            return answer
-        if isinstance(answer, SolverError):
-            raise answer
-        raise SolverError(f"{self.name}: {answer}; try another solver")
+        if not sent:
+            return self._unknown({"no time": "to hand the program over"}), Progress()
+        progress, limit, stopping = Progress(), request.deadline + GRACE, False
+        while True:
+            if not self._answers(limit - time.monotonic()):
+                if stopping:
+                    self.end()
+                    return self._unknown({"killed": True}), progress
+                with contextlib.suppress(OSError):  # its end shows when it is read from
+                    self.pipe.send(STOP)
+                limit, stopping = time.monotonic() + STOP_LIMIT, True
+                continue
+            message = self._receive()
+            if isinstance(message, Stopped):
+                return self._unknown({"stopped": True}), progress
+            if isinstance(message, Claim):
+                return message, progress
+            if not isinstance(message, Progress):
+                raise self._error(message)
+            progress = progress.followed_by(message)
+
+    def _unknown(self, settings: dict[str, object]) -> Claim:
+        return Claim("unknown", None, None, inf, self.version, settings)
 
     def _answers(self, seconds: float) -> bool:
         return self.pipe.poll(None if seconds == inf else max(seconds, 0.0))
 
-    def _receive(self) -> Claim | SolverError | str:
+    def _receive(self) -> Message:
         try:
-            received: Claim | SolverError | str = self.pipe.recv()
+            received: Message = self.pipe.recv()
             return received
         except (EOFError, OSError):
             raise self._failure() from None
+
+    def _error(self, message: SolverError | Ended | str) -> SolverError:
+        if isinstance(message, SolverError):
+            return message
+        if isinstance(message, Ended):
+            return SolverError(f"{self.name}: {self.report(message.code)}; try again or another solver")
+        return SolverError(f"{self.name}: {message}; try another solver")
 
     def _failure(self) -> SolverError:
         return SolverError(f"{self.name}: {self.exit_report()}; try again or another solver")

@@ -13,7 +13,7 @@ from ortools.linear_solver.python.model_builder_helper import (
 from scipy.sparse import csr_matrix
 
 from formulations.programs.record import UNBOUNDED, IntegerProgram
-from ilpinfer.solvers.answer import Claim, check_claim
+from ilpinfer.solvers.answer import Claim, Report, check_claim
 from ilpinfer.solvers.time_limits import solver_seconds
 
 STATUS = {
@@ -34,8 +34,8 @@ PARAMETERS = {
 of which the default tolerance of 1e-6 lets whole units pass."""
 
 
-def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
-    """Solve in this process, on one thread; it cannot be interrupted."""
+def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
+    """Solve in this process, on one thread; it cannot be interrupted, and has no callbacks in OR-tools."""
     claim = _solve(program, deadline, PARAMETERS)
     if (
         deadline == inf and check_claim(claim, program)[0] == "unknown"

@@ -1,48 +1,127 @@
-"""A solver's own process, which answers one request after the other."""
+"""A solver's own process: it loads the solver once, and answers each request in a fork of itself.
 
+A fork that has to be killed costs milliseconds, where a new process would have to load the solver again.
+"""
+
+import contextlib
+import os
+import signal
+import sys
 import tempfile
-import time
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from math import inf
-
-import numpy as np
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from types import ModuleType
 
 from formulations.programs.record import IntegerProgram
-from ilpinfer.solvers.answer import Claim, SolverError
+from ilpinfer.solvers.answer import Claim, Progress, Report, SolverError, exact_solution
+from ilpinfer.solvers.messages import STOP, Ended, Request, Stopped, receive_request
 from ilpinfer.system.processes import connect
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Take a folder for temporary files, and say the solver's version; then answer each request.
+    """Say the solver's version when it is loaded; then answer each request, until the pipe is closed.
 
-    A request is (program, seconds, threads, folder for temporary files), its answer a Claim, an error or its text.
+    Answers to a `Request` are any number of `Progress`, then a Claim, a SolverError, the text of another error, `Ended`, or,
+    when it is told to stop, `Stopped`.
     """
     descriptor, lifeline, module = arguments
     pipe = connect(descriptor, lifeline)
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # meant for the processes of a request
     backend = import_module(module)
-    tempfile.tempdir = pipe.recv()
-    backend.solve(_smallest(), inf, 1)
+    if hasattr(backend, "load"):
+        backend.load()
     pipe.send(backend.VERSION)
-    while True:
-        pipe.poll(None)
-        started = time.monotonic()
+    with contextlib.suppress(EOFError, ConnectionError):
+        while True:
+            request = receive_request(pipe)
+            if request is not None:
+                _answer(backend, request, pipe)
+
+
+def _answer(backend: ModuleType, request: Request, pipe: Connection) -> None:
+    """Solve in a fork, and pass on what it says, until it is done, or is told to stop."""
+    messages, theirs = Pipe(duplex=False)
+    process = os.fork()
+    if not process:
+        code = 1
         try:
-            program, seconds, threads, tempfile.tempdir = pipe.recv()
-        except (EOFError, ConnectionError):
+            signal.signal(signal.SIGUSR1, signal.SIG_DFL)
+            pipe.close()
+            messages.close()
+            _solve(backend, request, theirs)
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+    theirs.close()
+    with messages:
+        while True:
+            ready = wait([messages, pipe])
+            if messages in ready:
+                try:
+                    message = messages.recv()
+                except (EOFError, OSError):
+                    message = Ended(_exit_code(process))
+                pipe.send(message)
+                if not isinstance(message, Progress | Ended):
+                    _exit_code(process)
+                if not isinstance(message, Progress):
+                    return
+            if pipe in ready:
+                os.kill(process, signal.SIGKILL)
+                _end_group()
+                if pipe.recv() == STOP:
+                    pipe.send(Stopped())
+                _exit_code(process)
+                return
+
+
+def _solve(backend: ModuleType, request: Request, pipe: Connection) -> None:
+    """Send what the solver tells, and what it claims in the end."""
+    tempfile.tempdir = request.folder
+    answer: Claim | SolverError | str
+    try:
+        report = _reporter(request.program, pipe)
+        answer = backend.solve(request.program, request.deadline, request.threads, report)
+    except SolverError as error:
+        answer = error
+    except Exception as error:
+        answer = f"{type(error).__name__}: {error}"
+    pipe.send(answer)
+
+
+def _reporter(program: IntegerProgram, pipe: Connection) -> Report:
+    """What sends a vector that keeps every row and is better than those before, and a bound that is lower."""
+    best, bound = -inf, inf
+
+    def report(progress: Progress) -> None:
+        nonlocal best, bound
+        x = exact_solution(progress.x, program)
+        if x is not None and program.value(x) <= best:
+            x = None
+        if x is None and not progress.bound < bound:
             return
-        answer: Claim | SolverError | str
-        try:
-            answer = backend.solve(program, started + seconds, threads)
-        except SolverError as error:
-            answer = error
-        except Exception as error:
-            answer = f"{type(error).__name__}: {error}"
-        pipe.send(answer)
+        best = best if x is None else program.value(x)
+        bound = min(bound, progress.bound)
+        pipe.send(Progress(x, bound))
+
+    return report
 
 
-def _smallest() -> IntegerProgram:
-    """One token, one label: solved first, so that the solver loads whatever it loads late."""
-    one, both = np.ones(1, np.int64), np.ones(2, np.int64)
-    entries = np.array([0, 1]), np.array([0])
-    return IntegerProgram(1, 1, both, 0 * both, both, *entries, one, one, one)
+def _exit_code(process: int) -> int:
+    """Wait for the fork, and where it broke off, end what it started."""
+    _, status = os.waitpid(process, 0)
+    if status:
+        _end_group()
+    return os.waitstatus_to_exitcode(status)
+
+
+def _end_group() -> None:
+    """End all processes of this group but this one, which ignores the signal."""
+    os.killpg(0, signal.SIGUSR1)

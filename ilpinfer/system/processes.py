@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from tempfile import TemporaryFile
@@ -28,9 +29,16 @@ class Child:
     module : its `main` is given the arguments, and calls `connect` on the first two
     arguments : words for `main`, behind the two
     folder : for temporary files, in the place of the usual one
+    environment : variables beside those of this process
     """
 
-    def __init__(self, module: str, *arguments: str, folder: str | None = None) -> None:
+    def __init__(
+        self,
+        module: str,
+        *arguments: str,
+        folder: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.errors = TemporaryFile()  # noqa: SIM115
         self.pipe, theirs = Pipe()
         self.lifeline, its = Pipe()
@@ -43,7 +51,7 @@ class Child:
                 stdout=subprocess.DEVNULL,
                 stderr=self.errors,
                 pass_fds=descriptors,
-                env=os.environ if folder is None else {**os.environ, "TMPDIR": folder},
+                env={**os.environ, **({} if folder is None else {"TMPDIR": folder}), **(environment or {})},
                 start_new_session=True,
             )
         except BaseException:
@@ -73,7 +81,10 @@ class Child:
     def exit_report(self) -> str:
         """How a process ended whose pipe is closed, and the end of what it wrote to standard error."""
         self._kill()
-        code = self.process.wait()
+        return self.report(self.process.wait())
+
+    def report(self, code: int) -> str:
+        """How a process ended with an exit code, or by a signal that is its negative, and the end of what it wrote."""
         self.errors.seek(0)
         last = self.errors.read()[-2000:].decode(errors="replace").split("\n")
         words = "; ".join(line.strip() for line in last[-4:] if line.strip())

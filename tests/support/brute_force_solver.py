@@ -7,14 +7,14 @@ from math import inf
 import numpy as np
 
 from formulations.programs.record import IntegerProgram
-from ilpinfer.solvers.answer import Claim
+from ilpinfer.solvers.answer import Claim, Progress, Report
 
 STATUS = {True: "optimal", False: "infeasible"}
 """From what this solver says of a finished search: whether there is a vector."""
 VERSION = "brute force 1.0"
 
 
-def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
+def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
     """Try every vector within the bounds of the columns."""
     best, value = None, -inf
     ranges = [range(low, high + 1) for low, high in zip(program.lower, program.upper, strict=True)]
@@ -24,4 +24,5 @@ def solve(program: IntegerProgram, deadline: float, threads: int) -> Claim:
         x = np.array(numbers, np.int64)
         if program.satisfied_by(x) and program.value(x) > value:
             best, value = x.astype(float), float(program.value(x))
+            report(Progress(best))
     return Claim(STATUS[best is not None], best, None if best is None else value, value, VERSION, {})

@@ -1,18 +1,14 @@
 """Children end with their parent, find the modules that they should, and leave no file behind."""
 
-import contextlib
 import json
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import warnings
-from multiprocessing import Pipe
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,7 +19,6 @@ from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.decoding.workers import WorkerError, Workers
 from ilpinfer.kernels import notices
-from ilpinfer.solvers import worker as solver_worker
 from ilpinfer.system import temporary_folders
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc to find processes")
@@ -232,18 +227,3 @@ def test_a_program_that_defines_nothing_needs_no_guard(tmp_path):
     (tmp_path / "program.py").write_text(text)
     run = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True)
     assert (run.returncode, run.stdout) == (0, "b b\nb b\n")
-
-
-def test_the_first_program_of_a_solver_has_the_parents_folder(monkeypatch):
-    """Else a parent that is killed meanwhile leaves a folder that nobody removes."""
-    used = []
-    backend = SimpleNamespace(VERSION="1", solve=lambda *_: used.append(tempfile.tempdir))
-    mine, its = Pipe()
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    monkeypatch.setattr(solver_worker, "connect", lambda *_: its)
-    monkeypatch.setattr(solver_worker, "import_module", lambda _: backend)
-    mine.send("folder")
-    mine.close()
-    with contextlib.suppress(ConnectionError):
-        solver_worker.main(["0", "0", "cbc"])
-    assert used == ["folder"]

@@ -1,0 +1,86 @@
+"""What this process and a solver's own process say to each other."""
+
+import pickle
+import time
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+from formulations.programs.record import IntegerProgram
+from ilpinfer.solvers.answer import Claim, Progress, SolverError
+
+STOP = "stop"
+"""Ends the request that is being worked on."""
+PIECE = 2**22
+"""Bytes that are sent between two looks at the clock."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be solved.
+
+    Parameters
+    ----------
+    program : to maximise
+    deadline : when to end, a time of `time.monotonic()`, or inf
+    threads : of the solver
+    folder : for temporary files
+    """
+
+    program: IntegerProgram
+    deadline: float
+    threads: int
+    folder: str
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The process that solved is gone without a claim.
+
+    Parameters
+    ----------
+    code : its exit code, or the negative of the signal that ended it
+    """
+
+    code: int
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """The request was ended as it was told to."""
+
+
+Message = Progress | Claim | SolverError | Ended | Stopped | str
+"""From the solver's process; a text is that of an error."""
+
+
+def send_request(pipe: Connection, request: Request) -> bool:
+    """Send a request piece by piece; whether all of it is sent before the deadline."""
+    buffers: list[pickle.PickleBuffer] = []
+    head = pickle.dumps(request, pickle.HIGHEST_PROTOCOL, buffer_callback=buffers.append)
+    arrays = [buffer.raw() for buffer in buffers]
+    pipe.send((head, [len(array) for array in arrays]))
+    for array in arrays:
+        for first in range(0, len(array), PIECE):
+            if time.monotonic() > request.deadline:
+                pipe.send_bytes(b"")
+                return False
+            pipe.send_bytes(array[first : first + PIECE])
+    return True
+
+
+def receive_request(pipe: Connection) -> Request | None:
+    """The next request that is sent to its end; None for one that is not, and for a stop that came too late."""
+    message = pipe.recv()
+    if message == STOP:
+        return None
+    head, sizes = message
+    arrays = [bytearray(size) for size in sizes]
+    for array in arrays:
+        received = 0
+        while received < len(array):
+            size = pipe.recv_bytes_into(array, received)
+            if not size:
+                return None
+            received += size
+    request: Request = pickle.loads(head, buffers=arrays)
+    return request
