@@ -48,7 +48,8 @@ def lp(program: IntegerProgram, style: Style | None = None) -> str:
     empty = [("+", "0", columns[0])]
     rows: list[str] = []
     for row in np.flatnonzero(_has_side(program)).tolist():
-        entries = slice(program.indptr[row], program.indptr[row + 1])
+        entries = np.arange(program.indptr[row], program.indptr[row + 1])
+        entries = entries[np.argsort(program.indices[entries], kind="stable")]
         at = [columns[c] for c in program.indices[entries].tolist()]
         terms = _sum(_terms(map(str, program.data[entries].tolist()), at) or empty)
         lower, upper = int(program.row_lower[row]), int(program.row_upper[row])
