@@ -13,7 +13,8 @@ LONGEST = 100
 """Characters of a name: CBC's reader of LP files takes no more, others 255."""
 SIGNS = dict(zip(" _-\"/.+|>!*@,()\\#'&:;=<", "_umqfdpotnwaclrbhskjyeg", strict=True))
 LETTERS = {letter: sign for sign, letter in SIGNS.items()}
-SHORTENED = "_z"
+SHORTENED = ".."
+"""No other name has it, as no item is empty."""
 _ITEMS = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^,"])*)(?:,|$)')
 
 
@@ -41,6 +42,8 @@ def unescape(text: str) -> str:
     ValueError
         for a text that `escape` does not write, and for one that was shortened.
     """
+    if SHORTENED in text:
+        raise ValueError(f"{text!r} is a name that was shortened: look it up among the program's names")
     word, *items = text.split(".")
     if not items:
         if not word.endswith("_"):
@@ -77,7 +80,7 @@ def _sign(sign: str) -> str:
     return f"_{SIGNS[sign]}" if sign in SIGNS else f"_x{ord(sign):x}_"
 
 
-_ESCAPES = re.compile(r"_(?:x([0-9a-f]{1,6})_|(.))", re.DOTALL)
+_ESCAPES = re.compile(r"_(?:x([0-9a-f]{1,6})_|(.?))", re.DOTALL)
 
 
 def _unescape(item: str, text: str) -> str:
@@ -86,8 +89,7 @@ def _unescape(item: str, text: str) -> str:
         if code is not None and int(code, 16) <= 0x10FFFF:
             return chr(int(code, 16))
         if letter not in LETTERS:
-            shortened = " (it was shortened: look it up by the program's names)" if letter == "z" else ""
-            raise ValueError(f"{text!r} is no name of a column or row in a file of a program{shortened}")
+            raise ValueError(f"{text!r} is no name of a column or row in a file of a program")
         return LETTERS[letter]
 
     return _ESCAPES.sub(sign, item)

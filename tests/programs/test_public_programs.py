@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+import re
 import subprocess
 import sys
 from itertools import product
@@ -44,7 +45,7 @@ def many_rules():
         C.at_most_runs("title", 2, penalty=0.2),
         C.at_most_in_window(["title", "author"], 1, 2, penalty=1.3),
         C.requires_before("author", "title", penalty=1.0),
-        C.logic("forall t: title(t) -> exists s < t: author(s) & O(s)", penalty=1.0, name="formula"),
+        C.logic("forall t: title(t) -> exists s < t: author(s) and O(s)", penalty=1.0, name="formula"),
         C.consistent(same="lower", words=["."], penalty=1.0),
         C.at_most_runs("author", 1, penalty=1.0, distance="hamming"),
         C.between_runs("author", 0, 1),
@@ -143,13 +144,13 @@ def test_second_order_programs_agree_with_the_engine(kind, folded):
         program = formulate(trellis, rules, program=kind, folded=folded, **own)
         hard = [C.at_most_runs("a", 1), C.requires_before("b", "a"), C.ends_with("O"), C.starts_with("O")]
         by_engine = {
-            "soft": lambda: ilpinfer.decode(trellis, rules).score,
-            "hard": lambda: ilpinfer.decode(trellis, hard).score,
-            "two-phase": lambda: -two.penalty,
-            "shortest-path": lambda: ilpinfer.decode(trellis).score,
+            "soft": ilpinfer.decode(trellis, rules).score,
+            "hard": ilpinfer.decode(trellis, hard).score,
+            "two-phase": -two.penalty,
+            "shortest-path": ilpinfer.decode(trellis).score,
         }
         x = optimum(program)
-        assert program.value(x) == by_engine[kind]()
+        assert program.value(x) == by_engine[kind]
         assert len(set(program.column_names)) == program.n_columns
         if kind == "two-phase":
             assert program.floor == two.floor
@@ -254,7 +255,7 @@ def test_long_names_are_shortened_and_stay_unique():
     assert len(set(files)) == 20 and max(map(len, files)) == LONGEST
     with pytest.raises(ValueError, match="was shortened"):
         unescape(files[0])
-    for text in ("x", "x.1._y", "x._x110000_"):
+    for text in ("x", "x.1._v", "x.1_", "x._x110000_"):
         with pytest.raises(ValueError, match="no name of a column"):
             unescape(text)
 
@@ -377,7 +378,7 @@ def test_values_that_are_no_solution_are_named():
         ({first: 1 - x[0]}, "row start is broken: its sum is"),
     ]
     for changes, message in bad:
-        with pytest.raises(ValueError, match="(?s)^" + __import__("re").escape(message)):
+        with pytest.raises(ValueError, match="(?s)^" + re.escape(message)):
             program.labelling(with_values(program, x) | changes)
     with pytest.raises(ValueError, match="so that the columns x are no path"):
         program.labelling(with_values(program, x) | {first: 1 - x[0]})
@@ -437,7 +438,7 @@ def cbc(file: Path) -> tuple[float, dict[str, float]] | None:
     from pulp import PULP_CBC_CMD
 
     solution = file.with_suffix(f"{file.suffix}.sol")
-    options = ["-increment", "1e-9", "-ratio", "0", "-allow", "0", "-solve", "-printingOptions", "all"]
+    options = ["-increment", "1e-9", "-ratio", "0", "-allow", "0", "-solve"]
     command = [PULP_CBC_CMD.pulp_cbc_path, str(file), *options, "-solution", str(solution)]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "invalid" not in run.stdout and "errors" not in run.stdout.replace("0 errors", ""), run.stdout
@@ -474,7 +475,7 @@ def test_files_have_the_optimum_of_brute_force_in_other_solvers(kind, units, tmp
                 assert (answer is None) == (value is None), (program, files[2 * place])
                 if answer is not None and value is not None:
                     assert sign * answer[0] * UNITS_PER_NAT / scale == pytest.approx(value, abs=0.01)
-                    values = {name: 0.0 for name in program.file_columns} | answer[1]
+                    values = dict.fromkeys(program.file_columns, 0.0) | answer[1]
                     assert round(program.value(values) * UNITS_PER_NAT) == value
 
 
@@ -503,8 +504,9 @@ def test_odd_names_go_through_solvers_and_back(tmp_path):
     best = ilpinfer.decode(trellis, rules)
     files = of_files(program, tmp_path, "odd")
     for answer in (*highs(files), *map(cbc, files)):
-        assert answer is not None and set(answer[1]) == set(program.file_columns)
-        assert program.labelling(answer[1]) == best.labels and program.value(answer[1]) == best.score
+        assert answer is not None and set(answer[1]) <= set(program.file_columns)
+        values = dict.fromkeys(program.file_columns, 0.0) | answer[1]
+        assert program.labelling(values) == best.labels and program.value(values) == best.score
 
 
 def test_files_hold_exact_numbers(tmp_path):
