@@ -44,7 +44,7 @@ def hand_over(name: str, program: IntegerProgram) -> Callable[[], Any]:
     if name == "cp-sat":
         from ilpinfer.solvers import cp_sat
 
-        return lambda: cp_sat._model(program)
+        return lambda: cp_sat.model_of(program)
     if name == "scip":
         from ilpinfer.solvers import scip
 

@@ -8,6 +8,8 @@ from formulations.labels.label_set import LabelSet
 from formulations.labels.selectors import Group
 from formulations.problem.documents import Document, join
 from formulations.problem.trellis import Trellis
+from formulations.programs.kinds import formulate
+from formulations.programs.program import Program
 from formulations.rulefiles.loading import catalogue, dump_rules, load_rules, parse_rules
 
 __all__ = [
@@ -16,6 +18,7 @@ __all__ = [
     "Group",
     "InferenceError",
     "LabelSet",
+    "Program",
     "Rule",
     "RuleError",
     "RuleSet",
@@ -23,6 +26,7 @@ __all__ = [
     "catalogue",
     "constraints",
     "dump_rules",
+    "formulate",
     "join",
     "load_rules",
     "parse_rules",

@@ -12,6 +12,7 @@ from formulations.automata.lattice import StepTable
 from formulations.automata.sums import Sum
 from formulations.dtypes import Booleans, Integers
 from formulations.problem.problem import GroundRule
+from formulations.programs.names import LabelNames, Meaning, bracketed
 from formulations.programs.rows import Columns, Rows
 
 
@@ -23,12 +24,14 @@ class ProgramBuilder:
     ----------
     shape : (T, K)
     states : S, of the lattice
+    labels : how labels are written in names
     """
 
     shape: tuple[int, int]
     states: int
     columns: Columns
     rows: Rows
+    labels: LabelNames
     uses: Counter[bytes] = field(default_factory=Counter)
     _indicators: dict[tuple[int, bytes], int] = field(default_factory=dict)
 
@@ -61,8 +64,12 @@ class ProgramBuilder:
         """The column that is 1 where the step into the token lies in the table (K+1, K), (K, K) or (1, K)."""
         key = (token, self._inner(token, table).astype(bool).tobytes())
         if key not in self._indicators:
-            column = int(self.columns.add(np.ones(1, np.int64))[0])
-            row = self.rows.add(1, 0, 0)
+
+            def name() -> list[Meaning]:
+                return [self.labels.steps(token, table.astype(bool))]
+
+            column = int(self.columns.add(np.ones(1, np.int64), name)[0])
+            row = self.rows.add(1, lambda: [_link(*name())], 0, 0)
             self.rows.put(row, column, -1)
             self.rows.put(row, self.edges(token, table))
             self._indicators[key] = column
@@ -96,6 +103,12 @@ class ProgramBuilder:
             return 0
         weights = np.unique(table[table != 0])
         return int(weights[0]) if len(weights) == 1 else 0
+
+
+def _link(of: Meaning) -> Meaning:
+    """The row that says what an indicator is: `link[begin,title,3]` of `begin[title,3]`."""
+    word, _, items = of.name.partition("[")
+    return Meaning(bracketed("link", word, items.removesuffix("]")), "link", token=of.token)
 
 
 def on_edges(steps: StepTable, shape: tuple[int, int], states: int) -> Integers:

@@ -4,6 +4,7 @@ Gates are used in one polarity, so that z <= inputs suffices: z may be 1 only wh
 """
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -12,31 +13,36 @@ from formulations.automata.circuit import Circuit
 from formulations.automata.gates import AND, FALSE, LITERAL, TRUE
 from formulations.problem.problem import GroundRule
 from formulations.programs.builder import ProgramBuilder
+from formulations.programs.names import Meaning, Owner
 
 
-def add_circuit(circuit: Circuit, rule: GroundRule, once: int | None, program: ProgramBuilder) -> None:
+def add_circuit(
+    circuit: Circuit, rule: GroundRule, of: Owner, once: int | None, program: ProgramBuilder
+) -> None:
     """Every grounding holds, or its σ is 1; `once` is the σ of a rule that counts at most once."""
-    writer = _Writer(circuit, program)
-    for number, (root, times) in enumerate(Counter(circuit.roots).items()):
+    writer, roots = _Writer(circuit, of, program), Counter(circuit.roots)
+    for number, (root, times) in enumerate(roots.items()):
         if not number % 64:
             time_limits.check()
         slack = once
         if slack is None and not rule.hard:
-            slack = int(program.columns.add(np.ones(1, np.int64), cost=rule.penalty * times)[0])
-        writer.require(root, slack)
+            name = of.part(number, len(roots)).one("sigma", "sigma")
+            slack = int(program.columns.add(np.ones(1, np.int64), name, cost=rule.penalty * times)[0])
+        writer.require(root, slack, of.part(number, len(roots)))
     writer.finish()
 
 
 class _Writer:
     """Coefficients of a circuit's rows, gathered as lists."""
 
-    def __init__(self, circuit: Circuit, program: ProgramBuilder) -> None:
-        self.gates, self.program = circuit.gates, program
+    def __init__(self, circuit: Circuit, of: Owner, program: ProgramBuilder) -> None:
+        self.gates, self.of, self.program = circuit.gates, of, program
         self.column: dict[int, int] = {}
         self.row: list[int] = []
         self.at: list[int] = []
         self.value: list[int] = []
         self.lower: list[int] = []
+        self.owner: list[Owner | int] = []
         uses = Counter(circuit.roots)
         for node in self.gates.below(circuit.roots):
             kind, a, b = self.gates.nodes[node]
@@ -44,7 +50,7 @@ class _Writer:
                 uses.update((a, b))
         self.uses = uses
 
-    def require(self, root: int, slack: int | None) -> None:
+    def require(self, root: int, slack: int | None, of: Owner) -> None:
         """Clauses that make a node true unless the slack is 1."""
         stack = [root]
         while stack:
@@ -54,7 +60,7 @@ class _Writer:
                 stack += (a, b)
             elif node != TRUE:
                 terms = [] if node == FALSE else [(self._column(n), 1) for n in self._inputs(node)]
-                self._clause([*terms, *([] if slack is None else [(slack, 1)])], 1)
+                self._clause([*terms, *([] if slack is None else [(slack, 1)])], 1, of)
 
     def _inputs(self, node: int) -> list[int]:
         """The inputs of an or, those that are ors for it alone taken apart."""
@@ -88,26 +94,40 @@ class _Writer:
             if waiting:
                 stack += waiting
                 continue
-            z = self.column[n] = int(self.program.columns.add(np.ones(1, np.int64))[0])
+            name = self.of.one("gate", "gate", n)
+            z = self.column[n] = int(self.program.columns.add(np.ones(1, np.int64), name)[0])
             columns = [self.column[i] for i in inputs]
             if kind == AND:
                 for c in columns:
-                    self._clause([(c, 1), (z, -1)], 0)
+                    self._clause([(c, 1), (z, -1)], 0, n)
             else:
-                self._clause([*((c, 1) for c in columns), (z, -1)], 0)
+                self._clause([*((c, 1) for c in columns), (z, -1)], 0, n)
         return self.column[node]
 
-    def _clause(self, terms: list[tuple[int, int]], least: int) -> None:
+    def _clause(self, terms: list[tuple[int, int]], least: int, owner: Owner | int) -> None:
+        """A row of a root, or one that says what a gate is, by its number."""
         self.row += [len(self.lower)] * len(terms)
         self.at += [at for at, _ in terms]
         self.value += [value for _, value in terms]
         self.lower.append(least)
+        self.owner.append(owner)
 
     def finish(self) -> None:
         """Hand the rows over."""
         rows = self.program.rows
         first = rows.count
-        rows.add(len(self.lower), lower=np.array(self.lower, np.int64))
+        rows.add(len(self.lower), self._names, lower=np.array(self.lower, np.int64))
         rows.put(
             first + np.array(self.row, np.int64), np.array(self.at, np.int64), np.array(self.value, np.int64)
         )
+
+    def _names(self) -> Iterator[Meaning]:
+        """`rule["r",numbers,clause]` and `link["r",numbers,gate,clause]`; without the clause where there is one."""
+        clauses, seen = Counter(self.owner), Counter[Owner | int]()
+        for owner in self.owner:
+            clause = (seen[owner],) if clauses[owner] > 1 else ()
+            seen[owner] += 1
+            if isinstance(owner, Owner):
+                yield owner.means("rule", "rule", *clause)
+            else:
+                yield self.of.means("link", "link", owner, *clause)

@@ -14,6 +14,7 @@ from formulations.grid import UNITS_PER_NAT
 from formulations.problem.problem import Problem
 from formulations.programs.builder import ProgramBuilder
 from formulations.programs.loss_bounds import losses
+from formulations.programs.names import Blocks, LabelNames
 from formulations.programs.record import UNBOUNDED, IntegerProgram
 from formulations.programs.rows import Columns, Rows
 from formulations.programs.rule_rows import add_rule
@@ -36,12 +37,15 @@ class Formulation:
     program : rows and boxes, with objective 0
     score, cost : (n,) what a unit of each column scores, and what it costs in penalties; grid units
     lattice : the scores that `score` holds
+    column_names, row_names : what each column and row means
     """
 
     program: IntegerProgram
     score: Integers
     cost: Integers
     lattice: Lattice
+    column_names: Blocks
+    row_names: Blocks
 
     def soft(self) -> IntegerProgram:
         """maximise score - Σ ρ·σ (Stokman 2011, eq. 57)."""
@@ -97,8 +101,9 @@ def formulate(problem: Problem) -> Formulation:
         )
     columns, rows = Columns(), Rows()
     time_limits.check()
-    add_path(problem.lattice, columns, rows)
-    shared = ProgramBuilder(problem.shape, S, columns, rows)
+    labels = LabelNames(problem.labels, S)
+    add_path(problem.lattice, labels, columns, rows)
+    shared = ProgramBuilder(problem.shape, S, columns, rows, labels)
     shared.expect(problem.rules)
     for rule in problem.rules:
         time_limits.check()
@@ -118,7 +123,8 @@ def formulate(problem: Problem) -> Formulation:
         row_upper=np.concatenate(rows.upper),
         order=problem.lattice.order,
     )
-    return Formulation(program, np.concatenate(columns.score), np.concatenate(columns.cost), problem.lattice)
+    score, cost = np.concatenate(columns.score), np.concatenate(columns.cost)
+    return Formulation(program, score, cost, problem.lattice, columns.names, rows.names)
 
 
 def with_row(

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from formulations.dtypes import Integers
+from formulations.dtypes import Booleans, Integers
 
 UNBOUNDED = 2**62
 """Marks a side that a row does not have: `row_upper = UNBOUNDED`, `row_lower = -UNBOUNDED`."""
@@ -98,15 +98,25 @@ class IntegerProgram:
         steps = x[S : S + (T - 1) * S * K].reshape(T - 1, S * K).argmax(axis=1)
         return np.concatenate([[first], steps % K]).astype(np.int64)
 
+    @property
+    def _sides(self) -> tuple[Booleans, Booleans, Booleans]:
+        """(m,) each: rows that are equalities; rows, those among them, that have a lower side; others with an upper one."""
+        equal = self.row_lower == self.row_upper
+        return equal, self.row_lower > -UNBOUNDED, (self.row_upper < UNBOUNDED) & ~equal
+
+    @property
+    def canonical_rows(self) -> Integers:
+        """The row of this program that each row of the canonical form comes from."""
+        _, above, below = self._sides
+        return np.concatenate([np.flatnonzero(above), np.flatnonzero(below)])
+
     def canonical(self) -> "IntegerProgram":
         """The same program with `>=` and `=` rows only (Stokman 2011, section 4.1).
 
         A row with two different sides becomes two rows; `a·x <= b` becomes `-a·x >= -b`.
         """
-        equal = self.row_lower == self.row_upper
-        below = (self.row_upper < UNBOUNDED) & ~equal
-        above = self.row_lower > -UNBOUNDED
-        rows = np.concatenate([np.flatnonzero(above), np.flatnonzero(below)])
+        equal, above, below = self._sides
+        rows = self.canonical_rows
         sign = np.concatenate([np.ones(above.sum(), np.int64), -np.ones(below.sum(), np.int64)])
         entries, indptr = _gather(self.indptr, rows)
         lower = np.concatenate([self.row_lower[above], -self.row_upper[below]])

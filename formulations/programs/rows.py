@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from formulations.dtypes import Integers
+from formulations.programs.names import Blocks, Namer
 from formulations.programs.record import UNBOUNDED, stable_order
 
 
@@ -17,10 +18,14 @@ class Columns:
     upper: list[Integers] = field(default_factory=list)
     score: list[Integers] = field(default_factory=list)
     cost: list[Integers] = field(default_factory=list)
+    names: Blocks = field(default_factory=Blocks)
 
-    def add(self, upper: Integers, score: Integers | int = 0, cost: Integers | int = 0) -> Integers:
+    def add(
+        self, upper: Integers, name: Namer, score: Integers | int = 0, cost: Integers | int = 0
+    ) -> Integers:
         """Indices of new columns with boxes from 0 to `upper`."""
         n = len(upper)
+        self.names.add(n, name)
         self.lower.append(np.zeros(n, np.int64))
         self.upper.append(upper)
         self.score.append(np.broadcast_to(np.asarray(score, np.int64), n))
@@ -39,9 +44,13 @@ class Rows:
     value: list[Integers] = field(default_factory=list)
     lower: list[Integers] = field(default_factory=list)
     upper: list[Integers] = field(default_factory=list)
+    names: Blocks = field(default_factory=Blocks)
 
-    def add(self, n: int, lower: int | Integers = -UNBOUNDED, upper: int | Integers = UNBOUNDED) -> Integers:
+    def add(
+        self, n: int, name: Namer, lower: int | Integers = -UNBOUNDED, upper: int | Integers = UNBOUNDED
+    ) -> Integers:
         """Indices of n new, empty rows."""
+        self.names.add(n, name)
         self.lower.append(np.broadcast_to(np.asarray(lower, np.int64), n))
         self.upper.append(np.broadcast_to(np.asarray(upper, np.int64), n))
         self.count += n

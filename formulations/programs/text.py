@@ -1,5 +1,7 @@
-"""Integer programs as MPS and LP text, whole arrays at a time: c0 … are the columns, r0 … the rows."""
+"""Integer programs as MPS and LP text, whole arrays at a time: c0 … are the columns and r0 … the rows where not named."""
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, repeat
 
@@ -10,33 +12,114 @@ from formulations.dtypes import Integers
 from formulations.programs.record import UNBOUNDED, IntegerProgram, stable_order
 
 
-def mps(program: IntegerProgram) -> str:
+@dataclass(frozen=True)
+class Style:
+    """Names and numbers of a text.
+
+    Parameters
+    ----------
+    columns, rows : n and m names
+    scale : what an entry of the objective is divided by, a power of two; its quotients are written as exact decimals
+    title : one word
+    remarks : lines of comment
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[str]
+    scale: int = 1
+    title: str = "program"
+    remarks: tuple[str, ...] = ()
+
+
+def mps(program: IntegerProgram, style: Style | None = None) -> str:
     """Free MPS text that MINIMISES the negated objective, in grid units; rows without a side are left out."""
-    head = ["NAME program FREE\nROWS\n N obj\n", *_row_kinds(program), "COLUMNS\n MARKER 'MARKER' 'INTORG'\n"]
-    middle = [" MARKER 'MARKER' 'INTEND'\nRHS\n", *_sides(program), "BOUNDS\n"]
-    return "".join([*head, *_columns(program), *middle, *_bounds(program), "ENDATA\n"])
+    comment = "" if style is None else "".join(f"* {line}\n" for line in style.remarks)
+    title = "program" if style is None else style.title
+    head = [f"{comment}NAME {title} FREE\nROWS\n N obj\n", *_row_kinds(program, style)]
+    columns = ["COLUMNS\n MARKER 'MARKER' 'INTORG'\n", *_columns(program, style)]
+    middle = [" MARKER 'MARKER' 'INTEND'\nRHS\n", *_sides(program, style)]
+    return "".join([*head, *columns, *middle, "BOUNDS\n", *_bounds(program, style), "ENDATA\n"])
 
 
-def lp(program: IntegerProgram) -> str:
-    """CPLEX LP text that maximises the objective, in grid units."""
-    columns = range(program.n_columns)
+def lp(program: IntegerProgram, style: Style | None = None) -> str:
+    """CPLEX LP text that maximises the objective, in grid units; one line for each side of a row."""
+    columns, names = _column_texts(program, style, "{}").tolist(), _row_texts(program, style, "{}").tolist()
+    remarks = "" if style is None else "".join(f"\\ {line}\n" for line in style.remarks)
+    empty = [("+", "0", columns[0])]
     rows: list[str] = []
     for row in np.flatnonzero(_has_side(program)).tolist():
-        entries = slice(program.indptr[row], program.indptr[row + 1])
-        terms = _sum(program.data[entries].tolist(), program.indices[entries].tolist())
+        entries = np.arange(program.indptr[row], program.indptr[row + 1])
+        entries = entries[np.argsort(program.indices[entries], kind="stable")]
+        at = [columns[c] for c in program.indices[entries].tolist()]
+        terms = _sum(_terms(map(str, program.data[entries].tolist()), at) or empty)
         lower, upper = int(program.row_lower[row]), int(program.row_upper[row])
+        several = lower > -UNBOUNDED and upper < UNBOUNDED
         if lower == upper:
-            rows.append(f" r{row}: {terms} = {lower}\n")
-        else:
-            if lower > -UNBOUNDED:
-                rows.append(f" r{row}_lower: {terms} >= {lower}\n")
-            if upper < UNBOUNDED:
-                rows.append(f" r{row}_upper: {terms} <= {upper}\n")
-    boxes = zip(program.lower.tolist(), columns, program.upper.tolist(), strict=True)
-    bounds = "".join(f" {low} <= c{column} <= {high}\n" for low, column, high in boxes)
-    names = "".join(f" c{column}\n" for column in columns)
-    objective = _sum(program.objective.tolist(), columns)
-    return f"Maximize\n obj: {objective}\nSubject To\n{''.join(rows)}Bounds\n{bounds}General\n{names}End\n"
+            rows.append(f" {names[row]}: {terms} = {lower}\n")
+            continue
+        if lower > -UNBOUNDED:
+            rows.append(f" {names[row]}{'.lower' * several}: {terms} >= {lower}\n")
+        if upper < UNBOUNDED:
+            rows.append(f" {names[row]}{'.upper' * several}: {terms} <= {upper}\n")
+    binary = (program.lower == 0) & (program.upper == 1)
+    objective = [
+        (sign, weight, name)
+        for sign, weight, name in _terms(_objective(program.objective, style), columns)
+        if weight != "0"
+    ]
+    sections = {
+        "Subject To": rows,
+        "Bounds": [_box(program, columns[c], c) for c in np.flatnonzero(~binary).tolist()],
+        "Binary": [f" {columns[c]}\n" for c in np.flatnonzero(binary).tolist()],
+        "General": [f" {columns[c]}\n" for c in np.flatnonzero(~binary).tolist()],
+    }
+    body = "".join(f"{title}\n{''.join(lines)}" for title, lines in sections.items() if lines)
+    return f"{remarks}Maximize\n obj: {_sum(objective or empty)}\n{body}End\n"
+
+
+def _box(program: IntegerProgram, name: str, column: int) -> str:
+    low, high = int(program.lower[column]), int(program.upper[column])
+    return f" {name} = {low}\n" if low == high else f" {low} <= {name} <= {high}\n"
+
+
+def _column_texts(program: IntegerProgram, style: Style | None, pattern: str) -> NDArray[np.object_]:
+    """A pattern filled with each column's name."""
+    return _texts(pattern, "c{}", program.n_columns, None if style is None else style.columns)
+
+
+def _row_texts(program: IntegerProgram, style: Style | None, pattern: str) -> NDArray[np.object_]:
+    """A pattern filled with each row's name."""
+    return _texts(pattern, "r{}", program.n_rows, None if style is None else style.rows)
+
+
+def _texts(pattern: str, numbered: str, count: int, names: Sequence[str] | None) -> NDArray[np.object_]:
+    if names is None:
+        return _each(pattern.format(numbered), count)
+    return np.array([pattern.format(name) for name in names] or [""], object)[:count]
+
+
+def _objective(units: Integers, style: Style | None) -> list[str]:
+    """Entries of an objective as exact decimals."""
+    if style is None or style.scale == 1:
+        return list(map(str, units.tolist()))
+    distinct, which = np.unique(units, return_inverse=True)
+    texts = [exact_decimal(int(value), style.scale) for value in distinct]
+    return [texts[place] for place in which.tolist()]
+
+
+def exact_decimal(units: int, scale: int) -> str:
+    """units / scale, for a power of two.
+
+    Examples
+    --------
+    >>> exact_decimal(-3, 2**20)
+    '-0.00000286102294921875'
+    """
+    digits = scale.bit_length() - 1
+    whole, rest = divmod(abs(units), scale)
+    fraction = str(rest * 5**digits).zfill(digits).rstrip("0")
+    sign = "-" if units < 0 else ""
+    return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"
 
 
 def _has_side(program: IntegerProgram) -> np.ndarray:
@@ -44,27 +127,24 @@ def _has_side(program: IntegerProgram) -> np.ndarray:
     return (program.row_lower > -UNBOUNDED) | (program.row_upper < UNBOUNDED)
 
 
-def _row_names(before: str, rows: Integers) -> list[str]:
-    return [f"{before}{row} " for row in rows.tolist()]
-
-
-def _row_kinds(program: IntegerProgram) -> list[str]:
+def _row_kinds(program: IntegerProgram, style: Style | None) -> list[str]:
     rows = np.flatnonzero(_has_side(program))
     lower, upper = program.row_lower[rows], program.row_upper[rows]
     kinds = np.select([lower == upper, upper < UNBOUNDED], ["E", "L"], "G").tolist()
-    return [f" {kind} r{row}\n" for kind, row in zip(kinds, rows.tolist(), strict=True)]
+    names = _row_texts(program, style, "{}")[rows].tolist()
+    return [f" {kind} {name}\n" for kind, name in zip(kinds, names, strict=True)]
 
 
-def _columns(program: IntegerProgram) -> list[str]:
+def _columns(program: IntegerProgram, style: Style | None) -> list[str]:
     """Lines `column row value`, the entries of a column together and its objective first."""
     kept = _has_side(program)[program.row_of_entry]
     columns = np.concatenate([np.arange(program.n_columns), program.indices[kept]])
     rows = np.concatenate([np.zeros(program.n_columns, np.int64), program.row_of_entry[kept] + 1])
     order = stable_order(columns)
-    column_names = _each(" c{} ", program.n_columns)
-    row_names = np.array(["obj ", *(f"r{row} " for row in range(program.n_rows))], object)
+    column_names = _column_texts(program, style, " {} ")
+    row_names = np.concatenate([np.array(["obj "], object), _row_texts(program, style, "{} ")])
     distinct = np.unique(program.data[kept])
-    own = [f"{value}\n" for value in (-program.objective).tolist()]
+    own = [f"{value}\n" for value in _objective(-program.objective, style)]
     value_names = np.array(own + [f"{value}\n" for value in distinct.tolist()], object)
     which = program.n_columns + np.searchsorted(distinct, program.data[kept])
     which = np.concatenate([np.arange(program.n_columns), which])
@@ -76,7 +156,7 @@ def _columns(program: IntegerProgram) -> list[str]:
     return text
 
 
-def _sides(program: IntegerProgram) -> list[str]:
+def _sides(program: IntegerProgram, style: Style | None) -> list[str]:
     """The sections RHS and RANGES."""
     lower, upper = program.row_lower, program.row_upper
     above, below = lower > -UNBOUNDED, upper < UNBOUNDED
@@ -84,19 +164,19 @@ def _sides(program: IntegerProgram) -> list[str]:
     ranged = np.flatnonzero(above & below & (lower != upper))
     sides = np.where(below, upper, lower)[right]
     return [
-        *_interleave(_row_names(" RHS r", right), sides),
+        *_interleave(_row_texts(program, style, " RHS {} ")[right], sides),
         *(["RANGES\n"] if len(ranged) else []),
-        *_interleave(_row_names(" RNG r", ranged), (upper - lower)[ranged]),
+        *_interleave(_row_texts(program, style, " RNG {} ")[ranged], (upper - lower)[ranged]),
     ]
 
 
-def _bounds(program: IntegerProgram) -> list[str]:
+def _bounds(program: IntegerProgram, style: Style | None) -> list[str]:
     binary = (program.lower == 0) & (program.upper == 1)
     below, other = np.flatnonzero(program.lower), np.flatnonzero(~binary)
     return [
-        *_each(" BV BND c{}\n", program.n_columns)[binary],
-        *_interleave(_row_names(" LO BND c", below), program.lower[below]),
-        *_interleave(_row_names(" UP BND c", other), program.upper[other]),
+        *_column_texts(program, style, " BV BND {}\n")[binary],
+        *_interleave(_column_texts(program, style, " LO BND {} ")[below], program.lower[below]),
+        *_interleave(_column_texts(program, style, " UP BND {} ")[other], program.upper[other]),
     ]
 
 
@@ -111,12 +191,23 @@ def _fill(pattern: str, count: int) -> NDArray[np.object_]:
     return np.array([pattern.format(number) for number in range(count)], object)
 
 
-def _interleave(starts: list[str], values: Integers) -> list[str]:
+def _interleave(starts: NDArray[np.object_], values: Integers) -> list[str]:
     return list(chain.from_iterable(zip(starts, map(str, values.tolist()), repeat("\n"), strict=False)))
 
 
-def _sum(weights: list[int], columns: list[int] | range) -> str:
-    """`+ 3 c0 - 1 c4`, at most 12 terms a line, as readers limit its length; `0 c0` if empty."""
-    signs = ("-" if weight < 0 else "+" for weight in weights)
-    terms = [f"{s} {abs(w)} c{c}" for s, w, c in zip(signs, weights, columns, strict=True)]
-    return "\n  ".join(" ".join(terms[at : at + 12]) for at in range(0, len(terms), 12)) or "0 c0"
+Term = tuple[str, str, str]
+"""Sign, weight and column."""
+
+
+def _terms(weights: Iterable[str], columns: Sequence[str]) -> list[Term]:
+    return [
+        ("-" if w[0] == "-" else "+", w.removeprefix("-"), c) for w, c in zip(weights, columns, strict=True)
+    ]
+
+
+def _sum(terms: list[Term]) -> str:
+    """`+ 3 c0 - c4`, at most four terms a line, as readers limit its length."""
+    texts = [
+        f"{sign} {column}" if weight == "1" else f"{sign} {weight} {column}" for sign, weight, column in terms
+    ]
+    return "\n  ".join(" ".join(texts[at : at + 4]) for at in range(0, len(texts), 4))

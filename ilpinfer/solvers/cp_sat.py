@@ -55,7 +55,7 @@ def load() -> None:
 def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
     """Solve in this process; it cannot be interrupted."""
     settings: dict[str, Any] = {**PARAMETERS, "num_workers": threads}
-    model = _model(program)
+    model = model_of(program)
     if deadline < inf:
         settings["max_time_in_seconds"] = solver_seconds(deadline, late=0.03)
     solver: Any = SolveWrapper()
@@ -82,7 +82,8 @@ def solve(program: IntegerProgram, deadline: float, threads: int, report: Report
     )
 
 
-def _model(program: IntegerProgram) -> CpModelProto:
+def model_of(program: IntegerProgram) -> CpModelProto:
+    """The program as OR-tools hands it to CP-SAT: it minimises the negated objective, in grid units."""
     model = CpModelProto()
     boxes = list(zip(program.lower.tolist(), program.upper.tolist(), strict=True))
     shelf = CpModelProto()

@@ -144,7 +144,7 @@ def test_tables_for_papers(folder, capsys):
     assert run([*BASE, "--format", "csv", "--methods", "auto,viterbi"], capsys)[0] == 0
     with Path("out/summary.csv").open() as stream:
         lines = list(csv.reader(stream))
-    assert len(lines) == 3 and [line[1] for line in lines[1:]] == ["auto", "viterbi"]
+    assert len(lines) == 3 and [line[0] for line in lines[1:]] == ["auto", "viterbi"]
     for name, ending in (("markdown", "md"), ("latex", "tex"), ("parquet", "parquet")):
         assert run([*BASE, "--format", name, "--methods", "auto,viterbi"], capsys)[0] == 0
         assert Path(f"out/summary.{ending}").stat().st_size > 50

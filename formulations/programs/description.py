@@ -1,0 +1,87 @@
+"""Sizes of programs, rule by rule and kind by kind."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from formulations.dtypes import Integers
+from formulations.programs.names import Meaning
+
+
+@dataclass(frozen=True)
+class Part:
+    """The columns and rows of one rule and kind.
+
+    Parameters
+    ----------
+    rule : its name; empty for what belongs to no rule, or to several
+    kind : as in `Meaning`
+    columns, rows : how many
+    entries : coefficients in these rows
+    """
+
+    rule: str
+    kind: str
+    columns: int
+    rows: int
+    entries: int
+
+
+@dataclass(frozen=True)
+class Description:
+    """The parts of a program; printed as a table, its totals in the last line.
+
+    Parameters
+    ----------
+    parts : those of the path first, then in the order of the columns and rows
+    """
+
+    parts: tuple[Part, ...]
+
+    def __iter__(self) -> Iterator[Part]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    @property
+    def columns(self) -> int:
+        """Columns in all."""
+        return sum(part.columns for part in self.parts)
+
+    @property
+    def rows(self) -> int:
+        """Rows in all."""
+        return sum(part.rows for part in self.parts)
+
+    @property
+    def entries(self) -> int:
+        """Coefficients in all."""
+        return sum(part.entries for part in self.parts)
+
+    def __str__(self) -> str:
+        total = Part("total", "", self.columns, self.rows, self.entries)
+        lines = [
+            (part.rule or "-", part.kind, str(part.columns), str(part.rows), str(part.entries))
+            for part in (*self.parts, total)
+        ]
+        lines = [("rule", "kind", "columns", "rows", "entries"), *lines]
+        width = [max(len(line[i]) for line in lines) for i in range(5)]
+        return "\n".join(
+            "  ".join(
+                cell.ljust(w) if i < 2 else cell.rjust(w)
+                for i, (cell, w) in enumerate(zip(line, width, strict=True))
+            )
+            for line in lines
+        )
+
+
+def describe(columns: Iterable[Meaning], rows: Iterable[Meaning], row_lengths: Integers) -> Description:
+    """The parts that columns and rows belong to, with the entries of each row."""
+    n_columns = Counter((m.rule, m.kind) for m in columns)
+    n_rows, entries = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for row, length in zip(rows, row_lengths.tolist(), strict=True):
+        n_rows[row.rule, row.kind] += 1
+        entries[row.rule, row.kind] += length
+    keys = sorted(dict.fromkeys([*n_columns, *n_rows]), key=lambda key: key[0] != "")
+    return Description(tuple(Part(*key, n_columns[key], n_rows[key], entries[key]) for key in keys))

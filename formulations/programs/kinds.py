@@ -1,0 +1,160 @@
+"""The programs by name: from a trellis and rules to a record with named columns and rows."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from formulations.constraints.feature import Feature
+from formulations.constraints.rule import Rule
+from formulations.constraints.rule_set import RuleSet
+from formulations.grid import UNITS_PER_NAT, is_forbidden, nats, snap
+from formulations.messages import brief
+from formulations.problem.compiled_rules import CompiledRules, compile_rules, unique_names
+from formulations.problem.problem import Problem
+from formulations.problem.trellis import Trellis
+from formulations.programs.formulation import Formulation, score_floor
+from formulations.programs.formulation import formulate as rows_and_columns
+from formulations.programs.loss_bounds import best_score as best_of_lattice
+from formulations.programs.names import Blocks, Meaning
+from formulations.programs.program import Program
+from formulations.programs.record import IntegerProgram
+
+PROGRAMS = ("soft", "hard", "two-phase", "shortest-path")
+
+
+def formulate(
+    trellis: Trellis,
+    rules: Iterable[Rule | Feature] | CompiledRules = (),
+    *,
+    program: str = "soft",
+    folded: bool = False,
+    tau: float = 0.9,
+    bound: str = "relative",
+    best_score: float | None = None,
+) -> Program:
+    """The integer program whose optimum is the best labelling of a trellis under rules, with named columns and rows.
+
+    | program | objective | rules |
+    |---|---|---|
+    | soft | maximise score - Σ ρ·σ (Stokman 2011, eq. 57) | as they say: hard, or relaxed by σ |
+    | hard | maximise score (Stokman 2011, eq. 49-56) | all of them hard, no σ |
+    | two-phase | minimise Σ c·σ, written as maximise -Σ c·σ (Fersini et al. 2014, eq. 22-29) | as they say, and score >= floor |
+    | shortest-path | maximise the trellis's score (Fersini et al. 2014, eq. 12-16) | none, and no features |
+
+    The row `floor` is written as Σ loss·x <= best - floor, in whole grid units: what each step loses against the best
+    completion of the label before it. On paths that is the row score >= floor; its coefficients are so small that no
+    solver's tolerance spans a grid unit. A step that loses more than that is boxed to 0.
+
+    Parameters
+    ----------
+    trellis : scores of T tokens and K labels, nats
+    rules : rules and features, a rule set, or rules compiled for the trellis's labels
+    program : which of the programs above
+    folded : whether rules on one token or edge go into the scores; of a two-phase program hard ones alone do, as the
+        score that its floor speaks of has no penalties
+    tau, bound : of the floor of two-phase programs; see `score_floor`
+    best_score : Z*, the best score under the hard rules in nats; needed by a two-phase program with hard rules on more
+        than one token or edge
+
+    Returns
+    -------
+    Program
+
+    Raises
+    ------
+    ValueError
+        for an unknown program, numbers out of range, a Z* that is needed or given too high; as `compile_rules` and
+        `CompiledRules.problem`; and for more than `MOST_COLUMNS` columns (`TooLarge`).
+
+    Examples
+    --------
+    >>> from formulations import Trellis, constraints as C, formulate
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> program = formulate(trellis, [C.at_most_tokens("a", 1, penalty=0.75, name="one a")])
+    >>> program.column_names[-3:], program.row_names[-1]
+    (('x[2,a,END]', 'x[2,b,END]', 'sigma["one a"]'), 'rule["one a"]')
+    >>> program.labelling([0, 1, 0, 0, 0, 1, 0, 1, 0])
+    ['b', 'b']
+    """
+    if not isinstance(trellis, Trellis):
+        raise ValueError(f"trellis is {brief(trellis)}; expected a Trellis")
+    if program not in PROGRAMS:
+        raise ValueError(f"no program {brief(program)}; there are {', '.join(PROGRAMS)}")
+    if best_score is not None and program != "two-phase":
+        raise ValueError(f"best_score is for two-phase programs; leave it out for {program}")
+    score_floor(0, tau, bound)
+    problem = _problem(trellis, rules, program)
+    base = problem.fold(soft=program != "two-phase") if folded else problem
+    formulation = rows_and_columns(base)
+    known = _Known(formulation, trellis.labels.names, program, folded)
+    if program == "two-phase":
+        return known.two_phase(_floor(base, tau, bound, best_score))
+    return known.of(formulation.soft())
+
+
+def harden(compiled: CompiledRules) -> CompiledRules:
+    """The rules, all of them hard, under the same names."""
+    rules = compiled.rule_set
+    items = tuple(
+        replace(item, penalty=math.inf, name=name) if isinstance(item, Rule) else item
+        for item, name in zip(rules, unique_names(rules), strict=True)
+    )
+    if all(rule.rule.hard for rule in compiled.rules):
+        return compiled
+    return compile_rules(replace(rules, items=items), compiled.labels)
+
+
+def _problem(trellis: Trellis, rules: Iterable[Rule | Feature] | CompiledRules, program: str) -> Problem:
+    if program == "shortest-path":
+        rules = RuleSet(())
+    compiled = rules if isinstance(rules, CompiledRules) else compile_rules(rules, trellis.labels)
+    return (harden(compiled) if program == "hard" else compiled).problem(trellis)
+
+
+def _floor(problem: Problem, tau: float, bound: str, best_score: float | None) -> int | None:
+    """The floor of a two-phase program, grid units; None for none, also where no labelling is possible."""
+    folded = problem.fold(soft=False)
+    highest = best_of_lattice(folded.lattice)
+    hard = [rule.name for rule in folded.rules if rule.hard]
+    if best_score is None:
+        if hard:
+            raise ValueError(
+                f"the floor of a two-phase program needs the best score under the hard rule {brief(hard[0])}: give "
+                "best_score=ilpinfer.decode_two_phase(...).best_score"
+            )
+        best = highest
+    else:
+        best = int(snap(best_score, "best_score"))
+        if best > highest:
+            raise ValueError(
+                f"best_score is {best_score:.9g} nats, but no labelling scores more than {nats(highest):.9g}: give "
+                "ilpinfer.decode_two_phase(...).best_score of the same trellis and rules"
+            )
+    return None if is_forbidden(best) else score_floor(best, tau, bound)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What all programs of a formulation have in common."""
+
+    formulation: Formulation
+    labels: tuple[str, ...]
+    program: str
+    folded: bool
+
+    def of(self, integer: IntegerProgram) -> Program:
+        columns, rows = self.formulation.column_names.meanings, self.formulation.row_names.meanings
+        return Program(integer, self.labels, self.program, self.folded, columns, rows)
+
+    def two_phase(self, floor: int | None) -> Program:
+        """With a row for the floor, where there is one."""
+        program = self.of(self.formulation.least_cost(floor))
+        if floor is None:
+            return program
+        rows = partial(_and_floor, self.formulation.row_names)
+        return replace(program, _row_meanings=rows, floor=floor / UNITS_PER_NAT)
+
+
+def _and_floor(rows: Blocks) -> tuple[Meaning, ...]:
+    return (*rows.meanings(), Meaning("floor", "floor"))

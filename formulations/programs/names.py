@@ -1,0 +1,195 @@
+"""Names of columns and rows, created when they are asked for."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from formulations.dtypes import Booleans
+from formulations.labels.label_set import LabelSet
+
+START, END = "START", "END"
+"""What stands before the first token and after the last one."""
+PLAIN = re.compile(r"[\w.+/@-]+")
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a column or row stands for.
+
+    Parameters
+    ----------
+    name : unique among the columns, or among the rows, of a program
+    kind : such as "path", "indicator", "state", "sigma" for columns, "flow", "link", "rule" for rows
+    rule : the name of the rule that it belongs to; empty where it belongs to none, or to several
+    token : the token that it speaks of, None for none
+    labels : of a path column the labels that it leads from and to, `START` and `END` among them
+    """
+
+    name: str
+    kind: str
+    rule: str = ""
+    token: int | None = None
+    labels: tuple[str, ...] = ()
+
+
+Namer = Callable[[], Iterable[Meaning]]
+"""The meanings of a block of columns or rows."""
+
+
+@dataclass
+class Blocks:
+    """Namers of consecutive columns or rows, in order."""
+
+    namers: list[tuple[int, Namer]] = field(default_factory=list)
+
+    def add(self, count: int, namer: Namer) -> None:
+        """Name the next few."""
+        self.namers.append((count, namer))
+
+    def meanings(self) -> tuple[Meaning, ...]:
+        """All of them; a name that occurs again gets a number."""
+        return tuple(_numbered(each for count, namer in self.namers for each in _all(count, namer)))
+
+
+def _all(count: int, namer: Namer) -> list[Meaning]:
+    result = list(namer())
+    if len(result) != count:
+        raise ArithmeticError(f"{len(result)} names for a block of {count}")
+    return result
+
+
+def _numbered(meanings: Iterable[Meaning]) -> Iterator[Meaning]:
+    times: Counter[str] = Counter()
+    for meaning in meanings:
+        times[meaning.name] += 1
+        again = times[meaning.name]
+        yield meaning if again == 1 else replace(meaning, name=f"{meaning.name[:-1]},#{again}]")
+
+
+def bracketed(word: str, *items: str | int) -> str:
+    """`word[item,item]`."""
+    return f"{word}[{','.join(map(str, items))}]"
+
+
+def quoted(text: str) -> str:
+    """A text as a JSON string."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def plain(label: str) -> str:
+    """A label or field: itself, or a JSON string where it is no simple word."""
+    return label if PLAIN.fullmatch(label) and label not in (START, END) else quoted(label)
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A rule, and the number of one of its components where it has several.
+
+    Parameters
+    ----------
+    rule : its name
+    at : numbers of component and part
+    """
+
+    rule: str
+    at: tuple[int, ...] = ()
+
+    def part(self, number: int, of: int) -> "Owner":
+        """The owner of one of several parts."""
+        return self if of == 1 else Owner(self.rule, (*self.at, number))
+
+    def means(self, kind: str, word: str, *items: str | int, token: int | None = None) -> Meaning:
+        """A column or row of the rule: `word["rule",numbers,items]`."""
+        return Meaning(bracketed(word, quoted(self.rule), *self.at, *items), kind, self.rule, token)
+
+    def one(self, kind: str, word: str, *items: str | int, token: int | None = None) -> Namer:
+        """The namer of a single column or row."""
+        return lambda: [self.means(kind, word, *items, token=token)]
+
+
+@dataclass(frozen=True)
+class LabelNames:
+    """How labels, pairs of labels and sets of steps are written in names.
+
+    Parameters
+    ----------
+    labels : K labels
+    states : S, of the lattice; pairs of labels where it is more than K
+    """
+
+    labels: LabelSet
+    states: int
+
+    @cached_property
+    def label(self) -> list[str]:
+        """K labels as they are written."""
+        return [plain(name) for name in self.labels.names]
+
+    @cached_property
+    def state(self) -> list[str]:
+        """S states: labels, or pairs `previous>label`."""
+        if self.states == len(self.labels):
+            return self.label
+        return [f"{before}>{label}" for before in (START, *self.label) for label in self.label]
+
+    @cached_property
+    def _fields(self) -> list[tuple[str, Booleans]]:
+        return [(plain(name), field.member) for name, field in self.labels.fields.items()]
+
+    @cached_property
+    def _odd_tables(self) -> dict[bytes, int]:
+        return {}
+
+    def several(self, member: Booleans) -> str:
+        """A set of labels (K,): `*`, the fields and labels joined by `|`, or `!` and those that are not in it."""
+        if member.all():
+            return "*"
+        inside, outside = self._joined(member), self._joined(~member)
+        if len(outside) < len(inside):
+            return f"!{outside[0]}" if len(outside) == 1 else f"!({'|'.join(outside)})"
+        return "|".join(inside)
+
+    def _joined(self, member: Booleans) -> list[str]:
+        left, result = member.copy(), list[str]()
+        for name, of_field in self._fields:
+            if of_field.any() and (of_field <= member).all() and (of_field & left).any():
+                result.append(name)
+                left &= ~of_field
+        return result + [self.label[k] for k in np.flatnonzero(left)]
+
+    def steps(self, token: int, table: Booleans) -> Meaning:
+        """The steps of a table (K+1, K), (K, K) or (1, K) into a token: `in`, `begin` or `step`."""
+        K = len(self.labels)
+        full = len(table) == K + 1
+        into: Booleans = np.any(table, axis=0)
+        later = table[1:] if full else table
+        if len(table) == 1 or (table == into).all():
+            return self._indicator(token, "in", self.several(into))
+        if full and (begun := self._beginning(table, into)):
+            return self._indicator(token, "begin", begun)
+        before: Booleans = np.any(later, axis=1)
+        if np.array_equal(later, before[:, None] & into[None, :]) and len(later) == K:
+            return self._indicator(token, "step", self.several(before), self.several(into))
+        number = self._odd_tables.setdefault(table.tobytes(), len(self._odd_tables) + 1)
+        return self._indicator(token, "step", f"#{number}")
+
+    def _beginning(self, table: Booleans, into: Booleans) -> str:
+        """The field, or group of fields and labels, whose runs a table begins; empty for none."""
+        for name, known in self.labels.fields.items():
+            if np.array_equal(known.begins, table):
+                return plain(name)
+        fields = [n for n, known in self.labels.fields.items() if (known.member <= into).all()]
+        whole = tuple(self.labels.names[k] for k in np.flatnonzero(into))
+        for members in (tuple(fields), whole):
+            if members and np.array_equal(self.labels.field(members).begins, table):
+                return self.several(into)
+        return ""
+
+    @staticmethod
+    def _indicator(token: int, word: str, *items: str) -> Meaning:
+        return Meaning(bracketed(word, *items, token), "indicator", token=token)

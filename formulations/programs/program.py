@@ -1,0 +1,293 @@
+"""The public record of an integer program: its matrix, and what each column and row stands for."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from formulations.dtypes import Floats, Integers
+from formulations.grid import UNITS_PER_NAT
+from formulations.messages import brief
+from formulations.problem.digest import digest
+from formulations.programs.description import Description, describe
+from formulations.programs.file_names import file_names
+from formulations.programs.names import Meaning, bracketed
+from formulations.programs.record import UNBOUNDED, IntegerProgram
+from formulations.programs.text import Style, lp, mps
+from formulations.programs.values import by_column, whole
+
+FORMATS = {"lp": lp, "mps": mps}
+UNITS = {"nats": UNITS_PER_NAT, "grid": 1}
+Meanings = tuple[Meaning, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Program:
+    """maximise c·x subject to row_lower <= A x <= row_upper, lower <= x <= upper, x whole; see `formulate`.
+
+    Columns begin with the edges of the path (Stokman 2011, eq. 53), first those from `START`, last those to `END`.
+
+    Parameters
+    ----------
+    integer : the matrix, with its objective in grid units
+    labels : K label names
+    program : "soft", "hard", "two-phase" or "shortest-path"
+    folded : whether rules on one token or edge are part of the scores
+    form : "general", "canonical" or "standard"
+    floor : of two-phase programs, the lowest score in nats; None for none
+    """
+
+    integer: IntegerProgram
+    labels: tuple[str, ...]
+    program: str
+    folded: bool
+    _column_meanings: Callable[[], Meanings]
+    _row_meanings: Callable[[], Meanings]
+    form: str = "general"
+    floor: float | None = None
+    _general: "Program | None" = field(default=None)
+
+    def __repr__(self) -> str:
+        size = f"{self.n_columns} columns, {self.n_rows} rows, {self.n_entries} entries"
+        folded = ", folded" if self.folded else ""
+        return f"Program({self.program}{folded}, {self.form} form: {self.tokens} tokens, {size})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        columns, rows = self.columns, self.rows
+        apart = {"_column_meanings": None, "_row_meanings": None, "columns": columns, "rows": rows}
+        return {**self.__dict__, **apart}
+
+    @property
+    def tokens(self) -> int:
+        """T."""
+        return self.integer.tokens
+
+    @property
+    def n_columns(self) -> int:
+        """n."""
+        return self.integer.n_columns
+
+    @property
+    def n_rows(self) -> int:
+        """m."""
+        return self.integer.n_rows
+
+    @property
+    def n_entries(self) -> int:
+        """Stored coefficients of A."""
+        return len(self.integer.data)
+
+    @cached_property
+    def columns(self) -> Meanings:
+        """What each column stands for: name, kind, rule, token and labels."""
+        return self._column_meanings()
+
+    @cached_property
+    def rows(self) -> Meanings:
+        """What each row stands for."""
+        return self._row_meanings()
+
+    @cached_property
+    def column_names(self) -> tuple[str, ...]:
+        """n unique names such as `x[1,title,author]`, `begin[title,0]` and `sigma["one title"]`."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def row_names(self) -> tuple[str, ...]:
+        """m unique names such as `start`, `flow[0,title]` and `rule["one title"]`."""
+        return tuple(row.name for row in self.rows)
+
+    @cached_property
+    def file_columns(self) -> tuple[str, ...]:
+        """The names of the columns in LP and MPS files and in solvers' models."""
+        return file_names(self.column_names)
+
+    @cached_property
+    def file_rows(self) -> tuple[str, ...]:
+        """The names of the rows in LP and MPS files and in solvers' models."""
+        return file_names(self.row_names)
+
+    @property
+    def objective(self) -> Floats:
+        """(n,) nats, exact; maximised."""
+        return self.integer.objective / UNITS_PER_NAT
+
+    @property
+    def objective_units(self) -> Integers:
+        """(n,) grid units of 2^-20 nats; maximised."""
+        return self.integer.objective
+
+    @property
+    def lower(self) -> Integers:
+        """(n,) lower sides of the boxes."""
+        return self.integer.lower
+
+    @property
+    def upper(self) -> Integers:
+        """(n,) upper sides of the boxes; 0 for a forbidden step."""
+        return self.integer.upper
+
+    @property
+    def indptr(self) -> Integers:
+        """(m+1,) where each row of A begins in `indices` and `data`, compressed sparse rows."""
+        return self.integer.indptr
+
+    @property
+    def indices(self) -> Integers:
+        """Columns of the entries of A."""
+        return self.integer.indices
+
+    @property
+    def data(self) -> Integers:
+        """The entries of A, whole numbers."""
+        return self.integer.data
+
+    @cached_property
+    def row_lower(self) -> Floats:
+        """(m,) lower sides of the rows, -inf for none."""
+        sides = self.integer.row_lower
+        return np.where(sides <= -UNBOUNDED, -np.inf, sides)
+
+    @cached_property
+    def row_upper(self) -> Floats:
+        """(m,) upper sides of the rows, inf for none."""
+        sides = self.integer.row_upper
+        return np.where(sides >= UNBOUNDED, np.inf, sides)
+
+    @cached_property
+    def digest(self) -> str:
+        """64 hexadecimal digits that change with any number or name of the program."""
+        return digest(replace(self.integer, start=None), self.column_names, self.row_names)
+
+    def describe(self) -> Description:
+        """Columns, rows and entries by rule and kind; prints as a table."""
+        return describe(self.columns, self.rows, np.diff(self.indptr))
+
+    def read(self, values: Mapping[str, float] | ArrayLike) -> Integers:
+        """A solver's values as whole numbers that keep every row, exactly.
+
+        Parameters
+        ----------
+        values : (n,) numbers, or a number for each column by its name here or in files
+
+        Raises
+        ------
+        ValueError
+            for a name of no column, a column without a value, NaN, a value more than 1e-5 from a whole number or outside its
+            box, and for a row that is broken, such as those that make the columns `x` a path.
+        """
+        return whole(by_column(values, self.column_names), self.integer, self.column_names, self.rows)
+
+    def labelling(self, values: Mapping[str, float] | ArrayLike) -> list[str]:
+        """The labels, T of them, of the path that a solution takes; parameters and errors as for `read`."""
+        return [self.labels[k] for k in self.integer.labelling(self.read(values)).tolist()]
+
+    def value(self, values: Mapping[str, float] | ArrayLike) -> float:
+        """The objective of a solution, nats; parameters and errors as for `read`."""
+        return self.integer.value(self.read(values)) / UNITS_PER_NAT
+
+    def text(self, format: str, *, units: str = "nats") -> str:  # noqa: A002
+        """The program as "lp" or "mps" text.
+
+        LP text maximises. MPS text minimises the negated objective, since CBC does not read `OBJSENSE`. All names are those of
+        `file_columns` and `file_rows`.
+
+        Parameters
+        ----------
+        units : of the objective, "nats" as exact decimals, or "grid": whole numbers of 2^-20 nats, for solvers whose
+            tolerances are absolute. The entries of A are the same in both.
+        """
+        if format not in FORMATS:
+            raise ValueError(f"no format {brief(format)}; there are lp and mps")
+        if units not in UNITS:
+            raise ValueError(f"no units {brief(units)}; there are nats, and grid for 2^-20 nats")
+        sense = "maximises" if format == "lp" else "minimises the negative of"
+        scale = "nats" if units == "nats" else "grid units of 2^-20 nats"
+        remarks = [
+            f"ilpinfer, a {self.program} program{' with folded rules' if self.folded else ''}, {self.form} form; "
+            f"it {sense} a score in {scale}",
+            f"digest {self.digest}",
+        ]
+        if "floor" in self.row_names:
+            remarks.append("the row floor_ counts grid units of 2^-20 nats")
+        style = Style(
+            self.file_columns, self.file_rows, UNITS[units], f"ilpinfer_{self.digest[:16]}", tuple(remarks)
+        )
+        return FORMATS[format](self.integer, style)
+
+    def write(self, path: str | Path, *, units: str = "nats") -> None:
+        """Write the program as `x.lp` or `x.mps`, whole or not at all; parameters as for `text`.
+
+        Raises
+        ------
+        ValueError
+            for another suffix.
+        """
+        target = Path(path)
+        suffix = target.suffix.lower().removeprefix(".")
+        if suffix not in FORMATS:
+            raise ValueError(f"{target}: programs are written as .lp or .mps; name such a file")
+        text, part = self.text(suffix, units=units), target.with_name(f"{target.name}.part")
+        try:
+            part.write_text(text, "ascii")
+            os.replace(part, target)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def general(self) -> "Program":
+        """The program as it was formulated, with rows of all kinds (Stokman 2011, section 4.1)."""
+        return self if self._general is None else self._general
+
+    def canonical(self) -> "Program":
+        """The same program with `>=` and `=` rows only; a row keeps its name unless it is taken apart."""
+        program = self.general()
+        rows = program.integer.canonical_rows.tolist()
+        return replace(
+            program,
+            integer=program.integer.canonical(),
+            form="canonical",
+            _general=program,
+            _column_meanings=lambda: program.columns,
+            _row_meanings=lambda: _halves([program.rows[r] for r in rows]),
+        )
+
+    def standard(self) -> "Program":
+        """The same program with `=` rows only; the surplus of an inequality is a column `surplus[row]`."""
+        canonical = self.canonical()
+        inequalities = np.flatnonzero(canonical.integer.row_upper == UNBOUNDED).tolist()
+        return replace(
+            canonical,
+            integer=canonical.integer.standard(),
+            form="standard",
+            _column_meanings=lambda: (
+                *canonical.columns,
+                *(_surplus(canonical.rows[r]) for r in inequalities),
+            ),
+            _row_meanings=lambda: canonical.rows,
+        )
+
+
+def _halves(rows: list[Meaning]) -> Meanings:
+    """Rows, the second one of a name marked as the upper side of the first."""
+    seen = set[str]()
+    result = []
+    for row in rows:
+        name = row.name if row.name not in seen else bracketed("upper", *_items(row.name))
+        seen.add(row.name)
+        result.append(replace(row, name=name))
+    return tuple(result)
+
+
+def _surplus(row: Meaning) -> Meaning:
+    return Meaning(bracketed("surplus", *_items(row.name)), "surplus", row.rule, row.token)
+
+
+def _items(name: str) -> list[str]:
+    """A name as items of another one: its word, and its own items."""
+    word, bracket, items = name.partition("[")
+    return [word, items.removesuffix("]")] if bracket else [word]

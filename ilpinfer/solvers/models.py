@@ -1,0 +1,157 @@
+"""Programs as models of PuLP and OR-tools, for those who want to add to them or solve them in their own way.
+
+The variables have the names of `Program.file_columns`, so that `program.labelling({v.name: value, …})` reads a solution back.
+`method="cbc"` and the other solvers of `ilpinfer.decode` do not use these models: their arrays go over in one piece, to CBC as
+MPS text, 25 times as fast as PuLP's expressions.
+"""
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from formulations.programs.program import Program
+from formulations.programs.record import UNBOUNDED
+
+if TYPE_CHECKING:
+    from ortools.math_opt.python import mathopt
+    from ortools.sat.python import cp_model
+    from pulp import LpProblem
+
+CBC_OPTIONS = ("increment 1e-9", "ratio 0", "allow 0")
+"""Without these CBC takes the second best of two labellings that are 10^-6 nats apart."""
+
+
+def to_pulp(program: Program) -> "LpProblem":
+    """A PuLP problem that maximises the program's objective, in nats; `solve()` runs CBC with tolerances for near ties.
+
+    Where highspy is installed PuLP loads it, and OR-tools can then no longer be loaded into the same process; the other way
+    round they can. PuLP writes 13 digits of each score, which is exact to 2^-20 nats for scores of up to 10^5 nats.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, constraints as C, formulate
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> program = formulate(trellis, [C.requires_present("a", "b", penalty=0.75)])
+    >>> problem = to_pulp(program)
+    >>> problem.solve(), problem.objective.value()
+    (1, -0.5)
+    >>> program.labelling({v.name: v.varValue for v in problem.variables()})
+    ['b', 'b']
+    """
+    import pulp
+
+    integer = program.integer
+    boxes = zip(program.file_columns, integer.lower.tolist(), integer.upper.tolist(), strict=True)
+    problem = pulp.LpProblem(f"ilpinfer_{program.digest[:16]}", pulp.LpMaximize)
+    new = getattr(
+        problem, "add_variable", pulp.LpVariable
+    )  # PuLP 3.3.0 has the latter alone, later ones warn of it
+    columns = [new(name, low, high, cat=pulp.LpInteger) for name, low, high in boxes]
+    scores = zip(columns, program.objective.tolist(), strict=True)
+    problem.setObjective(pulp.LpAffineExpression(list(scores)))
+    sides = zip(program.file_rows, integer.row_lower.tolist(), integer.row_upper.tolist(), strict=True)
+    for terms, (name, low, high) in zip(_rows(program, columns), sides, strict=True):
+        kinds = [(pulp.LpConstraintEQ, low, "")] if low == high else []
+        if not kinds:
+            both = low > -UNBOUNDED and high < UNBOUNDED
+            if low > -UNBOUNDED:
+                kinds.append((pulp.LpConstraintGE, low, ".lower" * both))
+            if high < UNBOUNDED:
+                kinds.append((pulp.LpConstraintLE, high, ".upper" * both))
+        for sense, side, which in kinds:
+            sum_ = pulp.LpAffineExpression(terms)
+            problem.addConstraint(pulp.LpConstraint(sum_, sense, name + which, side))
+    cbc = pulp.PULP_CBC_CMD.pulp_cbc_path
+    problem.setSolver(pulp.COIN_CMD(path=cbc, msg=False, options=list(CBC_OPTIONS)))
+    return problem
+
+
+def to_cp_sat(program: Program) -> "cp_model.CpModel":
+    """A CP-SAT model; its coefficients are whole grid units, its objective value nats.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, constraints as C, formulate
+    >>> from ortools.sat.python import cp_model
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> program = formulate(trellis, [C.requires_present("a", "b", penalty=0.75)])
+    >>> model, solver = to_cp_sat(program), cp_model.CpSolver()
+    >>> solver.solve(model) == cp_model.OPTIMAL, solver.objective_value
+    (True, -0.5)
+    >>> columns = map(model.get_int_var_from_proto_index, range(program.n_columns))
+    >>> program.labelling({v.name: solver.value(v) for v in columns})
+    ['b', 'b']
+    """
+    with _importing_ortools():
+        from ortools.sat.python import cp_model
+
+        from ilpinfer.solvers.cp_sat import model_of
+
+    model = cp_model.CpModel()
+    model.proto.copy_from(model_of(program.integer))
+    model.proto.objective.scaling_factor = -(2.0**-20)
+    model.name = f"ilpinfer_{program.digest[:16]}"
+    for variable, name in zip(model.proto.variables, program.file_columns, strict=True):
+        variable.name = name
+    for constraint, name in zip(model.proto.constraints, program.file_rows, strict=True):
+        constraint.name = name
+    return model
+
+
+def to_mathopt(program: Program, *, units: str = "nats") -> "mathopt.Model":
+    """A MathOpt model that maximises the program's objective, in nats or in grid units of 2^-20 nats.
+
+    Solvers of MathOpt keep to tolerances of their own, most of them 10^-6: only CP-SAT, or another one in grid units, tells
+    labellings apart that are a few grid units from each other.
+
+    Raises
+    ------
+    ValueError
+        for other units.
+    """
+    if units not in ("nats", "grid"):
+        raise ValueError(f"no units {units!r}; there are nats, and grid for 2^-20 nats")
+    with _importing_ortools():
+        from ortools.math_opt.python import mathopt
+
+    integer = program.integer
+    model = mathopt.Model(name=f"ilpinfer_{program.digest[:16]}")
+    boxes = zip(program.file_columns, integer.lower.tolist(), integer.upper.tolist(), strict=True)
+    columns = [model.add_integer_variable(lb=low, ub=high, name=name) for name, low, high in boxes]
+    objective = program.objective if units == "nats" else integer.objective.astype(float)
+    model.objective.is_maximize = True
+    for column in np.flatnonzero(objective).tolist():
+        model.objective.set_linear_coefficient(columns[column], float(objective[column]))
+    sides = zip(program.file_rows, program.row_lower.tolist(), program.row_upper.tolist(), strict=True)
+    for terms, (name, low, high) in zip(_rows(program, columns), sides, strict=True):
+        row = model.add_linear_constraint(lb=low, ub=high, name=name)
+        for column, weight in terms:
+            row.set_coefficient(column, weight)
+    return model
+
+
+@contextlib.contextmanager
+def _importing_ortools() -> Iterator[None]:
+    """Name the cause where OR-tools cannot be loaded."""
+    try:
+        yield
+    except ImportError as error:
+        if "highspy" not in sys.modules:
+            raise
+        raise ImportError(
+            "OR-tools cannot be loaded after highspy, which PuLP loads where it is installed: import ortools before pulp "
+            "and highspy, or use another process"
+        ) from error
+
+
+def _rows(program: Program, columns: list[Any]) -> list[list[tuple[Any, int]]]:
+    """Each row of A as variables and coefficients."""
+    at, weights = program.indices.tolist(), program.data.tolist()
+    return [
+        [(columns[at[e]], weights[e]) for e in range(first, last)]
+        for first, last in pairwise(program.indptr.tolist())
+    ]

@@ -1,0 +1,169 @@
+"""Programs as models of PuLP, CP-SAT and MathOpt: the optimum of the engine, and its labelling read back."""
+
+import subprocess
+import sys
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from ortools.math_opt.python import mathopt  # before PuLP, which loads highspy where it is installed
+from ortools.sat.python import cp_model
+from support import oracles
+from support.effort import examples
+from support.places import ROOT
+from support.strategies import NEAR_TIES, UNIT, cost_units, problems
+
+import ilpinfer
+from formulations import LabelSet, Trellis, formulate
+from formulations import constraints as C
+from formulations.grid import UNITS_PER_NAT
+from ilpinfer.solvers import to_cp_sat, to_mathopt, to_pulp
+
+CLOSE = st.one_of(problems(NEAR_TIES, longest=3), problems(longest=3))
+
+
+def by_pulp(program):
+    """Objective in nats and labels, None where there is no solution."""
+    problem = to_pulp(program)
+    if problem.solve() != 1:
+        return None
+    values = {variable.name: variable.varValue for variable in problem.variables()}
+    assert round(problem.objective.value() * UNITS_PER_NAT) == round(program.value(values) * UNITS_PER_NAT)
+    return program.value(values), program.labelling(values)
+
+
+def by_cp_sat(program):
+    model, solver = to_cp_sat(program), cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    if solver.solve(model) != cp_model.OPTIMAL:
+        return None
+    columns = map(model.get_int_var_from_proto_index, range(program.n_columns))
+    values = {column.name: solver.value(column) for column in columns}
+    assert solver.objective_value == program.value(values)
+    return program.value(values), program.labelling(values)
+
+
+def by_mathopt(program, solver=mathopt.SolverType.CP_SAT, units="nats"):
+    model = to_mathopt(program, units=units)
+    limits = mathopt.SolveParameters(time_limit=timedelta(minutes=1), threads=1)
+    result = mathopt.solve(model, solver, params=limits)
+    if result.termination.reason != mathopt.TerminationReason.OPTIMAL:
+        return None
+    values = {variable.name: value for variable, value in result.variable_values().items()}
+    return program.value(values), program.labelling(values)
+
+
+@pytest.mark.parametrize("solve", [by_pulp, by_cp_sat])
+@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
+@given(problem=CLOSE, folded=st.booleans(), kind=st.sampled_from(["soft", "hard"]))
+def test_models_have_the_optimum_of_the_engine_and_of_brute_force(solve, problem, folded, kind):
+    instance, result = problem
+    rules = [case.rule for case in result]
+    program = formulate(instance.trellis, rules, program=kind, folded=folded)
+    answer = solve(program)
+    values = []
+    for labelling in oracles.labellings(*instance.shape):
+        units, cost = instance.units(labelling), cost_units(instance, result, labelling)
+        broken = any(case.violations(instance.names(labelling), instance.trellis.tokens) for case in result)
+        if units is not None and cost is not None and not (kind == "hard" and broken):
+            values.append(units - cost)
+    assert (answer is None) == (not values)
+    if answer is None:
+        return
+    score, labels = answer
+    assert score * UNITS_PER_NAT == max(values)
+    assert instance.trellis.score(labels) >= score
+    if kind == "soft":
+        best = ilpinfer.decode(instance.trellis, rules)
+        assert (best.status, best.score) == ("optimal", score)
+
+
+@pytest.mark.parametrize("solve", [by_pulp, by_cp_sat, by_mathopt])
+def test_two_phase_and_second_order_programs(solve):
+    labels = LabelSet(("a", "b", "O"))
+    rules = [
+        C.at_most_runs("a", 1, penalty=0.3),
+        C.requires_before("b", "a", penalty=0.2),
+        C.starts_with("O"),
+    ]
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        first, later = rng.normal(size=(3, 3)), rng.normal(size=(2, 3, 3, 3))
+        trellis = Trellis.second_order(rng.normal(size=3), first, later, labels=labels)
+        assert solve(formulate(trellis, rules))[0] == ilpinfer.decode(trellis, rules).score
+        two = ilpinfer.decode_two_phase(trellis, rules, 0.8)
+        value, names = solve(formulate(trellis, rules, program="two-phase", tau=0.8))
+        assert value == -two.penalty and trellis.score(names) >= two.floor
+
+
+@pytest.mark.parametrize("solve", [by_pulp, by_cp_sat])
+@pytest.mark.parametrize("below", [1, 2])
+def test_a_floor_one_grid_unit_above_a_labelling_keeps_it_out(solve, below):
+    trellis = Trellis([8.0, 7.0], [[[0.0, -1.0], [-1.0, 1.0 - 2 * UNIT]]], labels=["a", "b"])
+    rules = [C.at_most_tokens("a", 0, penalty=1.0)]
+    tau = float(np.exp(-(below + 0.5) * UNIT))
+    program = formulate(trellis, rules, program="two-phase", tau=tau, bound="odds")
+    assert solve(program) == ((-2.0, ["a", "a"]) if below == 1 else (0.0, ["b", "b"]))
+
+
+def ties():
+    """A trellis whose best labelling is one grid unit better than 2 ** 12 - 1 others."""
+    start, edges = np.full(2, -3.1), np.full((11, 2, 2), -2.7)
+    edges[5, 1, 0] += UNIT
+    return Trellis(start, edges, labels=["a", "O"])
+
+
+def test_one_grid_unit_decides():
+    program = formulate(ties(), [C.at_most_tokens("a", 6, penalty=0.5)])
+    expected = ilpinfer.decode(ties(), [C.at_most_tokens("a", 6, penalty=0.5)]).score
+    assert {by_pulp(program)[0], by_cp_sat(program)[0], by_mathopt(program, units="grid")[0]} == {expected}
+
+
+def test_models_have_readable_names_and_sizes():
+    program = formulate(ties(), [C.at_most_tokens("a", 6, penalty=0.5, name="six a")])
+    problem, model, opt = to_pulp(program), to_cp_sat(program), to_mathopt(program)
+    assert (
+        {v.name for v in problem.variables()}
+        == {v.name for v in opt.variables()}
+        == set(program.file_columns)
+    )
+    assert [v.name for v in model.proto.variables] == list(program.file_columns)
+    assert "sigma._qsix__a_q" in program.file_columns and "rule._qsix__a_q" in program.file_rows
+    assert [c.name for c in opt.linear_constraints()] == list(program.file_rows)
+    assert problem.numConstraints() == len(model.proto.constraints) == program.n_rows
+    assert model.validate() == ""
+    with pytest.raises(ValueError, match="no units 'bits'"):
+        to_mathopt(program, units="bits")
+
+
+def test_the_canonical_and_standard_forms_are_models_too():
+    rules = [C.between_runs("a", 1, 2, penalty=0.5), C.requires_before("O", "a", penalty=0.25)]
+    program = formulate(ties(), rules)
+    best = ilpinfer.decode(ties(), rules).score
+    for form in (program.canonical(), program.standard()):
+        assert by_pulp(form)[0] == by_cp_sat(form)[0] == best
+
+
+def test_the_examples_of_models_run():
+    module = "ilpinfer/solvers/models.py"
+    command = [sys.executable, "-m", "pytest", "--doctest-modules", "-p", "no:cacheprovider", "-q", module]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert run.returncode == 0 and "[100%]" in run.stdout, run.stdout
+
+
+def test_ortools_that_cannot_be_loaded_is_explained():
+    code = """
+import sys
+sys.modules["highspy"] = sys
+sys.modules["ortools.sat.python"] = None
+from formulations import Trellis, formulate
+from ilpinfer.solvers import to_cp_sat
+try:
+    to_cp_sat(formulate(Trellis([0.0], [], labels=["a"])))
+except ImportError as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert "import ortools before pulp and highspy" in run.stdout
