@@ -15,13 +15,26 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, re.S)
 
 
-def test_the_python_examples_run_one_after_the_other():
+def test_the_python_examples_run_one_after_the_other(tmp_path):
     code = "\n".join(blocks("python"))
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    arguments = [sys.executable, "-c", code]
+    run = subprocess.run(arguments, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert run.stderr == ""
     first, verdict, kind, *_ = run.stdout.splitlines()
     assert first.startswith("optimal [")
     assert (verdict, kind) == ("True True ()", "exact")
+
+
+def test_the_script_of_a_comparison_writes_its_files(tmp_path):
+    (code,) = [block for block in blocks("python") if "register_method" in block]
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert run.stderr == ""
+    assert run.stdout.startswith("[('auto', 1.0, 0.0), ('beam:width=10', 1.0, ")
+    assert "<svg" in (tmp_path / "report.html").read_text("utf-8")
+    assert "toprule" in (tmp_path / "summary.tex").read_text("utf-8")
+    assert (tmp_path / "summary.csv").read_text("utf-8").count("\n") == 5
 
 
 def test_the_rule_file_is_read():

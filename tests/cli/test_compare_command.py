@@ -2,6 +2,9 @@
 
 import csv
 import json
+import os
+import subprocess
+import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -178,3 +181,22 @@ def test_an_interrupted_comparison_of_other_predictions_is_another_one(folder, c
     Path("y.tsv").write_text(TRAIN.replace("Notes\tB-title", "Notes\tI-author"))
     code, _, err = run([*BASE, "--methods", "auto", "--predictions", "x=y.tsv"], capsys)
     assert code == 2 and "belongs to another run" in err
+
+
+def test_an_installed_package_offers_its_decoder(folder):
+    site = Path("site")
+    (site / "mypackage").mkdir(parents=True)
+    (site / "mypackage" / "__init__.py").write_text("from outside_decoders import first_label as decode\n")
+    record = site / "mypackage-1.0.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text("Metadata-Version: 2.1\nName: mypackage\nVersion: 1.0\n")
+    (record / "entry_points.txt").write_text("[ilpinfer.methods]\ngreedy = mypackage:decode\n")
+    environment = {**os.environ, "PYTHONPATH": f"site:{ROOT / 'tests' / 'comparison'}"}
+    command = [sys.executable, "-m", "ilpinfer", *BASE, "--methods", "auto,mypackage:greedy,greedy-decoder"]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 2 and 'no method "greedy-decoder"' in result.stderr
+    command[-1] = "auto,mypackage:greedy:5"
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert [line["method"] for line in summary()["methods"]] == ["auto", "mypackage:greedy:5"]
+    assert [row["status"] for row in rows() if row["method"] != "auto"] == ["feasible"] * 2
