@@ -17,14 +17,14 @@ from ilpinfer.comparison.pictures import (
 from ilpinfer.comparison.record import Record
 from ilpinfer.comparison.sentences import sentences
 from ilpinfer.comparison.summary import Summary
-from ilpinfer.comparison.tables import ALL, COLUMNS, COMMON, KNOWN, SEEDS, SHARED, Column, lines_of
+from ilpinfer.comparison.tables import ALL, CAP, COLUMNS, COMMON, KNOWN, SEEDS, SHARED, Column, lines_of
 from ilpinfer.comparison.text import missing, readable, shown
 from ilpinfer.comparison.trellis_picture import letters, trellis_picture
 
 if TYPE_CHECKING:
     import pandas as pd
 
-IN_WORDS = (SEEDS, KNOWN, SHARED)
+IN_WORDS = (SEEDS, KNOWN, CAP, SHARED)
 """Columns that the page says in words."""
 
 

@@ -40,7 +40,11 @@ def _input(record: Record, frame: "pd.DataFrame", summary: Sequence[Summary]) ->
     lengths = [len(case.trellis) for case in record.cases if case.trellis is not None]
     result = [f"{_many(len(summary), 'method')} on {_many(len(record.cases), 'sequence')}"]
     if lengths:
-        result[0] += f" of {min(lengths)} to {max(lengths)} tokens, {np.median(lengths):g} in the median"
+        low, high = min(lengths), max(lengths)
+        many = _many(high, "token")
+        result[0] += (
+            f" of {many}" if low == high else f" of {low} to {many}, {np.median(lengths):g} in the median"
+        )
     result[0] += "."
     unscored = len(record.cases) - len(lengths)
     if unscored:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import io
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from ilpinfer.comparison.record import Record
 from ilpinfer.comparison.tables import COLUMNS, lines_of, table_of
 from ilpinfer.comparison.text import readable, shown
 from ilpinfer.system.files import write_atomically
+from ilpinfer.system.output_paths import output_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,9 +52,12 @@ def write_tables(
     for name in COLUMNS:
         lines = lines_of(record, name) if name in ("matches", "fields") else summary
         contents[name + SUFFIXES[format]] = content(table_of(record, name, lines), name, format)
-    for name, data in contents.items():
-        write_atomically(Path(folder, name), data, inputs)
-    return [Path(folder, name) for name in contents]
+    inputs, places = list(inputs), [Path(folder, name) for name in contents]
+    for place in places:
+        output_path(place, inputs)
+    for place, data in zip(places, contents.values(), strict=True):
+        write_atomically(place, data, inputs)
+    return places
 
 
 def check_format(kind: str) -> None:
@@ -91,7 +96,14 @@ def _latex(frame: "pd.DataFrame", name: str) -> str:
     rounded = _rounded(frame, name).replace("–", "--")
     sides = _sides(frame, rounded, name)
     text = rounded.to_latex(index=False, escape=True, column_format=sides)
-    text = text.replace("<", r"\textless{}").replace(">", r"\textgreater{}").replace("±", r"$\pm$")
+    text = re.sub(r"^([\[*])", r"{\1}", text, flags=re.M)  # behind \\ both would be its arguments
+    text = re.sub("[\u2400-\u2421\ufffd]", "?", text)
+    text = (
+        text.replace("|", r"\textbar{}")
+        .replace("<", r"\textless{}")
+        .replace(">", r"\textgreater{}")
+        .replace("±", r"$\pm$")
+    )
     return f"% \\usepackage{{booktabs}} in the preamble\n{text}"
 
 

@@ -9,7 +9,7 @@ from ilpinfer.comparison.record import Record
 if TYPE_CHECKING:
     import pandas as pd
 
-ALL, COMMON = "over all", "over common"
+ALL, COMMON = "all", "common"
 """Groups of columns: over all sequences with a known optimum, and over those of them that every method solves."""
 UNITS = {
     "percent": "%",
@@ -50,7 +50,7 @@ class Column:
     def name(self) -> str:
         """Title, group and unit."""
         unit = f" ({self.unit})" if self.unit else ""
-        return f"{self.title}{f' {self.group}' if self.group else ''}{unit}"
+        return f"{self.title}{f', {self.group}' if self.group else ''}{unit}"
 
     def value(self, line: object) -> Any:
         """Its value in a line, in its unit."""
@@ -70,6 +70,7 @@ SPREAD = Column("± seeds", "gap_spread", "nats", ALL, "standard deviation of th
 KNOWN = Column(
     "sequences", "optimum_known", "count", ALL, "those with an optimum that some method has proved"
 )
+CAP = Column("cap", "cap", "nats", ALL, "of a missing labelling; no gap counts more")
 SHARED = Column(
     "sequences", "common", "count", COMMON, "those of them that every method solves with every seed"
 )
@@ -106,6 +107,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
     "gaps": (
         METHOD,
         KNOWN,
+        CAP,
         GAP,
         LOW,
         HIGH,

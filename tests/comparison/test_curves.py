@@ -1,0 +1,113 @@
+"""The numbers behind the pictures, beside their definitions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ilpinfer.comparison.curves import POINTS, anytime, gap_shares, thin, time_profiles, times_by_length
+
+METHODS = ("auto", "one", "two")
+
+
+@pytest.fixture
+def frame():
+    """Rows of three methods on 40 sequences; some without a labelling, one sequence infeasible, one with unknown optimum."""
+    random = np.random.default_rng(0)
+    lines = []
+    for sequence in range(40):
+        for method in METHODS:
+            for seed in (0.0, 1.0) if method == "two" else (np.nan,):
+                gap = 0.0 if method == "auto" else random.choice([0.0, 0.5, 2.0, 70.0, np.nan])
+                lines.append((sequence, method, seed, random.uniform(0.001, 0.1), 5 + sequence, gap))
+    made = pd.DataFrame(lines, columns=["sequence", "method", "seed", "seconds", "tokens", "gap"])
+    made["optimum"] = np.where(made.sequence == 3, np.nan, 1.0)
+    made.loc[made.sequence == 3, "gap"] = np.nan
+    made["infeasible"] = made.sequence == 4
+    return made
+
+
+def at(curve, x):
+    """The value of a step curve at x."""
+    place = np.searchsorted(curve.x, x, side="right") - 1
+    return curve.y[place] if place >= 0 else 0.0
+
+
+def test_shares_count_sequences_with_at_most_that_gap(frame):
+    known = frame[~frame.sequence.isin([3, 4])]
+    for curve in gap_shares(frame, METHODS):
+        own = known[known.method == curve.method]
+        for x in (0.0, 0.3, 0.5, 1.9, 2.0, 70.0, 100.0):
+            assert at(curve, x) == pytest.approx((own.gap <= x).mean())
+    assert at(gap_shares(frame, ["one"])[0], np.inf) < 1
+
+
+def test_profiles_count_sequences_solved_within_multiples_of_the_best_time(frame):
+    known = frame[~frame.sequence.isin([3, 4])]
+    best = known[known.gap == 0].groupby("sequence").seconds.min()
+    for curve in time_profiles(frame, METHODS):
+        own = known[known.method == curve.method]
+        for x in (1.0, 1.5, 3.0, 10.0, 1000.0):
+            within = (own.gap == 0) & (own.seconds <= x * own.sequence.map(best) * (1 + 1e-12))
+            assert at(curve, x) == pytest.approx(within.mean())
+
+
+def test_no_method_that_solves_nothing_breaks_a_profile(frame):
+    none = frame.assign(gap=np.where(frame.method == "one", np.nan, frame.gap))
+    (curve,) = time_profiles(none, ["one"])
+    assert len(curve.x) == len(curve.y) == 0
+    assert time_profiles(frame, ["absent"]) == gap_shares(frame, ["absent"]) == []
+
+
+def row(sequence, method, seconds, score, incumbents=()):
+    return {
+        "sequence": sequence,
+        "method": method,
+        "seconds": seconds,
+        "score": score,
+        "incumbents": list(incumbents),
+    }
+
+
+def test_curves_over_time_are_means_of_the_best_gap_so_far():
+    random = np.random.default_rng(1)
+    rows, optima = [], {}
+    for sequence in range(30):
+        optima[sequence] = float(random.uniform(-5, 5))
+        times = sorted(random.uniform(0.001, 1.0, 4))
+        scores = sorted(optima[sequence] - random.choice([0, 1, 4, 80], 3))
+        record = [[t, s] for t, s in zip(times, scores, strict=False)]
+        rows.append(row(sequence, "search", times[-1], scores[-1], [[times[0] / 2, None], *record]))
+        rows.append(row(sequence, "once", times[0], scores[0] if sequence % 3 else None))
+    rows += [row(99, "search", 0.1, 1.0), row(0, "given", None, 1.0)]
+
+    def best(each, x):
+        reached = [s for t, s in each["incumbents"] if s is not None and t <= x]
+        reached += [each["score"]] if each["score"] is not None and each["seconds"] <= x else []
+        return min(50.0, *(optima[each["sequence"]] - s for s in reached)) if reached else 50.0
+
+    curves = anytime(rows, optima, 50.0, ["search", "once", "given"])
+    assert [curve.method for curve in curves] == ["search", "once"]
+    for curve in curves:
+        own = [each for each in rows if each["method"] == curve.method and each["sequence"] < 99]
+        for x, y in zip(curve.x, curve.y, strict=True):
+            assert y == pytest.approx(np.mean([best(each, x) for each in own]), abs=1e-9)
+        assert curve.x[-1] == max(each["seconds"] for each in own)
+
+
+def test_medians_by_length_cover_all_lengths(frame):
+    for curve in times_by_length(frame, METHODS):
+        assert len(curve.x) == 8 and (np.diff(curve.x) > 0).all()
+        own = frame[(frame.method == curve.method) & (frame.tokens < 10)]
+        assert curve.x[0] == own.tokens.median() and curve.y[0] == pytest.approx(own.seconds.median())
+    same = frame.assign(tokens=7)
+    assert [list(curve.x) for curve in times_by_length(same, METHODS)] == [[7.0]] * 3
+    assert times_by_length(frame.assign(seconds=np.nan), METHODS) == []
+
+
+def test_curves_of_many_sequences_stay_short():
+    x = np.sort(np.random.default_rng(0).random(100_000))
+    short, y = thin(x, np.arange(len(x)))
+    assert len(short) == len(y) == POINTS and short[0] == x[0] and short[-1] == x[-1]
+    rows = [row(i, "m", 0.001 + i, -1.0) for i in range(5000)]
+    (curve,) = anytime(rows, dict.fromkeys(range(5000), 0.0), 50.0, ["m"])
+    assert len(curve.x) <= POINTS

@@ -1,0 +1,235 @@
+"""The page of a comparison: it stands alone, says what is known, and holds whatever names and tokens hold."""
+
+import math
+import re
+from collections import Counter
+from html.parser import HTMLParser
+
+import pytest
+from support.comparisons import ODD, SCRIPT, TOKENS, odd, ordinary, trellises
+
+from formulations import constraints as C
+from ilpinfer.comparison.comparison import Comparison, compare
+from ilpinfer.comparison.partings import Candidate, choose, partings, window
+from ilpinfer.comparison.plan import Case, plan_of
+from ilpinfer.comparison.report import report_of
+from ilpinfer.comparison.running import RowList, Run
+from ilpinfer.comparison.sentences import sentences
+from ilpinfer.comparison.text import readable
+from ilpinfer.core.rule_compiler import compiler_of
+
+VOID = {"meta", "br", "link", "img"}
+
+
+class Page(HTMLParser):
+    """Elements, ids, references, and the text of each kind of element; an element that is not closed is an error."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open, self.tags, self.ids = [], Counter(), Counter()
+        self.references, self.addresses, self.texts = [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags[tag] += 1
+        for name, value in attributes:
+            if name == "id":
+                self.ids[value] += 1
+            elif name in ("href", "xlink:href", "src", "srcset", "action", "data"):
+                self.addresses.append(value)
+            self.references += re.findall(r"url\(([^)]*)\)", value or "") if name != "xmlns" else []
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append((self.open[-1] if self.open else "", data))
+
+
+@pytest.fixture(scope="module")
+def text():
+    return report_of(ordinary())
+
+
+def words(comparison):
+    return " ".join(sentences(comparison, comparison.to_pandas(), comparison.summary())).replace(
+        "\u00a0", " "
+    )
+
+
+def test_the_page_refers_to_nothing_outside_itself(text):
+    page = Page(text)
+    own = {f"#{name}" for name in page.ids}
+    assert page.addresses and set(page.addresses) <= own
+    assert page.references and set(page.references) <= own
+    assert max(page.ids.values()) == 1
+    rest = re.sub(r'xmlns(:xlink)?="http://www\.w3\.org/[^"]*"', "", text)
+    assert not re.search(r"https?:|//www|@import|<link|\bsrc=|url\((?!#)|fetch\(|XMLHttp", rest)
+
+
+def test_colours_are_those_of_the_page_in_light_and_dark(text):
+    pictures = re.findall(r'<svg role="img".*?</svg>', text, re.S)
+    assert len(pictures) >= 5
+    for picture in pictures:
+        assert "currentColor" in picture and "var(--hue0)" in picture
+        assert not re.search(
+            r"#[0-9a-f]{6}|rgb\(", re.sub(r"url\(#[^)]*\)|href=\"[^\"]*\"|id=\"[^\"]*\"", "", picture)
+        )
+
+
+def test_every_method_and_figure_of_the_summary_is_in_the_page(text):
+    page = Page(text)
+    shown = {data for _, data in page.texts}
+    for line in ordinary().summary():
+        assert line.method in shown
+    assert {
+        "Summary",
+        "Errors by kind",
+        "Pairs of methods",
+        "Fields",
+        "Pictures",
+        "Single sequences",
+        "About",
+    } <= shown
+    assert page.tags["table"] >= 5 and text.count("<figcaption>") == 4
+
+
+def test_means_over_all_and_over_common_sequences_say_so():
+    comparison = ordinary(methods=["auto"], predictions={"given": [None, *[[*"abccaaaaaa"]] * 3]})
+    heads = re.findall(
+        r'<th colspan="\d+" scope="colgroup" class="group">([^<]*)</th>', report_of(comparison)
+    )
+    common = comparison.summary()[0].common
+    assert heads[0] == "over all 4 with a proved optimum, missing ones at 50 nats"
+    assert 0 < common < 4 and heads[1] == f"over the {common} solved by all"
+
+
+def test_names_and_tokens_are_text_and_nothing_else():
+    text = report_of(odd())
+    page = Page(text)
+    assert page.tags["script"] == 1 and page.tags["i"] == 0
+    shown = [data for _, data in page.texts]
+    assert ODD in shown and SCRIPT in shown and f"rule {SCRIPT}" in " ".join(shown)
+    drawn = {data for tag, data in page.texts if tag == "text"}
+    assert drawn >= {readable(token, 16) for token in TOKENS if token}
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ufffe]", text)
+    assert "w" * 300 not in text and "w" * 15 + "…" in text
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"count": 1},
+        {"gold": None},
+        {"gold": [["a", "b", "c", "c", *"aaaaaa"], None, None, None]},
+        {"methods": ["auto"], "predictions": {}},
+        {"methods": ["viterbi"], "predictions": {}, "gold": None},
+        {"methods": [], "predictions": {"nothing": [None] * 4}},
+        {"methods": [], "predictions": {"nothing": [None] * 4}, "gold": None},
+        {"seeds": 1, "cap": 0.5},
+    ],
+)
+def test_the_page_is_whole_whatever_is_missing(options):
+    text = report_of(ordinary(**options))
+    page = Page(text)
+    assert page.tags["html"] == page.tags["main"] == 1
+    assert not re.search(
+        r"\bnan\b|\bNone\b|\binf\b|Undefined", re.sub(r"<script>.*?</script>", "", text, flags=re.S)
+    )
+
+
+def test_without_a_proof_the_page_says_that_gaps_are_unknown():
+    comparison = ordinary(
+        methods=[], predictions={"one": [["a"] * 5 + ["c"] * 5] * 4, "two": [["c"] * 10] * 4}, gold=None
+    )
+    said = words(comparison)
+    assert "No method proves an optimum here" in said and "add the method auto" in said
+    assert "There are no gold labels" in said
+    text = report_of(comparison)
+    assert "mean gap<small>" not in text and "proved optimum, missing ones" not in text
+    assert "Performance profile" not in text and "trellis0" in text
+
+
+def test_sequences_without_a_labelling_are_named():
+    rules = [C.at_least_tokens("a", 20)]
+    comparison = compare(trellises(2), rules, ["auto", "viterbi"])
+    assert "2 sequences are proved to have no labelling" in words(comparison)
+    Page(report_of(comparison))
+
+
+def test_sequences_that_could_not_be_scored_are_named():
+    cases = [Case(trellises(1)[0], None, "x:1"), Case(None, None, "x:2", ValueError("no scores"))]
+    plan, rules, store = plan_of(["auto", "viterbi"]), compiler_of([]), RowList()
+    baseline = Run(cases, rules, plan).fill(store)
+    comparison = Comparison(store, plan, cases, rules.rules, baseline, 50.0, {"source": "x", "version": "9"})
+    assert "1 sequence could not be scored" in words(comparison)
+    text = report_of(comparison)
+    assert "ilpinfer 9" in text and "<bdi>x</bdi>" in text
+    Page(text)
+
+
+def test_sentences_say_who_fails_and_what_the_rules_change():
+    said = words(ordinary())
+    assert "auto is exact and proves its answer on 4 of 4 sequences." in said
+    assert "failing ends in an error on 4 of 4 sequences (RuntimeError)." in said
+    assert "viterbi has no labelling that keeps the hard rules for 4 of 4 sequences that have one." in said
+    before = compare(trellises(4), [], ["viterbi"], gold=[[*"abccaabaaa"]] * 4).summary()[0].f1
+    after = ordinary().summary()[0].f1
+    assert f"{100 * (after - before):+.1f} points" in said
+
+
+def test_costs_of_broken_rules_add_up_to_the_difference_of_the_scores():
+    comparison = ordinary(methods=["auto"], predictions={"given": [["c"] * 10] * 4})
+    drawn = partings(comparison)
+    assert len(drawn) == 4
+    for each in drawn:
+        for path in (each.best, each.other):
+            broken = sum(cost.nats for cost in path.costs)
+            assert path.worth.score == path.worth.model_score + path.worth.feature_score - broken
+        assert each.best.worth.score > each.other.worth.score
+        assert each.differing == tuple(t for t in range(10) if each.best.labels[t] != each.other.labels[t])
+
+
+def test_a_labelling_that_breaks_hard_rules_is_drawn_with_them():
+    (each,) = partings(ordinary(count=1, methods=["auto", "viterbi"], predictions={}))
+    hard, soft = each.other.costs
+    assert each.other.method == "viterbi" and math.isinf(hard.nats) and hard.violations == 2
+    assert soft.nats == 0.75 and soft.violations == 1
+    assert "breaks hard rules" in report_of(ordinary(count=1, methods=["auto", "viterbi"], predictions={}))
+
+
+def test_the_window_holds_as_many_differing_tokens_as_possible():
+    assert window([3], 24) == (0, 24)
+    assert window([3, 60, 61, 90], 100) == (58, 82)
+    assert window([99], 100) == (76, 100)
+    assert window([], 100) == (0, 24)
+
+
+def test_each_method_is_drawn_before_one_is_drawn_twice():
+    ordered = [Candidate(9.0 - i, i, 0, 1, "bad") for i in range(6)] + [Candidate(1.0, 7, 0, 1, "good")]
+    chosen = choose(ordered, 4)
+    assert [candidate.sequence for candidate, _ in chosen] == [0, 1, 7, 3]
+    assert chosen[-1][1].startswith("a typical gap")
+    assert choose([]) == []
+
+
+def test_a_notebook_shows_the_summary():
+    shown = ordinary()._repr_html_()
+    assert Page(shown).tags["table"] == 1 and "mean gap, all (nats)" in shown
+
+
+def test_a_page_is_written_whole(tmp_path):
+    comparison = ordinary(count=1)
+    comparison.report(tmp_path / "new" / "report.html")
+    assert (tmp_path / "new" / "report.html").read_text("utf-8") == report_of(comparison)
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["report.html"]
+    with pytest.raises(ValueError, match="is a folder; name a file"):
+        comparison.report(tmp_path)

@@ -1,0 +1,75 @@
+"""The page of a comparison in a browser without a window: no error, and tables that sort."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from support.comparisons import odd, ordinary
+
+from ilpinfer.comparison.report import report_of
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+BROWSER = next((path for path in map(shutil.which, NAMES) if path), None)
+CLICK = """
+<script>
+const head = [...document.querySelectorAll("#summary thead tr:last-child th")]
+  .find(each => each.textContent.startsWith("{column}"));
+for (let i = 0; i < {clicks}; i++) head.querySelector("button").click();
+</script>
+"""
+pytestmark = pytest.mark.skipif(BROWSER is None, reason=f"none of {', '.join(NAMES)} is installed")
+
+
+def opened(folder, text):
+    """The page after its scripts have run, and what the browser wrote to its console."""
+    path = folder / "page.html"
+    path.write_text(text, "utf-8")
+    command = [
+        *(BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-extensions"),
+        *("--disable-background-networking", "--no-first-run", "--enable-logging=stderr", "--v=0"),
+        *(f"--user-data-dir={folder / 'profile'}", "--dump-dom", path.as_uri()),
+    ]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert "</html>" in run.stdout, run.stderr
+    return run.stdout, [line for line in run.stderr.splitlines() if "CONSOLE" in line]
+
+
+def column(page, name):
+    """Texts of a column of the summary, in the order of the lines, and the state of its head."""
+    (table,) = re.findall(r'<table class="sortable" id="summary".*?</table>', page, re.S)
+    heads = re.findall(r"<th (?!colspan)([^>]*)><button[^>]*>(.*?)<", table.partition("</thead>")[0])
+    place = [title for _, title in heads].index(name)
+    lines = re.findall(r"<tr>(.*?)</tr>", table.partition("<tbody>")[2], re.S)
+    cells = [re.findall(r"<td[^>]*>(.*?)</td>", line, re.S)[place] for line in lines]
+    return [re.sub("<[^>]*>", "", cell) for cell in cells], heads[place][0]
+
+
+@pytest.mark.parametrize("clicks", [1, 2])
+@pytest.mark.parametrize("name", ["mean gap", "median", "method"])
+def test_a_click_sorts_and_says_so(tmp_path, name, clicks):
+    text = report_of(ordinary())
+    before, state = column(text, name)
+    assert "aria-sort" not in state
+    page, errors = opened(
+        tmp_path,
+        text.replace("</body>", CLICK.replace("{column}", name).replace("{clicks}", str(clicks)) + "</body>"),
+    )
+    after, state = column(page, name)
+    assert errors == []
+    assert f'aria-sort="{["ascending", "descending"][clicks - 1]}"' in state
+    known = [each for each in after if each != "–"]
+    key = str.lower if name == "method" else float
+    assert known == sorted(known, key=key, reverse=clicks == 2) and sorted(before) == sorted(after)
+    assert after == known + ["–"] * (len(after) - len(known))
+
+
+def test_a_console_error_would_be_noticed(tmp_path):
+    _, errors = opened(tmp_path, "<script>missing()</script></html>")
+    assert len(errors) == 1
+
+
+def test_names_that_mean_something_to_html_run_no_script(tmp_path):
+    page, errors = opened(tmp_path, report_of(odd()))
+    assert errors == []
+    assert page.count("<script") == 1

@@ -1,0 +1,135 @@
+"""Tables of a comparison, as data frames and as files."""
+
+import io
+import re
+
+import pandas as pd
+import pytest
+from support.comparisons import ODD, odd, ordinary
+
+from ilpinfer.comparison import table_files
+from ilpinfer.comparison.table_files import SUFFIXES, write_tables
+from ilpinfer.comparison.tables import COLUMNS
+from ilpinfer.comparison.text import readable, shown
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return ordinary()
+
+
+def test_tables_hold_the_figures_of_the_summary_in_their_units(comparison):
+    table, lines = comparison.table("summary"), comparison.summary()
+    assert list(table["method"]) == [line.method for line in lines]
+    assert list(table["solved (%)"]) == [100 * line.solved for line in lines]
+    assert list(table["mean gap, all (nats)"]) == [line.mean_gap for line in lines]
+    assert table["median (ms)"].isna().tolist() == [line.kind == "predictions" for line in lines]
+    errors = comparison.table("errors")
+    assert errors["search, sequences"].tolist() == [line.search_errors for line in lines]
+    assert len(comparison.table("matches")) == len(lines) * (len(lines) - 1) // 2
+    fields = comparison.table("fields")
+    assert fields["F1 gain (% points)"].tolist() == [100 * gain.f1_gain for gain in comparison.field_gains()]
+
+
+def test_names_of_columns_are_unique():
+    for columns in COLUMNS.values():
+        names = [column.name for column in columns]
+        assert len(set(names)) == len(names)
+
+
+def test_an_unknown_table_or_format_is_named(comparison, tmp_path):
+    with pytest.raises(
+        ValueError, match=r"table is 'gap'; expected one of summary, gaps, errors, matches, fields"
+    ):
+        comparison.table("gap")
+    with pytest.raises(ValueError, match="format is 'xls'; expected one of csv, markdown, latex, parquet"):
+        comparison.write_tables(tmp_path, "xls")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", SUFFIXES)
+@pytest.mark.parametrize("gold", [True, False])
+def test_every_table_is_written_in_every_format(kind, gold, tmp_path):
+    comparison = ordinary() if gold else ordinary(gold=None)
+    files = comparison.write_tables(tmp_path / "new", kind)
+    assert [file.name for file in files] == [name + SUFFIXES[kind] for name in COLUMNS]
+    assert sorted(files) == sorted((tmp_path / "new").iterdir())
+
+
+@pytest.mark.parametrize(("kind", "read"), [("csv", pd.read_csv), ("parquet", pd.read_parquet)])
+def test_data_come_back_as_they_were(comparison, kind, read, tmp_path):
+    for name, file in zip(COLUMNS, comparison.write_tables(tmp_path, kind), strict=True):
+        pd.testing.assert_frame_equal(read(file), comparison.table(name), check_dtype=False)
+
+
+def cells(line):
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def test_markdown_has_a_cell_for_each_value_whatever_names_hold(tmp_path):
+    comparison = odd()
+    for name, file in zip(COLUMNS, comparison.write_tables(tmp_path, "markdown"), strict=True):
+        head, rule, *lines = (cells(line) for line in file.read_text("utf-8").splitlines())
+        table = comparison.table(name)
+        assert len(lines) == len(table) and {len(line) for line in [head, rule, *lines]} == {len(head)}
+        methods = [re.sub(r"\\(.)", r"\1", line[head.index("method")]) for line in lines]
+        assert methods == [readable(method) for method in table["method"]]
+        for line, value in zip(lines, table.iloc[:, -1], strict=True):
+            assert line[-1] == shown(value, COLUMNS[name][-1].form)
+
+
+def test_latex_is_escaped_and_has_as_many_cells_as_columns(tmp_path):
+    comparison = odd()
+    for name, file in zip(COLUMNS, comparison.write_tables(tmp_path, "latex"), strict=True):
+        text = file.read_text("utf-8")
+        (sides,) = re.findall(r"\\begin\{tabular\}\{([lr]*)\}", text)
+        rows = re.findall(r"^(.*) \\\\$", text, re.M)
+        assert len(rows) == 1 + len(comparison.table(name))
+        for line in rows:
+            assert len(re.findall(r"(?<!\\)&", line)) == len(sides) - 1
+            bare = re.sub(r"\\[a-zA-Z]+(\{\})? ?|\\[&%$#_{}]|\$\\pm\$", "", line)
+            assert not re.search(r"[\\%$#_{}<>|~^]", bare.replace(" & ", ""))
+        assert text.count("\\toprule") == text.count("\\midrule") == text.count("\\bottomrule") == 1
+    assert r"a\textless{}b\textgreater{}\&" in text and ODD not in text
+
+
+def test_latex_does_not_take_a_name_for_an_argument_of_the_line_before(tmp_path):
+    given = {"[2cm]": [["a"] * 10] * 4, "*": [["a"] * 10] * 4}
+    ordinary(methods=["auto"], predictions=given).write_tables(tmp_path, "latex")
+    text = (tmp_path / "gaps.tex").read_text("utf-8")
+    assert "\n{[}2cm] &" in text and "\n{*} &" in text
+
+
+def test_columns_without_any_value_are_left_out_for_readers_only(tmp_path):
+    comparison = ordinary(gold=None)
+    comparison.write_tables(tmp_path, "markdown")
+    comparison.write_tables(tmp_path, "csv")
+    assert "accuracy" not in (tmp_path / "summary.md").read_text("utf-8")
+    assert "accuracy (%)" in pd.read_csv(tmp_path / "summary.csv")
+    assert pd.read_csv(tmp_path / "fields.csv").empty
+
+
+def test_without_pyarrow_a_message_names_the_way_out(comparison, tmp_path, monkeypatch):
+    monkeypatch.setattr(table_files.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"needs pyarrow: pip install 'ilpinfer\[parquet\]'"):
+        comparison.write_tables(tmp_path, "parquet")
+
+
+def test_nothing_is_written_where_a_place_is_taken(comparison, tmp_path):
+    (tmp_path / "fields.csv").mkdir()
+    with pytest.raises(ValueError, match="is a folder; name a file"):
+        comparison.write_tables(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["fields.csv"]
+    taken = tmp_path / "new" / "gaps.csv"
+    taken.parent.mkdir()
+    taken.write_text("gold")
+    with pytest.raises(ValueError, match="is an input of this command"):
+        write_tables(comparison, taken.parent, "csv", [taken])
+    assert [path.name for path in taken.parent.iterdir()] == ["gaps.csv"] and taken.read_text() == "gold"
+
+
+def test_infinite_and_missing_figures_are_no_numbers_in_files(tmp_path):
+    comparison = ordinary(methods=[], predictions={"nothing": [None] * 4}, gold=None)
+    comparison.write_tables(tmp_path)
+    text = (tmp_path / "summary.csv").read_text("utf-8")
+    assert not re.search(r"\binf\b|\bnan\b", text) and len(pd.read_csv(io.StringIO(text))) == 1

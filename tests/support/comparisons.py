@@ -1,0 +1,50 @@
+"""Small comparisons to make pages and tables of."""
+
+from formulations import Trellis
+from formulations import constraints as C
+from ilpinfer.comparison.comparison import Comparison, compare
+
+ODD = 'a<b>&"$_\\%{|}*[x]'
+SCRIPT = "</script><script>alert(1)</script>"
+TOKENS = ["&amp;", "$x^2$", "\x00\x07\n", "שלום", "\u202eflip", "w" * 300, "<i>", "'\"", "", "e\u0301"]
+
+
+def trellises(count=4, labels=("a", "b", "c"), tokens=TOKENS):
+    """Trellises that prefer `labels[0]` and now and then another one."""
+    result = []
+    for number in range(count):
+        rows = [
+            [0.0, -0.5 - 0.1 * ((t + number) % 4), -0.25 * ((t * number) % 5) - 0.1]
+            for t in range(len(tokens))
+        ]
+        result.append(Trellis.from_emissions(rows, [[0.0, -0.125, -0.25]] * 3, labels=labels, tokens=tokens))
+    return result
+
+
+def ordinary(count=4, **options) -> Comparison:
+    """Methods of every kind under a soft and a hard rule, with gold."""
+    labels = ("a", "b", "c")
+
+    def failing(trellis, rules, *, time_limit, seed):
+        raise RuntimeError("no")
+
+    rules = [C.requires_present("a", "b", penalty=0.75), C.at_least_tokens("c", 2)]
+    given = trellises(count, labels)
+    options = {
+        "gold": [["a", "b", "c", "c", "a", "a", "b", "a", "a", "a"]] * count,
+        "predictions": {"given": [["c"] * 10, *[["a", "b", "c", "c", *"aaaaaa"]] * (count - 1)]},
+        "seeds": 2,
+        **options,
+    }
+    methods = ["auto", "viterbi", "beam:width=1", "annealing:time_limit=0.005", failing]
+    return compare(given, rules, options.pop("methods", methods), **options)
+
+
+def odd() -> Comparison:
+    """Labels, fields, rules, tokens and methods with names that mean something to HTML, LaTeX, Markdown and pictures."""
+    labels = (ODD, SCRIPT, "c\x01")
+    given = trellises(2, labels)
+    predictions = {ODD: [[SCRIPT] * 10, None], SCRIPT: [[ODD] * 5 + [SCRIPT] * 5] * 2}
+    rules = [C.requires_present(labels[0], labels[2], penalty=0.75, name=f"rule {SCRIPT}")]
+    gold = [[ODD] * 5 + [SCRIPT] * 5] * 2
+    return compare(given, rules, ["auto", "viterbi"], gold=gold, predictions=predictions)
