@@ -50,6 +50,13 @@ def _options() -> argparse.ArgumentParser:
     run.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the corpora")
     run.add_argument("--scale", choices=SCALES, default="full", help="how much of it is run")
     run.add_argument("--parts", help="parts of the study, separated by commas")
+    run.add_argument(
+        "--again",
+        nargs="+",
+        default=(),
+        metavar="METHOD",
+        help="run these anew, as their rows name them, and keep the rows of all others, which earlier code has written",
+    )
     return parser
 
 
@@ -69,7 +76,7 @@ def _run(study: Study, options: argparse.Namespace, sections: list[str], folder:
     warnings.simplefilter("ignore", RuleNotice)
     folder.mkdir(parents=True, exist_ok=True)
     settings = {"study": study.name, "scale": options.scale, "code": digest()}
-    journal = Journal(folder / "rows.jsonl", settings, header())
+    journal = Journal(folder / "rows.jsonl", settings, header(), options.again)
     try:
         study.run(Work(options.data, SCALES[options.scale], sections, journal, console.print))
     except Disagreement as error:

@@ -1,7 +1,7 @@
 """Rows as JSON lines, written while a study runs, so that an interrupted one goes on where it was."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,12 @@ class Journal:
     path : the file; it is read where it exists and was written with the same settings, and begun anew otherwise
     settings : what rows depend on; None to read whatever is there, and to write nothing
     about : of the machine, kept from the run that began the file
+    again : methods whose rows are dropped where the file was written with other code, and all others kept
     """
 
-    def __init__(self, path: Path, settings: Row | None = None, about: str = "") -> None:
+    def __init__(
+        self, path: Path, settings: Row | None = None, about: str = "", again: Collection[str] = ()
+    ) -> None:
         self.rows: dict[tuple[Any, ...], Row] = {}
         self.notes: dict[str, str] = {}
         self.about, self._file = about, None
@@ -30,6 +33,11 @@ class Journal:
             self.about = first.get("about", about)
             for line in lines[1:]:
                 self._keep(line)
+        elif lines and again and _without_code(settings) == _without_code(first.get("settings")):
+            self.about = f"{first.get('about', '')}\nagain, {'; '.join(again)}: {about}"
+            for line in lines[1:]:
+                if line["method"] not in again:
+                    self._keep(line)
         if settings is not None:
             self._file = path.open("w", encoding="utf-8")
             self._write({"settings": settings, "about": self.about})
@@ -71,6 +79,10 @@ class Journal:
         assert self._file is not None, "a journal that is only read"
         self._file.write(json.dumps(row, allow_nan=False) + "\n")
         self._file.flush()
+
+
+def _without_code(settings: Row | None) -> Row:
+    return {name: value for name, value in (settings or {}).items() if name != "code"}
 
 
 def _full_key(key: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -32,10 +32,10 @@ def time_limit(
         _remaining.reset(tokens[1])
 
 
-def check() -> None:
-    """Raise OutOfTime where a limit is set and has passed."""
+def check(needed: float = 0.0) -> None:
+    """Raise OutOfTime where a limit is set, and has passed or leaves fewer seconds than needed."""
     is_over = _is_over.get()
-    if is_over is not None and is_over():
+    if is_over is not None and (is_over() or seconds_left() < needed):
         raise OutOfTime
 
 

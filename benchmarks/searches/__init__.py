@@ -40,7 +40,8 @@ def _generator(_: Path, scale: Scale) -> Iterator[DataSet]:
         yield replace(data, items=data.items[: scale(8, 4, 2)])
 
 
-PUBLISHED = {"zero": "best"}
+PRINTED = {"variant": "published", "zero": "score"}
+PUBLISHED = {"variant": "published", "zero": "best"}
 GRID = Grid(
     contenders={
         "viterbi": Contender("viterbi", timed=False),
@@ -52,17 +53,16 @@ GRID = Grid(
         "best-first": Contender("best-first", timed=False),
         "greedy": Contender("greedy"),
         "relaxation-guided": Contender("relaxation-guided"),
-        "lds, printed": Contender("lds"),
+        "lds, printed": Contender("lds", PRINTED),
         "lds": Contender("lds", PUBLISHED),
         "lds, going on": Contender("lds", {**PUBLISHED, "keep_going": True}),
         "lds, admissible": Contender("lds", {"variant": "admissible", "keep_going": True}),
         "lds, textbook": Contender("lds", {"variant": "textbook", "keep_going": True}),
-        "evolutionary": Contender("evolutionary", seeded=True),
-        "evolutionary, varied": Contender(
-            "evolutionary", {"parents": "ranked", "shift": "both", "start": "viterbi"}, seeded=True
-        ),
-        "hybrid, printed": Contender("hybrid", seeded=True),
+        "evolutionary": Contender("evolutionary", {"variant": "published"}, seeded=True),
+        "evolutionary, varied": Contender("evolutionary", {"variant": "varied"}, seeded=True),
+        "hybrid, printed": Contender("hybrid", PRINTED, seeded=True),
         "hybrid": Contender("hybrid", PUBLISHED, seeded=True),
+        "hybrid, strong": Contender("hybrid", {"variant": "strong"}, seeded=True),
         "annealing": Contender("annealing", seeded=True),
         "tabu": Contender("tabu", seeded=True),
         "exact engine": Contender("auto"),

@@ -15,10 +15,10 @@ from formulations import constraints as C
 TOKENS, LABELS = 60, 9
 WIDTHS = (10, 50, 200)
 SEARCHES: dict[str, tuple[str, dict[str, Any]]] = {
-    "lds": ("lds", {"zero": "best", "keep_going": True}),
+    "lds": ("lds", {"variant": "published", "zero": "best", "keep_going": True}),
     "lds, admissible": ("lds", {"variant": "admissible", "keep_going": True}),
     "lds, textbook": ("lds", {"variant": "textbook", "keep_going": True}),
-    "evolutionary": ("evolutionary", {}),
+    "evolutionary": ("evolutionary", {"variant": "published"}),
     "annealing": ("annealing", {}),
     "tabu": ("tabu", {}),
 }

@@ -14,6 +14,7 @@ EDGES = (30, 60, 120, 240, 480, 10_000)
 ABLATION = (
     "hybrid, printed",
     "hybrid",
+    "hybrid, strong",
     "evolutionary",
     "evolutionary, varied",
     "lds, printed",

@@ -70,7 +70,7 @@ def run(work: Work) -> None:
     best = tune(solved, work.scale(NUMBER, 12, 3), work.journal)
     solved = list(_solve(held_out(work.data, work.scale)))
     with progress("held out", 2 * len(solved)) as advance:
-        for name, options in ((USUAL, {}), (TUNED, best)):
+        for name, options in ((USUAL, {"variant": "published"}), (TUNED, best)):
             for one in solved:
                 for limit in LIMITS:
                     if not work.journal.has(one.data.name, one.item.key, name, limit):
@@ -114,7 +114,7 @@ def distributions() -> dict[str, Any]:
 
 def tune(solved: Sequence[SolvedItem], number: int, journal: Journal) -> dict[str, Any]:
     """The parameters of the best trial; those that the journal has are not run again."""
-    space, usual = distributions(), Evolution()
+    space, usual = distributions(), Evolution("published")
     done = _trials(journal)
     study = study_of(done)
     if not done:

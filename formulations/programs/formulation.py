@@ -89,7 +89,7 @@ def formulate(problem: Problem) -> Formulation:
     TooLarge
         where the path alone would have more than `MOST_COLUMNS` columns.
     OutOfTime
-        where a time limit is set and passes meanwhile.
+        where a time limit is set, and passes meanwhile or would pass while the rows are put in order.
     """
     T, K = problem.shape
     S = problem.lattice.states
@@ -108,7 +108,6 @@ def formulate(problem: Problem) -> Formulation:
     for rule in problem.rules:
         time_limits.check()
         add_rule(rule, shared)
-    time_limits.check()
     indptr, indices, data = rows.compress()
     program = IntegerProgram(
         tokens=T,

@@ -4,9 +4,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from formulations import time_limits
 from formulations.dtypes import Integers
 from formulations.programs.names import Blocks, Namer
 from formulations.programs.record import UNBOUNDED, stable_order
+
+_SECONDS_AN_ENTRY = 1.2e-7
+"""To compress rows that memory caches do not hold."""
 
 
 @dataclass
@@ -64,7 +68,8 @@ class Rows:
         self.value.append(values.reshape(-1))
 
     def compress(self) -> tuple[Integers, Integers, Integers]:
-        """indptr, indices, data."""
+        """indptr, indices, data; OutOfTime where a time limit leaves too little for them."""
+        time_limits.check(_SECONDS_AN_ENTRY * sum(map(len, self.row)))
         row, column, value = (
             np.concatenate(component).astype(np.int64) for component in (self.row, self.column, self.value)
         )

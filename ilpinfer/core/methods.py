@@ -129,14 +129,14 @@ BUILT_IN = (
     Method(
         "lds",
         False,
-        "limited discrepancy search: depth first, under limits that widen round by round",
+        "limited discrepancy search: depth first, under limits that widen round by round, admissible or as published",
         "ilpinfer.search.discrepancy:limited_discrepancy",
         parameters="ilpinfer.search.discrepancy:Discrepancy",
     ),
     Method(
         "evolutionary",
         False,
-        "an evolutionary algorithm on the runs of labellings",
+        "an evolutionary algorithm on the runs of labellings, varied or as published",
         "ilpinfer.search.evolution:evolutionary",
         parameters="ilpinfer.search.evolution:Evolution",
     ),
@@ -157,7 +157,7 @@ BUILT_IN = (
     Method(
         "hybrid",
         False,
-        "lds for short sequences, evolutionary for long ones",
+        "lds for short sequences, evolutionary for long ones, strong or as published",
         "ilpinfer.search.hybrid:hybrid",
         parameters="ilpinfer.search.hybrid:Border",
     ),

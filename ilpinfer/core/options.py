@@ -17,7 +17,7 @@ class Options(TypedDict, total=False):
     threads: int
     within: float | None
     width: int
-    variant: Literal["published", "admissible", "textbook"]
+    variant: Literal["admissible", "published", "textbook", "varied", "strong"]
     token_multiplier: float
     iteration_multiplier: float
     branching: int

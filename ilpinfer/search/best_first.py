@@ -19,20 +19,24 @@ _MOST_NODES = 200_000
 """Nodes of the best-first labelling without a time limit, so that it is the same on every machine."""
 
 
-def best_first_labelling(folded: Problem, deadline: Deadline) -> LabelIds | None:
+def best_first_labelling(folded: Problem, deadline: Deadline, share: float | None = None) -> LabelIds | None:
     """The first labelling of depth-first search that takes the best choice and turns back at hard rules; label ids (T,).
 
-    None where a share of the remaining time or, without a limit, the number of nodes does not suffice.
+    None where the share of the remaining time or, without a limit, the number of nodes does not suffice.
+
+    Parameters
+    ----------
+    share : of the remaining time; None for a fifth of it, and of `RUN_TIME` at most
     """
     left = deadline.remaining
-    share = None if left is None else min(left, RUN_TIME) / 5
+    limit = None if left is None else min(left, RUN_TIME) / 5 if share is None else share * left
     try:
-        search = Search(folded, Task(Deadline(share)), Discrepancy(branching=1_000_000))
+        search = Search(folded, Task(Deadline(limit)), Discrepancy("published", branching=1_000_000))
     except OutOfTime:
         return None
     if is_forbidden(search.best):
         return None
-    search.most = _MOST_NODES if share is None else 2**62
+    search.most = _MOST_NODES if limit is None else 2**62
     search.completion = completions(folded.lattice)
     search.round(np.array([2 * FORBIDDEN, FORBIDDEN, folded.lattice.pool.shape[2]]), -1, 1, first=True)
     return search.incumbents.path
@@ -54,8 +58,9 @@ def better_first_labelling(folded: Problem, path: LabelIds, task: Task) -> Label
 def best_first(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The first labelling of depth-first search that takes the best choice for each token and turns back at hard rules."""
 
-    def first(folded: Problem, path: LabelIds, task: Task) -> LabelIds | None:
-        return best_first_labelling(folded, task.deadline)
+    def first(folded: Problem, path: LabelIds, task: Task) -> LabelIds:
+        labelling = best_first_labelling(folded, task.deadline)
+        return path if labelling is None else labelling
 
     def run(population: Population) -> str:
         population.begin()

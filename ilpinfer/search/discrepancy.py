@@ -25,7 +25,7 @@ from ilpinfer.kernels.packed import chain_of, integers, small
 from ilpinfer.kernels.warming import Stage, example_problem
 from ilpinfer.search.completeness import complete_search
 from ilpinfer.search.incumbents import Incumbents
-from ilpinfer.search.parameters import Parameters, one_of, within
+from ilpinfer.search.parameters import Parameters, by_variant, one_of, within
 
 _LABELLINGS = 64
 """Room for labellings in a call."""
@@ -38,29 +38,29 @@ RUN_TIME = 0.8
 
 @dataclass(frozen=True)
 class Discrepancy(Parameters):
-    """Parameters of limited discrepancy search; the defaults are those of Stokman 2011, Table 6.
+    """Parameters of limited discrepancy search; the numbers are those of Stokman 2011, Table 6.
 
     Parameters
     ----------
-    variant : "published": prefixes are dropped whose score lies below a floor, α·T·m^i nats in round i, and a labelling
-        that is found raises it (section 4.2.2); "admissible": the same distance from the best score without the rules, and
-        with bounds on completions, so that nothing better is lost; "textbook": at most i choices that are
+    variant : "admissible": prefixes are dropped that are α·T·m^i nats in round i below the best score without the rules, with
+        bounds on completions, so that nothing better is lost; "published": those whose score lies below a floor, α·T·m^i
+        nats, and a labelling that is found raises it (section 4.2.2); "textbook": at most i choices that are
         not the best one, and no floor (Harvey and Ginsberg 1995)
     token_multiplier : α, nats a token
     iteration_multiplier : m
     branching, branching_increase : b, how many choices a prefix has in the first round, and δb, how many more in each
     zero : "score": the floor is held against the score itself, as printed; "best": against its distance from the best
         choice at each token, as the prose has it
-    keep_going : whether rounds go on to the deadline rather than to the first that finds anything
+    keep_going : whether rounds go on to the deadline rather than to the first that finds anything; true unless published
     """
 
-    variant: str = one_of("published", "admissible", "textbook")
+    variant: str = one_of("admissible", "published", "textbook")
     token_multiplier: float = within(-1.3, -math.inf, 0)
     iteration_multiplier: float = within(1.5, 1, 1e6)
     branching: int = within(3, 1, 1e6)
     branching_increase: int = within(1, 0, 1e6)
     zero: str = one_of("score", "best")
-    keep_going: bool = False
+    keep_going: bool = by_variant({"admissible": True, "published": False, "textbook": True})
 
 
 def run_time(deadline: Deadline) -> Deadline:

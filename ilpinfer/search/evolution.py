@@ -11,30 +11,33 @@ from ilpinfer.core.result import Result, Task
 from ilpinfer.kernels import evolution as kernels
 from ilpinfer.kernels.warming import Stage
 from ilpinfer.search.best_first import best_first_labelling
-from ilpinfer.search.parameters import Parameters, one_of, within
+from ilpinfer.search.parameters import Parameters, by_variant, one_of, within
 from ilpinfer.search.population import Individuals, Population, example, population_search
 
 
 @dataclass(frozen=True)
 class Evolution(Parameters):
-    """Parameters of the evolutionary algorithm; the defaults are those of Stokman 2011, Tables 5 and 6.
+    """Parameters of the evolutionary algorithm; the numbers are those of Stokman 2011, Tables 5 and 6.
 
     Parameters
     ----------
+    variant : "varied": ranked parents, borders that move both ways, from Viterbi's labelling; "published": uniform parents,
+        borders that move backwards, from the best-first labelling (Tables 5 and 6). Each can be given by itself, too
     population, offspring : μ and λ
     mutation_rate : β, of each offspring
     shift_rate : ω, how often a mutation shifts a border rather than gives a run another label
     selection_pressure : s of the linear ranking (eq. 66), above 1 and up to 2
     start_weight, weight_increase : γs and γδ, nats a hard violation, and more each generation (eq. 67)
     parents : "uniform", drawn at random (Table 5), or "ranked" (the text)
-    shift : "backwards" as published, or "both" ways
-    start : what the first population is bred from: the "best-first" labelling as published, or "viterbi", the best one
-        under the rules on single tokens and steps
+    shift : "backwards", or "both" ways
+    start : what the first population is bred from: "viterbi", the best labelling under the rules on single tokens and steps,
+        or the "best-first" one; where that is not there in time, there is no labelling
     start_mutations : of that labelling, for each individual of the first population but one
     iterations : generations at most; 0 for as many as time allows
     seed : of the random numbers
     """
 
+    variant: str = one_of("varied", "published")
     population: int = within(30, 1, 100_000)
     offspring: int = within(30, 1, 100_000)
     mutation_rate: float = within(0.25, 0, 1)
@@ -42,9 +45,9 @@ class Evolution(Parameters):
     selection_pressure: float = within(1.5, 1, 2)
     start_weight: float = within(2.0, 0, 1e6)
     weight_increase: float = within(1.0, 0, 1e6)
-    parents: str = one_of("uniform", "ranked")
-    shift: str = one_of("backwards", "both")
-    start: str = one_of("best-first", "viterbi")
+    parents: str = by_variant({"varied": "ranked", "published": "uniform"}, one_of("uniform", "ranked"))
+    shift: str = by_variant({"varied": "both", "published": "backwards"}, one_of("backwards", "both"))
+    start: str = by_variant({"varied": "viterbi", "published": "best-first"}, one_of("best-first", "viterbi"))
     start_mutations: int = within(3, 0, 1e6)
     iterations: int = within(0, 0, 1e12)
     seed: int = within(0, 0, 2**63 - 1)
@@ -69,7 +72,9 @@ def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     assert isinstance(parameters, Evolution)
 
     def begin(folded: Problem, path: LabelIds, task: Task) -> LabelIds | None:
-        return best_first_labelling(folded, task.deadline) if parameters.start == "best-first" else path
+        return (
+            best_first_labelling(folded, task.deadline, share=1) if parameters.start == "best-first" else path
+        )
 
     def run(population: Population) -> str:
         breed(population, parameters)

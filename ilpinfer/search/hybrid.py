@@ -12,27 +12,31 @@ from ilpinfer.search.parameters import Parameters, one_of, within
 
 @dataclass(frozen=True)
 class Border(Parameters):
-    """Parameters of the hybrid (Stokman 2011, Table 6).
+    """Parameters of the hybrid; the border is that of Stokman 2011, Table 6.
 
     Parameters
     ----------
+    variant : "strong": admissible discrepancy search that goes on, and the varied evolutionary algorithm; "published": both as
+        published (section 4.2)
     border : tokens up to which discrepancy search is used, and the evolutionary algorithm beyond
-    zero : of discrepancy search
+    zero : of discrepancy search, where it is the published one
     seed : of the random numbers
     """
 
+    variant: str = one_of("strong", "published")
     border: int = within(60, 0, 1e9)
     zero: str = one_of("score", "best")
     seed: int = within(0, 0, 2**63 - 1)
 
 
 def hybrid(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """Discrepancy search up to a number of tokens, else the evolutionary algorithm, each with its usual parameters."""
+    """Discrepancy search up to a number of tokens, else the evolutionary algorithm, each with the parameters of its variant."""
     border = task.parameters or Border()
     assert isinstance(border, Border)
+    depth_first, breeding = ("published",) * 2 if border.variant == "published" else ("admissible", "varied")
     if problem.shape[0] <= border.border:
-        short = replace(task, parameters=Discrepancy(zero=border.zero))
+        short = replace(task, parameters=Discrepancy(depth_first, zero=border.zero))
         yield from limited_discrepancy(problem, short, f"{name}: lds")
     else:
-        long = replace(task, parameters=Evolution(seed=border.seed))
+        long = replace(task, parameters=Evolution(breeding, seed=border.seed))
         yield from evolutionary(problem, long, f"{name}: evolutionary")

@@ -1,16 +1,32 @@
 """Records of parameters that check their values."""
 
+from collections.abc import Mapping
 from dataclasses import field, fields
 from numbers import Integral, Real
 from typing import Any
 
 
 class Parameters:
-    """A record whose values are checked."""
+    """A record whose values are checked, and whose `variant`, where it has one, says what those are that are not given."""
 
     def __post_init__(self) -> None:
         for each in fields(self):  # type: ignore[arg-type]
+            usual = each.metadata.get("usual")
+            if usual is not None and getattr(self, each.name) is None:
+                object.__setattr__(self, each.name, usual[getattr(self, "variant")])  # noqa: B009
             each.metadata.get("check", _truth)(getattr(self, each.name), each.name)
+
+
+def by_variant(values: Mapping[str, Any], parameter: Any = None) -> Any:
+    """A parameter whose usual value depends on the `variant`, a field before it.
+
+    Parameters
+    ----------
+    values : the usual value of each variant
+    parameter : one made by `one_of` or `within`, whose check is kept; None for true or false
+    """
+    metadata = {} if parameter is None else parameter.metadata
+    return field(default=None, metadata={**metadata, "usual": values})
 
 
 def one_of(usual: str, *others: str) -> Any:

@@ -64,7 +64,7 @@ def population_search(
     ----------
     stages : of the kernels that it needs beside those that all need
     individuals : how many, and how they come to be; without iterations time is limited
-    begin : the first of them, from the folded problem and Viterbi's labelling, which stands in for None
+    begin : the first of them, from the folded problem and Viterbi's labelling; None where it is not there in time
     run : the search; says how much it has done
     """
     for stage in (VITERBI, DISCREPANCY, POPULATION, *stages):
@@ -76,13 +76,15 @@ def population_search(
         return
     if not individuals.iterations:
         task = replace(task, deadline=run_time(task.deadline))
-    first = path
+    first: LabelIds | None = None
     try:
-        begun = begin(folded, path, task)
-        first = path if begun is None else begun
+        first = begin(folded, path, task)
+        if first is None:
+            yield Result(None, bound, f"{name}: no first labelling in time", VITERBI_BOUND)
+            return
         population = Population(folded, task, individuals, first, bound)
     except OutOfTime:
-        kept = first if folded.value(first).feasible else None
+        kept = None if first is None or not folded.value(first).feasible else first
         yield Result(kept, bound, f"{name}: no time left", VITERBI_BOUND)
         return
     done = run(population)

@@ -16,6 +16,7 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.grid import is_forbidden
 from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.search.discrepancy import Discrepancy
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 UNIT = 2.0**-20
@@ -117,7 +118,7 @@ def test_the_published_search_finds_what_its_pseudocode_finds(problem, zero, b):
     expected = published(compiled, -1.3, 1.5, b, 1, zero)
     if expected is None:
         return
-    solution = decode(instance, cases, zero=zero, branching=b, time_limit=5)
+    solution = decode(instance, cases, variant="published", zero=zero, branching=b, time_limit=5)
     assert (solution.score, tuple(solution.ids.tolist())) == (expected[0] * UNIT, expected[1])
 
 
@@ -135,6 +136,7 @@ def test_incumbents_get_better_over_time_and_the_deadline_is_kept():
         trellis,
         rules,
         method="lds",
+        variant="published",
         zero="best",
         token_multiplier=-10.0,
         keep_going=True,
@@ -148,10 +150,17 @@ def test_incumbents_get_better_over_time_and_the_deadline_is_kept():
     assert seen[-1][1] == solution.score
 
 
+def test_a_variant_chooses_whether_rounds_go_on():
+    assert Discrepancy() == Discrepancy("admissible", keep_going=True)
+    assert Discrepancy("published") == Discrepancy("published", zero="score", keep_going=False)
+    assert Discrepancy("published", keep_going=True).keep_going
+    assert not Discrepancy(keep_going=False).keep_going
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"variant": "greedy"}, "published, admissible, textbook"),
+        ({"variant": "greedy"}, "admissible, published, textbook"),
         ({"token_multiplier": 1.0}, "token_multiplier is 1.0"),
         ({"token_multiplier": math.nan}, "token_multiplier is nan"),
         ({"branching": 0}, "branching is 0"),

@@ -18,6 +18,7 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Task
 from ilpinfer.kernels import evolution as evolution_kernels
 from ilpinfer.kernels import runs as run_kernels
+from ilpinfer.search import best_first, hybrid
 from ilpinfer.search.evolution import Evolution, breed
 from ilpinfer.search.population import Population
 
@@ -129,3 +130,82 @@ def test_the_hybrid_takes_short_sequences_to_one_search_and_long_ones_to_the_oth
             "hybrid: lds"
             in ilpinfer.decode(trellis, rules, method="hybrid", border=61, time_limit=0.05).method
         )
+
+
+OWN = {
+    "varied": {"parents": "ranked", "shift": "both", "start": "viterbi"},
+    "published": {"parents": "uniform", "shift": "backwards", "start": "best-first"},
+}
+
+
+@pytest.mark.parametrize("variant", OWN)
+def test_a_variant_chooses_the_parameters_that_are_not_given(variant):
+    assert Evolution(variant) == Evolution(variant, **OWN[variant])
+    for other in OWN.values():
+        for name, value in other.items():
+            assert Evolution(variant, **{name: value}) == Evolution(variant, **(OWN[variant] | {name: value}))
+    assert Evolution() == Evolution("varied")
+
+
+def published(trellis, rules, **options):
+    return ilpinfer.decode(trellis, rules, method="evolutionary", variant="published", **options)
+
+
+def test_the_published_algorithm_begins_with_the_best_first_labelling():
+    trellis, rules = example()
+    first = ilpinfer.decode(trellis, rules, method="best-first")
+    alone = published(trellis, rules, population=1, offspring=1, mutation_rate=0.0, iterations=1)
+    assert alone.labels == first.labels
+    varied = ilpinfer.decode(
+        trellis, rules, method="evolutionary", population=1, iterations=1, mutation_rate=0.0
+    )
+    assert (
+        varied.labels == ilpinfer.decode(trellis, rules, method="constrained-viterbi").labels != first.labels
+    )
+
+
+def test_a_published_start_that_is_not_there_in_time_is_not_replaced(monkeypatch):
+    trellis, rules = example(hard=True)
+    assert published(trellis, rules, iterations=3).has_labelling
+    monkeypatch.setattr("ilpinfer.search.best_first._MOST_NODES", 5)
+    late = published(trellis, rules, iterations=3)
+    assert (late.status, late.has_labelling, late.method) == (
+        "unknown",
+        False,
+        "evolutionary: no first labelling in time",
+    )
+    assert late.bound >= ilpinfer.decode(trellis, rules).score
+    for options in ({}, {"variant": "published", "start": "viterbi"}):
+        other = ilpinfer.decode(trellis, rules, method="evolutionary", iterations=300, **options)
+        assert other.has_labelling
+
+
+def test_the_search_for_a_published_start_has_all_the_time(monkeypatch):
+    trellis, rules = example()
+    given = []
+    original = best_first.Search
+
+    def search(folded, task, parameters):
+        given.append((task.deadline.limit, parameters.variant))
+        return original(folded, task, parameters)
+
+    monkeypatch.setattr(best_first, "Search", search)
+    published(trellis, rules, time_limit=1000.0, iterations=2)
+    ilpinfer.decode(trellis, rules, method="best-first", time_limit=1000.0)
+    (all_of_it, variant), (share, _) = given
+    assert 900 < all_of_it <= 1000
+    assert share < 1
+    assert variant == "published"
+
+
+@pytest.mark.parametrize(
+    ("variant", "words"), [("strong", ("admissible", "varied")), ("published", ("published",) * 2)]
+)
+def test_the_hybrid_takes_both_searches_in_its_variant(variant, words, monkeypatch):
+    taken = []
+    monkeypatch.setattr(hybrid, "limited_discrepancy", lambda problem, task, name: taken.append(task) or ())
+    monkeypatch.setattr(hybrid, "evolutionary", lambda problem, task, name: taken.append(task) or ())
+    for T in (60, 61):
+        trellis, rules = example(T)
+        ilpinfer.decode(trellis, rules, method="hybrid", variant=variant)
+    assert tuple(task.parameters.variant for task in taken) == words
