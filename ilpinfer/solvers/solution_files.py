@@ -52,7 +52,7 @@ class SolutionFile:
         foreign = next((name for name in self.values if name not in columns and name not in rows), None)
         if foreign is not None:
             raise SolutionFileError(
-                f"{brief(foreign)} is no column of this program: it is a solution of another one, or of other options"
+                f"{brief(foreign)} is no column of this program: it is a solution of another program, or of other options"
             )
         missing = [name for name in program.file_columns if name not in self.values]
         if missing and self.whole:
