@@ -201,6 +201,109 @@ def _decode(
     )
 
 
+ProgramName = Annotated[
+    str,
+    typer.Option(
+        "--program", help="soft, hard (every rule), two-phase (the second phase) or shortest-path (no rules)."
+    ),
+]
+Folded = Annotated[bool, typer.Option("--folded", help="Put rules on one token or edge into the scores.")]
+Tau = Annotated[
+    float | None,
+    typer.Option(help="The share that sets the floor of a two-phase program, 0 to 1; 0.9 if not given."),
+]
+FloorKind = Annotated[str, typer.Option(help="The two-phase floor: relative or odds.")]
+
+
+@app.command("export")
+def _export(
+    source: Input,
+    output: Annotated[str, typer.Option(help="A folder for 0001.lp and 0001.columns.json of each sequence.")],
+    model: Model = None,
+    rules: Rules = None,
+    format_: Annotated[str, typer.Option("--format", help="lp or mps.")] = "lp",
+    units: Annotated[
+        str, typer.Option(help="Of the objective: nats, or grid for whole numbers of 2^-20 nats.")
+    ] = "nats",
+    program: ProgramName = "soft",
+    folded: Folded = False,
+    tau: Tau = None,
+    bound: FloorKind = "relative",
+    first: Annotated[int | None, typer.Option(min=1, help="Export the first so many sequences.")] = None,
+    scheme: Scheme = "",
+    column: Column = "",
+    label_names: LabelNames = None,
+    pool: Pool = "first",
+    logits: Logits = "",
+) -> None:
+    """Write the integer program of each sequence, with named columns and rows, for other solvers."""
+    from ilpinfer.cli.exporting import ExportOptions, export
+    from ilpinfer.cli.inputs import InputOptions
+    from ilpinfer.cli.programs import ProgramOptions
+
+    export(
+        ExportOptions(
+            InputOptions(source, model, rules, scheme, column, label_names, pool, logits),
+            ProgramOptions(program, folded, tau, bound),
+            output,
+            format=format_,
+            units=units,
+            first=first,
+        )
+    )
+
+
+@app.command("import-solution")
+def _import_solution(
+    source: Input,
+    solutions: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOLUTION",
+            help="Files of CBC, HiGHS, SCIP, Gurobi or CPLEX, or folders of them, named 0001.sol after their programs.",
+        ),
+    ],
+    model: Model = None,
+    rules: Rules = None,
+    output: Annotated[str, typer.Option(help="Where to write JSON lines; a table if not given.")] = "",
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format", help="Of the program that was solved, if 0001.columns.json is not beside it."
+        ),
+    ] = "",
+    units: Annotated[str, typer.Option(help="Of its objective, likewise: nats or grid.")] = "",
+    program: ProgramName = "soft",
+    folded: Folded = False,
+    tau: Tau = None,
+    bound: FloorKind = "relative",
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds for the engine's bound on each sequence.")
+    ] = None,
+    scheme: Scheme = "",
+    column: Column = "",
+    label_names: LabelNames = None,
+    pool: Pool = "first",
+    logits: Logits = "",
+) -> None:
+    """Read the solutions of other solvers: labels, what they are worth, and how far they are from the proved optimum."""
+    from ilpinfer.cli.importing import ImportOptions, import_solutions
+    from ilpinfer.cli.inputs import InputOptions
+    from ilpinfer.cli.programs import ProgramOptions
+
+    import_solutions(
+        ImportOptions(
+            InputOptions(source, model, rules, scheme, column, label_names, pool, logits),
+            ProgramOptions(program, folded, tau, bound),
+            solutions,
+            output=output,
+            format=format_,
+            units=units,
+            time_limit=time_limit,
+        )
+    )
+
+
 @app.command("compare")
 def _compare(
     source: Input,

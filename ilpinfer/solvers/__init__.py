@@ -29,8 +29,19 @@ from formulations.programs.record import IntegerProgram
 from ilpinfer.core.methods import BUILT_IN, WHOLE_PROGRAM
 from ilpinfer.solvers.answer import Answer, Claim, SolverError, check_claim
 from ilpinfer.solvers.models import to_cp_sat, to_mathopt, to_pulp
+from ilpinfer.solvers.solution_files import SolutionFile, read_solution_file
 
-__all__ = ["SOLVERS", "Answer", "SolverError", "solve", "to_cp_sat", "to_mathopt", "to_pulp"]
+__all__ = [
+    "SOLVERS",
+    "Answer",
+    "SolutionFile",
+    "SolverError",
+    "read_solution_file",
+    "solve",
+    "to_cp_sat",
+    "to_mathopt",
+    "to_pulp",
+]
 
 SOLVERS = {
     method.name: f"ilpinfer.solvers.{method.name.replace('-', '_')}"

@@ -1,0 +1,124 @@
+"""`ilpinfer export`."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from formulations import Program, Trellis
+from formulations.messages import suggestion
+from formulations.programs.program import FORMATS, UNITS
+from ilpinfer.cli.failure import Failure
+from ilpinfer.cli.inputs import InputOptions, notice, prepare
+from ilpinfer.cli.programs import ProgramOptions
+from ilpinfer.cli.progress import progress
+from ilpinfer.corpus.sequences import InputError
+from ilpinfer.errors import describe, traceback_wanted
+from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.system.files import write_atomically
+from ilpinfer.system.output_paths import output_path
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """Options of `ilpinfer export`.
+
+    Parameters
+    ----------
+    input : sequences
+    program : which program of each
+    output : a folder
+    format : "lp" or "mps"
+    units : of the objective, "nats" or "grid"
+    first : how many sequences; None for all
+    """
+
+    input: InputOptions
+    program: ProgramOptions
+    output: str
+    format: str = "lp"
+    units: str = "nats"
+    first: int | None = None
+
+
+def export(options: ExportOptions) -> None:
+    """Write the program of each sequence and a table of its columns."""
+    check_texts(options.format, options.units)
+    inputs = options.input.files
+    if not options.output:
+        raise InputError("--output is empty; name a folder")
+    scored, rules, _ = prepare(options.input, options.input.reading, options.first)
+    names = numbers(len(scored))
+    for name in names:
+        for end in (options.format, "columns.json"):
+            output_path(Path(options.output, f"{name}.{end}"), inputs)
+    failures, written = [], 0
+    with progress("exporting", len(scored)) as advance:
+        for name, item in zip(names, scored, strict=True):
+            try:
+                program = options.program.formulate(known_trellis(item), rules)
+            except (ValueError, MemoryError) as error:
+                if traceback_wanted():
+                    raise
+                failures.append(f"{item.example.where}: {describe(error)}")
+                continue
+            place = Path(options.output, f"{name}.{options.format}")
+            write_atomically(place, program.text(options.format, units=options.units), inputs)
+            write_atomically(place.with_name(f"{name}.columns.json"), _map(program, item, options), inputs)
+            written += 1
+            advance()
+    notice(
+        f"{options.output}: {written} program{'s' * (written != 1)}, {names[0]}.{options.format} to {names[-1]}.{options.format}"
+    )
+    if failures:
+        raise Failure(f"{len(failures)} of {len(scored)} sequences have no program: first {failures[0]}", 2)
+
+
+def check_texts(format_: str, units: str) -> None:
+    """Raise InputError for a format or units that do not exist."""
+    if format_ not in FORMATS:
+        raise InputError(f'no format "{format_}"{suggestion(format_, FORMATS)}')
+    if units not in UNITS:
+        raise InputError(f'no units "{units}"{suggestion(units, UNITS)}')
+
+
+def numbers(count: int) -> list[str]:
+    """Names of sequences, `0001` and so on."""
+    width = max(4, len(str(count)))
+    return [str(number).zfill(width) for number in range(1, count + 1)]
+
+
+def known_trellis(item: ScoredSequence) -> Trellis:
+    """Its trellis; the error where there is none."""
+    if item.trellis is None:
+        assert item.error is not None
+        raise InputError(describe(item.error))
+    return item.trellis
+
+
+def _map(program: Program, item: ScoredSequence, options: ExportOptions) -> str:
+    """All that a solution needs to be read back without the trellis, one column a line."""
+    about = {
+        "digest": program.digest,
+        "format": options.format,
+        "units": options.units,
+        **asdict(options.program),
+        "floor": program.floor,
+        "tokens": list(item.tokens),
+        "labels": list(program.labels),
+    }
+    head = json.dumps(about, ensure_ascii=False, allow_nan=False)[1:-1]
+    columns = [
+        json.dumps(
+            {
+                "file": file,
+                "name": column.name,
+                "kind": column.kind,
+                "rule": column.rule or None,
+                "token": column.token,
+                "labels": list(column.labels) or None,
+            },
+            ensure_ascii=False,
+        )
+        for file, column in zip(program.file_columns, program.columns, strict=True)
+    ]
+    return f'{{{head}, "columns": [\n' + ",\n".join(columns) + "\n]}\n"

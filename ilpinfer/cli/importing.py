@@ -1,0 +1,249 @@
+"""`ilpinfer import-solution`."""
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from formulations import Program, RuleSet, Trellis
+from formulations.dtypes import Integers
+from formulations.grid import UNITS_PER_NAT
+from formulations.programs.program import UNITS
+from ilpinfer.cli.exporting import check_texts, known_trellis, numbers
+from ilpinfer.cli.inputs import InputOptions, prepare
+from ilpinfer.cli.programs import ProgramOptions
+from ilpinfer.cli.progress import progress
+from ilpinfer.cli.show import add_row, console, table
+from ilpinfer.cli.show import numbers as number_columns
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.explanation import Context
+from ilpinfer.core.result import Result
+from ilpinfer.core.rule_compiler import compiler_of
+from ilpinfer.core.solution import Solution, finite
+from ilpinfer.corpus.sequences import InputError
+from ilpinfer.decoding.reporting import full_solution
+from ilpinfer.decoding.single import decode
+from ilpinfer.errors import describe
+from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.solvers.solution_files import SolutionFile, read_solution_file
+from ilpinfer.system.files import write_atomically
+from ilpinfer.system.output_paths import output_path
+
+ENDS = (".sol", ".txt", ".xml")
+AGREES = 1e-6
+"""How far a claimed objective may be from the exact one, as a share of it or in nats."""
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """Options of `ilpinfer import-solution`.
+
+    Parameters
+    ----------
+    input : the sequences of the programs
+    program : which program of each was solved
+    solutions : files, and folders of files, whose names begin with the number of the sequence
+    output : a file of JSON lines; empty for a table on standard output
+    format, units : of the files that were solved; as their column tables say where not given, else lp in nats
+    time_limit : seconds for the engine's proof of each sequence
+    """
+
+    input: InputOptions
+    program: ProgramOptions
+    solutions: Sequence[str]
+    output: str = ""
+    format: str = ""
+    units: str = ""
+    time_limit: float | None = None
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A solution of a solver, checked and valued.
+
+    Parameters
+    ----------
+    file : where it was read
+    claim : what the solver says
+    worth : the labelling's value under the rules by which the program counts, with the engine's bound
+    objective : the program's objective of the solver's vector, nats
+    best : a proved upper bound on that objective, nats
+    agrees : whether the claimed objective is that of the vector; None where none is claimed
+    """
+
+    file: str
+    claim: SolutionFile
+    worth: Solution
+    objective: float
+    best: float
+    agrees: bool | None
+
+    def row(self, number: int, item: ScoredSequence) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "sequence": number,
+            "file": self.file,
+            "solver": self.claim.solver,
+            "solver_status": self.claim.status,
+            "tokens": list(item.tokens),
+            **self.worth.to_dict(),
+            "objective": self.objective,
+            "claimed_objective": None if self.claim.objective is None else finite(self.claim.objective),
+            "claim_agrees": self.agrees,
+            "best_objective": finite(self.best),
+            "objective_gap": finite(self.best - self.objective),
+        }
+
+
+def import_solutions(options: ImportOptions) -> None:
+    """Read solutions, check them, and show or write what they are worth."""
+    check_texts(options.format or "lp", options.units or "nats")
+    inputs = [*options.input.files, *options.solutions]
+    if options.output:
+        output_path(options.output, inputs)
+    scored, rules, _ = prepare(options.input, options.input.reading)
+    places = _places(options.solutions, len(scored))
+    done = []
+    with progress("reading", len(places)) as advance:
+        for number, file in places:
+            try:
+                done.append((number, _import(file, scored[number], rules, options)))
+            except ValueError as error:
+                text = describe(error)
+                raise InputError(text if text.startswith(str(file)) else f"{file}: {text}") from None
+            advance()
+    if options.output:
+        rows = [
+            json.dumps(each.row(number, scored[number]), ensure_ascii=False, allow_nan=False)
+            for number, each in done
+        ]
+        write_atomically(options.output, "".join(f"{row}\n" for row in rows), inputs)
+    else:
+        _show(done)
+
+
+def _places(solutions: Sequence[str], count: int) -> list[tuple[int, Path]]:
+    """The sequence, from 0, of each file, in order."""
+    files = [file for name in solutions for file in _files(Path(name))]
+    result: dict[int, Path] = {}
+    for file in files:
+        match = re.match(r"(\d+)(?!\d)", file.name)
+        if match is None and len(files) == count == 1:
+            number = 0
+        elif match is None:
+            raise InputError(
+                f"{file}: which sequence is it of? Name it after its program, such as {numbers(count)[0]}.sol"
+            )
+        else:
+            number = int(match[1]) - 1
+        if not 0 <= number < count:
+            raise InputError(f"{file}: there is no sequence {number + 1}; the input has {count}")
+        if number in result:
+            raise InputError(f"{file}: {result[number]} is a solution of the same sequence; name one of them")
+        result[number] = file
+    return sorted(result.items())
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    files = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDS and file.is_file())
+    if not files:
+        raise InputError(f"{path}: has no solution; expected files such as 0001.sol")
+    return files
+
+
+def _import(file: Path, item: ScoredSequence, rules: RuleSet, options: ImportOptions) -> Imported:
+    claim = read_solution_file(file)
+    trellis = known_trellis(item)
+    program = options.program.formulate(trellis, rules)
+    about = _map(file, program)
+    x = program.read(claim.of_columns(program))
+    objective = program.integer.value(x) / UNITS_PER_NAT
+    units = options.units or about.get("units", "nats")
+    sense = 1 if (options.format or about.get("format", "lp")) == "lp" else -1
+    worth, best = _worth(trellis, program, x, rules, options)
+    return Imported(
+        str(file), claim, worth, objective, best, _agrees(claim.objective, sense * objective, units)
+    )
+
+
+def _agrees(claimed: float | None, objective: float, units: str) -> bool | None:
+    if claimed is None:
+        return None
+    nats = claimed * UNITS[units] / UNITS_PER_NAT
+    return abs(nats - objective) <= AGREES * max(1.0, abs(objective))
+
+
+def _map(file: Path, program: Program) -> dict[str, str]:
+    """The table of columns beside a solution, {} where there is none; ValueError where it is of another program."""
+    match = re.match(r"\d+", file.name)
+    place = file.with_name(f"{match[0] if match else file.stem}.columns.json")
+    if not place.is_file():
+        return {}
+    try:
+        about = json.loads(place.read_text("utf-8"))
+        digest, known = about["digest"], {name: str(about[name]) for name in ("format", "units")}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise InputError(
+            f"{place}: no table of columns from `ilpinfer export`; remove it, or export again"
+        ) from None
+    if digest != program.digest:
+        raise InputError(
+            f"{place}: digest {str(digest)[:16]}… is of another program than that of this input, model and rules "
+            f"({program.digest[:16]}…): give those of `ilpinfer export`"
+        )
+    check_texts(known["format"], known["units"])
+    return known
+
+
+def _worth(
+    trellis: Trellis, program: Program, x: Integers, rules: RuleSet, options: ImportOptions
+) -> tuple[Solution, float]:
+    """What the labelling is worth, and a bound on the program's objective; both by the engine's proof."""
+    own = options.program.rules(trellis, rules)
+    best = decode(trellis, own, time_limit=options.time_limit)
+    bound = best.bound
+    if options.program.program == "two-phase":
+        bound = -options.program.two_phase(trellis, rules).cost_bound
+    return evaluate(trellis, own, program.integer.labelling(x), best.bound), bound
+
+
+def evaluate(trellis: Trellis, rules: RuleSet, path: Integers, bound: float) -> Solution:
+    """What label ids (T,) are worth under rules, with a bound in nats that is proved elsewhere."""
+    compiler = compiler_of(rules)
+    context = Context(compiler, trellis, lambda other: decode(trellis, other.rules))
+    units = bound if math.isinf(bound) else bound * UNITS_PER_NAT
+    return full_solution(Solution, Result(path, units, "given"), context, Deadline())
+
+
+def _show(done: list[tuple[int, Imported]]) -> None:
+    shown = table("file", "solver", "status")
+    number_columns(shown, "score", "model", "features", "penalty", "gap", "objective")
+    shown.add_column("claim agrees")
+    shown.add_column("broken rules")
+    for _, each in done:
+        worth = each.worth
+        parts = (
+            worth.score,
+            worth.model_score,
+            worth.feature_score,
+            worth.penalty,
+            each.best - each.objective,
+            each.objective,
+        )
+        agrees = "-" if each.agrees is None else "yes" if each.agrees else f"no: {each.claim.objective:.9g}"
+        broken = ", ".join(f"{name} {count}" for name, count in worth.violations.items() if count) or "-"
+        cells = (
+            Path(each.file).name,
+            each.claim.solver,
+            str(worth.status),
+            *(f"{part:.6f}" for part in parts),
+        )
+        add_row(shown, *cells, agrees, broken)
+    screen = console()
+    screen.print(shown)
+    screen.print("scores in nats; gap: nats below the engine's bound on the program's objective")

@@ -1,0 +1,82 @@
+"""The integer programs of commands: which one, and that of each sequence."""
+
+import math
+from dataclasses import dataclass
+
+from formulations import Program, RuleSet, Trellis, formulate
+from formulations.messages import suggestion
+from formulations.problem.compiled_rules import CompiledRules
+from formulations.programs.formulation import score_floor
+from formulations.programs.kinds import PROGRAMS, harden
+from ilpinfer.core.rule_compiler import compiler_of
+from ilpinfer.corpus.sequences import InputError
+from ilpinfer.decoding.two_phase import TwoPhaseSolution, decode_two_phase
+
+
+@dataclass(frozen=True)
+class ProgramOptions:
+    """Which program; see `formulations.formulate`.
+
+    Parameters
+    ----------
+    program : "soft", "hard", "two-phase" or "shortest-path"
+    folded : whether rules on one token or edge go into the scores
+    tau, bound : of the floor of two-phase programs
+    """
+
+    program: str = "soft"
+    folded: bool = False
+    tau: float | None = None
+    bound: str = "relative"
+
+    def __post_init__(self) -> None:
+        if self.program not in PROGRAMS:
+            raise InputError(f'no program "{self.program}"{suggestion(self.program, PROGRAMS)}')
+        two_phase = self.program == "two-phase"
+        if self.tau is not None and not two_phase:
+            raise InputError(f"--tau {self.tau:g}: is for --program two-phase; leave it out")
+        if self.bound != "relative" and not two_phase:
+            raise InputError(f"--bound {self.bound}: is for --program two-phase; leave it out")
+        score_floor(0, self.share, self.bound)
+
+    @property
+    def share(self) -> float:
+        """τ, 0.9 where not given."""
+        return 0.9 if self.tau is None else self.tau
+
+    def formulate(self, trellis: Trellis, rules: RuleSet) -> Program:
+        """The program of a sequence; Z* of a two-phase program is found by decoding, and -inf where nothing is feasible."""
+        compiled = compiler_of(rules).compiled(trellis.labels)
+        best = self.two_phase(trellis, rules).best_score if self.program == "two-phase" else None
+        return formulate(
+            trellis,
+            compiled,
+            program=self.program,
+            folded=self.folded,
+            tau=self.share,
+            bound=self.bound,
+            best_score=best,
+        )
+
+    def two_phase(self, trellis: Trellis, rules: RuleSet) -> TwoPhaseSolution:
+        """The optimum of a two-phase program, by the engine.
+
+        Raises
+        ------
+        InputError
+            where its first phase was not closed.
+        """
+        solution = decode_two_phase(trellis, rules, self.share, self.bound)  # type: ignore[call-overload]
+        if solution.status != "infeasible" and not math.isfinite(solution.best_score):
+            raise InputError("the best score under the hard rules was not found, which the floor needs")
+        result: TwoPhaseSolution = solution
+        return result
+
+    def rules(self, trellis: Trellis, rules: RuleSet) -> RuleSet:
+        """The rules by which the program's objective counts: all of them hard, none, or as they are."""
+        if self.program == "shortest-path":
+            return RuleSet(())
+        if self.program != "hard":
+            return rules
+        compiled: CompiledRules = harden(compiler_of(rules).compiled(trellis.labels))
+        return compiled.rule_set

@@ -1,0 +1,255 @@
+"""Solution files of CBC, HiGHS, SCIP, Gurobi and CPLEX."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from formulations.errors import InferenceError
+from formulations.messages import brief
+from formulations.programs.program import Program
+from ilpinfer.system.text_files import read_text_bytes
+
+NO_SOLUTION = re.compile(
+    r"infeas|unbounded|no solution|time limit reached - no|not solved|none", re.IGNORECASE
+)
+
+
+class SolutionFileError(InferenceError, ValueError):
+    """A solution file that cannot be used; the message says what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class SolutionFile:
+    """What a solver has written.
+
+    Parameters
+    ----------
+    solver : "CBC", "HiGHS", "SCIP", "Gurobi" or "CPLEX"
+    status : in the solver's words; empty where the format has none
+    objective : as the solver claims it; None where the format has none
+    values : of columns by name, and of rows where the solver writes these, too
+    whole : whether each column has a value; those without one are 0 otherwise
+    """
+
+    solver: str
+    status: str
+    objective: float | None
+    values: dict[str, float]
+    whole: bool
+
+    def of_columns(self, program: Program) -> dict[str, float]:
+        """A value for each column of a program, by its name in files.
+
+        Raises
+        ------
+        SolutionFileError
+            for a name that is neither a column nor a row of the program, and for columns without a value where the
+            solver writes all of them.
+        """
+        columns, rows = set(program.file_columns), set(program.file_rows)
+        foreign = next((name for name in self.values if name not in columns and name not in rows), None)
+        if foreign is not None:
+            raise SolutionFileError(
+                f"{brief(foreign)} is no column of this program: it is a solution of another program, or of other options"
+            )
+        missing = [name for name in program.file_columns if name not in self.values]
+        if missing and self.whole:
+            raise SolutionFileError(
+                f"no value for {brief(missing[0])} ({len(missing)} of {len(columns)} columns): it is cut off, or a "
+                "solution of another program"
+            )
+        return {name: self.values.get(name, 0.0) for name in program.file_columns}
+
+
+def read_solution_file(path: str | Path) -> SolutionFile:
+    """Read a solution file; its format is known by its first line.
+
+    Raises
+    ------
+    SolutionFileError
+        for a file that cannot be read, is of no known format, cut off or garbled, or holds no solution.
+    """
+    try:
+        with Path(path).open("rb") as stream:
+            return parse_solution(read_text_bytes(stream).decode("utf-8-sig"))
+    except OSError as error:
+        raise SolutionFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise SolutionFileError(f"{path}: byte {error.start} is not UTF-8: it is no solution file") from None
+    except ValueError as error:
+        raise SolutionFileError(f"{path}: {error}") from None
+
+
+def parse_solution(text: str) -> SolutionFile:
+    """The solution in a text; errors as for `read_solution_file`, without the file."""
+    lines = [line.rstrip() for line in text.splitlines()]
+    first = next((line.strip() for line in lines if line.strip()), "")
+    for begins, parse in FORMATS:
+        if begins.match(first):
+            solution = parse(lines)
+            if not solution.values:
+                words = f": the solver says {solution.status!r}" if solution.status else ""
+                raise SolutionFileError(f"it holds no solution{words}")
+            return solution
+    raise SolutionFileError(
+        f"its first line, {brief(first)}, is none of a solution of CBC, HiGHS, SCIP, Gurobi or CPLEX"
+    )
+
+
+def _cbc(lines: list[str]) -> SolutionFile:
+    """`Optimal - objective value 2`, then lines `number name value cost`, marked by ** where a side is passed."""
+    body = iter(lines)
+    status, _, objective = next(line for line in body if line.strip()).partition(" - objective value ")
+    if NO_SOLUTION.search(status):
+        return SolutionFile("CBC", status, None, {}, False)
+    rows = (line.removeprefix("**").split() for line in body if line.strip())
+    return SolutionFile("CBC", status, _number(objective), _values(rows, at=(1, 2), fields=4), False)
+
+
+def _highs(lines: list[str]) -> SolutionFile:
+    """`Model status`, the status, then `# Columns n` and n lines `name value`, and the same for rows."""
+    body = iter(lines)
+    status = _after(body, "Model status")
+    feasible = _after(body, "# Primal solution values")
+    if feasible == "None" or NO_SOLUTION.search(status):
+        return SolutionFile("HiGHS", status, None, {}, True)
+    objective = _number(_field(body, "Objective "))
+    count = _number(_field(body, "# Columns "))
+    values = _values((line.split() for line in _next(body, int(count))), at=(0, 1), fields=2)
+    rows = int(_number(_field(body, "# Rows ")))
+    _values((line.split() for line in _next(body, rows)), at=(0, 1), fields=2)
+    return SolutionFile("HiGHS", status, objective, values, True)
+
+
+def _highs_table(lines: list[str]) -> SolutionFile:
+    """A table of columns and one of rows, then `Model status:` and `Objective value:`."""
+    body = iter(lines)
+    heading = _after(body, "Columns").split()
+    if heading[:1] != ["Index"] or heading[-1:] != ["Name"] or "Primal" not in heading:
+        raise SolutionFileError("it begins as a table of HiGHS, but the table has other columns")
+    values: dict[str, float] = {}
+    for line in body:
+        if line.strip() == "Rows":
+            break
+        words = line.split()
+        numbers = (
+            words[1:] if len(words) > 1 and _is_number(words[1]) else words[2:]
+        )  # a status may stand first
+        if len(numbers) < 4 or numbers[-1] in values:
+            raise SolutionFileError(f"line {brief(line.strip())} is cut off, garbled or given twice")
+        values[numbers[-1]] = _number(numbers[2])
+    status = _field(body, "Model status:").strip()
+    objective = _number(_field(body, "Objective value:"))
+    none = NO_SOLUTION.search(status) is not None
+    return SolutionFile("HiGHS", status, objective, {} if none else values, True)
+
+
+def _scip(lines: list[str]) -> SolutionFile:
+    """`solution status:` in some versions, `objective value:`, then lines `name value (obj:cost)` of what is not 0."""
+    body, status = [line for line in lines if line.strip()], ""
+    if body[0].startswith("solution status:"):
+        status = body.pop(0).partition(":")[2].strip()
+    if not body or not body[0].startswith("objective value:"):
+        return SolutionFile("SCIP", status or " ".join(body[:1]), None, {}, False)
+    objective = _number(body[0].partition(":")[2])
+    rows = (line.replace("(obj:", " (obj:").split()[:3] for line in body[1:])
+    values = _values(rows, at=(0, 1), fields=3, last=lambda word: word[:5] == "(obj:" and word[-1] == ")")
+    return SolutionFile("SCIP", status, objective, values, False)
+
+
+def _gurobi(lines: list[str]) -> SolutionFile:
+    """Remarks such as `# Objective value = 2`, and a line `name value` for each column."""
+    claims = [line.partition("=")[2] for line in lines if re.match(r"#\s*Objective value\s*=", line)]
+    rows = (line.split() for line in lines if line.strip() and not line.startswith("#"))
+    objective = _number(claims[0]) if claims else None
+    return SolutionFile("Gurobi", "", objective, _values(rows, at=(0, 1), fields=2), True)
+
+
+def _cplex(lines: list[str]) -> SolutionFile:
+    """XML with a `header` and a `variable` for each column."""
+    text = "\n".join(lines)
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise SolutionFileError("it declares entities, which no solution file of CPLEX does")
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise SolutionFileError(f"it is no whole XML file ({error}): it is cut off or garbled") from None
+    solution = root if root.tag == "CPLEXSolution" else root.find("CPLEXSolution")
+    if solution is None:
+        raise SolutionFileError(f"its XML element {brief(root.tag)} is none of a solution of CPLEX")
+    header = solution.find("header")
+    about = {} if header is None else header.attrib
+    rows = ([v.get("name", ""), v.get("value", "")] for v in solution.iterfind("variables/variable"))
+    objective = _number(about["objectiveValue"]) if "objectiveValue" in about else None
+    values = _values(rows, at=(0, 1), fields=2)
+    return SolutionFile("CPLEX", about.get("solutionStatusString", ""), objective, values, False)
+
+
+FORMATS: tuple[tuple[re.Pattern[str], Callable[[list[str]], SolutionFile]], ...] = (
+    (re.compile(r"<\?xml|<CPLEXSolution"), _cplex),
+    (re.compile(r"\S.* - objective value "), _cbc),
+    (re.compile(r"Model status$"), _highs),
+    (re.compile(r"Columns$"), _highs_table),
+    (re.compile(r"solution status:|objective value:|no solution available"), _scip),
+    (re.compile(r"#"), _gurobi),
+)
+"""How the first line of each format begins, and its parser."""
+
+
+def _values(
+    rows: Iterable[list[str]],
+    *,
+    at: tuple[int, int],
+    fields: int,
+    last: Callable[[str], bool] = lambda _: True,
+) -> dict[str, float]:
+    """Values by name, from the words of lines."""
+    result: dict[str, float] = {}
+    for words in rows:
+        if len(words) != fields or not words[at[0]] or not last(words[-1]):
+            raise SolutionFileError(f"line {brief(' '.join(words))} is cut off or garbled")
+        name = words[at[0]]
+        if name in result:
+            raise SolutionFileError(f"{brief(name)} has two values")
+        result[name] = _number(words[at[1]])
+    return result
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise SolutionFileError(f"{brief(text.strip())} is no number: it is cut off or garbled") from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _after(lines: Iterator[str], title: str) -> str:
+    """The line after a title."""
+    for line in lines:
+        if line.strip() == title:
+            return next(lines, "").strip()
+    raise SolutionFileError(f"it is cut off: there is no line {title!r}")
+
+
+def _field(lines: Iterator[str], begins: str) -> str:
+    """The rest of the next line that begins so."""
+    for line in lines:
+        if line.startswith(begins):
+            return line.removeprefix(begins)
+    raise SolutionFileError(f"it is cut off: there is no line {begins.strip()!r}")
+
+
+def _next(lines: Iterator[str], count: int) -> list[str]:
+    result = [line for _, line in zip(range(count), lines, strict=False)]
+    if len(result) < count:
+        raise SolutionFileError(f"it is cut off: {len(result)} of {count} lines are left")
+    return result

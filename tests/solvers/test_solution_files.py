@@ -1,0 +1,170 @@
+"""Solution files of CBC, HiGHS, SCIP, Gurobi and CPLEX, whole and damaged."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pulp import PULP_CBC_CMD
+
+import ilpinfer
+from formulations import Trellis, formulate
+from formulations import constraints as C
+from ilpinfer.solvers import read_solution_file, solve
+from ilpinfer.solvers.solution_files import SolutionFileError, parse_solution
+
+RULES = [C.at_most_tokens("a", 1, penalty=0.5, name='one "a" <b>'), C.ends_with("O")]
+TRELLIS = Trellis([1.25, 0.5], np.array([[[0.5, 0.25], [0.0, 0.75]]] * 2), labels=["a", "O"])
+PROGRAM = formulate(TRELLIS, RULES)
+BEST = ilpinfer.decode(TRELLIS, RULES)
+HIGHS = """
+import sys
+from highspy import Highs
+solver = Highs()
+solver.setOptionValue("output_flag", False)
+solver.readModel(sys.argv[1])
+solver.run()
+for style in (0, 1):
+    solver.writeSolution(f"{sys.argv[1]}.{style}.sol", style)
+"""
+
+
+def values() -> dict[str, int]:
+    x = solve("highs", PROGRAM.integer).x
+    return dict(zip(PROGRAM.file_columns, x.tolist()))
+
+
+def by_scip(*, status: bool = False) -> str:
+    """As SCIP 10 writes it, without and (before version 4) with a line of its status."""
+    costs = dict(zip(PROGRAM.file_columns, PROGRAM.objective.tolist()))
+    lines = ["solution status: optimal solution found"] * status
+    lines += [f"objective value:{BEST.score:>49g}"]
+    lines += [f"{name:<40}{value:>13g} \t(obj:{costs[name]:g})" for name, value in values().items() if value]
+    return "\n".join(lines) + "\n"
+
+
+def by_gurobi() -> str:
+    lines = ["# Solution for model obj", f"# Objective value = {BEST.score:.17g}"]
+    return "\n".join(lines + [f"{name} {value}" for name, value in values().items()]) + "\n"
+
+
+def by_cplex() -> str:
+    columns = "".join(
+        f'  <variable name="{name}" index="{i}" value="{value}"/>\n'
+        for i, (name, value) in enumerate(values().items())
+    )
+    return f"""<?xml version = "1.0" encoding="UTF-8" standalone="yes"?>
+<CPLEXSolution version="1.2">
+ <header problemName="0001.lp" solutionName="incumbent" solutionIndex="-1" objectiveValue="{BEST.score!r}"
+   solutionTypeValue="3" solutionTypeString="primal" solutionStatusValue="101"
+   solutionStatusString="integer optimal solution"/>
+ <quality epInt="1.0000000000000001e-05" epRHS="9.9999999999999995e-07"/>
+ <linearConstraints>
+  <constraint name="start_" index="0" slack="0"/>
+ </linearConstraints>
+ <variables>
+{columns} </variables>
+</CPLEXSolution>
+"""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> dict[str, str]:
+    """The text of each format; those of CBC and HiGHS are written by the solvers themselves."""
+    folder = tmp_path_factory.mktemp("solutions")
+    PROGRAM.write(folder / "x.lp")
+    for name, options in (("cbc", []), ("cbc-all", ["-printingOptions", "all"])):
+        command = [PULP_CBC_CMD.pulp_cbc_path, "x.lp", "-solve", *options, "-solution", f"{name}.sol"]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", HIGHS, "x.lp"], cwd=folder, check=True, capture_output=True)
+    return {
+        "cbc": (folder / "cbc.sol").read_text(),
+        "cbc-all": (folder / "cbc-all.sol").read_text(),
+        "highs": (folder / "x.lp.0.sol").read_text(),
+        "highs-table": (folder / "x.lp.1.sol").read_text(),
+        "scip": by_scip(),
+        "scip-status": by_scip(status=True),
+        "gurobi": by_gurobi(),
+        "cplex": by_cplex(),
+    }
+
+
+FORMATS = ["cbc", "cbc-all", "highs", "highs-table", "scip", "scip-status", "gurobi", "cplex"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_each_format_is_read(files, name, tmp_path):
+    file = tmp_path / "0001.sol"
+    file.write_text(files[name])
+    solution = read_solution_file(file)
+    assert solution.solver.lower() == name.split("-")[0]
+    assert solution.objective == pytest.approx(BEST.score)
+    assert PROGRAM.labelling(solution.of_columns(PROGRAM)) == BEST.labels
+    assert PROGRAM.value(solution.of_columns(PROGRAM)) == BEST.score
+    if name not in ("scip", "gurobi"):
+        assert "ptimal" in solution.status
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_that_is_cut_off_is_refused_or_still_whole(files, name):
+    """Every cut either is refused, or leaves out nothing but line ends, rows and remarks."""
+    text = files[name]
+    refused = 0
+    for end in range(0, len(text), max(1, len(text) // 150)):
+        try:
+            labels = PROGRAM.labelling(parse_solution(text[:end]).of_columns(PROGRAM))
+        except ValueError:
+            refused += 1
+        else:
+            assert labels == BEST.labels
+            assert text[end:].count("x.") <= text[end:].count("flow.") or name.startswith("cbc")
+    assert refused > 75
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_solution_of_another_program_is_refused(files, name):
+    for labels, length in ((["b", "O"], 2), (["a", "O"], 4)):
+        other = formulate(Trellis([1.0, 0.5], np.zeros((length, 2, 2)), labels=labels), [])
+        with pytest.raises(ValueError, match=r"another program|is broken"):
+            other.labelling(parse_solution(files[name]).of_columns(other))
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("", "its first line, '', is none of a solution of CBC, HiGHS, SCIP, Gurobi or CPLEX"),
+        ("hello\nx 1\n", "its first line, 'hello', is none"),
+        ("Infeasible - objective value 0.00000000\n 0 x.0.START.a 1 0\n", "no solution: the solver says 'Infeasible'"),
+        ("Optimal - objective value 2\n 0 x.0.START.a one 0\n", "'one' is no number"),
+        ("Optimal - objective value 2\n 0 x 1 0\n 1 x 1 0\n", "'x' has two values"),
+        ("Optimal - objective value 2\n 0 x 1\n", "line '0 x 1' is cut off or garbled"),
+        ("Model status\nInfeasible\n\n# Primal solution values\nNone\n", "the solver says 'Infeasible'"),
+        ("Model status\nOptimal\n", "no line '# Primal solution values'"),
+        ("Model status\nOptimal\n# Primal solution values\nFeasible\nObjective 2\n# Columns 3\nx 1\n", "1 of 3 lines are left"),
+        ("Columns\nIndex Status Value\n", "the table has other columns"),
+        ("no solution available\n", "the solver says 'no solution available'"),
+        ("objective value: 2\nx 1 (obj:\n", r"is cut off or garbled"),
+        ("# Objective value = 2\n", "it holds no solution"),
+        ("<?xml version='1.0'?>\n<CPLEXSolution><header", "no whole XML file"),
+        ("<?xml version='1.0'?>\n<!DOCTYPE a [<!ENTITY b 'c'>]><CPLEXSolution/>", "declares entities"),
+        ("<?xml version='1.0'?>\n<html/>", "its XML element 'html'"),
+        ("<?xml version='1.0'?>\n<CPLEXSolution/>", "it holds no solution"),
+    ],
+)  # fmt: skip
+def test_a_garbled_file_is_refused(text, message, tmp_path):
+    file = tmp_path / "0001.sol"
+    file.write_text(text)
+    with pytest.raises(SolutionFileError, match=f"^{re.escape(str(file))}: .*{message}"):
+        read_solution_file(file)
+
+
+def test_files_that_are_no_text_are_refused(tmp_path):
+    file = tmp_path / "0001.sol"
+    for content, message in ((b"\xff\xfe\x00", "UTF-16"), (b"Optimal\xff", "is not UTF-8"), (b"a\0", "0x00")):
+        file.write_bytes(content)
+        with pytest.raises(SolutionFileError, match=message):
+            read_solution_file(file)
+    with pytest.raises(SolutionFileError, match="cannot be read"):
+        read_solution_file(Path(tmp_path))
