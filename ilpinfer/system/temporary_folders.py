@@ -4,12 +4,15 @@ import contextlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from zlib import crc32
 
 PREFIX = "ilpinfer"
+TRIES, PAUSE = 20, 0.02
+"""To remove a folder, and seconds between them: processes that were just killed may write until they end."""
 _mine: set[str] = set()
 
 
@@ -34,10 +37,11 @@ def temporary_folder() -> Iterator[str]:
 def remove(path: str) -> None:
     """Remove a folder with all that is in it, even while a process that was just killed ends."""
     _mine.discard(path)
-    for _ in range(3):
+    for _ in range(TRIES):
         shutil.rmtree(path, ignore_errors=True)
         if not os.path.exists(path):
             return
+        time.sleep(PAUSE)
 
 
 def remove_all() -> None:
