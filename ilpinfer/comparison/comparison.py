@@ -70,15 +70,46 @@ class Comparison:
         return field_gains(self.rows(), self.baseline.fields)
 
     def table(self, name: str) -> "pd.DataFrame":
-        """A table with names and units in its columns: "summary", "gaps", "errors", "matches" or "fields"."""
+        """A table with names and units in its columns, shares in percent and times in milliseconds.
+
+        Parameters
+        ----------
+        name : "summary", "gaps", "errors", "matches" or "fields"
+
+        Raises
+        ------
+        ValueError
+            for another name.
+        """
         return table_of(self, name)
 
     def write_tables(self, folder: str | Path, format: str = "csv") -> list[Path]:  # noqa: A002
-        """Write every table into a folder, as "csv", "markdown", "latex" or "parquet"; see `write_tables`."""
+        """Write every table into a folder, such as `summary.csv`, and return the files.
+
+        Parameters
+        ----------
+        folder : made where need be
+        format : "csv", "markdown", "latex" (booktabs), or "parquet", which needs `ilpinfer[parquet]`
+
+        Raises
+        ------
+        ValueError
+            for another format, where pyarrow is missing, and for a place that cannot be written to.
+        """
         return write_tables(self, folder, format)
 
     def report(self, path: str | Path) -> None:
-        """Write sentences, tables and pictures as one HTML page that needs nothing else."""
+        """Write sentences, tables that sort, pictures, and single sequences as one HTML page that needs nothing else.
+
+        Parameters
+        ----------
+        path : such as "report.html"; its folder is made where need be
+
+        Raises
+        ------
+        ValueError
+            for a place that cannot be written to.
+        """
         write_atomically(path, report_of(self))
 
     def _repr_html_(self) -> str:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+import numpy as np
+
 from formulations import Trellis
 from formulations.grid import nats
 from formulations.problem.problem import RuleNotice
@@ -16,7 +18,7 @@ from ilpinfer.system.checkpoint import Row
 
 MOST = 5
 """Sequences that are drawn."""
-WIDTH = 24
+WIDTH = 28
 """Tokens that are drawn of one."""
 
 
@@ -119,7 +121,8 @@ def partings(record: Record, most: int = MOST) -> list[Parting]:
         best, other = (_path(case.trellis, rules, rows[place]) for place in (candidate.best, candidate.other))
         pairs = zip(best.labels, other.labels, strict=True)
         differing = tuple(t for t, (one, two) in enumerate(pairs) if one != two)
-        start, end = window(differing, len(case.trellis))
+        marked = {t for path in (best, other) for cost in path.costs for t in cost.tokens}
+        start, end = window(differing, len(case.trellis), marked)
         result.append(
             Parting(candidate.sequence, case.where, reason, case.trellis, best, other, differing, start, end)
         )
@@ -165,12 +168,22 @@ def choose(ordered: Sequence[Candidate], most: int = MOST) -> list[tuple[Candida
     return chosen
 
 
-def window(differing: Sequence[int], tokens: int, width: int = WIDTH) -> tuple[int, int]:
-    """The stretch of at most `width` tokens that has most of the tokens that differ; all where there are few."""
+def window(
+    differing: Sequence[int], tokens: int, marked: Iterable[int] = (), width: int = WIDTH
+) -> tuple[int, int]:
+    """The stretch of at most `width` tokens that has most of the tokens that differ, and of these the most marked ones.
+
+    Of equal stretches the middle one is taken, so that there is something to read before and after.
+    """
     if tokens <= width:
         return 0, tokens
-    starts = [min(max(t - 2, 0), tokens - width) for t in differing] or [0]
-    start = max(starts, key=lambda s: sum(s <= t < s + width for t in differing))
+    worth = np.zeros(tokens + 1, np.int64)
+    worth[[t + 1 for t in differing]] += tokens + 1
+    worth[[t + 1 for t in set(marked)]] += 1
+    sums = np.cumsum(worth)
+    inside = sums[width:] - sums[:-width]
+    best = np.flatnonzero(inside == inside.max())
+    start = int(best[(len(best) - 1) // 2])
     return start, start + width
 
 

@@ -97,11 +97,11 @@ def share_picture(curves: Sequence[Curve], look: Mapping[str, Look], label: str,
 
     def draw(axes: Any) -> None:
         right = max((float(curve.x[-1]) for curve in curves if len(curve.x)), default=1.0)
-        end = max(1.3 * right, 1.2) if ratio else max(1.3 * right, 0.2)
+        end = max(1.3 * right, 2.5) if ratio else max(1.3 * right, 0.2)
         if ratio:
             axes.set_xscale("log")
             axes.set_xlim(0.96, end)
-            axes.xaxis.set_major_formatter("{x:g}")
+            _plain(axes.xaxis)
         else:
             axes.set_xscale("symlog", linthresh=0.1, linscale=0.6)
             axes.set_xlim(-0.008, end)
@@ -130,8 +130,8 @@ def anytime_picture(curves: Sequence[Curve], look: Mapping[str, Look], label: st
         top = max((float(curve.y.max()) for curve in curves), default=1.0)
         axes.set_ylim(-0.002, max(1.5 * top, 0.02))
         axes.set_yticks([tick for tick in (0, 0.01, 0.1, 1, 10, 100, 1000) if tick <= max(1.5 * top, 0.02)])
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter("{x:g}")
+        _plain(axes.xaxis)
+        axes.yaxis.set_major_formatter("{x:g}")
         axes.set(xlabel="seconds", ylabel="mean gap in nats")
 
     return picture(draw, "anytime", label)
@@ -144,11 +144,8 @@ def length_picture(curves: Sequence[Curve], look: Mapping[str, Look], label: str
         for curve in curves:
             axes.plot(curve.x, 1000 * curve.y, **look[curve.method].line())
         axes.set(xscale="log", yscale="log", xlabel="tokens", ylabel="median milliseconds")
-        low, high = axes.get_xlim()
-        named = "123456789" if high < 5 * low else "125" if high < 50 * low else "1"
-        axes.xaxis.set_minor_formatter(lambda value, _: f"{value:g}" if str(value)[0] in named else "")
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.yaxis.set_major_formatter("{x:g}")
+        _plain(axes.xaxis)
+        _plain(axes.yaxis)
 
     return picture(draw, "lengths", label)
 
@@ -181,6 +178,14 @@ def _themed_tag(tag: str, prefix: str) -> str:
     tag = re.sub(r" ?font-family: [^;]*;", "", tag.replace("\n", " "))
     tag = re.sub(r"(\d\.\d\d)\d+", r"\1", tag)
     return re.sub("|".join(VARIABLES), lambda colour: VARIABLES[colour[0]], tag)
+
+
+def _plain(axis: Any) -> None:
+    """Plain numbers on a logarithmic axis, and more of them where it is short."""
+    low, high = axis.get_view_interval()
+    named = "123456789" if high < 5 * low else "125" if high < 50 * low else ""
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in named else "")
 
 
 def _some(points: int) -> list[int]:

@@ -17,15 +17,27 @@ from ilpinfer.comparison.pictures import (
 from ilpinfer.comparison.record import Record
 from ilpinfer.comparison.sentences import sentences
 from ilpinfer.comparison.summary import Summary
-from ilpinfer.comparison.tables import ALL, CAP, COLUMNS, COMMON, KNOWN, SEEDS, SHARED, Column, lines_of
+from ilpinfer.comparison.tables import (
+    ALL,
+    BREAKING,
+    CAP,
+    COLUMNS,
+    COMMON,
+    KNOWN,
+    MISSED,
+    SEEDS,
+    SHARED,
+    Column,
+    lines_of,
+)
 from ilpinfer.comparison.text import missing, readable, shown
 from ilpinfer.comparison.trellis_picture import letters, trellis_picture
 
 if TYPE_CHECKING:
     import pandas as pd
 
-IN_WORDS = (SEEDS, KNOWN, CAP, SHARED)
-"""Columns that the page says in words."""
+ELSEWHERE = (SEEDS, KNOWN, MISSED, CAP, SHARED, BREAKING)
+"""Columns that the page says in words, or leaves to the files of tables."""
 
 
 def report_of(record: Record) -> str:
@@ -89,7 +101,7 @@ def _table(record: Record, name: str, summary: Sequence[Summary], look: Mapping[
     kept = {
         column: each
         for column, each in values.items()
-        if column not in IN_WORDS and not all(map(missing, each))
+        if column not in ELSEWHERE and not all(map(missing, each))
     }
     cells = [[_cell(column, each[i], look) for column, each in kept.items()] for i in range(len(lines))]
     return {

@@ -174,7 +174,7 @@ def _f1(fields: Mapping[str, Iterable[int]]) -> float | None:
 
 
 def _times(ranked: Sequence[Summary]) -> list[str]:
-    timed = [line for line in ranked if line.median_ms is not None and line.times_viterbi is not None]
+    timed = [line for line in ranked if line.times_viterbi is not None and (line.solved or line.infeasible)]
     if not timed:
         return []
     order = sorted(timed, key=lambda line: line.median_ms or 0.0)

@@ -97,7 +97,6 @@ def _latex(frame: "pd.DataFrame", name: str) -> str:
     sides = _sides(frame, rounded, name)
     text = rounded.to_latex(index=False, escape=True, column_format=sides)
     text = re.sub(r"^([\[*])", r"{\1}", text, flags=re.M)  # behind \\ both would be its arguments
-    text = re.sub("[\u2400-\u2421\ufffd]", "?", text)
     text = (
         text.replace("|", r"\textbar{}")
         .replace("<", r"\textless{}")

@@ -67,6 +67,10 @@ GAP = Column(
 LOW = Column("95 % from", "gap_low", "nats", ALL, "interval of the mean gap by the bootstrap over sequences")
 HIGH = Column("95 % to", "gap_high", "nats", ALL, LOW.help)
 SPREAD = Column("± seeds", "gap_spread", "nats", ALL, "standard deviation of the mean gap between seeds")
+MISSED = Column(
+    "missed", "missed", "count", ALL, "sequences on which the score is not the proved optimum, or missing"
+)
+BREAKING = Column("sequences with violations", "breaking", "count")
 KNOWN = Column(
     "sequences", "optimum_known", "count", ALL, "those with an optimum that some method has proved"
 )
@@ -90,6 +94,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         Column(
             "reaches optimum", "reaches", "percent", ALL, "share on which the score is the proved optimum"
         ),
+        MISSED,
         GAP,
         LOW,
         HIGH,
@@ -98,6 +103,7 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         COMMON_GAP,
         LARGEST,
         Column("violations", "violations", "count", "", "sum over rules and sequences"),
+        BREAKING,
         Column("accuracy", "accuracy", "percent", "", "of tokens with gold; what is missing is wrong"),
         Column("F1", "f1", "percent", "", "of whole fields with gold; what is missing is wrong"),
         Column("median", "median_ms", "ms", "", "time of a sequence"),

@@ -6,6 +6,8 @@ from typing import Any
 
 LONGEST = 80
 """Characters of a name or token that are shown."""
+JOINERS = "\u200c\u200d"
+"""Not printable, but scripts and emoji need them."""
 MISSING = "–"
 """What is not known."""
 DECIMALS = {"percent": 1, "points": 1, "relative": 4, "nats": 4, "small": 5, "ms": 2, "times": 1}
@@ -13,27 +15,21 @@ DECIMALS = {"percent": 1, "points": 1, "relative": 4, "nats": 4, "small": 5, "ms
 
 
 def readable(text: str, longest: int = LONGEST) -> str:
-    """One line of text: control characters as signs, nothing that turns the direction of what follows, not too long.
+    """One line of text, not too long; what has no sign of its own, or turns the direction of what follows, is an escape.
 
     Examples
     --------
-    >>> readable("two\\nlines"), readable("x" * 9, 5)
-    ('two␊lines', 'xxxx…')
+    >>> print(readable("two\\nlines"), readable("x" * 9, 5))
+    two\\nlines xxxx…
     """
     cut = text if len(text) <= longest else text[: longest - 1] + "…"
     return "".join(_sign(character) for character in cut)
 
 
 def _sign(character: str) -> str:
-    code = ord(character)
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "␡"
-    if character in "\u200c\u200d":  # joiners, which scripts and emoji need
+    if character.isprintable() or character in JOINERS or unicodedata.category(character) == "Zs":
         return character
-    strange = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") or code & 0xFFFE == 0xFFFE
-    return "\N{REPLACEMENT CHARACTER}" if strange else character
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def missing(value: Any) -> bool:
@@ -61,7 +57,7 @@ def shown(value: Any, form: str = "text") -> str:
     if form == "count":
         return str(int(value)) if float(value).is_integer() else f"{value:.1f}"
     if form == "p":
-        return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"
+        return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}" if value >= 1e-99 else "<1e-99"
     text = f"{value:.{DECIMALS[form]}f}"
     text = text.removeprefix("-") if float(text) == 0 else text
     return f"+{text}" if form == "points" and float(text) > 0 else text

@@ -59,7 +59,7 @@ def trellis_picture(parting: Parting) -> str:
             each.spines[:].set_visible(False)
 
     longest = max((len(short(name)) for name in names), default=1)
-    size = (0.41 * (end - start) + 0.085 * longest + 1.0, 0.36 * len(names) + 1.9)
+    size = (0.38 * (end - start) + 0.085 * longest + 1.0, 0.36 * len(names) + 1.9)
     label = (
         f"Sequence {parting.sequence}: labels of {parting.best.method} and of {parting.other.method} by token"
     )

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from ilpinfer.comparison.curves import POINTS, anytime, gap_shares, thin, time_profiles, times_by_length
+from ilpinfer.comparison.pictures import MARKERS, looks
 
 METHODS = ("auto", "one", "two")
 
@@ -111,3 +112,9 @@ def test_curves_of_many_sequences_stay_short():
     rows = [row(i, "m", 0.001 + i, -1.0) for i in range(5000)]
     (curve,) = anytime(rows, dict.fromkeys(range(5000), 0.0), 50.0, ["m"])
     assert len(curve.x) <= POINTS
+
+
+def test_looks_differ_in_colour_and_dash():
+    looks_of = looks([str(i) for i in range(28)]).values()
+    assert len({(look.hue, look.dash) for look in looks_of}) == 28
+    assert len({look.marker for look in looks_of}) == len(MARKERS)

@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from html.parser import HTMLParser
+from random import Random
 
 import pytest
 from support.comparisons import ODD, SCRIPT, TOKENS, odd, ordinary, trellises
@@ -206,11 +207,28 @@ def test_a_labelling_that_breaks_hard_rules_is_drawn_with_them():
     assert "breaks hard rules" in report_of(ordinary(count=1, methods=["auto", "viterbi"], predictions={}))
 
 
-def test_the_window_holds_as_many_differing_tokens_as_possible():
-    assert window([3], 24) == (0, 24)
-    assert window([3, 60, 61, 90], 100) == (58, 82)
-    assert window([99], 100) == (76, 100)
-    assert window([], 100) == (0, 24)
+@pytest.mark.parametrize("seed", range(20))
+def test_the_window_holds_as_many_differing_tokens_as_possible(seed):
+    random = Random(seed)
+    tokens, width = random.randint(1, 60), 12
+    differing = sorted(random.sample(range(tokens), random.randint(1, tokens)))
+    marked = random.sample(range(tokens), random.randint(0, tokens))
+
+    def held(start):
+        return tuple(sum(start <= t < start + width for t in some) for some in (differing, marked))
+
+    start, end = window(differing, tokens, marked, width)
+    assert (
+        (start, end) == (0, tokens)
+        if tokens <= width
+        else end - start == width and 0 <= start <= end <= tokens
+    )
+    assert held(start) == max(held(s) for s in range(max(tokens - width, 0) + 1))
+
+
+def test_the_window_leaves_something_to_read_on_both_sides():
+    assert window([50], 100, [], 11) == (45, 56)
+    assert window([99], 100, [], 11) == (89, 100)
 
 
 def test_each_method_is_drawn_before_one_is_drawn_twice():
