@@ -73,6 +73,8 @@ class Rows:
         row, column, value = (
             np.concatenate(component).astype(np.int64) for component in (self.row, self.column, self.value)
         )
+        time_limits.check()
         order = stable_order(row)
+        time_limits.check()
         indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=self.count))])
         return indptr.astype(np.int64), column[order], value[order]

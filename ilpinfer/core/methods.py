@@ -129,7 +129,7 @@ BUILT_IN = (
     Method(
         "lds",
         False,
-        "limited discrepancy search: depth first, under limits that widen round by round, admissible or as published",
+        "limited discrepancy search: depth first, under limits that widen; admissible or as published",
         "ilpinfer.search.discrepancy:limited_discrepancy",
         parameters="ilpinfer.search.discrepancy:Discrepancy",
     ),

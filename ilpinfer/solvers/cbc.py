@@ -24,8 +24,6 @@ STATUS = {
     "Stopped on time": "feasible",
 }
 SETTINGS = {"ratio": "0", "allow": "0", "increment": "1e-9", "preprocess": "off", "timeMode": "elapsed"}
-GRACE = 0.1
-"""Seconds after the deadline before CBC is killed."""
 
 
 def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
@@ -89,7 +87,7 @@ def _run(folder: str, options: list[str], deadline: float) -> str | None:
         except OSError as error:
             raise SolverError(f"cbc: cannot start {command[0]} ({error}); reinstall pulp") from None
         try:
-            code = process.wait(None if deadline == inf else max(deadline + GRACE - time.monotonic(), 0.0))
+            code = process.wait(None if deadline == inf else max(deadline - time.monotonic(), 0.0))
         except subprocess.TimeoutExpired:
             return None
         finally:

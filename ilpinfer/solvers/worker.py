@@ -40,6 +40,7 @@ def main(arguments: Sequence[str]) -> None:
             request = receive_request(pipe)
             if request is not None:
                 _answer(backend, request, pipe)
+            del request  # which can take gigabytes
 
 
 def _answer(backend: ModuleType, request: Request, pipe: Connection) -> None:

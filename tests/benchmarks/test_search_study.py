@@ -7,6 +7,7 @@ import pytest
 from support.effort import STRICT
 
 from benchmarks import __main__ as program
+from benchmarks.journal import Journal
 from benchmarks.searches.summary import CAP, Outcome, borders, gap_at, line
 
 ARGUMENTS = ["run", "searches", "--scale", "smoke", "--parts", "generator,rates", "--output"]
@@ -100,3 +101,33 @@ def test_tuning_goes_on_with_the_trials_that_are_there(tmp_path: Path) -> None:
     again = path.read_text("utf-8").splitlines()
     assert again[:3] == lines[:3] and len(again) == len(lines)
     assert "share of what matters" in (tmp_path / "results.txt").read_text("utf-8")
+
+
+def test_methods_that_run_again_leave_the_rows_of_others(tmp_path):
+    """Only where the code has changed, so that what was interrupted goes on."""
+
+    def row(method, code):
+        return {"data": "d", "item": "i", "method": method, "code": code}
+
+    def opened(code, again=(), scale="full"):
+        settings = {"study": "s", "scale": scale, "code": code}
+        return Journal(tmp_path / "rows.jsonl", settings, f"machine {code}", again)
+
+    journal = opened("old")
+    for method in ("a", "b, published"):
+        journal.add(row(method, "old"))
+    journal.close()
+    journal = opened("new", ["b, published"])
+    assert [kept["method"] for kept in journal.rows.values()] == ["a"]
+    assert journal.about == "machine old\nagain, b, published: machine new"
+    journal.add(row("b, published", "new"))
+    journal.close()
+    journal = opened("new", ["b, published"])
+    assert {kept["method"]: kept["code"] for kept in journal.rows.values()} == {
+        "a": "old",
+        "b, published": "new",
+    }
+    journal.close()
+    journal = opened("new", ["a"], scale="quick")
+    assert not journal.rows
+    journal.close()
