@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import ilpinfer
-from formulations import Rule, Trellis
+from formulations import Program, Rule, Trellis, formulate
 from formulations import constraints as C
 
 trellis = Trellis([0.0, -1.0], [], labels=["a", "b"])
@@ -16,6 +16,8 @@ decoder = ilpinfer.Decoder(rules, method="tabu", tenure=5)
 best: ilpinfer.Solution = decoder.decode(trellis)
 text: str = solution.status
 proved: bool = solution.status is ilpinfer.Status.OPTIMAL
+program: Program = formulate(trellis, rules, program="two-phase", tau=0.8, best_score=-1.0)
+names: list[str] = program.standard().labelling({"x[0,START,a]": 1.0})
 verdict: ilpinfer.Verdict = ilpinfer.verify(trellis, rules, solution)
 
 ilpinfer.decode(trellis, rules, methd="auto")  # mistake
@@ -35,3 +37,7 @@ C.at_most_runs("title", 1, penalty="high")  # mistake
 C.requires_before("author")  # mistake
 C.at_most_runs("title", 1).penaltys  # mistake
 Trellis([0.0], [], label=["a"])  # mistake
+formulate(trellis, rules, program="softer")  # mistake
+formulate(trellis, rules, fold=True)  # mistake
+program.write("x.lp", unit="grid")  # mistake
+program.labelling("optimal", 1)  # mistake

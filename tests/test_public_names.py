@@ -11,7 +11,7 @@ import pytest
 
 import formulations
 import ilpinfer
-from ilpinfer import api
+from ilpinfer import api, solvers
 from ilpinfer.core.methods import methods
 from ilpinfer.core.options import Options
 from ilpinfer.former_names import MODULES
@@ -23,6 +23,13 @@ def test_the_package_has_the_names_of_its_interface():
     assert sorted(ilpinfer.__all__) == sorted(api.__all__)
     assert all(getattr(ilpinfer, name) is getattr(api, name) for name in api.__all__)
     assert set(api.__all__) <= set(dir(ilpinfer))
+
+
+def test_formulations_has_the_names_of_its_interface():
+    assert {"Program", "formulate"} <= set(formulations.__all__)
+    assert all(hasattr(formulations, name) for name in formulations.__all__)
+    assert {"to_pulp", "to_cp_sat", "to_mathopt", "read_solution_file"} <= set(solvers.__all__)
+    assert all(hasattr(solvers, name) for name in solvers.__all__)
 
 
 def test_type_checkers_see_the_same_names():

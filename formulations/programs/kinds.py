@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal, get_args
 
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
@@ -20,17 +21,19 @@ from formulations.programs.names import Blocks, Meaning
 from formulations.programs.program import Program
 from formulations.programs.record import IntegerProgram
 
-PROGRAMS = ("soft", "hard", "two-phase", "shortest-path")
+Kind = Literal["soft", "hard", "two-phase", "shortest-path"]
+FloorKind = Literal["relative", "odds"]
+PROGRAMS: tuple[str, ...] = get_args(Kind)
 
 
 def formulate(
     trellis: Trellis,
     rules: Iterable[Rule | Feature] | CompiledRules = (),
     *,
-    program: str = "soft",
+    program: Kind = "soft",
     folded: bool = False,
     tau: float = 0.9,
-    bound: str = "relative",
+    bound: FloorKind = "relative",
     best_score: float | None = None,
 ) -> Program:
     """The integer program whose optimum is the best labelling of a trellis under rules, with named columns and rows.

@@ -84,18 +84,35 @@ def _box(program: IntegerProgram, name: str, column: int) -> str:
 
 def _column_texts(program: IntegerProgram, style: Style | None, pattern: str) -> NDArray[np.object_]:
     """A pattern filled with each column's name."""
-    return _texts(pattern, "c{}", program.n_columns, None if style is None else style.columns)
+    return _texts(pattern, "c{}", program.n_columns, _named_columns(style))
 
 
 def _row_texts(program: IntegerProgram, style: Style | None, pattern: str) -> NDArray[np.object_]:
     """A pattern filled with each row's name."""
-    return _texts(pattern, "r{}", program.n_rows, None if style is None else style.rows)
+    return np.array(_some(np.arange(program.n_rows), pattern, "r{}", _named_rows(style)), object)
+
+
+def _named_columns(style: Style | None) -> Sequence[str] | None:
+    return None if style is None else style.columns
+
+
+def _named_rows(style: Style | None) -> Sequence[str] | None:
+    return None if style is None else style.rows
 
 
 def _texts(pattern: str, numbered: str, count: int, names: Sequence[str] | None) -> NDArray[np.object_]:
     if names is None:
         return _each(pattern.format(numbered), count)
-    return np.array([pattern.format(name) for name in names] or [""], object)[:count]
+    return np.array([pattern.format(name) for name in names], object)
+
+
+def _some(at: Integers, pattern: str, numbered: str, names: Sequence[str] | None) -> list[str]:
+    """A pattern filled with the names at some places."""
+    before, after = pattern.split("{}")
+    if names is None:
+        letter = numbered[0]
+        return [f"{before}{letter}{place}{after}" for place in at.tolist()]
+    return [f"{before}{names[place]}{after}" for place in at.tolist()]
 
 
 def _objective(units: Integers, style: Style | None) -> list[str]:
@@ -131,7 +148,7 @@ def _row_kinds(program: IntegerProgram, style: Style | None) -> list[str]:
     rows = np.flatnonzero(_has_side(program))
     lower, upper = program.row_lower[rows], program.row_upper[rows]
     kinds = np.select([lower == upper, upper < UNBOUNDED], ["E", "L"], "G").tolist()
-    names = _row_texts(program, style, "{}")[rows].tolist()
+    names = _some(rows, "{}", "r{}", _named_rows(style))
     return [f" {kind} {name}\n" for kind, name in zip(kinds, names, strict=True)]
 
 
@@ -158,25 +175,26 @@ def _columns(program: IntegerProgram, style: Style | None) -> list[str]:
 
 def _sides(program: IntegerProgram, style: Style | None) -> list[str]:
     """The sections RHS and RANGES."""
+    names = _named_rows(style)
     lower, upper = program.row_lower, program.row_upper
     above, below = lower > -UNBOUNDED, upper < UNBOUNDED
     right = np.flatnonzero((above | below) & (np.where(below, upper, lower) != 0))
     ranged = np.flatnonzero(above & below & (lower != upper))
     sides = np.where(below, upper, lower)[right]
     return [
-        *_interleave(_row_texts(program, style, " RHS {} ")[right], sides),
+        *_interleave(_some(right, " RHS {} ", "r{}", names), sides),
         *(["RANGES\n"] if len(ranged) else []),
-        *_interleave(_row_texts(program, style, " RNG {} ")[ranged], (upper - lower)[ranged]),
+        *_interleave(_some(ranged, " RNG {} ", "r{}", names), (upper - lower)[ranged]),
     ]
 
 
 def _bounds(program: IntegerProgram, style: Style | None) -> list[str]:
     binary = (program.lower == 0) & (program.upper == 1)
-    below, other = np.flatnonzero(program.lower), np.flatnonzero(~binary)
+    below, other, names = np.flatnonzero(program.lower), np.flatnonzero(~binary), _named_columns(style)
     return [
         *_column_texts(program, style, " BV BND {}\n")[binary],
-        *_interleave(_column_texts(program, style, " LO BND {} ")[below], program.lower[below]),
-        *_interleave(_column_texts(program, style, " UP BND {} ")[other], program.upper[other]),
+        *_interleave(_some(below, " LO BND {} ", "c{}", names), program.lower[below]),
+        *_interleave(_some(other, " UP BND {} ", "c{}", names), program.upper[other]),
     ]
 
 
@@ -191,7 +209,7 @@ def _fill(pattern: str, count: int) -> NDArray[np.object_]:
     return np.array([pattern.format(number) for number in range(count)], object)
 
 
-def _interleave(starts: NDArray[np.object_], values: Integers) -> list[str]:
+def _interleave(starts: list[str], values: Integers) -> list[str]:
     return list(chain.from_iterable(zip(starts, map(str, values.tolist()), repeat("\n"), strict=False)))
 
 

@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from typing import cast
 
 from formulations import Program, RuleSet, Trellis, formulate
 from formulations.messages import suggestion
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.programs.formulation import score_floor
-from formulations.programs.kinds import PROGRAMS, harden
+from formulations.programs.kinds import PROGRAMS, FloorKind, Kind, harden
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, decode_two_phase
@@ -51,10 +52,10 @@ class ProgramOptions:
         return formulate(
             trellis,
             compiled,
-            program=self.program,
+            program=cast(Kind, self.program),
             folded=self.folded,
             tau=self.share,
-            bound=self.bound,
+            bound=cast(FloorKind, self.bound),
             best_score=best,
         )
 
@@ -66,11 +67,10 @@ class ProgramOptions:
         InputError
             where its first phase was not closed.
         """
-        solution = decode_two_phase(trellis, rules, self.share, self.bound)  # type: ignore[call-overload]
+        solution = decode_two_phase(trellis, rules, self.share, cast(FloorKind, self.bound))
         if solution.status != "infeasible" and not math.isfinite(solution.best_score):
             raise InputError("the best score under the hard rules was not found, which the floor needs")
-        result: TwoPhaseSolution = solution
-        return result
+        return solution
 
     def rules(self, trellis: Trellis, rules: RuleSet) -> RuleSet:
         """The rules by which the program's objective counts: all of them hard, none, or as they are."""
