@@ -18,7 +18,7 @@ from ilpinfer.system.checkpoint import Row
 
 MOST = 5
 """Sequences that are drawn."""
-WIDTH = 28
+WIDTH = 26
 """Tokens that are drawn of one."""
 
 
