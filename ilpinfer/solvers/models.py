@@ -70,8 +70,16 @@ def to_pulp(program: Program) -> "LpProblem":
     return problem
 
 
-def to_cp_sat(program: Program) -> "cp_model.CpModel":
-    """A CP-SAT model; its coefficients are whole grid units, its objective value nats.
+def to_cp_sat(program: Program, *, units: str = "nats") -> "cp_model.CpModel":
+    """A CP-SAT model with whole coefficients; its objective value is in nats, or in grid units of 2^-20 nats.
+
+    CP-SAT stops where objective and bound are within 10^-4 of each other, unless `solver.parameters.absolute_gap_limit` is 0:
+    in nats that parameter has to be set for labellings to be told apart that are closer, in grid units it has not.
+
+    Raises
+    ------
+    ValueError
+        for other units.
 
     Examples
     --------
@@ -80,12 +88,14 @@ def to_cp_sat(program: Program) -> "cp_model.CpModel":
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> program = formulate(trellis, [C.requires_present("a", "b", penalty=0.75)])
     >>> model, solver = to_cp_sat(program), cp_model.CpSolver()
+    >>> solver.parameters.absolute_gap_limit = 0.0
     >>> solver.solve(model) == cp_model.OPTIMAL, solver.objective_value
     (True, -0.5)
     >>> columns = map(model.get_int_var_from_proto_index, range(program.n_columns))
     >>> program.labelling({v.name: solver.value(v) for v in columns})
     ['b', 'b']
     """
+    _check_units(units)
     with _importing_ortools():
         from ortools.sat.python import cp_model
 
@@ -93,7 +103,7 @@ def to_cp_sat(program: Program) -> "cp_model.CpModel":
 
     model = cp_model.CpModel()
     model.proto.copy_from(model_of(program.integer))
-    model.proto.objective.scaling_factor = -(2.0**-20)
+    model.proto.objective.scaling_factor = -(2.0**-20) if units == "nats" else -1.0
     model.name = f"ilpinfer_{program.digest[:16]}"
     for variable, name in zip(model.proto.variables, program.file_columns, strict=True):
         variable.name = name
@@ -113,8 +123,7 @@ def to_mathopt(program: Program, *, units: str = "nats") -> "mathopt.Model":
     ValueError
         for other units.
     """
-    if units not in ("nats", "grid"):
-        raise ValueError(f"no units {units!r}; there are nats, and grid for 2^-20 nats")
+    _check_units(units)
     with _importing_ortools():
         from ortools.math_opt.python import mathopt
 
@@ -132,6 +141,11 @@ def to_mathopt(program: Program, *, units: str = "nats") -> "mathopt.Model":
         for column, weight in terms:
             row.set_coefficient(column, weight)
     return model
+
+
+def _check_units(units: str) -> None:
+    if units not in ("nats", "grid"):
+        raise ValueError(f"no units {units!r}; there are nats, and grid for 2^-20 nats")
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pulp import PULP_CBC_CMD
+from support import cbc as cbc_binary
 from support.command_line import SCORES, run
 
 import ilpinfer
@@ -28,15 +28,7 @@ for name in sys.argv[2:]:
 
 def cbc(files):
     for file in files:
-        options = ["-increment", "1e-9", "-ratio", "0", "-allow", "0", "-solve"]
-        command = [
-            PULP_CBC_CMD.pulp_cbc_path,
-            str(file),
-            *options,
-            "-solution",
-            str(file.with_suffix(".sol")),
-        ]
-        subprocess.run(command, check=True, capture_output=True)
+        cbc_binary.run(file, file.with_suffix(".sol"))
 
 
 def highs(files, style):

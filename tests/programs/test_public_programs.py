@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from support import cbc as cbc_binary
 from support import oracles
 from support.effort import examples
 from support.strategies import NEAR_TIES, UNIT, cost_units, problems
@@ -435,13 +436,9 @@ def highs(files: list[Path]) -> list:
 
 def cbc(file: Path) -> tuple[float, dict[str, float]] | None:
     """Objective and values, by CBC's binary."""
-    from pulp import PULP_CBC_CMD
-
     solution = file.with_suffix(f"{file.suffix}.sol")
-    options = ["-increment", "1e-9", "-ratio", "0", "-allow", "0", "-solve"]
-    command = [PULP_CBC_CMD.pulp_cbc_path, str(file), *options, "-solution", str(solution)]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "invalid" not in run.stdout and "errors" not in run.stdout.replace("0 errors", ""), run.stdout
+    log = cbc_binary.run(file, solution)
+    assert "invalid" not in log and "errors" not in log.replace("0 errors", ""), log
     head, *lines = solution.read_text().splitlines()
     if not head.startswith("Optimal"):
         return None

@@ -34,15 +34,22 @@ def by_pulp(program):
     return program.value(values), program.labelling(values)
 
 
-def by_cp_sat(program):
-    model, solver = to_cp_sat(program), cp_model.CpSolver()
+def by_cp_sat(program, units="nats"):
+    model, solver = to_cp_sat(program, units=units), cp_model.CpSolver()
     solver.parameters.num_workers = 1
+    if units == "nats":
+        solver.parameters.absolute_gap_limit = 0.0
     if solver.solve(model) != cp_model.OPTIMAL:
         return None
     columns = map(model.get_int_var_from_proto_index, range(program.n_columns))
     values = {column.name: solver.value(column) for column in columns}
-    assert solver.objective_value == program.value(values)
+    assert solver.objective_value == program.value(values) * (1 if units == "nats" else UNITS_PER_NAT)
     return program.value(values), program.labelling(values)
+
+
+def by_cp_sat_in_grid_units(program):
+    """By a solver with its own settings."""
+    return by_cp_sat(program, "grid")
 
 
 def by_mathopt(program, solver=mathopt.SolverType.CP_SAT, units="nats"):
@@ -55,7 +62,7 @@ def by_mathopt(program, solver=mathopt.SolverType.CP_SAT, units="nats"):
     return program.value(values), program.labelling(values)
 
 
-@pytest.mark.parametrize("solve", [by_pulp, by_cp_sat])
+@pytest.mark.parametrize("solve", [by_pulp, by_cp_sat, by_cp_sat_in_grid_units])
 @settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(problem=CLOSE, folded=st.booleans(), kind=st.sampled_from(["soft", "hard"]))
 def test_models_have_the_optimum_of_the_engine_and_of_brute_force(solve, problem, folded, kind):
@@ -136,6 +143,8 @@ def test_models_have_readable_names_and_sizes():
     assert model.validate() == ""
     with pytest.raises(ValueError, match="no units 'bits'"):
         to_mathopt(program, units="bits")
+    with pytest.raises(ValueError, match="no units 'bits'"):
+        to_cp_sat(program, units="bits")
 
 
 def test_the_canonical_and_standard_forms_are_models_too():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pulp import PULP_CBC_CMD
+from support import cbc
 
 import ilpinfer
 from formulations import Trellis, formulate
@@ -75,9 +75,8 @@ def files(tmp_path_factory) -> dict[str, str]:
     """The text of each format; those of CBC and HiGHS are written by the solvers themselves."""
     folder = tmp_path_factory.mktemp("solutions")
     PROGRAM.write(folder / "x.lp")
-    for name, options in (("cbc", []), ("cbc-all", ["-printingOptions", "all"])):
-        command = [PULP_CBC_CMD.pulp_cbc_path, "x.lp", "-solve", *options, "-solution", f"{name}.sol"]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    cbc.run(folder / "x.lp", folder / "cbc.sol")
+    cbc.run(folder / "x.lp", folder / "cbc-all.sol", "-printingOptions", "all")
     subprocess.run([sys.executable, "-c", HIGHS, "x.lp"], cwd=folder, check=True, capture_output=True)
     return {
         "cbc": (folder / "cbc.sol").read_text(),
