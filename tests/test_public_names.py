@@ -12,8 +12,8 @@ import pytest
 import formulations
 import ilpinfer
 from ilpinfer import api, solvers
-from ilpinfer.core.methods import methods
 from ilpinfer.core.options import Options
+from ilpinfer.core.registry import methods
 from ilpinfer.former_names import MODULES
 
 TRELLIS = formulations.Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])

@@ -190,7 +190,7 @@ def test_a_comparison_of_a_file_whose_name_is_not_utf8(odd, capsys):
     code, _, err = run([*arguments, "--output", BYTES], capsys)
     assert (code, err) == (0, "")
     page = Path(BYTES, "report.html").read_bytes().decode()
-    assert "<bdi>f\ufffd.jsonl</bdi>" in page and "<bdi>f\ufffd.toml</bdi>" in page
+    assert "<bdi>f\\udcff.jsonl</bdi>" in page and "<bdi>f\\udcff.toml</bdi>" in page
     assert json.loads(Path(BYTES, "summary.json").read_text())["source"] == f"{BYTES}.jsonl"
 
 
