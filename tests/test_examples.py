@@ -7,11 +7,7 @@ from support.places import ROOT
 
 
 def test_the_examples_of_docstrings_run():
-    packages = [
-        "formulations",
-        "ilpinfer",
-        "--ignore=ilpinfer/solvers",
-    ]  # OR-tools and highspy share no process
+    packages = ["formulations", "ilpinfer"]
     command = [sys.executable, "-m", "pytest", "--doctest-modules", "-p", "no:cacheprovider", "-q", *packages]
     run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert run.returncode == 0 and "[100%]" in run.stdout, run.stdout

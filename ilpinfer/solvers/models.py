@@ -5,9 +5,6 @@ The variables have the names of `Program.file_columns`, so that `program.labelli
 MPS text, 25 times as fast as PuLP's expressions.
 """
 
-import contextlib
-import sys
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +25,7 @@ CBC_OPTIONS = ("increment 1e-9", "ratio 0", "allow 0")
 def to_pulp(program: Program) -> "LpProblem":
     """A PuLP problem that maximises the program's objective, in nats; `solve()` runs CBC with tolerances for near ties.
 
-    Where highspy is installed PuLP loads it, and OR-tools can then no longer be loaded into the same process; the other way
-    round they can. PuLP writes 13 digits of each score, which is exact to 2^-20 nats for scores of up to 10^5 nats.
+    PuLP writes 13 digits of each score, which is exact to 2^-20 nats for scores of up to 10^5 nats.
 
     Examples
     --------
@@ -97,10 +93,9 @@ def to_cp_sat(program: Program, *, units: str = "nats") -> "cp_model.CpModel":
     ['b', 'b']
     """
     _check_units(units)
-    with _importing_ortools():
-        from ortools.sat.python import cp_model
+    from ortools.sat.python import cp_model
 
-        from ilpinfer.solvers.cp_sat import model_of
+    from ilpinfer.solvers.cp_sat import model_of
 
     model = cp_model.CpModel()
     model.proto.copy_from(model_of(program.integer))
@@ -125,8 +120,7 @@ def to_mathopt(program: Program, *, units: str = "nats") -> "mathopt.Model":
         for other units.
     """
     _check_units(units)
-    with _importing_ortools():
-        from ortools.math_opt.python import mathopt
+    from ortools.math_opt.python import mathopt
 
     integer = program.integer
     model = mathopt.Model(name=f"ilpinfer_{program.digest[:16]}")
@@ -147,20 +141,6 @@ def to_mathopt(program: Program, *, units: str = "nats") -> "mathopt.Model":
 def _check_units(units: str) -> None:
     if units not in ("nats", "grid"):
         raise ValueError(f"no units {units!r}; there are nats, and grid for 2^-20 nats")
-
-
-@contextlib.contextmanager
-def _importing_ortools() -> Iterator[None]:
-    """Name the cause where OR-tools cannot be loaded."""
-    try:
-        yield
-    except ImportError as error:
-        if "highspy" not in sys.modules:
-            raise
-        raise ImportError(
-            "OR-tools cannot be loaded after highspy, which PuLP loads where it is installed: import ortools before pulp "
-            "and highspy, or use another process"
-        ) from error
 
 
 def _rows(program: Program, columns: list[Any]) -> list[list[tuple[Any, int]]]:
