@@ -1,7 +1,6 @@
 """`ilpinfer import-solution`."""
 
 import json
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,13 +17,9 @@ from ilpinfer.cli.programs import ProgramOptions
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import add_row, console, table
 from ilpinfer.cli.show import numbers as number_columns
-from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.explanation import Context
-from ilpinfer.core.result import Result
-from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.sequences import InputError
-from ilpinfer.decoding.reporting import full_solution
+from ilpinfer.decoding.evaluation import evaluate_labelling
 from ilpinfer.decoding.single import decode
 from ilpinfer.errors import describe
 from ilpinfer.pipelines.trellises import ScoredSequence
@@ -209,15 +204,7 @@ def _worth(
     bound = best.bound
     if options.program.program == "two-phase":
         bound = -options.program.two_phase(trellis, rules).cost_bound
-    return evaluate(trellis, own, program.integer.labelling(x), best.bound), bound
-
-
-def evaluate(trellis: Trellis, rules: RuleSet, path: Integers, bound: float) -> Solution:
-    """What label ids (T,) are worth under rules, with a bound in nats that is proved elsewhere."""
-    compiler = compiler_of(rules)
-    context = Context(compiler, trellis, lambda other: decode(trellis, other.rules))
-    units = bound if math.isinf(bound) else bound * UNITS_PER_NAT
-    return full_solution(Solution, Result(path, units, "given"), context, Deadline())
+    return evaluate_labelling(trellis, own, program.integer.labelling(x), bound=best.bound), bound
 
 
 def _show(done: list[tuple[int, Imported]]) -> None:

@@ -5,6 +5,7 @@ The variables have the names of `Program.file_columns`, so that `program.labelli
 MPS text, 25 times as fast as PuLP's expressions.
 """
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +106,10 @@ def to_cp_sat(program: Program, *, units: str = "nats") -> "cp_model.CpModel":
         variable.name = name
     for constraint, name in zip(model.proto.constraints, program.file_rows, strict=True):
         constraint.name = name
+    for token, columns in enumerate(_columns_by_token(program)):
+        constraint = model.proto.constraints.add()
+        constraint.name = f"one.{token}"
+        constraint.exactly_one.literals.extend(columns)
     return model
 
 
@@ -141,6 +146,16 @@ def to_mathopt(program: Program, *, units: str = "nats") -> "mathopt.Model":
 def _check_units(units: str) -> None:
     if units not in ("nats", "grid"):
         raise ValueError(f"no units {units!r}; there are nats, and grid for 2^-20 nats")
+
+
+def _columns_by_token(program: Program) -> Iterator[range]:
+    """The path columns that enter each token, of which a path takes one: CP-SAT is twice as fast where it is told so."""
+    integer = program.integer
+    yield range(integer.states)
+    width = integer.states * integer.labels
+    for token in range(1, integer.tokens):
+        first = integer.states + (token - 1) * width
+        yield range(first, first + width)
 
 
 def _rows(program: Program, columns: list[Any]) -> list[list[tuple[Any, int]]]:

@@ -207,6 +207,13 @@ def test_the_worth_of_any_labelling_is_the_oracle_s(problem, data):
         assert bounded.status == ("optimal" if expected == best.score else worth.status)
 
 
+def test_the_bound_of_an_infeasible_trellis_is_no_contradiction():
+    impossible = Trellis([-np.inf, -np.inf], [], labels=["a", "b"])
+    bound = ilpinfer.decode(impossible).bound
+    worth = ilpinfer.evaluate_labelling(impossible, [], ["a"], bound=bound)
+    assert (worth.score, worth.status, worth.gap) == (-np.inf, "unknown", np.inf)
+
+
 @pytest.mark.parametrize(
     ("labels", "bound", "words"),
     [

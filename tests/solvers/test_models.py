@@ -139,7 +139,9 @@ def test_models_have_readable_names_and_sizes():
     assert [v.name for v in model.proto.variables] == list(program.file_columns)
     assert "sigma._qsix__a_q" in program.file_columns and "rule._qsix__a_q" in program.file_rows
     assert [c.name for c in opt.linear_constraints()] == list(program.file_rows)
-    assert problem.numConstraints() == len(model.proto.constraints) == program.n_rows
+    assert problem.numConstraints() == program.n_rows
+    names = [c.name for c in model.proto.constraints]
+    assert names == [*program.file_rows, *(f"one.{t}" for t in range(program.tokens))]
     assert model.validate() == ""
     with pytest.raises(ValueError, match="no units 'bits'"):
         to_mathopt(program, units="bits")
