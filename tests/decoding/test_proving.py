@@ -64,6 +64,8 @@ def open_ended(monkeypatch):
     """An engine that comes to no end, and knows a bound alone."""
 
     class Engine:
+        function = None
+
         name = "auto"
 
         def run(self, problem, task):
