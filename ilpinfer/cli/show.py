@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ilpinfer.cli.streams import visible
 from ilpinfer.comparison.summary import Summary
-from ilpinfer.core.registry import methods
+from ilpinfer.core.registry import methods, offered
 
 
 def show_methods(as_json: bool) -> None:
@@ -18,12 +18,17 @@ def show_methods(as_json: bool) -> None:
     if as_json:
         fields = [
             {"name": m.name, "exact": m.exact, "summary": m.summary, "options": m.options} for m in methods()
+        ] + [
+            {"name": name, "exact": False, "summary": place, "options": ("seed",)}
+            for name, place in offered()
         ]
         print(json.dumps(fields, indent=2))
         return
     result = table("method", "kind", "what it does", "options")
     for m in methods():
         add_row(result, m.name, "exact" if m.exact else "heuristic", m.summary, ", ".join(m.options))
+    for name, place in offered():
+        add_row(result, name, "heuristic", f"{place}, of another package", "seed")
     console().print(result)
 
 

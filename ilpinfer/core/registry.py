@@ -87,6 +87,13 @@ def outside_method(name: str, decoder: Any, process: bool = False) -> Method:
     return Method(name, False, summary, "", parameters=f"{_OUTSIDE}:Draw", function=decoder, process=process)
 
 
+def offered() -> list[tuple[str, str]]:
+    """Name, as `package:name`, and place of the decoders that other packages offer; none of them is imported."""
+    return [
+        (f"{point.module.partition('.')[0]}:{point.name}", point.value) for point in entry_points(group=GROUP)
+    ]
+
+
 def _imported(name: str) -> Any:
     """The decoder of an entry point or of `module:function`; None where there is no such name."""
     module, colon, function = name.rpartition(":")

@@ -195,6 +195,9 @@ def test_an_installed_package_offers_its_decoder(folder):
     command = [sys.executable, "-m", "ilpinfer", *BASE, "--methods", "auto,mypackage:greedy,greedy-decoder"]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 2 and 'no method "greedy-decoder"' in result.stderr
+    listing = [sys.executable, "-m", "ilpinfer", "methods"]
+    shown = subprocess.run(listing, env=environment, capture_output=True, text=True, check=True).stdout
+    assert "mypackage:greedy" in shown and "mypackage:decode, of another package" in shown
     command[-1] = "auto,mypackage:greedy:5"
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
