@@ -153,6 +153,8 @@ class Diagram:
         floor : grid units; what cannot reach it is left out
         most : about how many steps may be left
         """
+        if not self.guide.futures_in_time(multipliers, deadline):
+            return None
         T, lattice = len(self.graph.layers) - 2, self.guide.lattice
         joint = joint_of(pack_rule_machines(machines, lattice), joint_symbols(lattice, machines))
         worth, ahead = (

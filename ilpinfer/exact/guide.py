@@ -20,6 +20,8 @@ from ilpinfer.kernels.machines import Symbols
 from ilpinfer.kernels.packed import chain_of
 
 _WORK_PER_CALL = 1_000_000
+_SECONDS_A_FUTURE = 1e-8
+"""For a state, a symbol and a token, on a slow machine."""
 _MOST_SYMBOLS = 256
 """Joint symbols beyond which those that never occur are left out."""
 
@@ -189,6 +191,15 @@ class Guide:
     def units(self, path: LabelIds) -> Integers:
         """(R,) weight that label ids (T,) take of the sum of each charged machine."""
         return np.array([p.total.steps.along(path).sum() for p in self.charged if p.total], np.int64)
+
+    def futures_in_time(self, multipliers: Mapping[MachineKey, int], deadline: Deadline) -> bool:
+        """Whether the futures at these multipliers can be there before a deadline: their kernel does not look at the clock."""
+        remaining = deadline.remaining
+        if remaining is None or (self._futures is not None and self._futures.multipliers == multipliers):
+            return True
+        charged = [machine for machine in self.charged if multipliers.get(machine.key)]
+        steps = sum(p.states * max(map(len, map(np.unique, p.steps.values))) for p in charged)
+        return remaining > steps * len(self.lattice.node) * _SECONDS_A_FUTURE
 
     def futures(self, multipliers: Mapping[MachineKey, int]) -> Futures:
         """Futures of the charged machines at multipliers by key, grid units a unit of weight."""

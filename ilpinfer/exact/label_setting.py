@@ -4,7 +4,7 @@ Prefixes with the same label and machine states have the same future, so that th
 completions of a guide bound the rest of a labelling (resource-constrained shortest paths by label setting).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from formulations import constraints as C
 from formulations.dtypes import Integers, LabelIds, Small
 from formulations.grid import FORBIDDEN
+from ilpinfer.core.certificate import MachineKey
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.guide import Guide, Relaxed, all_domains, joint_symbols, prune
 from ilpinfer.exact.rule_machines import RuleMachine, pack_rule_machines, rule_machines
@@ -77,6 +78,9 @@ def label_setting(
     budget : grid units; the most that violations may cost in all, where labellings are wanted that cost the least, of
         those the best; -1 where the best are wanted
     """
+    by_key = dict(zip((machine.key for machine in guide.charged), multipliers.tolist(), strict=True))
+    if not guide.futures_in_time(by_key, deadline):
+        return LabelSetting([], [], relaxed.bound, complete=False)
     lattice = guide.lattice
     T, B = lattice.shape
     room = width * B if beam else min(width, 512)
@@ -86,7 +90,7 @@ def label_setting(
     back = kernels.Back(
         _empty(4096 + len(front.value)), _empty(4096 + len(front.value)), np.zeros(T + 1, np.int64)
     )
-    counts, bounds = np.array([0, 1, FORBIDDEN]), _bounds(guide, multipliers, relaxed, machines)
+    counts, bounds = np.array([0, 1, FORBIDDEN]), _bounds(guide, by_key, relaxed, machines)
     while counts[0] < T:
         if deadline.passed:
             return LabelSetting([], [], relaxed.bound, complete=False)
@@ -119,11 +123,11 @@ def label_setting(
 
 
 def _bounds(
-    guide: Guide, multipliers: Integers, relaxed: Relaxed, machines: Sequence[RuleMachine]
+    guide: Guide, multipliers: Mapping[MachineKey, int], relaxed: Relaxed, machines: Sequence[RuleMachine]
 ) -> kernels.Bounds:
     """Bounds on completions of prefixes, for the kernel."""
     inside = len(guide.product)
-    ahead = guide.futures(dict(zip((p.key for p in guide.charged), multipliers.tolist(), strict=True)))
+    ahead = guide.futures(multipliers)
     radix = np.zeros(len(machines), np.int64)
     radix[:inside] = guide.radix
     completion, room = relaxed.completion, sum(ahead.most.get(machine.key, 0) for machine in machines)
