@@ -2,7 +2,7 @@
 
 The variables have the names of `Program.file_columns`, so that `program.labelling({v.name: value, …})` reads a solution back.
 `method="cbc"` and the other solvers of `ilpinfer.decode` do not use these models: their arrays go over in one piece, to CBC as
-MPS text, 25 times as fast as PuLP's expressions.
+MPS text, many times as fast as PuLP's expressions.
 """
 
 from collections.abc import Iterator
