@@ -1,6 +1,7 @@
 """Decoders of one's own: called, watched by the clock, and their labellings evaluated."""
 
 import logging
+import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import wait
@@ -22,6 +23,7 @@ from ilpinfer.search.parameters import Parameters, within
 logger = logging.getLogger("ilpinfer")
 GRACE = 0.1
 """Seconds that a process has after its time limit to hand its labelling over."""
+_lock = threading.Lock()
 _workers: dict[Function, Workers] = {}
 """The process of each decoder that has one; its time limit counts from when it is ready."""
 
@@ -125,23 +127,33 @@ def _in_process(
 
 def _ready(function: Function, deadline: Deadline) -> Workers:
     """The process of a decoder, which has loaded it; the time to start it does not count."""
-    if function not in _workers:
-        before = deadline.elapsed
-        _workers[function] = Workers(1, _call_in_process, (function,))
-        try:
-            _workers[function].submit((None, None)).result()
-        except BaseException:
-            _end(function)
-            raise
-        deadline.excuse(deadline.elapsed - before)
-    return _workers[function]
+    with _lock:
+        if function not in _workers:
+            before = deadline.elapsed
+            _workers[function] = workers = Workers(1, _call_in_process, (function,))
+            try:
+                workers.submit((None, None)).result()
+            except BaseException:
+                _end(function)
+                raise
+            deadline.excuse(deadline.elapsed - before)
+        return _workers[function]
 
 
 def _call_in_process(item: tuple[Any, float | None], function: Function) -> Any:
     return _call(item[0], function, item[1])
 
 
+def end_all() -> None:
+    """End the processes of all decoders; the next call of one starts it anew."""
+    for function in list(_workers):
+        _end(function)
+
+
 def _end(function: Function) -> None:
     workers = _workers.pop(function, None)
     if workers is not None:
         workers.end()
+
+
+os.register_at_fork(after_in_child=_workers.clear)  # the processes are the parent's

@@ -13,6 +13,7 @@ from support.command_line import SCORES, TRAIN, folder, run
 from support.places import ROOT
 
 from ilpinfer.core import registry
+from ilpinfer.decoding import outside
 
 __all__ = ["folder"]
 BASE = ["compare", "train.tsv", "--model", "hmm.json", "--rules", "rules.toml", "--output", "out"]
@@ -21,6 +22,8 @@ BASE = ["compare", "train.tsv", "--model", "hmm.json", "--rules", "rules.toml", 
 @pytest.fixture(autouse=True)
 def importable(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "tests" / "comparison")
+    yield
+    outside.end_all()
 
 
 def rows():

@@ -60,6 +60,8 @@ def timing_out(trellis, rules, *, time_limit, seed):
 @pytest.fixture(autouse=True)
 def clean(monkeypatch):
     monkeypatch.setattr(registry, "_registered", {})
+    yield
+    outside.end_all()
 
 
 def decode(decoder, *, process=False, **options):
@@ -77,7 +79,7 @@ def test_a_labelling_is_valued_here(process):
 
 
 def test_a_score_that_meets_the_bound_is_optimal():
-    solution = ilpinfer.decode(TRELLIS, [], method="test_outside:names")
+    solution = ilpinfer.decode(TRELLIS, [], method="test_own_decoders:names")
     assert (solution.status, solution.gap) == ("optimal", 0.0)
     assert ilpinfer.verify(TRELLIS, [], solution).proved
 
