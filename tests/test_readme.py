@@ -15,11 +15,16 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, re.S)
 
 
+def unexpected(stderr: str) -> list[str]:
+    """Lines but those about the first compilation in an installation."""
+    return [line for line in stderr.splitlines() if not line.startswith("compiling kernels")]
+
+
 def test_the_python_examples_run_one_after_the_other(tmp_path):
     code = "\n".join(blocks("python"))
     arguments = [sys.executable, "-c", code]
     run = subprocess.run(arguments, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert run.stderr == ""
+    assert unexpected(run.stderr) == []
     first, verdict, kind, *_ = run.stdout.splitlines()
     assert first.startswith("optimal [")
     assert (verdict, kind) == ("True True ()", "exact")
@@ -30,7 +35,7 @@ def test_the_script_of_a_comparison_writes_its_files(tmp_path):
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
     )
-    assert run.stderr == ""
+    assert unexpected(run.stderr) == []
     assert run.stdout.startswith("[('auto', 1.0, 0.0), ('beam:width=10', 1.0, ")
     assert "<svg" in (tmp_path / "report.html").read_text("utf-8")
     assert "toprule" in (tmp_path / "summary.tex").read_text("utf-8")

@@ -51,7 +51,8 @@ def test_standard_output_is_strict_json_for_every_method(folder, capfd, monkeypa
     code, out, err = run(arguments, capfd, text, monkeypatch)
     rows = strict(out)
     assert [row["status"] for row in rows][1] == "infeasible"
-    assert (code, err.count("\n")) == (2, 1)
+    said = [line for line in err.splitlines() if "compiling kernels" not in line]
+    assert (code, len(said)) == (2, 1)
     assert "standard input, line 2: infeasible: the scores themselves forbid every labelling" in err
     assert rows[1]["score"] is rows[1]["labels"] is None
 
