@@ -6,7 +6,23 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
+from ilpinfer.cli.arguments import (
+    AsJson,
+    Column,
+    Input,
+    LabelNames,
+    Limit,
+    Logits,
+    Model,
+    Pool,
+    RuleFile,
+    Rules,
+    Scheme,
+    Threads,
+    Width,
+)
 from ilpinfer.cli.failure import Failure
+from ilpinfer.cli.learning_commands import COMMANDS
 
 app = typer.Typer(
     name="ilpinfer",
@@ -16,49 +32,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-
-Input = Annotated[
-    str,
-    typer.Argument(
-        metavar="INPUT",
-        help="token<TAB>label columns, JSON lines, logits in an .npz file, or - for standard input.",
-    ),
-]
-Model = Annotated[
-    str | None,
-    typer.Option(help="A file from `ilpinfer train`, or case-law; not needed where INPUT has scores."),
-]
-Rules = Annotated[
-    str | None, typer.Option(help="A TOML file, or a name of the catalogue such as `citations`.")
-]
-RuleFile = Annotated[str, typer.Argument(help="A TOML file, or a name of the catalogue.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
-Scheme = Annotated[
-    str,
-    typer.Option(
-        help="plain, bio, iob1, iobes, bilou (biluo), bmes or paths; labels of another one are rewritten, and plain strips "
-        "prefixes. Inferred if not given."
-    ),
-]
-Column = Annotated[
-    str,
-    typer.Option(
-        help="The column of the labels, by number from 1 or by its name in a header; TOKEN,LABEL names both columns."
-    ),
-]
-Limit = Annotated[float | None, typer.Option(help="Seconds for each sequence.")]
-LabelNames = Annotated[
-    str | None, typer.Option(help="Names for logits: a config.json with id2label, or a JSON list.")
-]
-Pool = Annotated[str, typer.Option(help="How logits of pieces become a word's: first, mean or max.")]
-Logits = Annotated[
-    str,
-    typer.Option(
-        "--logits", help="log-softmax or raw; raw if there are transitions, and log-softmax if not."
-    ),
-]
-Width = Annotated[int, typer.Option(min=1, help="Width of a beam.")]
-Threads = Annotated[int, typer.Option(min=1, help="Threads of a solver.")]
 
 
 def run(arguments: Sequence[str]) -> None:
@@ -463,3 +436,7 @@ def _methods(as_json: AsJson = False) -> None:
     from ilpinfer.cli.show import show_methods
 
     show_methods(as_json)
+
+
+for _name, _command_function in COMMANDS.items():
+    app.command(_name)(_command_function)

@@ -1,0 +1,1 @@
+"""Learning with constraints: rules and penalties from labelled sequences, models from few of them."""
