@@ -1,0 +1,86 @@
+"""Penalties and feature weights by the averaged structured perceptron, towards gold or towards better labellings."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from formulations.dtypes import Floats
+from ilpinfer.learning.measures import losses
+from ilpinfer.learning.training_set import TrainingSet
+
+LARGEST = 30.0
+"""Nats: weights stay within this; a rule that reaches it is as good as hard."""
+
+
+@dataclass(frozen=True)
+class Perceptron:
+    """Inference-based training of penalties and weights (Punyakanok et al. 2005; Stokman 2011, section 7.1).
+
+    Each best labelling ŷ under the weights moves them by rate · (activations(y) - activations(ŷ)). With -ρ·d in the score that is
+    ρ += d(ŷ) - d(y), where the thesis has the opposite sign. Penalties are cut at 0, which leaves out rules without use (Anzaroot
+    et al. 2014, section 4). The result of some epochs is the mean over all steps.
+
+    The epochs go over a pool of labellings of each example. All examples are then decoded exactly under the mean weights, and
+    labellings that are new enter the pool, until none is, as cutting planes do: the pool then holds every best labelling.
+
+    Parameters
+    ----------
+    rate : nats for a violation of difference, falling as 1 / (1 + epoch / 10)
+    epochs : passes over the examples in each round
+    rounds : the most decodings of all examples
+    towards : "gold", or a measure of `MEASURES`: y is then the best labelling of the pool by that measure, and the weights stay
+        where ŷ is as good. This is the variant that the thesis calls conservative: scores of gold that no weights can reach do
+        not move it
+    seed : of the order of the examples
+    """
+
+    rate: float = 0.3
+    epochs: int = 20
+    rounds: int = 8
+    towards: str = "gold"
+    seed: int = 0
+
+    def fit(self, data: TrainingSet, start: Floats, places: Sequence[int]) -> Floats:
+        """(R,) weights learnt from the examples at some places, from weights to start with."""
+        places = list(places)
+        for first in (start, np.zeros_like(start)):
+            data.decode(first, places)
+        weights = start
+        for _ in range(self.rounds):
+            pools = sum(len(data.pool(place).scores) for place in places)
+            weights = self._epochs(data, start, places)
+            data.decode(weights, places)
+            if sum(len(data.pool(place).scores) for place in places) == pools:
+                break
+        return weights
+
+    def _epochs(self, data: TrainingSet, start: Floats, places: list[int]) -> Floats:
+        """The mean weights of some passes over the pools."""
+        random = np.random.default_rng(self.seed)
+        targets = {place: self._target(data, place) for place in places}
+        least = np.maximum(data.signed, -LARGEST)
+        weights, total = start.copy(), np.zeros_like(start)
+        for epoch in range(self.epochs):
+            rate = self.rate / (1 + epoch / 10)
+            for place in random.permutation(places).tolist():
+                pool, (target, good) = data.pool(place), targets[place]
+                best = pool.best(weights) if good else 0
+                if good and not good[best]:
+                    weights = np.clip(weights + rate * (target - pool.activations[best]), least, LARGEST)
+                total += weights
+        return np.asarray(total / (self.epochs * len(places)))
+
+    def _target(self, data: TrainingSet, place: int) -> tuple[Floats, list[bool]]:
+        """Activations (R,) to move towards, and which labellings of the pool are as good."""
+        pool = data.pool(place)
+        if not len(pool.scores):
+            return np.zeros(len(data.items)), []
+        if self.towards == "gold":
+            gold = data.gold_activations[place]
+            return gold, [False] * len(pool.scores)
+        worth = losses(pool.counts, self.towards)
+        good = worth <= worth.min()
+        reachable = np.flatnonzero(good)
+        highest = reachable[np.argmax(pool.scores[reachable])]
+        return pool.activations[highest], good.tolist()

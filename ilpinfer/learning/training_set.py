@@ -1,0 +1,242 @@
+"""Scored sequences with gold labels: what rules and features count in labellings, and decoding under given weights."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from formulations import Feature, LabelSet, Rule, RuleSet, Trellis
+from formulations.dtypes import Floats, Integers, LabelIds
+from formulations.grid import UNITS_PER_NAT
+from formulations.problem.compiled_rules import CompiledRules, compile_rules, unique_names
+from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.learning.measures import Counts, Judge
+
+SMALLEST = 1e-4
+"""Nats: a penalty below is 0, and its rule is left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredExample:
+    """A labelled sequence, scored by a model that was not trained on it.
+
+    Parameters
+    ----------
+    trellis : scores of T tokens
+    gold : T label names in the scheme of the trellis, also such as the model lacks
+    """
+
+    trellis: Trellis
+    gold: tuple[str, ...]
+
+
+class TrainingSet:
+    """Scored examples and the items of a rule set whose weights are learnt.
+
+    The score of a labelling is that of the model plus weights · activations. The activation of a soft rule is minus its violations,
+    and its weight the penalty; that of a feature is the number of tokens or steps that it fits. Hard rules are kept as they are.
+
+    Parameters
+    ----------
+    examples : N scored examples, at least one
+    rules : a rule set with R soft rules and features
+    advance : called after each decoded sequence
+
+    Raises
+    ------
+    ValueError
+        for no examples, and for rules that do not fit the labels.
+    """
+
+    def __init__(
+        self, examples: Sequence[ScoredExample], rules: RuleSet, advance: Callable[[], None] = lambda: None
+    ) -> None:
+        if not examples:
+            raise ValueError("no labelled sequences to learn from: expected at least one")
+        self.examples, self.rules, self.advance = list(examples), rules, advance
+        self.items = [item for item in rules if isinstance(item, Feature) or not item.hard]
+        self.names = [
+            name
+            for name, item in zip(unique_names(rules), rules, strict=True)
+            if isinstance(item, Feature) or not item.hard
+        ]
+        names = (name for e in examples for name in (*e.trellis.labels.names, *e.gold))
+        self.labels = LabelSet(tuple(dict.fromkeys(names)), examples[0].trellis.labels.scheme)
+        self.optional_labels = self.labels.with_optional_fields(rules.fields)
+        self.judge = Judge(self.labels)
+        self._gold = [self.judge.gold(example.gold) for example in examples]
+        self._counters: dict[LabelSet, Counter] = {}
+        self._problems: dict[int, tuple[Problem, list[Problem]]] = {}
+        self._counts: list[dict[bytes, list[int]]] = [{} for _ in examples]
+        self._seen: list[dict[bytes, LabelIds]] = [{} for _ in examples]
+        self._pools: list[Pool | None] = [None] * len(examples)
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    @cached_property
+    def given(self) -> Floats:
+        """(R,) the penalties and weights of the rule set, nats."""
+        return np.array([item.weight if isinstance(item, Feature) else item.penalty for item in self.items])
+
+    @cached_property
+    def signed(self) -> Floats:
+        """(R,) the least weight of each item: 0 for rules, -inf for features."""
+        return np.array([-np.inf if isinstance(item, Feature) else 0.0 for item in self.items])
+
+    def with_weights(self, weights: Floats) -> RuleSet:
+        """The rule set with other penalties and weights; items of weight 0 are left out."""
+        values = iter(zip(self.items, weights.tolist(), strict=True))
+        result: list[Rule | Feature] = []
+        for item in self.rules:
+            if isinstance(item, Rule) and item.hard:
+                result.append(item)
+                continue
+            item, weight = next(values)
+            if abs(weight) >= SMALLEST:
+                result.append(
+                    replace(item, weight=weight)
+                    if isinstance(item, Feature)
+                    else replace(item, penalty=weight)
+                )
+        return replace(self.rules, items=tuple(result))
+
+    def decode(self, weights: Floats, places: Iterable[int] | None = None) -> list[LabelIds | None]:
+        """The best labelling of each example, or of those at some places; None where hard rules leave none."""
+        decoder = Decoder(self.with_weights(weights))
+        chosen = range(len(self)) if places is None else list(places)
+        result = []
+        for place, solution in zip(
+            chosen, decoder.decode_many(self.examples[i].trellis for i in chosen), strict=True
+        ):
+            ids = solution.ids if solution.has_labelling else None
+            if ids is not None:
+                self._seen[place].setdefault(ids.tobytes(), ids)
+            result.append(ids)
+            self.advance()
+        return result
+
+    def pool(self, place: int) -> "Pool":
+        """The labellings of one example that any weights have led to, in the order in which they were met."""
+        known, seen = self._pools[place], self._seen[place]
+        first = 0 if known is None else len(known.scores)
+        if known is not None and first == len(seen):
+            return known
+        trellis = self.examples[place].trellis
+        counter, problem = self._counter(trellis.labels), self._problem(place)
+        new = list(seen.values())[first:]
+        more = Pool(
+            np.array([trellis.score(ids) for ids in new]),
+            np.array([counter.count(trellis, ids, problem) for ids in new]).reshape(
+                len(new), len(self.items)
+            ),
+            np.array([self.counts(place, ids) for ids in new]).reshape(len(new), 6),
+        )
+        self._pools[place] = more if known is None else known.extended(more)
+        return self.pool(place)
+
+    def concerned(self, place: int) -> list[int]:
+        """Items that some labelling of an example activates, of those that were counted so far."""
+        return [int(j) for j in np.flatnonzero(self.pool(place).activations.any(axis=0))]
+
+    @cached_property
+    def gold_activations(self) -> Floats:
+        """(N, R) the same for the gold labellings."""
+        counter = self._counter(self.labels)
+        K = len(self.labels)
+        rows = []
+        for example, gold in zip(self.examples, self._gold, strict=True):
+            zeros = np.zeros((len(example.gold), K)), np.zeros((K, K))
+            trellis = Trellis.from_emissions(*zeros, labels=self.labels, tokens=example.trellis.tokens)
+            rows.append(counter.count(trellis, gold.ids, counter.problems(trellis)))
+        return np.array(rows).reshape(len(self), len(self.items))
+
+    def counts(self, place: int, ids: LabelIds | None) -> list[int]:
+        """The counts of `measures.COLUMNS` for a labelling of one example."""
+        key = b"" if ids is None else ids.tobytes()
+        known = self._counts[place]
+        if key not in known:
+            names = self.examples[place].trellis.labels.names
+            predicted = None if ids is None else [names[k] for k in ids]
+            known[key] = self.judge.counts(predicted, self._gold[place])
+        return known[key]
+
+    def measure(self, weights: Floats, places: Iterable[int] | None = None) -> Counts:
+        """(n, 6) the counts of the best labellings under weights."""
+        chosen = list(range(len(self)) if places is None else places)
+        labellings = self.decode(weights, chosen)
+        return np.array([self.counts(i, ids) for i, ids in zip(chosen, labellings, strict=True)])
+
+    def _counter(self, labels: LabelSet) -> "Counter":
+        if labels not in self._counters:
+            self._counters[labels] = Counter(self.rules, self.items, self.names, labels)
+        return self._counters[labels]
+
+    def _problem(self, place: int) -> tuple[Problem, list[Problem]]:
+        if place not in self._problems:
+            trellis = self.examples[place].trellis
+            self._problems[place] = self._counter(trellis.labels).problems(trellis)
+        return self._problems[place]
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """n labellings of one example.
+
+    Parameters
+    ----------
+    scores : (n,) of the model, nats
+    activations : (n, R) minus violations of rules, and firings of features
+    counts : (n, 6) against gold
+    """
+
+    scores: Floats
+    activations: Floats
+    counts: Counts
+
+    def extended(self, other: "Pool") -> "Pool":
+        """With the labellings of another."""
+        return Pool(
+            np.concatenate([self.scores, other.scores]),
+            np.concatenate([self.activations, other.activations]),
+            np.concatenate([self.counts, other.counts]),
+        )
+
+    def best(self, weights: Floats) -> int:
+        """The place of the best labelling under weights (R,)."""
+        return int(np.argmax(self.scores + self.activations @ weights))
+
+
+class Counter:
+    """Counts items in labellings over one label set."""
+
+    def __init__(
+        self, rules: RuleSet, items: Sequence[Rule | Feature], names: Sequence[str], labels: LabelSet
+    ) -> None:
+        self.items, self.names = items, names
+        self.rules = compile_rules(replace(rules, items=tuple(rules.rules)), labels)
+        features = [replace(item, weight=1.0) for item in items if isinstance(item, Feature)]
+        self.features = [compile_rules(replace(rules, items=(each,)), labels) for each in features]
+
+    def problems(self, trellis: Trellis) -> tuple[Problem, list[Problem]]:
+        """The rules on one sequence, and each feature by itself with weight 1."""
+
+        def quiet(compiled: CompiledRules) -> Problem:
+            return compiled.problem(trellis, quiet=True)
+
+        return quiet(self.rules), [quiet(each) for each in self.features]
+
+    def count(self, trellis: Trellis, ids: Integers, problems: tuple[Problem, list[Problem]]) -> Floats:
+        """(R,) activations of a labelling."""
+        rules, features = problems
+        ground: dict[str, GroundRule] = {rule.name: rule for rule in rules.rules}
+        firings = iter(each.lattice.score(ids) - each.model.score(ids) for each in features)
+        result = []
+        for item, name in zip(self.items, self.names, strict=True):
+            if isinstance(item, Feature):
+                result.append(next(firings) / UNITS_PER_NAT)
+            else:
+                result.append(-float(ground[name].violations(ids)))
+        return np.array(result)
