@@ -23,7 +23,7 @@ from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.models.crf.training import Iteration, Progress
 from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.models.training import KINDS
+from ilpinfer.models.training import KINDS, rewrite
 from ilpinfer.pipelines.cross_validation import cross_validate, held_out_places, make_folds, predict
 from ilpinfer.system.files import reserve
 from ilpinfer.system.output_paths import output_path
@@ -108,9 +108,7 @@ def train(options: TrainOptions) -> None:
 
 def _read(options: TrainOptions, scheme: str) -> list[Labelled]:
     examples = read(options.source, column=options.column, notify=notice)[: options.first]
-    pairs = require_labels(examples)
-    labels = convert_all([labels for _, labels in pairs], scheme)
-    return list(zip((tokens for tokens, _ in pairs), labels, strict=True))
+    return rewrite(require_labels(examples), scheme)
 
 
 def _show_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, overload
 
 from formulations.messages import suggestion
+from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.training import Progress
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
@@ -127,7 +128,8 @@ def train(
     ----------
     kind : "hmm", "hmm2" or "crf"
     pairs : tokens and labels
-    scheme : of the labels; inferred where not given
+    scheme : of the model's labels: those of another scheme are rewritten, and "plain" takes prefixes off, as
+        `ilpinfer train --scheme` does; the one that the labels show where not given
     held_out : what `progress` reports accuracy on, for kinds that are trained in iterations
     progress : called after each iteration, for such kinds
     options : for hidden Markov models `emissions` and `transitions` (names of smoothings) and the fields of `Vocabulary`; for
@@ -136,14 +138,23 @@ def train(
     Raises
     ------
     ValueError
-        for an unknown kind or option, and for sequences that cannot be learnt from.
+        for an unknown kind or option, for sequences that cannot be learnt from, and labels that have no form in the scheme.
 
     Examples
     --------
     >>> hmm = train("hmm", [(["Ada", "1815"], ["name", "year"])])
     >>> hmm.labels.names
     ('name', 'year')
+    >>> train("hmm", [(["Ada", "Lovelace"], ["B-name", "I-name"])], scheme="iobes").labels.names
+    ('B-name', 'E-name')
     """
     if kind not in KINDS:
         raise ValueError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
+    pairs, held_out = rewrite(pairs, scheme), rewrite(held_out, scheme)
     return KINDS[kind].make(pairs, scheme, held_out, progress, options)
+
+
+def rewrite(pairs: Sequence[Labelled], scheme: str) -> list[Labelled]:
+    """Labelled sequences with their labels in a scheme; unchanged where it is empty or has no form for them."""
+    labels = convert_all([labels for _, labels in pairs], scheme)
+    return [(tokens, own) for (tokens, _), own in zip(pairs, labels, strict=True)]
