@@ -87,7 +87,9 @@ def _train(
     documents: Annotated[
         str, typer.Option(help="A file that names the document of each sequence; parts keep them whole.")
     ] = "",
-    rules: Annotated[str | None, typer.Option(help="Rules under which models are tried.")] = None,
+    rules: Annotated[
+        list[str] | None, typer.Option(help="Rules under which models are tried; may be repeated.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the parts.")] = 0,
 ) -> None:
     """Train a model on labelled sequences, and say how good it is."""
@@ -105,7 +107,7 @@ def _train(
             held_out=held_out,
             folds=folds,
             documents=documents,
-            rules=rules,
+            rules=rules or [],
             seed=seed,
         )
     )
@@ -156,7 +158,7 @@ def _decode(
 
     decode(
         DecodeOptions(
-            InputOptions(source, model, rules, scheme, column, label_names, pool, logits),
+            InputOptions(source, model, rules or [], scheme, column, label_names, pool, logits),
             output=output,
             jobs=jobs,
             method=method,
@@ -216,7 +218,7 @@ def _export(
 
     export(
         ExportOptions(
-            InputOptions(source, model, rules, scheme, column, label_names, pool, logits),
+            InputOptions(source, model, rules or [], scheme, column, label_names, pool, logits),
             ProgramOptions(program, folded, tau, bound),
             output,
             format=format_,
@@ -266,7 +268,7 @@ def _import_solution(
 
     import_solutions(
         ImportOptions(
-            InputOptions(source, model, rules, scheme, column, label_names, pool, logits),
+            InputOptions(source, model, rules or [], scheme, column, label_names, pool, logits),
             ProgramOptions(program, folded, tau, bound),
             solutions,
             output=output,
@@ -324,7 +326,7 @@ def _compare(
 
     compare(
         CompareOptions(
-            InputOptions(source, model, rules, scheme, column, label_names, pool, logits),
+            InputOptions(source, model, rules or [], scheme, column, label_names, pool, logits),
             output,
             methods=methods,
             predictions=predictions or [],

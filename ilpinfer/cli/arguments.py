@@ -16,7 +16,10 @@ Model = Annotated[
     typer.Option(help="A file from `ilpinfer train`, or case-law; not needed where INPUT has scores."),
 ]
 Rules = Annotated[
-    str | None, typer.Option(help="A TOML file, or a name of the catalogue such as `citations`.")
+    list[str] | None,
+    typer.Option(
+        help="A TOML file, or a name of the catalogue such as `citations`; may be repeated, to join several."
+    ),
 ]
 RuleFile = Annotated[str, typer.Argument(help="A TOML file, or a name of the catalogue.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]

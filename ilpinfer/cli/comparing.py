@@ -99,7 +99,7 @@ def compare(options: CompareOptions) -> None:
     job = digest(__version__, content, plan.to_dict(), predictions)
     about: Row = {
         "source": options.input.source,
-        "rules": options.input.rules,
+        "rules": rules.name or None,
         "sequences": len(scored),
         "version": __version__,
         "limits": plan.to_dict(),

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from formulations import RuleSet, load_rules
+from formulations import RuleSet, join_rules, load_rules
 from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
 from formulations.messages import suggestion
+from formulations.problem.digest import digest
 from formulations.problem.problem import RuleNotice
 from formulations.rulefiles.loading import LARGEST, catalogue
 from ilpinfer.cli import signals
@@ -35,7 +36,7 @@ class InputOptions:
     ----------
     source : columns, JSON lines, an archive of logits, or `-` for standard input
     model : a model file, or the name of a built-in model
-    rules : a rule file, or a name of the catalogue
+    rules : rule files, or names of the catalogue, which are joined
     scheme : of the labels; empty to infer it
     column : which column holds the labels
     label_names : a file with the names of logits
@@ -45,7 +46,7 @@ class InputOptions:
 
     source: str
     model: str | None = None
-    rules: str | None = None
+    rules: Sequence[str] = ()
     scheme: str = ""
     column: str = ""
     label_names: str | None = None
@@ -55,7 +56,7 @@ class InputOptions:
     @property
     def files(self) -> list[str]:
         """Files that are read."""
-        return files_read(self.source, self.model, self.label_names, toml=[self.rules])
+        return files_read(self.source, self.model, self.label_names, toml=self.rules)
 
     @property
     def reading(self) -> LogitsOptions:
@@ -72,8 +73,7 @@ def prepare(
     scheme = checked_scheme(options.scheme)
     with about(source):
         examples = read(source, reading, options.column, notice)[:first]
-    with about(options.rules):
-        rules = RuleSet(()) if options.rules is None else load_rules(options.rules)
+    rules = read_rules(options.rules)
     with about(model):
         known = load_model(model) if model else None
     with about(source):
@@ -81,10 +81,19 @@ def prepare(
     if model and all(example.scores is not None for example in examples):
         notice(f"{source} has scores of its own: {model} is not used")
     warnings.simplefilter("ignore", RuleNotice)
-    with about(options.rules):
+    with about(", ".join(options.rules) or None):
         for text in check_rules(scored, rules):
             notice(text)
-    return scored, rules, f"{_content(model)}{rules}{_contents(examples)}{scheme}"
+    return scored, rules, f"{_content(model)}{digest(rules)}{_contents(examples)}{scheme}"
+
+
+def read_rules(sources: Sequence[str]) -> RuleSet:
+    """The rules of all sources together; none where there is no source."""
+    result = []
+    for source in sources:
+        with about(source):
+            result.append(load_rules(source))
+    return join_rules(result)
 
 
 def method_options(method: Method, **values: float | None) -> dict[str, Any]:

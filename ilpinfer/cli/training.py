@@ -10,10 +10,10 @@ from typing import Any
 
 from rich.table import Table
 
-from formulations import LabelSet, RuleSet, load_rules
+from formulations import LabelSet, RuleSet
 from formulations.messages import suggestion
 from formulations.problem.problem import RuleNotice
-from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice, parameters
+from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice, parameters, read_rules
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.cli.streams import say
@@ -45,7 +45,7 @@ class TrainOptions:
     held_out : a file to evaluate the model on, or a share of the training sequences; empty for none
     folds : of cross-validation; 0 for none
     documents : a file with the document of each sequence, a line each; empty where each is one
-    rules : under which the evaluated sequences are labelled
+    rules : files and names of the catalogue, under which the evaluated sequences are labelled
     seed : of shuffling
     """
 
@@ -59,7 +59,7 @@ class TrainOptions:
     held_out: str = ""
     folds: int = 0
     documents: str = ""
-    rules: str | None = None
+    rules: Sequence[str] = ()
     seed: int = 0
 
 
@@ -71,13 +71,12 @@ def train(options: TrainOptions) -> None:
     scheme = checked_scheme(options.scheme)
     _check_use(options)
     own = parameters(options.option)
-    inputs = files_read(source, options.held_out, options.documents, toml=[options.rules, _template(own)])
+    inputs = files_read(source, options.held_out, options.documents, toml=[*options.rules, _template(own)])
     place = output_path(options.output, inputs)
     with about(source):
         pairs = _read(options, scheme)
     _show_scheme([labels for _, labels in pairs], scheme)
-    with about(options.rules):
-        rules = RuleSet(()) if options.rules is None else load_rules(options.rules)
+    rules = read_rules(options.rules)
     documents = _documents(options, len(pairs))
     with about(options.held_out or None):
         training, held_out = _held_out(options, pairs, scheme, documents)
@@ -121,7 +120,7 @@ def _show_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
 
 def _check_use(options: TrainOptions) -> None:
     """Raise InputError for options of an evaluation that nothing asks for."""
-    for name, value in (("documents", options.documents), ("rules", options.rules)):
+    for name, value in (("documents", options.documents), ("rules", ", ".join(options.rules))):
         if value and not (options.held_out or options.folds):
             raise InputError(f"--{name} {value}: nothing to try; add --held-out or --cross-validate")
 
