@@ -12,6 +12,7 @@ from ilpinfer.cli.inputs import (
     InputOptions,
     method_options,
     notice,
+    notice_unfit,
     on_error,
     parameters,
     prepare,
@@ -90,6 +91,7 @@ def compare(options: CompareOptions) -> None:
     reading = options.input.reading
     scored, rules, content = prepare(options.input, reading, options.first)
     _remark(scored, options.input.scheme)
+    notice_unfit(scored, rules)
     cases = [Case(item.trellis, item.gold, item.example.where, item.error) for item in scored]
     predictions = {
         name: read_predictions(path, scored, options.input.scheme, notice) for name, path in files.items()

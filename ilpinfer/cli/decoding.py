@@ -16,6 +16,7 @@ from ilpinfer.cli.inputs import (
     InputOptions,
     method_options,
     notice,
+    notice_unfit,
     on_error,
     parameters,
     prepare,
@@ -87,6 +88,7 @@ def decode(options: DecodeOptions) -> None:
     reading = options.input.reading
     solve = _solver(options)
     scored, rules, content = prepare(options.input, reading)
+    notice_unfit(scored, rules)
     work = _Work(scored, rules, solve, options, Findings())
     if options.output == "-":
         work.run(0, _print)

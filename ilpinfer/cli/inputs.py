@@ -25,6 +25,7 @@ from ilpinfer.corpus.sequences import Example, InputError, read
 from ilpinfer.decoding.failures import OnError
 from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
+from ilpinfer.pipelines.fit import unfit
 from ilpinfer.pipelines.trellises import ScoredSequence, check_rules, score
 
 
@@ -85,6 +86,12 @@ def prepare(
         for text in check_rules(scored, rules):
             notice(text)
     return scored, rules, f"{_content(model)}{digest(rules)}{_contents(examples)}{scheme}"
+
+
+def notice_unfit(scored: Sequence[ScoredSequence], rules: RuleSet) -> None:
+    """A notice where the rules hardly fit the labels, or what the scores alone lead to."""
+    if text := unfit([item.trellis for item in scored if item.trellis is not None], rules):
+        notice(text)
 
 
 def read_rules(sources: Sequence[str]) -> RuleSet:
