@@ -238,7 +238,7 @@ def _show_iterations() -> Iterator[Progress | None]:
 
         def show(iteration: Iteration) -> None:
             right = (
-                "" if iteration.held_out is None else f", {iteration.held_out:.2%} of held-out tokens right"
+                "" if iteration.held_out is None else f", {iteration.held_out:.2%} of held-out labels right"
             )
             status.update(f"iteration {iteration.number}: loss {iteration.loss:.1f}{right}")
 

@@ -57,6 +57,20 @@ def test_a_rule_that_the_labellings_break_is_named_with_their_share():
     assert "100 % of the model's own labellings where it applies, and so are 2 more; see" in result
 
 
+def test_a_rule_whose_penalty_says_that_it_is_mostly_broken_fits():
+    """A penalty of -log q is that of a rule which is broken on a share q of its occasions."""
+    wrong = [n % 7 > 0 for n in range(100)]
+    scored = [
+        Trellis.from_emissions(
+            [[1.0, 2.0 * own, 0.0]], np.zeros((3, 3)), labels=("title", "author", "O"), tokens=["w"]
+        )
+        for own in wrong
+    ]
+    weak, strong = (rule_set(C.tag_at("title", words=["w"], name="w", penalty=nats)) for nats in (0.05, 0.5))
+    assert unfit_rules(scored, weak) == []
+    assert unfit_rules(scored, strong) == [UnfitRule("w", 100, 85)]
+
+
 def test_absent_fields_are_counted_and_rules_about_them_alone_are_not_held_against_the_model():
     absent = C.at_least_tokens("date", 1, name="a date")
     some = rule_set(absent, fields=("title", "author", "date"))
