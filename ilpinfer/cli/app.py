@@ -15,8 +15,10 @@ from ilpinfer.cli.arguments import (
     Logits,
     Model,
     Pool,
+    Reward,
     RuleFile,
     Rules,
+    RulesFirst,
     Scheme,
     Threads,
     Width,
@@ -118,6 +120,8 @@ def _decode(
     source: Input,
     model: Model = None,
     rules: Rules = None,
+    reward: Reward = None,
+    rules_first: RulesFirst = False,
     output: Annotated[str, typer.Option(help="Where to write JSON lines; - is standard output.")] = "-",
     method: Annotated[str, typer.Option(help="See `ilpinfer methods`.")] = "auto",
     time_limit: Limit = None,
@@ -158,7 +162,18 @@ def _decode(
 
     decode(
         DecodeOptions(
-            InputOptions(source, model, rules or [], scheme, column, label_names, pool, logits),
+            InputOptions(
+                source,
+                model,
+                rules or [],
+                scheme,
+                column,
+                label_names,
+                pool,
+                logits,
+                rewards=reward or [],
+                rules_first=rules_first,
+            ),
             output=output,
             jobs=jobs,
             method=method,
@@ -285,6 +300,8 @@ def _compare(
     output: Annotated[str, typer.Option(help="A folder for results.jsonl, summary.json and report.html.")],
     model: Model = None,
     rules: Rules = None,
+    reward: Reward = None,
+    rules_first: RulesFirst = False,
     methods: Annotated[
         str,
         typer.Option(
@@ -326,7 +343,18 @@ def _compare(
 
     compare(
         CompareOptions(
-            InputOptions(source, model, rules or [], scheme, column, label_names, pool, logits),
+            InputOptions(
+                source,
+                model,
+                rules or [],
+                scheme,
+                column,
+                label_names,
+                pool,
+                logits,
+                rewards=reward or [],
+                rules_first=rules_first,
+            ),
             output,
             methods=methods,
             predictions=predictions or [],

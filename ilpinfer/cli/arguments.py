@@ -21,6 +21,21 @@ Rules = Annotated[
         help="A TOML file, or a name of the catalogue such as `citations`; may be repeated, to join several."
     ),
 ]
+Reward = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="FIELD=NATS, added to the score of each token in a field or with a label, such as SECTION_TITLE=1.2 to see more "
+        "titles of court decisions; may be repeated."
+    ),
+]
+RulesFirst = Annotated[
+    bool,
+    typer.Option(
+        "--rules-first",
+        help="Apply hard rules on single tokens before a crf looks for features: what they decide is not scored. The "
+        "labelling is the same, without the time and the scores of these tokens.",
+    ),
+]
 RuleFile = Annotated[str, typer.Argument(help="A TOML file, or a name of the catalogue.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 Scheme = Annotated[

@@ -5,11 +5,11 @@ import json
 import tomllib
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from formulations import RuleSet, join_rules, load_rules
+from formulations import Feature, RuleSet, join_rules, load_rules
 from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
 from formulations.messages import suggestion
 from formulations.problem.digest import digest
@@ -25,7 +25,9 @@ from ilpinfer.corpus.sequences import Example, InputError, read
 from ilpinfer.decoding.failures import OnError
 from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
+from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.fit import unfit
+from ilpinfer.pipelines.rules_first import rules_first
 from ilpinfer.pipelines.trellises import ScoredSequence, check_rules, score
 
 
@@ -43,6 +45,8 @@ class InputOptions:
     label_names : a file with the names of logits
     pool : how logits of word pieces become a word's
     logits : how to scale logits
+    rewards : FIELD=NATS, features beside the rules
+    rules_first : whether a model leaves out what hard rules on single tokens decide
     """
 
     source: str
@@ -53,6 +57,8 @@ class InputOptions:
     label_names: str | None = None
     pool: str = "first"
     logits: str = ""
+    rewards: Sequence[str] = ()
+    rules_first: bool = False
 
     @property
     def files(self) -> list[str]:
@@ -74,9 +80,11 @@ def prepare(
     scheme = checked_scheme(options.scheme)
     with about(source):
         examples = read(source, reading, options.column, notice)[:first]
-    rules = read_rules(options.rules)
+    rules = rewarded(read_rules(options.rules), options.rewards)
     with about(model):
         known = load_model(model) if model else None
+        if options.rules_first:
+            known = _rules_first(known, rules)
     with about(source):
         scored = score(examples, known, scheme)
     if model and all(example.scores is not None for example in examples):
@@ -85,7 +93,32 @@ def prepare(
     with about(", ".join(options.rules) or None):
         for text in check_rules(scored, rules):
             notice(text)
-    return scored, rules, f"{_content(model)}{digest(rules)}{_contents(examples)}{scheme}"
+    return (
+        scored,
+        rules,
+        f"{_content(model)}{digest(rules)}{_contents(examples)}{scheme}{options.rules_first}",
+    )
+
+
+def rewarded(rules: RuleSet, rewards: Sequence[str]) -> RuleSet:
+    """The rules with a feature for each FIELD=NATS; InputError for an entry of another form."""
+    features = []
+    for entry in rewards:
+        field, equals, text = entry.rpartition("=")
+        try:
+            if not (field and equals):
+                raise ValueError("expected FIELD=NATS")
+            features.append(Feature(float(text), field))
+        except ValueError as error:
+            raise InputError(f"--reward {entry}: {error}") from None
+    return replace(rules, items=(*rules.items, *features))
+
+
+def _rules_first(model: SequenceModel | None, rules: RuleSet) -> SequenceModel:
+    try:
+        return rules_first(model, rules)
+    except ValueError as error:
+        raise InputError(f"--rules-first: {error}") from None
 
 
 def notice_unfit(scored: Sequence[ScoredSequence], rules: RuleSet) -> None:
