@@ -93,6 +93,13 @@ def _train(
         list[str] | None, typer.Option(help="Rules under which models are tried; may be repeated.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the parts.")] = 0,
+    line_breaks: Annotated[
+        str,
+        typer.Option(
+            help="in or out. out: a crf sees what is between line breaks (@newline@), and decode gives line breaks the label "
+            "that they mostly have in TRAIN, inside a field that of its inner tokens."
+        ),
+    ] = "in",
 ) -> None:
     """Train a model on labelled sequences, and say how good it is."""
     from ilpinfer.cli.training import TrainOptions, train
@@ -111,6 +118,7 @@ def _train(
             documents=documents,
             rules=rules or [],
             seed=seed,
+            line_breaks=line_breaks,
         )
     )
 

@@ -47,6 +47,7 @@ class TrainOptions:
     documents : a file with the document of each sequence, a line each; empty where each is one
     rules : files and names of the catalogue, under which the evaluated sequences are labelled
     seed : of shuffling
+    line_breaks : "in" or "out" of the sequences that a conditional random field sees
     """
 
     source: str
@@ -61,6 +62,7 @@ class TrainOptions:
     documents: str = ""
     rules: Sequence[str] = ()
     seed: int = 0
+    line_breaks: str = "in"
 
 
 def train(options: TrainOptions) -> None:
@@ -70,7 +72,7 @@ def train(options: TrainOptions) -> None:
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
     scheme = checked_scheme(options.scheme)
     _check_use(options)
-    own = parameters(options.option)
+    own = {**parameters(options.option), **_line_breaks(options)}
     inputs = files_read(source, options.held_out, options.documents, toml=[*options.rules, _template(own)])
     place = output_path(options.output, inputs)
     with about(source):
@@ -123,6 +125,17 @@ def _check_use(options: TrainOptions) -> None:
     for name, value in (("documents", options.documents), ("rules", ", ".join(options.rules))):
         if value and not (options.held_out or options.folds):
             raise InputError(f"--{name} {value}: nothing to try; add --held-out or --cross-validate")
+
+
+def _line_breaks(options: TrainOptions) -> dict[str, bool]:
+    """The option of a model that leaves line breaks out; none where they stay."""
+    if options.line_breaks not in ("in", "out"):
+        raise InputError(f"--line-breaks {options.line_breaks}: expected in or out")
+    if options.line_breaks == "in":
+        return {}
+    if options.kind != "crf":
+        raise InputError(f"--line-breaks out: {KINDS[options.kind].title}s keep them; take --kind crf")
+    return {"without_line_breaks": True}
 
 
 def _template(own: dict[str, Any]) -> str | None:

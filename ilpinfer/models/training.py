@@ -6,6 +6,7 @@ from typing import Any, Literal, overload
 
 from formulations.messages import suggestion
 from ilpinfer.corpus.conversion import convert_all
+from ilpinfer.models import plain_values
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.training import Progress
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
@@ -15,7 +16,7 @@ from ilpinfer.models.sequences import Labelled
 
 HMM_OPTIONS = ("emissions", "transitions", *(field.name for field in fields(Vocabulary)))
 """Options of hidden Markov models: two smoothings by name, and the vocabulary's fields."""
-CRF_OPTIONS = ("template", "algorithm")
+CRF_OPTIONS = ("template", "algorithm", "without_line_breaks")
 """Options of conditional random fields, beside the parameters of the algorithm."""
 
 
@@ -62,7 +63,9 @@ def _hmm_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _crf_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
-    own = {name: str(options[name]) for name in CRF_OPTIONS if name in options}
+    own: dict[str, Any] = {name: str(options[name]) for name in CRF_OPTIONS[:2] if name in options}
+    if "without_line_breaks" in options:
+        own["without_line_breaks"] = plain_values.flag(options["without_line_breaks"], "without_line_breaks")
     return {**own, "parameters": {name: value for name, value in options.items() if name not in CRF_OPTIONS}}
 
 
@@ -133,7 +136,7 @@ def train(
     held_out : what `progress` reports accuracy on, for kinds that are trained in iterations
     progress : called after each iteration, for such kinds
     options : for hidden Markov models `emissions` and `transitions` (names of smoothings) and the fields of `Vocabulary`; for
-        conditional random fields `template`, `algorithm` and the algorithm's parameters, such as `c1`
+        conditional random fields `template`, `algorithm`, `without_line_breaks` and the algorithm's parameters, such as `c1`
 
     Raises
     ------

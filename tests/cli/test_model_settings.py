@@ -184,3 +184,84 @@ def test_features_without_rules_keep_the_name_of_the_rule_set():
 
     rules = rewarded(RuleSet((), name="own"), ["a=b=1.5"])
     assert rules.name == "own" and [(f.label, f.weight) for f in rules.items] == [("a=b", 1.5)]
+
+
+LINES = [
+    ("1. @newline@ Facts @newline@ It rained .", "nr break title break text text text"),
+    ("It rained @newline@ 2. @newline@ Law", "text text break nr break title"),
+    ("3. @newline@ Law @newline@ @newline@ It rained", "nr break title break break text text"),
+]
+
+
+@pytest.fixture
+def decisions(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = ["\n".join(map("\t".join, zip(a.split(), b.split(), strict=True))) for a, b in LINES]
+    Path("all.tsv").write_text("\n\n".join(blocks) + "\n")
+    return ["train", "all.tsv", "--kind", "crf", "--output", "m.json", "--option", "c2=0.01"]
+
+
+def test_line_breaks_are_left_out_and_get_their_label_back(decisions, capsys):
+    code, out, err = run([*decisions, "--line-breaks", "out", "--held-out", "all.tsv"], capsys)
+    assert code == 0 and "3 labels (plain)" in err
+    assert out.splitlines()[1].split()[2] == "100.00"
+    model = load_model("m.json")
+    assert model.without_line_breaks and model.line_break_label == "break"
+    assert run(["decode", "all.tsv", "--model", "m.json", "--output", "o.jsonl"], capsys)[0] == 0
+    for row, (tokens, labels) in zip(rows("o.jsonl"), LINES, strict=True):
+        assert (row["tokens"], row["labels"]) == (tokens.split(), labels.split())
+        assert row["positions"] == [t for t, token in enumerate(row["tokens"]) if token != "@newline@"]
+        assert len(row["ids"]) == len(row["positions"])
+    assert run(["evaluate", "o.jsonl", "all.tsv"], capsys)[1].count("token accuracy 100.00 % (20 of 20)") == 1
+    compare = ["compare", "all.tsv", "--model", "m.json", "--methods", "auto", "--predictions", "own=o.jsonl"]
+    assert run([*compare, "--output", "c"], capsys)[0] == 0
+    methods = json.loads(Path("c/summary.json").read_text())["methods"]
+    assert [(line["accuracy"], line["f1"], line["mean_gap"]) for line in methods] == [(1.0, 1.0, 0.0)] * 2
+    assert run([*decisions, "--line-breaks", "out", "--cross-validate", "3"], capsys)[0] == 0
+
+
+def test_line_breaks_stay_unless_told_otherwise(decisions, capsys):
+    assert run(decisions, capsys)[0] == 0
+    assert "line_break_label" not in Path("m.json").read_text()
+    assert load_model("m.json").labels.names == ("break", "nr", "text", "title")
+    assert run(["decode", "all.tsv", "--model", "m.json", "--output", "o.jsonl"], capsys)[0] == 0
+    assert "positions" not in rows("o.jsonl")[0]
+
+
+def test_line_breaks_inside_a_field_get_its_inner_label(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = "at O\nSteel B-org\n@newline@ I-org\nInc I-org\n@newline@ O\nAda B-per\n"
+    Path("a.tsv").write_text(((text + "\n") * 4).replace(" ", "\t"))
+    train = ["train", "a.tsv", "--kind", "crf", "--line-breaks", "out", "--output", "m.json", "--scheme"]
+    for scheme, inner in (("bio", "I-org"), ("iobes", "I-org")):
+        assert run([*train, scheme], capsys)[0] == 0
+        assert load_model("m.json").line_break_label == "O"
+        assert run(["decode", "a.tsv", "--model", "m.json", "--output", "o.jsonl"], capsys)[0] == 0
+        labels = rows("o.jsonl")[0]["labels"]
+        assert labels[2] == inner and labels[4] == "O"
+
+
+def test_a_sequence_of_line_breaks_alone_is_a_row_with_a_reason(decisions, capsys):
+    assert run([*decisions, "--line-breaks", "out"], capsys)[0] == 0
+    Path("n.txt").write_text("@newline@\n@newline@\n\n1.\n@newline@\n")
+    code, _, _ = run(["decode", "n.txt", "--model", "m.json", "--output", "o.jsonl"], capsys)
+    first, second = rows("o.jsonl")
+    assert code == 1 and "line breaks alone" in first["reason"] and first["labels"] is None
+    assert second["labels"][1] == "break"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--line-breaks", "off"], "--line-breaks off: expected in or out"),
+        (
+            ["--line-breaks", "out", "--kind", "hmm"],
+            "--line-breaks out: first-order HMMs keep them; take --kind crf",
+        ),
+        (["--option", "without_line_breaks=1"], "without_line_breaks is 1; expected true or false"),
+    ],
+)
+def test_line_breaks_that_cannot_be_set(options, message, decisions, capsys):
+    code, _, err = run([*decisions, *options], capsys)
+    assert code == 2 and message in err and len(err.splitlines()) == 1
+    assert not Path("m.json").exists()
