@@ -231,4 +231,6 @@ def _content(path: str | None) -> str:
 
 def _contents(examples: list[Example]) -> list[Any]:
     """What examples hold, as plain values whose text does not depend on the process."""
-    return [(e.tokens, e.labels, None if e.scores is None else e.scores.to_plain()) for e in examples]
+    return [
+        (e.tokens, e.columns, e.labels, None if e.scores is None else e.scores.to_plain()) for e in examples
+    ]

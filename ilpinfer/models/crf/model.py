@@ -84,15 +84,18 @@ class CRF:
         """
         result = template if isinstance(template, Template) else load_template(template)
 
-        def observations(pairs: Sequence[Labelled]) -> list[Observation]:
-            return [_observation(result, *pair, without_line_breaks) for pair in pairs]
+        def observations(pairs: Sequence[Labelled], what: str) -> list[Observation]:
+            return [
+                _observation(result, *pair, without_line_breaks, f"{what} sequence {number}")
+                for number, pair in enumerate(pairs, 1)
+            ]
 
         training = check_sequences(sequences, "training", scheme)
         weights = learn(
-            observations(training),
+            observations(training, "training"),
             algorithm=algorithm,
             parameters=parameters,
-            held_out=observations(check_sequences(held_out, "held-out", scheme)),
+            held_out=observations(check_sequences(held_out, "held-out", scheme), "held-out"),
             progress=progress,
         )
         labels = LabelSet(weights.labels, scheme)
@@ -277,13 +280,15 @@ class CRF:
 
 
 def _observation(
-    template: Template, tokens: Sequence[str], labels: Sequence[str], without: bool
+    template: Template, tokens: Sequence[str], labels: Sequence[str], without: bool, where: str
 ) -> Observation:
-    if not without:
-        return template.features(tokens), labels
-    return template.features_without_line_breaks(tokens), [
-        labels[t] for t in line_breaks.token_positions(tokens)
-    ]
+    try:
+        if not without:
+            return template.features(tokens), labels
+        features = template.features_without_line_breaks(tokens)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+    return features, [labels[t] for t in line_breaks.token_positions(tokens)]
 
 
 def _template(source: Any) -> Template:
