@@ -48,7 +48,8 @@ Scheme = Annotated[
 Column = Annotated[
     str,
     typer.Option(
-        help="The column of the labels, by number from 1 or by its name in a header; TOKEN,LABEL names both columns."
+        help="The column of the labels, by number from 1 or by its name in a header; TOKEN,LABEL names both columns. "
+        "Further columns go with the tokens, for templates of a crf that name them."
     ),
 ]
 Limit = Annotated[float | None, typer.Option(help="Seconds for each sequence.")]

@@ -12,7 +12,6 @@ from ilpinfer.cli.inputs import (
     InputOptions,
     method_options,
     notice,
-    notice_unfit,
     on_error,
     parameters,
     prepare,
@@ -89,9 +88,8 @@ def compare(options: CompareOptions) -> None:
     check_cap(options.cap)
     _plan(options, dict.fromkeys(files, ()))
     reading = options.input.reading
-    scored, rules, content = prepare(options.input, reading, options.first)
+    scored, rules, content = prepare(options.input, reading, options.first, fit=True)
     _remark(scored, options.input.scheme)
-    notice_unfit(scored, rules)
     cases = [Case(item.trellis, item.gold, item.example.where, item.error) for item in scored]
     predictions = {
         name: read_predictions(path, scored, options.input.scheme, notice) for name, path in files.items()

@@ -16,7 +16,6 @@ from ilpinfer.cli.inputs import (
     InputOptions,
     method_options,
     notice,
-    notice_unfit,
     on_error,
     parameters,
     prepare,
@@ -87,8 +86,7 @@ def decode(options: DecodeOptions) -> None:
         output_path(options.output, inputs)
     reading = options.input.reading
     solve = _solver(options)
-    scored, rules, content = prepare(options.input, reading)
-    notice_unfit(scored, rules)
+    scored, rules, content = prepare(options.input, reading, fit=True)
     work = _Work(scored, rules, solve, options, Findings())
     if options.output == "-":
         work.run(0, _print)

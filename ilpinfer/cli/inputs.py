@@ -12,6 +12,7 @@ from typing import Any
 from formulations import Feature, RuleSet, join_rules, load_rules
 from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
 from formulations.messages import suggestion
+from formulations.problem.compiled_rules import absence
 from formulations.problem.digest import digest
 from formulations.problem.problem import RuleNotice
 from formulations.rulefiles.loading import LARGEST, catalogue
@@ -26,7 +27,7 @@ from ilpinfer.decoding.failures import OnError
 from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.models.sequence_model import SequenceModel
-from ilpinfer.pipelines.fit import unfit
+from ilpinfer.pipelines.fit import mostly_absent, unfit
 from ilpinfer.pipelines.rules_first import rules_first
 from ilpinfer.pipelines.trellises import ScoredSequence, check_rules, score
 
@@ -73,9 +74,12 @@ class InputOptions:
 
 
 def prepare(
-    options: InputOptions, reading: LogitsOptions, first: int | None = None
+    options: InputOptions, reading: LogitsOptions, first: int | None = None, *, fit: bool = False
 ) -> tuple[list[ScoredSequence], RuleSet, str]:
-    """Scored sequences, rules, and a text that stands for all three; everything is checked before work begins."""
+    """Scored sequences, rules, and a text that stands for all three; everything is checked before work begins.
+
+    With `fit`, rules that hardly fit are one notice, in place of that of their absent fields.
+    """
     source, model = options.source, options.model
     scheme = checked_scheme(options.scheme)
     with about(source):
@@ -91,8 +95,14 @@ def prepare(
         notice(f"{source} has scores of its own: {model} is not used")
     warnings.simplefilter("ignore", RuleNotice)
     with about(", ".join(options.rules) or None):
-        for text in check_rules(scored, rules):
-            notice(text)
+        notices = check_rules(scored, rules)
+        trellises = [item.trellis for item in scored if item.trellis is not None]
+        if fit and (text := unfit(trellises, rules)):
+            labels = trellises[0].labels
+            said = absence(rules, labels) if mostly_absent(rules, labels) else ""
+            notices = [text, *(each for each in notices if each != said)]
+    for each in notices:
+        notice(each)
     return (
         scored,
         rules,
@@ -119,12 +129,6 @@ def _rules_first(model: SequenceModel | None, rules: RuleSet) -> SequenceModel:
         return rules_first(model, rules)
     except ValueError as error:
         raise InputError(f"--rules-first: {error}") from None
-
-
-def notice_unfit(scored: Sequence[ScoredSequence], rules: RuleSet) -> None:
-    """A notice where the rules hardly fit the labels, or what the scores alone lead to."""
-    if text := unfit([item.trellis for item in scored if item.trellis is not None], rules):
-        notice(text)
 
 
 def read_rules(sources: Sequence[str]) -> RuleSet:

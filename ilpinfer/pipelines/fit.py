@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from formulations import Rule, RuleSet, Trellis
+from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations.constraints.formulas import Text
 from formulations.labels.label_set import OUTSIDE
 from formulations.labels.reading import Reading
@@ -73,10 +73,12 @@ def unfit(trellises: Sequence[Trellis], rules: RuleSet) -> str:
     alike = [trellis for trellis in trellises if trellis.labels == labels]
     absent = rules.absent(labels)
     said = []
-    few_fields = len(absent) > MOST_ABSENT * len(rules.fields)
-    if few_fields:
-        said.append(f"{len(absent)} of {len(rules.fields)} fields are not among the labels")
-    broken = unfit_rules(alike, rules, frozenset() if few_fields else frozenset(absent))
+    many = mostly_absent(rules, labels)
+    if many:
+        said.append(
+            f"{len(absent)} of {len(rules.fields)} fields are not among the labels ({', '.join(absent)})"
+        )
+    broken = unfit_rules(alike, rules, frozenset() if many else frozenset(absent))
     if broken:
         worst = max(broken, key=lambda each: each.broken)
         more = len(broken) - 1
@@ -88,6 +90,11 @@ def unfit(trellises: Sequence[Trellis], rules: RuleSet) -> str:
     return (
         f"{rules.name or 'the rule set'} hardly fits: {'; '.join(said)}; see ilpinfer check" if said else ""
     )
+
+
+def mostly_absent(rules: RuleSet, labels: LabelSet) -> bool:
+    """Whether most of the declared fields are no labels."""
+    return len(rules.absent(labels)) > MOST_ABSENT * len(rules.fields)
 
 
 def unfit_rules(
