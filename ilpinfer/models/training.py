@@ -1,6 +1,6 @@
 """Kinds of models, trained alike on labelled sequences, with options by name."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, overload
 
@@ -157,7 +157,8 @@ def train(
     return KINDS[kind].make(pairs, scheme, held_out, progress, options)
 
 
-def rewrite(pairs: Sequence[Labelled], scheme: str) -> list[Labelled]:
+def rewrite(pairs: Iterable[Labelled], scheme: str) -> list[Labelled]:
     """Labelled sequences with their labels in a scheme; unchanged where it is empty or has no form for them."""
+    pairs = list(pairs)
     labels = convert_all([labels for _, labels in pairs], scheme)
     return [(tokens, own) for (tokens, _), own in zip(pairs, labels, strict=True)]
