@@ -10,6 +10,7 @@ from formulations.problem.documents import Document, join
 from formulations.problem.trellis import Trellis
 from formulations.programs.kinds import formulate
 from formulations.programs.program import Program
+from formulations.rulefiles.joining import join_rules
 from formulations.rulefiles.loading import catalogue, dump_rules, load_rules, parse_rules
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "dump_rules",
     "formulate",
     "join",
+    "join_rules",
     "load_rules",
     "parse_rules",
 ]

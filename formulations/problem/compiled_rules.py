@@ -251,9 +251,8 @@ def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
     result = []
     if rules.rules and labels.notice:
         result.append(labels.notice)
-    absent = rules.absent(labels)
-    if absent:
-        result.append(f"no label for {', '.join(absent)}: counted as absent")
+    if text := absence(rules, labels):
+        result.append(text)
     odd = [rule for rule in rules.rules if type(rule.statement).remark is not Template.remark]
     known = labels.with_optional_fields(rules.fields)
     names = tuple(field.name for field in known.each_field)
@@ -261,6 +260,12 @@ def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
         said = (statement.remark(known) for statement in rule.statements(names))
         result += [f'rule "{rule.title}": {text}' for text in dict.fromkeys(said) if text]
     return result
+
+
+def absence(rules: RuleSet, labels: LabelSet) -> str:
+    """A notice about declared fields that no label carries; empty where there are none."""
+    absent = rules.absent(labels)
+    return f"no label for {', '.join(absent)}: counted as absent" if absent else ""
 
 
 def unique_names(items: Iterable[Rule | Feature]) -> list[str]:

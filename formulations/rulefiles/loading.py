@@ -8,6 +8,7 @@ from formulations.constraints.rule import Rule
 from formulations.constraints.rule_set import RuleError, RuleSet
 from formulations.files import Unreadable, read_text
 from formulations.messages import suggestion
+from formulations.rulefiles.joining import join_rules
 from formulations.rulefiles.reader import read
 from formulations.rulefiles.writer import write
 
@@ -21,13 +22,19 @@ def catalogue() -> list[str]:
     return sorted(path.stem for path in CATALOGUE.glob("*.toml"))
 
 
-def load_rules(source: str | Path) -> RuleSet:
-    """Read a rule file, or the catalogue entry of that name.
+def load_rules(source: str | Path, *more: str | Path) -> RuleSet:
+    """Read a rule file, or the catalogue entry of that name; several become one rule set.
+
+    Parameters
+    ----------
+    source : a path, or a name of the catalogue
+    more : others, whose rules are joined to those of the first, as `join_rules` does
 
     Raises
     ------
     RuleError
-        where the file is missing, is not TOML, or names an unknown template, parameter or field.
+        where a file is missing, is not TOML, or names an unknown template, parameter or field, and where two files
+        define one name differently.
 
     Examples
     --------
@@ -36,7 +43,13 @@ def load_rules(source: str | Path) -> RuleSet:
     RuleSet('citations': 11 rules, 0 features, 13 fields)
     >>> rules.rules[0].title
     'each field at most once'
+    >>> load_rules("citations", "bio")
+    RuleSet('citations + bio': 12 rules, 0 features, 13 fields)
     """
+    return join_rules(_load(each) for each in (source, *more))
+
+
+def _load(source: str | Path) -> RuleSet:
     if str(source) in catalogue():
         return parse_rules((CATALOGUE / f"{source}.toml").read_text("utf-8"), str(source))
     path = Path(source)

@@ -15,8 +15,10 @@ from ilpinfer.cli.arguments import (
     Logits,
     Model,
     Pool,
+    Reward,
     RuleFile,
     Rules,
+    RulesFirst,
     Scheme,
     Threads,
     Width,
@@ -87,8 +89,17 @@ def _train(
     documents: Annotated[
         str, typer.Option(help="A file that names the document of each sequence; parts keep them whole.")
     ] = "",
-    rules: Annotated[str | None, typer.Option(help="Rules under which models are tried.")] = None,
+    rules: Annotated[
+        list[str] | None, typer.Option(help="Rules under which models are tried; may be repeated.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the parts.")] = 0,
+    line_breaks: Annotated[
+        str,
+        typer.Option(
+            help="in or out. out: a crf sees what is between line breaks (@newline@), and decode gives line breaks the label "
+            "that they mostly have in TRAIN, inside a field that of its inner tokens."
+        ),
+    ] = "in",
 ) -> None:
     """Train a model on labelled sequences, and say how good it is."""
     from ilpinfer.cli.training import TrainOptions, train
@@ -105,8 +116,9 @@ def _train(
             held_out=held_out,
             folds=folds,
             documents=documents,
-            rules=rules,
+            rules=rules or [],
             seed=seed,
+            line_breaks=line_breaks,
         )
     )
 
@@ -116,6 +128,8 @@ def _decode(
     source: Input,
     model: Model = None,
     rules: Rules = None,
+    reward: Reward = None,
+    rules_first: RulesFirst = False,
     output: Annotated[str, typer.Option(help="Where to write JSON lines; - is standard output.")] = "-",
     method: Annotated[str, typer.Option(help="See `ilpinfer methods`.")] = "auto",
     time_limit: Limit = None,
@@ -156,7 +170,18 @@ def _decode(
 
     decode(
         DecodeOptions(
-            InputOptions(source, model, rules, scheme, column, label_names, pool, logits),
+            InputOptions(
+                source,
+                model,
+                rules or [],
+                scheme,
+                column,
+                label_names,
+                pool,
+                logits,
+                rewards=reward or [],
+                rules_first=rules_first,
+            ),
             output=output,
             jobs=jobs,
             method=method,
@@ -216,7 +241,7 @@ def _export(
 
     export(
         ExportOptions(
-            InputOptions(source, model, rules, scheme, column, label_names, pool, logits),
+            InputOptions(source, model, rules or [], scheme, column, label_names, pool, logits),
             ProgramOptions(program, folded, tau, bound),
             output,
             format=format_,
@@ -266,7 +291,7 @@ def _import_solution(
 
     import_solutions(
         ImportOptions(
-            InputOptions(source, model, rules, scheme, column, label_names, pool, logits),
+            InputOptions(source, model, rules or [], scheme, column, label_names, pool, logits),
             ProgramOptions(program, folded, tau, bound),
             solutions,
             output=output,
@@ -283,6 +308,8 @@ def _compare(
     output: Annotated[str, typer.Option(help="A folder for results.jsonl, summary.json and report.html.")],
     model: Model = None,
     rules: Rules = None,
+    reward: Reward = None,
+    rules_first: RulesFirst = False,
     methods: Annotated[
         str,
         typer.Option(
@@ -324,7 +351,18 @@ def _compare(
 
     compare(
         CompareOptions(
-            InputOptions(source, model, rules, scheme, column, label_names, pool, logits),
+            InputOptions(
+                source,
+                model,
+                rules or [],
+                scheme,
+                column,
+                label_names,
+                pool,
+                logits,
+                rewards=reward or [],
+                rules_first=rules_first,
+            ),
             output,
             methods=methods,
             predictions=predictions or [],

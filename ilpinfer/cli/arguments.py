@@ -16,7 +16,25 @@ Model = Annotated[
     typer.Option(help="A file from `ilpinfer train`, or case-law; not needed where INPUT has scores."),
 ]
 Rules = Annotated[
-    str | None, typer.Option(help="A TOML file, or a name of the catalogue such as `citations`.")
+    list[str] | None,
+    typer.Option(
+        help="A TOML file, or a name of the catalogue such as `citations`; may be repeated, to join several."
+    ),
+]
+Reward = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="FIELD=NATS, added to the score of each token in a field or with a label, such as SECTION_TITLE=1.2 to see more "
+        "titles of court decisions; may be repeated."
+    ),
+]
+RulesFirst = Annotated[
+    bool,
+    typer.Option(
+        "--rules-first",
+        help="Apply hard rules on single tokens before a crf looks for features: what they decide is not scored. The "
+        "labelling is the same, without the time and the scores of these tokens.",
+    ),
 ]
 RuleFile = Annotated[str, typer.Argument(help="A TOML file, or a name of the catalogue.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
@@ -30,7 +48,8 @@ Scheme = Annotated[
 Column = Annotated[
     str,
     typer.Option(
-        help="The column of the labels, by number from 1 or by its name in a header; TOKEN,LABEL names both columns."
+        help="The column of the labels, by number from 1 or by its name in a header; TOKEN,LABEL names both columns. "
+        "Further columns go with the tokens, for templates of a crf that name them."
     ),
 ]
 Limit = Annotated[float | None, typer.Option(help="Seconds for each sequence.")]

@@ -88,7 +88,7 @@ def compare(options: CompareOptions) -> None:
     check_cap(options.cap)
     _plan(options, dict.fromkeys(files, ()))
     reading = options.input.reading
-    scored, rules, content = prepare(options.input, reading, options.first)
+    scored, rules, content = prepare(options.input, reading, options.first, fit=True)
     _remark(scored, options.input.scheme)
     cases = [Case(item.trellis, item.gold, item.example.where, item.error) for item in scored]
     predictions = {
@@ -99,7 +99,7 @@ def compare(options: CompareOptions) -> None:
     job = digest(__version__, content, plan.to_dict(), predictions)
     about: Row = {
         "source": options.input.source,
-        "rules": options.input.rules,
+        "rules": rules.name or None,
         "sequences": len(scored),
         "version": __version__,
         "limits": plan.to_dict(),

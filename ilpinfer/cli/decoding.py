@@ -86,7 +86,7 @@ def decode(options: DecodeOptions) -> None:
         output_path(options.output, inputs)
     reading = options.input.reading
     solve = _solver(options)
-    scored, rules, content = prepare(options.input, reading)
+    scored, rules, content = prepare(options.input, reading, fit=True)
     work = _Work(scored, rules, solve, options, Findings())
     if options.output == "-":
         work.run(0, _print)
@@ -170,7 +170,11 @@ class _Work:
             values = solution.to_dict()
         if raise_interrupt(solution).error:
             values["reason"] = f"{item.example.where}: {solution.reason}"
-        return {"sequence": number, "tokens": list(item.tokens), **values}
+        if item.positions is not None:
+            # Ids, violations and scores are of these tokens; what is left out has a label, but no id among the model's.
+            values |= {"positions": list(item.positions)}
+            values["labels"] = values["labels"] and item.restore(values["labels"])
+        return {"sequence": number, "tokens": list(item.all_tokens), **values}
 
 
 def _solver(options: DecodeOptions) -> Solve:

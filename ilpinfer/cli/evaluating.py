@@ -127,9 +127,12 @@ def _show(screen: Console, result: Evaluation, unit: str, beta: float) -> None:
         sums = [str(row[key]) for key in ("gold", "predicted", "both")]
         add_row(shown, name, *sums, *map(_percent, shares), style="bold" if name == "all" else "")
     screen.print(shown)
-    right, whole = int(result.correct.sum()), int((result.correct == result.tokens).sum())
+    right, whole = int(result.correct.sum()), int(result.whole.sum())
+    labels = ""
+    if result.label_accuracy != result.accuracy:
+        labels = f", with prefixes {_percent(result.label_accuracy)} % ({result.correct_labels.sum()})"
     screen.print(
-        f"{unit} in %; token accuracy {_percent(result.accuracy)} % ({right} of {result.tokens.sum()}), whole "
+        f"{unit} in %; token accuracy {_percent(result.accuracy)} % ({right} of {result.tokens.sum()}){labels}, whole "
         f"sequences {_percent(result.whole_sequences)} % ({whole} of {len(result.tokens)})",
         soft_wrap=True,
         highlight=False,

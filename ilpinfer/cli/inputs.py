@@ -5,13 +5,15 @@ import json
 import tomllib
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from formulations import RuleSet, load_rules
+from formulations import Feature, RuleSet, join_rules, load_rules
 from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
 from formulations.messages import suggestion
+from formulations.problem.compiled_rules import absence
+from formulations.problem.digest import digest
 from formulations.problem.problem import RuleNotice
 from formulations.rulefiles.loading import LARGEST, catalogue
 from ilpinfer.cli import signals
@@ -24,6 +26,9 @@ from ilpinfer.corpus.sequences import Example, InputError, read
 from ilpinfer.decoding.failures import OnError
 from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
+from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.pipelines.fit import mostly_absent, unfit
+from ilpinfer.pipelines.rules_first import rules_first
 from ilpinfer.pipelines.trellises import ScoredSequence, check_rules, score
 
 
@@ -35,27 +40,31 @@ class InputOptions:
     ----------
     source : columns, JSON lines, an archive of logits, or `-` for standard input
     model : a model file, or the name of a built-in model
-    rules : a rule file, or a name of the catalogue
+    rules : rule files, or names of the catalogue, which are joined
     scheme : of the labels; empty to infer it
     column : which column holds the labels
     label_names : a file with the names of logits
     pool : how logits of word pieces become a word's
     logits : how to scale logits
+    rewards : FIELD=NATS, features beside the rules
+    rules_first : whether a model leaves out what hard rules on single tokens decide
     """
 
     source: str
     model: str | None = None
-    rules: str | None = None
+    rules: Sequence[str] = ()
     scheme: str = ""
     column: str = ""
     label_names: str | None = None
     pool: str = "first"
     logits: str = ""
+    rewards: Sequence[str] = ()
+    rules_first: bool = False
 
     @property
     def files(self) -> list[str]:
         """Files that are read."""
-        return files_read(self.source, self.model, self.label_names, toml=[self.rules])
+        return files_read(self.source, self.model, self.label_names, toml=self.rules)
 
     @property
     def reading(self) -> LogitsOptions:
@@ -65,26 +74,70 @@ class InputOptions:
 
 
 def prepare(
-    options: InputOptions, reading: LogitsOptions, first: int | None = None
+    options: InputOptions, reading: LogitsOptions, first: int | None = None, *, fit: bool = False
 ) -> tuple[list[ScoredSequence], RuleSet, str]:
-    """Scored sequences, rules, and a text that stands for all three; everything is checked before work begins."""
+    """Scored sequences, rules, and a text that stands for all three; everything is checked before work begins.
+
+    With `fit`, rules that hardly fit are one notice, in place of that of their absent fields.
+    """
     source, model = options.source, options.model
     scheme = checked_scheme(options.scheme)
     with about(source):
         examples = read(source, reading, options.column, notice)[:first]
-    with about(options.rules):
-        rules = RuleSet(()) if options.rules is None else load_rules(options.rules)
+    rules = rewarded(read_rules(options.rules), options.rewards)
     with about(model):
         known = load_model(model) if model else None
+        if options.rules_first:
+            known = _rules_first(known, rules)
     with about(source):
         scored = score(examples, known, scheme)
     if model and all(example.scores is not None for example in examples):
         notice(f"{source} has scores of its own: {model} is not used")
     warnings.simplefilter("ignore", RuleNotice)
-    with about(options.rules):
-        for text in check_rules(scored, rules):
-            notice(text)
-    return scored, rules, f"{_content(model)}{rules}{_contents(examples)}{scheme}"
+    with about(", ".join(options.rules) or None):
+        notices = check_rules(scored, rules)
+        trellises = [item.trellis for item in scored if item.trellis is not None]
+        if fit and (text := unfit(trellises, rules)):
+            labels = trellises[0].labels
+            said = absence(rules, labels) if mostly_absent(rules, labels) else ""
+            notices = [text, *(each for each in notices if each != said)]
+    for each in notices:
+        notice(each)
+    return (
+        scored,
+        rules,
+        f"{_content(model)}{digest(rules)}{_contents(examples)}{scheme}{options.rules_first}",
+    )
+
+
+def rewarded(rules: RuleSet, rewards: Sequence[str]) -> RuleSet:
+    """The rules with a feature for each FIELD=NATS; InputError for an entry of another form."""
+    features = []
+    for entry in rewards:
+        field, equals, text = entry.rpartition("=")
+        try:
+            if not (field and equals):
+                raise ValueError("expected FIELD=NATS")
+            features.append(Feature(float(text), field))
+        except ValueError as error:
+            raise InputError(f"--reward {entry}: {error}") from None
+    return replace(rules, items=(*rules.items, *features))
+
+
+def _rules_first(model: SequenceModel | None, rules: RuleSet) -> SequenceModel:
+    try:
+        return rules_first(model, rules)
+    except ValueError as error:
+        raise InputError(f"--rules-first: {error}") from None
+
+
+def read_rules(sources: Sequence[str]) -> RuleSet:
+    """The rules of all sources together; none where there is no source."""
+    result = []
+    for source in sources:
+        with about(source):
+            result.append(load_rules(source))
+    return join_rules(result)
 
 
 def method_options(method: Method, **values: float | None) -> dict[str, Any]:
@@ -182,4 +235,6 @@ def _content(path: str | None) -> str:
 
 def _contents(examples: list[Example]) -> list[Any]:
     """What examples hold, as plain values whose text does not depend on the process."""
-    return [(e.tokens, e.labels, None if e.scores is None else e.scores.to_plain()) for e in examples]
+    return [
+        (e.tokens, e.columns, e.labels, None if e.scores is None else e.scores.to_plain()) for e in examples
+    ]

@@ -10,10 +10,10 @@ from typing import Any
 
 from rich.table import Table
 
-from formulations import LabelSet, RuleSet, load_rules
+from formulations import LabelSet, RuleSet
 from formulations.messages import suggestion
 from formulations.problem.problem import RuleNotice
-from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice, parameters
+from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice, parameters, read_rules
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.cli.streams import say
@@ -23,7 +23,7 @@ from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.models.crf.training import Iteration, Progress
 from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.models.training import KINDS
+from ilpinfer.models.training import KINDS, rewrite
 from ilpinfer.pipelines.cross_validation import cross_validate, held_out_places, make_folds, predict
 from ilpinfer.system.files import reserve
 from ilpinfer.system.output_paths import output_path
@@ -45,8 +45,9 @@ class TrainOptions:
     held_out : a file to evaluate the model on, or a share of the training sequences; empty for none
     folds : of cross-validation; 0 for none
     documents : a file with the document of each sequence, a line each; empty where each is one
-    rules : under which the evaluated sequences are labelled
+    rules : files and names of the catalogue, under which the evaluated sequences are labelled
     seed : of shuffling
+    line_breaks : "in" or "out" of the sequences that a conditional random field sees
     """
 
     source: str
@@ -59,8 +60,9 @@ class TrainOptions:
     held_out: str = ""
     folds: int = 0
     documents: str = ""
-    rules: str | None = None
+    rules: Sequence[str] = ()
     seed: int = 0
+    line_breaks: str = "in"
 
 
 def train(options: TrainOptions) -> None:
@@ -70,14 +72,13 @@ def train(options: TrainOptions) -> None:
         raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
     scheme = checked_scheme(options.scheme)
     _check_use(options)
-    own = parameters(options.option)
-    inputs = files_read(source, options.held_out, options.documents, toml=[options.rules, _template(own)])
+    own = {**parameters(options.option), **_line_breaks(options)}
+    inputs = files_read(source, options.held_out, options.documents, toml=[*options.rules, _template(own)])
     place = output_path(options.output, inputs)
     with about(source):
         pairs = _read(options, scheme)
     _show_scheme([labels for _, labels in pairs], scheme)
-    with about(options.rules):
-        rules = RuleSet(()) if options.rules is None else load_rules(options.rules)
+    rules = read_rules(options.rules)
     documents = _documents(options, len(pairs))
     with about(options.held_out or None):
         training, held_out = _held_out(options, pairs, scheme, documents)
@@ -108,9 +109,7 @@ def train(options: TrainOptions) -> None:
 
 def _read(options: TrainOptions, scheme: str) -> list[Labelled]:
     examples = read(options.source, column=options.column, notify=notice)[: options.first]
-    pairs = require_labels(examples)
-    labels = convert_all([labels for _, labels in pairs], scheme)
-    return list(zip((tokens for tokens, _ in pairs), labels, strict=True))
+    return rewrite(require_labels(examples), scheme)
 
 
 def _show_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
@@ -123,9 +122,20 @@ def _show_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
 
 def _check_use(options: TrainOptions) -> None:
     """Raise InputError for options of an evaluation that nothing asks for."""
-    for name, value in (("documents", options.documents), ("rules", options.rules)):
+    for name, value in (("documents", options.documents), ("rules", ", ".join(options.rules))):
         if value and not (options.held_out or options.folds):
             raise InputError(f"--{name} {value}: nothing to try; add --held-out or --cross-validate")
+
+
+def _line_breaks(options: TrainOptions) -> dict[str, bool]:
+    """The option of a model that leaves line breaks out; none where they stay."""
+    if options.line_breaks not in ("in", "out"):
+        raise InputError(f"--line-breaks {options.line_breaks}: expected in or out")
+    if options.line_breaks == "in":
+        return {}
+    if options.kind != "crf":
+        raise InputError(f"--line-breaks out: {KINDS[options.kind].title}s keep them; take --kind crf")
+    return {"without_line_breaks": True}
 
 
 def _template(own: dict[str, Any]) -> str | None:
@@ -241,7 +251,7 @@ def _show_iterations() -> Iterator[Progress | None]:
 
         def show(iteration: Iteration) -> None:
             right = (
-                "" if iteration.held_out is None else f", {iteration.held_out:.2%} of held-out tokens right"
+                "" if iteration.held_out is None else f", {iteration.held_out:.2%} of held-out labels right"
             )
             status.update(f"iteration {iteration.number}: loss {iteration.loss:.1f}{right}")
 

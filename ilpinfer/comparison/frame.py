@@ -21,6 +21,7 @@ COLUMNS = {
     "error": "str",
     "gold_tokens": "float64",
     "correct": "float64",
+    "correct_labels": "float64",
     "predicted_fields": "float64",
     "gold_fields": "float64",
     "matching_fields": "float64",
@@ -28,7 +29,7 @@ COLUMNS = {
     "differs_by": "str",
 }
 """Types by name; see `frame_of`."""
-ACCOUNT = ("correct", "predicted_fields", "gold_fields", "matching_fields")
+ACCOUNT = ("correct", "correct_labels", "predicted_fields", "gold_fields", "matching_fields")
 
 
 def line_of(row: Row) -> dict[str, Any]:

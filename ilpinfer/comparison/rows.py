@@ -66,13 +66,17 @@ def error_of(predicted: Sequence[str] | None, score: float, gold: Gold) -> str:
 
 
 def field_counts(predicted: Sequence[str] | None, gold: Sequence[str], scheme: str) -> dict[str, Any]:
-    """Tokens, correct ones, and fields predicted, gold and both: in all and by name; nothing is correct without a labelling."""
+    """Tokens, those in the right field and with the right label, and fields predicted, gold and both: in all and by name.
+
+    Nothing is correct without a labelling.
+    """
     pair = Pair(("",) * len(gold), None if predicted is None else tuple(predicted), tuple(gold))
     result = evaluate([pair], scheme=scheme)
     names = ("predicted_fields", "gold_fields", "matching_fields")
     return {
         "tokens": int(result.tokens[0]),
         "correct": int(result.correct[0]),
+        "correct_labels": int(result.correct_labels[0]),
         **dict(zip(names, result.of_all().tolist(), strict=True)),
         "fields": {name: result.of_field(name).tolist() for name in result.fields},
     }

@@ -45,10 +45,11 @@ class Summary:
     common_gap, common_relative_gap, common_gap_per_token : the same means over these, where nothing is missing or capped
     largest_gap : nats, of a labelling that keeps the hard rules
     violations, breaking : sum over rules and sequences, and sequences with any; a mean over seeds
-    accuracy, f1 : of tokens and of fields, where gold is known; what is missing is wrong
+    accuracy, f1 : share of tokens in the gold field, and of whole fields, where gold is known; what is missing is wrong
+    label_accuracy : share of tokens with the gold label, its prefix included
     search_errors, model_errors, rule_errors, ties : sequences whose labelling is not gold's, by the reason; see
         `ilpinfer.comparison.rows.error_of`; None without gold
-    search_error_tokens, model_error_tokens, rule_error_tokens, tie_tokens : wrong tokens of these sequences
+    search_error_tokens, model_error_tokens, rule_error_tokens, tie_tokens : wrong labels of these sequences
     median_ms, p90_ms : milliseconds a sequence; None for predictions
     times_viterbi : median of the time as a multiple of Viterbi's on the same sequence, without rules, in the same run
     """
@@ -80,6 +81,7 @@ class Summary:
     violations: float
     breaking: float
     accuracy: float | None
+    label_accuracy: float | None
     f1: float | None
     search_errors: float | None
     model_errors: float | None
@@ -186,12 +188,13 @@ def _against_gold(lines: "pd.DataFrame", seeds: int) -> dict[str, float | None]:
     names = [f"{error}_errors" for error in ERRORS[:-1]] + ["ties"]
     tokens = [f"{error}_error_tokens" for error in ERRORS[:-1]] + ["tie_tokens"]
     if not len(lines):
-        return dict.fromkeys(["accuracy", "f1", *names, *tokens])
-    wrong = lines.gold_tokens - lines.correct
+        return dict.fromkeys(["accuracy", "label_accuracy", "f1", *names, *tokens])
+    wrong = lines.gold_tokens - lines.correct_labels
     spans = float(lines.predicted_fields.sum() + lines.gold_fields.sum())
     parts = [lines.differs_by == error for error in ERRORS]
     return {
         "accuracy": float(lines.correct.sum() / lines.gold_tokens.sum()),
+        "label_accuracy": float(lines.correct_labels.sum() / lines.gold_tokens.sum()),
         "f1": 2 * float(lines.matching_fields.sum()) / spans if spans else 1.0,
         **{name: float(part.sum() / seeds) for name, part in zip(names, parts, strict=True)},
         **{name: float(wrong[part].sum() / seeds) for name, part in zip(tokens, parts, strict=True)},

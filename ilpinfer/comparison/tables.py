@@ -104,7 +104,13 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         LARGEST,
         Column("violations", "violations", "count", "", "sum over rules and sequences"),
         BREAKING,
-        Column("accuracy", "accuracy", "percent", "", "of tokens with gold; what is missing is wrong"),
+        Column(
+            "accuracy",
+            "accuracy",
+            "percent",
+            "",
+            "of the fields of tokens with gold, prefixes left out; what is missing is wrong",
+        ),
         Column("F1", "f1", "percent", "", "of whole fields with gold; what is missing is wrong"),
         Column("median", "median_ms", "ms", "", "time of a sequence"),
         Column("90th percentile", "p90_ms", "ms", "", "time of a sequence"),
@@ -140,10 +146,13 @@ COLUMNS: Mapping[str, Sequence[Column]] = {
         ),
         Column("rule", "rule_errors", "count", "sequences", "gold breaks a hard rule: no method can find it"),
         Column("tie", "ties", "count", "sequences", "gold and the labelling score the same"),
-        Column("search", "search_error_tokens", "count", "tokens", "wrong tokens of these sequences"),
-        Column("model", "model_error_tokens", "count", "tokens", "wrong tokens of these sequences"),
-        Column("rule", "rule_error_tokens", "count", "tokens", "wrong tokens of these sequences"),
-        Column("tie", "tie_tokens", "count", "tokens", "wrong tokens of these sequences"),
+        Column(
+            "accuracy", "label_accuracy", "percent", "labels", "of labels as they are, with their prefixes"
+        ),
+        Column("search", "search_error_tokens", "count", "tokens", "wrong labels of these sequences"),
+        Column("model", "model_error_tokens", "count", "tokens", "wrong labels of these sequences"),
+        Column("rule", "rule_error_tokens", "count", "tokens", "wrong labels of these sequences"),
+        Column("tie", "tie_tokens", "count", "tokens", "wrong labels of these sequences"),
     ),
     "matches": (
         METHOD,

@@ -1,16 +1,19 @@
 """Sequences as columns: a token a line, with its label in another column, and an empty line between sequences.
 
+Cells of further columns go with their token, under the number of the column and its name in a header.
+
 Columns are separated by tabs. Where a file has none, commas or spaces are taken for separators if every line has the same
 number of columns, and a notice says so.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from formulations.messages import suggestion
 from ilpinfer.corpus.examples import Example, InputError, Notify
 from ilpinfer.corpus.separators import SEPARATORS, UNREAD, Cells, excerpt, first_line, is_border, split, width
+from ilpinfer.corpus.tokens import with_columns
 
 TOKEN_NAMES = ("token", "tokens", "word", "words", "form")
 LABEL_NAMES = ("label", "labels", "tag", "tags", "ner", "ner_tag", "ner_tags", "gold")
@@ -66,11 +69,18 @@ class ColumnNames:
 
 @dataclass(frozen=True)
 class Places:
-    """The columns of tokens, labels and sequence numbers; None for a missing column."""
+    """The columns of tokens, labels and sequence numbers; None for a missing column. Names of further ones, and where they are."""
 
     token: int
     label: int | None
     sequence: int | None = None
+    further: tuple[tuple[str, int], ...] = ()
+
+    def with_further(self, count: int, header: Cells) -> "Places":
+        """With all other columns of a file, each under its number and under its name in the header."""
+        others = [at for at in range(count) if at not in (self.token, self.label, self.sequence)]
+        names = [(header[at].strip(), at) for at in others if header and header[at].strip()]
+        return replace(self, further=tuple({**dict(names), **{str(at + 1): at for at in others}}.items()))
 
 
 def columns(lines: list[str], name: str, column: str, notify: Notify) -> Iterator[Example]:
@@ -97,7 +107,7 @@ def columns(lines: list[str], name: str, column: str, notify: Notify) -> Iterato
     header = first[1] if _is_header(first, lines, separator, names) else []
     if header:
         notify(f"{name}, line {first[0]}: {excerpt(lines[first[0] - 1])} is read as a header")
-    places = _places(first, header, names, name, separator)
+    places = _places(first, header, names, name, separator).with_further(len(first[1]), header)
     yield from _sequences(rows if header else chain([first], rows), places, lines, name)
 
 
@@ -287,6 +297,7 @@ def _begins(cells: Cells, before: Cells, places: Places) -> bool:
 
 
 def _example(block: list[Row], places: Places, name: str) -> Example:
-    tokens = tuple(cells[places.token] for _, cells in block)
+    texts = [cells[places.token] for _, cells in block]
+    tokens = with_columns(texts, {key: [cells[at] for _, cells in block] for key, at in places.further})
     labels = None if places.label is None else tuple(cells[places.label] for _, cells in block)
     return Example(tokens, labels, f"{name}, line {block[0][0]}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from formulations import LabelSet, Trellis
 from formulations.errors import InferenceError
 from ilpinfer.corpus.scores import Scores
+from ilpinfer.corpus.tokens import column, column_names
 
 
 class InputError(InferenceError, ValueError):
@@ -26,7 +27,7 @@ class Example:
 
     Parameters
     ----------
-    tokens : T texts
+    tokens : T texts, with the cells of further columns where the file has some
     labels : T label names, or None where there are none
     where : file and line, for messages
     scores : None where a model has to score the tokens
@@ -38,6 +39,11 @@ class Example:
     where: str
     scores: Scores | None = None
     rank: int = 1
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """Further columns by name, of T texts each, such as parts of speech."""
+        return {name: tuple(column(self.tokens, name)) for name in column_names(self.tokens)}
 
     def trellis(self, scheme: str = "") -> Trellis:
         """The trellis of given scores."""

@@ -17,8 +17,9 @@ from ilpinfer.corpus.archives import OF_ALL, scores_of
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.scores import Scores
+from ilpinfer.corpus.tokens import with_columns
 
-TEXT_KEYS = ("tokens", "labels", "rank", "ranks", "sequence")
+TEXT_KEYS = ("tokens", "labels", "columns", "rank", "ranks", "sequence")
 """Keys of a sequence without scores; `rank`, `ranks` and `sequence` are those of rows of `ilpinfer decode`."""
 DENSE_KEYS = ("start", "first", "edges")
 """Keys of scores for each edge; `first` belongs to models of second order."""
@@ -115,6 +116,8 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
     tokens = _names(record.get("tokens", []), f"{where}: tokens")
     if not tokens and not scored:
         raise InputError(f'{where}: an empty sequence; expected "tokens" with at least one token, or scores')
+    if "columns" in record:
+        tokens = _with_columns(tokens, record["columns"], f"{where}: columns")
     labels = None if record.get("labels") is None else _names(record["labels"], f"{where}: labels")
     if labels is not None and tokens and len(labels) != len(tokens):
         raise InputError(f"{where}: {len(labels)} labels for {len(tokens)} tokens")
@@ -199,6 +202,16 @@ def _names(value: Any, what: str) -> tuple[str, ...]:
         except UnicodeEncodeError:
             raise InputError(f"{what}: {text!a} has half of a surrogate pair, which is no text") from None
     return tuple(value)
+
+
+def _with_columns(tokens: tuple[str, ...], columns: Any, what: str) -> tuple[str, ...]:
+    if not isinstance(columns, dict):
+        raise InputError(f'{what} is {_kind(columns)}; expected an object such as {{"pos": ["NNP", "VBD"]}}')
+    cells = {name: _names(value, f"{what}: {name}") for name, value in columns.items()}
+    try:
+        return with_columns(tokens, cells)
+    except ValueError as error:
+        raise InputError(f"{what}: {error}") from None
 
 
 def _kind(value: Any) -> str:

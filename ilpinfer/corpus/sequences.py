@@ -31,7 +31,7 @@ def read(
         of `ilpinfer.corpus.archives`
     reading : how logits are to be read
     column : which column holds the labels, by number from 1 or by the header's name; `TOKEN,LABEL` names both, and
-        `TOKEN,` leaves labels out
+        `TOKEN,` leaves labels out; what stands in further columns goes with the tokens, see `Example.columns`
     notify : receives what was inferred, such as columns without tabs; an `InputNotice` where not given
 
     Raises

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from formulations import LabelSet
-from formulations.dtypes import Floats, Integers
+from formulations.dtypes import Booleans, Floats, Integers
+from formulations.labels import schemes
 from ilpinfer.evaluation.counts import UNITS, Counts, FieldTable, count, f_measure, overlap, precision, recall
 
 
@@ -24,11 +25,16 @@ class Pair:
 class Evaluation:
     """Counts of N sequences with F fields and K labels; every measure is made of sums of them.
 
+    `accuracy` and `whole_sequences` look at fields, so that figures of models with other schemes can be compared:
+    prefixes count where they tell runs apart, and nowhere else.
+
     Parameters
     ----------
     labels : K labels, those of both sides
     fields : F names
-    tokens, correct : (N,) tokens, and those with the gold label
+    tokens, correct : (N,) tokens, and those in the gold field; with hierarchical labels on the whole path
+    correct_labels : (N,) tokens with the gold label, its prefix included
+    whole : (N,) whether all fields have the gold spans
     counts : for each unit (N, F, 3): predicted, gold, both
     confusion : (K, K) tokens [gold, predicted]
     missing : sequences for which nothing was predicted; all of their tokens are wrong
@@ -38,19 +44,26 @@ class Evaluation:
     fields: tuple[str, ...]
     tokens: Integers
     correct: Integers
+    correct_labels: Integers
+    whole: Booleans
     counts: Mapping[str, Counts]
     confusion: Integers
     missing: int
 
     @property
     def accuracy(self) -> float:
-        """Share of tokens with the gold label."""
+        """Share of tokens in the gold field."""
         return float(self.correct.sum() / self.tokens.sum())
 
     @property
+    def label_accuracy(self) -> float:
+        """Share of tokens with the gold label, its prefix included; for comparison of models with one scheme."""
+        return float(self.correct_labels.sum() / self.tokens.sum())
+
+    @property
     def whole_sequences(self) -> float:
-        """Share of sequences with the gold label on every token."""
-        return float((self.correct == self.tokens).mean())
+        """Share of sequences in which all fields have the gold spans."""
+        return float(self.whole.mean())
 
     def __repr__(self) -> str:
         return f"Evaluation({len(self.tokens)} sequences, {len(self.fields)} fields, accuracy {self.accuracy:.4f})"
@@ -71,6 +84,7 @@ class Evaluation:
             "sequences": len(self.tokens),
             "tokens": int(self.tokens.sum()),
             "accuracy": self.accuracy,
+            "label_accuracy": self.label_accuracy,
             "whole_sequences": self.whole_sequences,
             "missing": self.missing,
             "beta": beta,
@@ -137,11 +151,12 @@ def evaluate(
     unknown = [name for name in leave_out if name not in labels.fields]
     if unknown:
         raise ValueError(f"no field {unknown[0]!r} to leave out; there are {', '.join(labels.fields)}")
-    table = FieldTable.of(labels, leave_out)
+    table, every = FieldTable.of(labels, leave_out), FieldTable.of(labels)
     K = len(labels)
+    field = _innermost(labels)
     confusion = np.zeros((K, K), np.int64)
     counts: list[dict[str, Counts]] = []
-    correct = []
+    correct, correct_labels, whole = [], [], []
     for number, pair in enumerate(pairs):
         if not len(pair.tokens) == len(pair.gold) == len(pair.predicted or pair.gold):
             raise ValueError(
@@ -152,17 +167,27 @@ def evaluate(
         predicted = None if pair.predicted is None else labels.ids(pair.predicted)
         if predicted is not None:
             np.add.at(confusion, (gold, predicted), 1)
-        correct.append(0 if predicted is None else int((gold == predicted).sum()))
+        correct.append(0 if predicted is None else int((field[gold] == field[predicted]).sum()))
+        correct_labels.append(0 if predicted is None else int((gold == predicted).sum()))
+        whole.append(predicted is not None and every.spans(predicted) == every.spans(gold))
         counts.append(count(table, pair.tokens, predicted, gold))
     return Evaluation(
         labels,
         table.names,
         np.array([len(pair.gold) for pair in pairs]),
         np.array(correct),
+        np.array(correct_labels),
+        np.array(whole),
         {unit: np.stack([each[unit] for each in counts]) for unit in UNITS},
         confusion,
         sum(pair.predicted is None for pair in pairs),
     )
+
+
+def _innermost(labels: LabelSet) -> Integers:
+    """(K,) a number for the field of each label, the innermost of a path."""
+    names = [schemes.strip(name, labels.scheme) for name in labels.names]
+    return np.array([names.index(name) for name in names], np.int64)
 
 
 def label_names(pairs: Iterable[Pair]) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ def compare(
 
     def sums(system: Evaluation) -> Mapping[str, tuple[NDArray[Any], Measure]]:
         right = np.stack([system.correct, system.tokens], axis=-1)
-        whole = np.stack([system.correct == system.tokens, np.ones(len(system.tokens))], axis=-1)
+        whole = np.stack([system.whole, np.ones(len(system.tokens))], axis=-1)
         fields = system.counts[unit].sum(axis=1)
         return {
             "accuracy": (right, _ratio),

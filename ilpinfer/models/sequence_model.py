@@ -1,5 +1,6 @@
 """The protocols of models: commands, pipelines and decoders expect no more than these."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -21,6 +22,19 @@ class SequenceModel(Protocol):
     def trellis(self, tokens: tuple[str, ...]) -> Trellis:
         """Scores of T tokens, in nats."""
         ...
+
+
+def token_positions(model: SequenceModel, tokens: Sequence[str]) -> list[int] | None:
+    """Positions of the tokens that a model's trellises cover; None for all, as of models that keep line breaks."""
+    return model.token_positions(tokens) if getattr(model, "without_line_breaks", False) else None  # type: ignore[attr-defined]
+
+
+def restored(model: SequenceModel, tokens: Sequence[str], labels: Sequence[str]) -> list[str]:
+    """Labels of all tokens, from those of the tokens that a model's trellises cover."""
+    if not getattr(model, "without_line_breaks", False):
+        return list(labels)
+    result: list[str] = model.restore(tokens, labels)  # type: ignore[attr-defined]
+    return result
 
 
 class TrainedModel(SequenceModel, Protocol):

@@ -9,6 +9,7 @@ from formulations.dtypes import Integers
 from formulations.labels import schemes
 from formulations.labels.label_set import OUTSIDE
 from formulations.messages import suggestion
+from ilpinfer.corpus.conversion import convert_all, shown_scheme
 
 Labelled = tuple[Sequence[str], Sequence[str]]
 """Tokens and labels of a sequence."""
@@ -29,7 +30,8 @@ def encode(
     ------
     ValueError
         where there is no sequence, an empty one, one with more tokens than labels or fewer, a label that `names` lacks,
-        and where some labels have a prefix and others have none, unless a scheme is named.
+        labels of another scheme than the one that is named, and where some labels have a prefix and others have none,
+        unless a scheme is named.
 
     Examples
     --------
@@ -53,6 +55,7 @@ def encode(
             'scheme "plain" to take them as they are'
         )
     label_set = LabelSet(tuple(known), scheme)
+    check_scheme([labels for _, labels in pairs], scheme)
     index = {name: k for k, name in enumerate(label_set.names)}
     ids = [np.array([index[label] for label in labels], np.int64) for _, labels in pairs]
     return label_set, texts, ids
@@ -67,6 +70,25 @@ def check_texts(texts: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
         if not text:
             raise ValueError(f"sequence {number} is empty: leave it out")
     return result
+
+
+def check_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
+    """Raise ValueError where the names fit a scheme, but the labellings are clearly those of another one.
+
+    The names of BIO fit IOBES and IOB1, too; under rules of such a scheme no labelling of the sequences is valid.
+    """
+    scheme = schemes.scheme_name(scheme)
+    if scheme not in ("iob1", *schemes.CLOSED):
+        return
+    shown = shown_scheme(labellings)
+    own = [tuple(labels) for labels in labellings]
+    if shown == "paths" or convert_all(own, scheme) != own:
+        way = (
+            "take the scheme paths"
+            if shown == "paths"
+            else f'ilpinfer.models.training.train(…, scheme="{scheme}") and `ilpinfer train --scheme {scheme}` rewrite them'
+        )
+        raise ValueError(f"labels are {shown}, not {scheme}: {way}")
 
 
 def mixed_scheme(names: Iterable[str]) -> tuple[str, str] | None:

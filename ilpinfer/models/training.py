@@ -1,10 +1,12 @@
 """Kinds of models, trained alike on labelled sequences, with options by name."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, overload
 
 from formulations.messages import suggestion
+from ilpinfer.corpus.conversion import convert_all
+from ilpinfer.models import plain_values
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.training import Progress
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
@@ -14,7 +16,7 @@ from ilpinfer.models.sequences import Labelled
 
 HMM_OPTIONS = ("emissions", "transitions", *(field.name for field in fields(Vocabulary)))
 """Options of hidden Markov models: two smoothings by name, and the vocabulary's fields."""
-CRF_OPTIONS = ("template", "algorithm")
+CRF_OPTIONS = ("template", "algorithm", "without_line_breaks")
 """Options of conditional random fields, beside the parameters of the algorithm."""
 
 
@@ -61,7 +63,9 @@ def _hmm_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _crf_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
-    own = {name: str(options[name]) for name in CRF_OPTIONS if name in options}
+    own: dict[str, Any] = {name: str(options[name]) for name in CRF_OPTIONS[:2] if name in options}
+    if "without_line_breaks" in options:
+        own["without_line_breaks"] = plain_values.flag(options["without_line_breaks"], "without_line_breaks")
     return {**own, "parameters": {name: value for name, value in options.items() if name not in CRF_OPTIONS}}
 
 
@@ -127,23 +131,34 @@ def train(
     ----------
     kind : "hmm", "hmm2" or "crf"
     pairs : tokens and labels
-    scheme : of the labels; inferred where not given
+    scheme : of the model's labels: those of another scheme are rewritten, and "plain" takes prefixes off, as
+        `ilpinfer train --scheme` does; the one that the labels show where not given
     held_out : what `progress` reports accuracy on, for kinds that are trained in iterations
     progress : called after each iteration, for such kinds
     options : for hidden Markov models `emissions` and `transitions` (names of smoothings) and the fields of `Vocabulary`; for
-        conditional random fields `template`, `algorithm` and the algorithm's parameters, such as `c1`
+        conditional random fields `template`, `algorithm`, `without_line_breaks` and the algorithm's parameters, such as `c1`
 
     Raises
     ------
     ValueError
-        for an unknown kind or option, and for sequences that cannot be learnt from.
+        for an unknown kind or option, for sequences that cannot be learnt from, and labels that have no form in the scheme.
 
     Examples
     --------
     >>> hmm = train("hmm", [(["Ada", "1815"], ["name", "year"])])
     >>> hmm.labels.names
     ('name', 'year')
+    >>> train("hmm", [(["Ada", "Lovelace"], ["B-name", "I-name"])], scheme="iobes").labels.names
+    ('B-name', 'E-name')
     """
     if kind not in KINDS:
         raise ValueError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
+    pairs, held_out = rewrite(pairs, scheme), rewrite(held_out, scheme)
     return KINDS[kind].make(pairs, scheme, held_out, progress, options)
+
+
+def rewrite(pairs: Iterable[Labelled], scheme: str) -> list[Labelled]:
+    """Labelled sequences with their labels in a scheme; unchanged where it is empty or has no form for them."""
+    pairs = list(pairs)
+    labels = convert_all([labels for _, labels in pairs], scheme)
+    return [(tokens, own) for (tokens, _), own in zip(pairs, labels, strict=True)]

@@ -8,7 +8,7 @@ import numpy as np
 from formulations.constraints.rule_set import RuleSet
 from ilpinfer.decoding.single import decode
 from ilpinfer.evaluation.evaluation import Pair
-from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.models.sequence_model import SequenceModel, restored
 from ilpinfer.models.sequences import Labelled
 
 
@@ -83,6 +83,6 @@ def predict(
     result = []
     for tokens, gold in pairs:
         solution = decode(model.trellis(tuple(tokens)), rules)
-        labels = tuple(solution.labels) if solution.has_labelling else None
+        labels = tuple(restored(model, tokens, solution.labels)) if solution.has_labelling else None
         result.append(Pair(tuple(tokens), labels, tuple(gold)))
     return result

@@ -31,6 +31,7 @@ def read_predictions(
     for item, example in zip(scored, examples, strict=True):
         labels = None if example.labels is None else next(converted)
         if labels is not None and item.trellis is not None:
+            labels = item.covered(labels)
             try:
                 labels = adapt(item.trellis.labels, labels, shown, rewrite)
             except ValueError as error:

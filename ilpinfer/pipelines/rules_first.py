@@ -12,12 +12,14 @@ from itertools import chain, islice
 
 import numpy as np
 
-from formulations import Rule, Trellis
+from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations.automata.lattice import Lattice
+from formulations.constraints.scheme import ValidScheme
 from formulations.dtypes import Booleans, Floats, Integers
 from formulations.grid import FORBIDDEN, Grid, add, snap
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.crf.token_rules import Allowed, TokenRules
+from ilpinfer.models.crf.token_rules import Allowed, TokenRules, is_token_rule
+from ilpinfer.models.sequence_model import SequenceModel
 
 BATCH = 64
 """How many sequences are decoded together."""
@@ -189,6 +191,43 @@ class RulesFirst:
         return Trellis.from_emissions(
             scores, self.model.learnt.transitions, labels=self.model.labels, tokens=tokens
         )
+
+
+@dataclass(frozen=True)
+class RulesFirstModel:
+    """A conditional random field behind rules as a model of trellises, for any rules and decoders."""
+
+    first: RulesFirst
+
+    @property
+    def labels(self) -> LabelSet:
+        """K labels."""
+        return self.first.model.labels
+
+    def trellis(self, tokens: Sequence[str]) -> Trellis:
+        """Scores of T tokens, in nats; see `RulesFirst.trellis`."""
+        return self.first.trellis(tokens)
+
+
+def rules_first(model: SequenceModel | None, rules: RuleSet) -> RulesFirstModel:
+    """A model that looks for features only where the hard rules on single tokens leave a choice.
+
+    Under the same rules its best labellings are those of the model itself. Their scores lack those of the tokens that rules
+    decide.
+
+    Raises
+    ------
+    ValueError
+        for another model than a conditional random field with a template that keeps line breaks, and where no rule is hard
+        and about single tokens.
+    """
+    if not isinstance(model, CRF):
+        raise ValueError("rules first need a conditional random field, from train --kind crf")
+    chosen = tuple(rule for rule in rules.rules if rule.hard and is_token_rule(rule))
+    if not chosen:
+        raise ValueError("rules first need a hard rule on single tokens, such as tag_at; there is none")
+    valid = any(rule.hard and isinstance(rule.statement, ValidScheme) for rule in rules.rules)
+    return RulesFirstModel(RulesFirst(model, chosen, valid))
 
 
 def _batches(sequences: Iterable[Sequence[str]]) -> Iterator[list[Sequence[str]]]:

@@ -1,8 +1,9 @@
 """From examples to trellises: a model's scores, or those that came with the input."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from formulations import RuleSet, Trellis
 from formulations.labels import schemes
@@ -14,7 +15,7 @@ from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound, strip
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.errors import describe, traceback_wanted
-from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.models.sequence_model import SequenceModel, restored, token_positions
 
 TRIED = 3
 """Sequences of one set of labels for which rules are stated before they are said not to fit."""
@@ -33,17 +34,30 @@ class ScoredSequence:
     trellis : its scores; None where the model could not score it
     gold : T label names to compare with, or None
     error : why there are no scores
+    positions : of the tokens that the trellis and gold cover; None for all
+    restore : gives all tokens labels, from those of the tokens at `positions`
     """
 
     example: Example
     trellis: Trellis | None
     gold: tuple[str, ...] | None
     error: Exception | None = None
+    positions: tuple[int, ...] | None = None
+    restore: Callable[[Sequence[str]], list[str]] = list
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """T texts."""
+        """T texts, of the tokens that the trellis covers."""
         return self.example.tokens if self.trellis is None else self.trellis.tokens
+
+    @property
+    def all_tokens(self) -> tuple[str, ...]:
+        """Texts, with those that the trellis leaves out."""
+        return self.tokens if self.positions is None else self.example.tokens
+
+    def covered(self, labels: Sequence[str]) -> tuple[str, ...]:
+        """Of the labels of all tokens those of the tokens that the trellis covers."""
+        return tuple(labels) if self.positions is None else tuple(labels[t] for t in self.positions)
 
 
 def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str = "") -> list[ScoredSequence]:
@@ -79,16 +93,20 @@ def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str 
                     raise
                 scored.append(ScoredSequence(example, None, None, error))
                 continue
-        if gold is not None and len(gold) != len(trellis):
-            raise InputError(f"{example.where}: {len(gold)} labels for {len(trellis)} tokens")
+        item = ScoredSequence(example, trellis, None)
+        if example.scores is None and model is not None and (at := token_positions(model, example.tokens)):
+            item = replace(item, positions=tuple(at), restore=partial(restored, model, example.tokens))
+        if gold is not None and len(gold) != len(item.all_tokens):
+            raise InputError(f"{example.where}: {len(gold)} labels for {len(item.all_tokens)} tokens")
         if gold is not None:
+            gold = item.covered(gold)
             try:
                 gold = adapt(trellis.labels, gold, gold_scheme, rewrite)
             except ValueError as error:
                 raise InputError(
                     f"{example.where}: gold {error}; leave the labels out, or take a model of such labels"
                 ) from None
-        scored.append(ScoredSequence(example, trellis, gold))
+        scored.append(replace(item, gold=gold))
     first = scored[0] if scored else None
     if first and first.error and all(item.trellis is None for item in scored):
         raise InputError(f"{first.example.where}: {describe(first.error)}") from first.error

@@ -364,6 +364,7 @@ WRONG = [
     ("crf", {"weights": "AAAAAAAA8H8="}, "weights holds a number that is not finite"),
     ("crf", {"begins": "AAAAAAAAAAA="}, "begins has 1 numbers; expected"),
     ("crf", {"without_line_breaks": 1}, "without_line_breaks is 1; expected true or false"),
+    ("crf", {"line_break_label": 1}, "line_break_label is 1; expected a text"),
     ("crf", {"template": {"features": ["word"], "words": {"w": {"file": "/dev/zero"}}}}, "the template's words are in another file"),
     ("crf", {"template": {"features": ["wrod"]}}, 'no attribute "wrod"'),
 ]  # fmt: skip

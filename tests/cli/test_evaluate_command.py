@@ -133,3 +133,33 @@ def test_the_file_whose_labels_do_not_fit_is_named(files, capsys):
         code, _, err = run(["evaluate", *arguments, "--scheme", "bio"], capsys)
         assert code == 2
         assert err.startswith("ilpinfer: iobes.tsv: label 'S-date' does not fit scheme bio")
+
+
+def test_accuracy_is_of_fields_and_labels_with_prefixes_stand_beside_it(files, capsys):
+    Path("found.tsv").write_text(GOLD.replace("Lovelace\tI-author", "Lovelace\tB-author"))
+    code, out, _ = run(["evaluate", "found.tsv", "gold.tsv", "--output", "all.json"], capsys)
+    assert code == 0
+    assert (
+        "token accuracy 100.00 % (5 of 5), with prefixes 80.00 % (4), whole sequences 50.00 % (1 of 2)" in out
+    )
+    record = json.loads(Path("all.json").read_text())
+    assert (record["accuracy"], record["label_accuracy"], record["whole_sequences"]) == (1.0, 0.8, 0.5)
+
+
+@pytest.mark.parametrize("command", ["train", "compare"])
+def test_models_of_any_scheme_have_comparable_accuracies(command, files, capsys):
+    """The same model of labels that name each field once has the same figures in every scheme."""
+    Path("single.tsv").write_text("a\tB-x\nb\tB-y\n\nb\tB-y\na\tB-x\n\nc\tB-x\nd\tB-y\n")
+    figures = set()
+    for scheme in ("plain", "bio", "iobes"):
+        train = ["train", "single.tsv", "--scheme", scheme, "--output", "m.json", "--held-out", "single.tsv"]
+        code, out, _ = run(train, capsys)
+        assert code == 0
+        if command == "compare":
+            call = ["compare", "single.tsv", "--model", "m.json", "--output", "c", "--methods", "auto"]
+            assert run(call, capsys)[0] == 0
+            line = json.loads(Path("c/summary.json").read_text())["methods"][0]
+            out = (line["accuracy"], line["f1"])
+            assert line["label_accuracy"] is not None
+        figures.add(out)
+    assert len(figures) == 1

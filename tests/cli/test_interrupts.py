@@ -76,7 +76,7 @@ class Run:
         return " ".join(command for number, command in alive(self.mark).items() if number != self.process.pid)
 
     def interrupted(self, number: signal.Signals = signal.SIGINT) -> tuple[int, str, str]:
-        """Exit code, output and errors; everything that has to be gone is gone."""
+        """Exit code, output and errors without notices; everything that has to be gone is gone."""
         before = processor_seconds(self.process.pid)
         self.process.send_signal(number)
         os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOWAIT)
@@ -85,7 +85,8 @@ class Run:
         wait_until(lambda: not alive(self.mark), seconds=5)
         assert alive(self.mark) == {}
         assert list((self.folder / "temporary").iterdir()) == []
-        return self.process.returncode, out, err
+        lines = [line for line in err.splitlines(True) if not line.startswith("ilpinfer: notice: ")]
+        return self.process.returncode, out, "".join(lines)
 
 
 def processor_seconds(process: int) -> float:

@@ -1,9 +1,16 @@
 """`ilpinfer train` for every kind of model: options, held-out scores, cross-validation, and what it says of bad input."""
 
+import json
+
 import pytest
 
+import ilpinfer
+from formulations import load_rules
 from ilpinfer.cli import main
+from ilpinfer.corpus.conversion import convert
+from ilpinfer.models.crf import CRF
 from ilpinfer.models.files import load_model
+from ilpinfer.models.hmm import HMM, SecondOrderHMM
 from ilpinfer.models.training import KINDS, train
 from ilpinfer.pipelines.cross_validation import cross_validate, make_folds
 
@@ -185,3 +192,58 @@ def test_a_place_that_cannot_be_written_is_named_before_training(kind, folder, c
     (folder / "file").write_text("")
     assert main(["train", "train.tsv", "--kind", kind, "--output", "file/m.json"]) == 2
     assert "file/m.json: cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scheme", ["", "plain", "bio", "iob1", "iobes", "BIOES", "bilou", "bmes"])
+def test_a_scheme_converts_in_python_as_the_command_does(kind, scheme, folder):
+    own = [] if not scheme else ["--scheme", scheme]
+    assert main(["train", "train.tsv", "--kind", kind, "--output", "command.json", *own]) == 0
+    model = train(kind, PAIRS, scheme=scheme)
+    model.save("python.json")
+    command, python = (json.loads((folder / f"{each}.json").read_text()) for each in ("command", "python"))
+    assert command == python
+    known = model.labels.scheme
+    expected = {name for _, labels in PAIRS for name in convert(labels, "bio", known)}
+    assert set(model.labels.names) == expected
+    solution = ilpinfer.decode(model.trellis(PAIRS[0][0]), load_rules("bio"))
+    assert solution.status == "optimal"
+
+
+def test_held_out_sequences_are_converted_too():
+    right = []
+    train(
+        "crf",
+        PAIRS,
+        scheme="iobes",
+        held_out=PAIRS,
+        progress=lambda iteration: right.append(iteration.held_out),
+    )
+    assert right[-1] == 1
+
+
+@pytest.mark.parametrize("kind", [HMM, SecondOrderHMM, CRF])
+def test_a_model_refuses_labels_of_another_scheme(kind):
+    iobes = [(tokens, convert(labels, "bio", "iobes")) for tokens, labels in PAIRS]
+    with pytest.raises(ValueError, match=r"labels are bio, not iobes: .*train\(…, scheme=.iobes.\)"):
+        kind.train(PAIRS, scheme="bioes")
+    with pytest.raises(ValueError, match="labels are bio, not iob1"):
+        kind.train(PAIRS, scheme="iob1")
+    with pytest.raises(ValueError, match="does not fit scheme bio"):
+        kind.train(iobes, scheme="bio")
+    with pytest.raises(ValueError, match="no scheme 'bios'"):
+        kind.train(PAIRS, scheme="bios")
+    nested = [(("a", "b"), ("B-venue/B-editor", "I-venue/I-editor"))]
+    with pytest.raises(ValueError, match="labels are paths, not iobes: take the scheme paths"):
+        kind.train(nested, scheme="iobes")
+    assert kind.train(iobes, scheme="iobes").labels.scheme == "iobes"
+    assert kind.train(PAIRS, scheme="bio").labels.scheme == "bio"
+
+
+@pytest.mark.parametrize("scheme", ["bio", "iobes"])
+def test_labels_without_a_form_in_the_scheme_are_refused_alike(scheme, folder, capsys):
+    (folder / "plain.tsv").write_text("Ada\tname\n1815\tyear\n")
+    with pytest.raises(ValueError, match=f"label 'name' does not fit scheme {scheme}") as caught:
+        train("hmm", [(("Ada", "1815"), ("name", "year"))], scheme=scheme)
+    assert main(["train", "plain.tsv", "--scheme", scheme, "--output", "m.json"]) == 2
+    assert str(caught.value) in capsys.readouterr().err

@@ -8,6 +8,7 @@ import pytest
 from nervaluate import Evaluator
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
+from ilpinfer.corpus.conversion import convert
 from ilpinfer.evaluation.counts import f_measure, named_spans, overlap, precision, recall
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.evaluation.significance import compare
@@ -82,7 +83,9 @@ def test_figures_by_hand():
     result = evaluate(
         [pair("B-a I-a O I-b O", "B-a I-a O B-b I-b"), pair("B-a B-a O", "B-a I-a O"), pair("O O", "O O")]
     )
-    assert result.accuracy == 7 / 10
+    assert (result.accuracy, result.label_accuracy) == (9 / 10, 7 / 10)
+    assert (result.correct.tolist(), result.correct_labels.tolist()) == ([4, 3, 2], [3, 2, 2])
+    assert result.whole.tolist() == [False, False, True]
     assert result.whole_sequences == 1 / 3
     assert result.of_field("a").tolist() == [3, 2, 1]
     assert result.of_field("b").tolist() == [1, 1, 0]
@@ -221,3 +224,30 @@ def test_a_real_gain_is_significant_and_none_is_not():
     assert better == compare(evaluate(gold), evaluate(noisy), resamples=500, seed=1)
     same = compare(evaluate(gold), evaluate(gold), resamples=500)
     assert all((d.gain, d.low, d.high, d.p) == (0, 0, 0, 1) for d in same)
+
+
+def test_figures_of_one_segmentation_are_those_of_any_scheme():
+    """Accuracy, whole sequences and spans do not depend on how runs are written."""
+    gold = ["B-a I-a I-a O B-b", "B-a B-b I-b B-a", "O O B-b"]
+    predicted = ["B-a I-a O O B-b", "B-a B-b I-b B-a", "O B-b I-b"]
+    results = []
+    for scheme in ("bio", "iobes", "bilou", "bmes", "plain"):
+        sides = [
+            [" ".join(convert(each.split(), "bio", scheme)) for each in side] for side in (gold, predicted)
+        ]
+        results.append(evaluate([pair(p, g) for g, p in zip(*sides, strict=True)], scheme=scheme))
+    assert {(each.accuracy, each.whole_sequences) for each in results} == {(10 / 12, 1 / 3)}
+    assert len({tuple(each.of_all().tolist()) for each in results}) == 1
+    assert results[0].label_accuracy == 9 / 12 and results[-1].label_accuracy == 10 / 12
+
+
+def test_two_runs_in_place_of_one_are_no_whole_sequence():
+    result = evaluate([pair("B-a B-a", "B-a I-a"), pair("", "O O"), pair("I-a O", "B-a O")], scheme="bio")
+    assert result.whole.tolist() == [False, False, True]
+    assert (result.accuracy, result.label_accuracy) == (4 / 6, 2 / 6)
+    assert result.to_dict()["label_accuracy"] == 2 / 6
+
+
+def test_paths_are_compared_whole():
+    result = evaluate([pair("B-v/B-x I-v/I-y B-v/I-x", "B-v/B-x I-v/I-x I-v/I-x")])
+    assert (result.accuracy, result.label_accuracy, result.whole_sequences) == (2 / 3, 1 / 3, 0)

@@ -290,6 +290,8 @@ def test_without_line_breaks():
     trellis = crf.trellis(tokens)
     assert trellis.tokens == ("1.", "Facts", "It", "rained", ".")
     assert crf.restore(tokens, ilpinfer.decode(trellis).labels, "break") == list(labels)
+    assert crf.line_break_label == "break"
+    assert crf.restore(tokens, ilpinfer.decode(trellis).labels) == list(labels)
     assert "line-start[0]" in crf.features(tokens)[1]
     assert any(name.startswith("lower[-1]=1.") for name in crf.features(tokens)[1])
     with pytest.raises(ValueError, match="line breaks alone"):

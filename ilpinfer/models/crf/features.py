@@ -6,6 +6,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
+from ilpinfer.corpus.tokens import column
 from ilpinfer.models.crf.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, Values, WordAttribute
 from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, Column, nearby_values, phrases
 from ilpinfer.models.crf.line_breaks import token_positions
@@ -41,7 +42,7 @@ class Template:
     ----------
     conjunctions : features, of one atom or several
     words : attributes of a token by itself that the template defines: word lists and regular expressions
-    contexts : attributes of a token in its sequence that it defines: phrases, and what is seen around
+    contexts : attributes of a token in its sequence that it defines: phrases, further columns, and what is seen around
     source : the plain values that it was read from, word lists included
     """
 
@@ -203,6 +204,11 @@ def in_phrases(texts: Sequence[str]) -> ContextAttribute:
         words = tuple(phrase.lower().split())
         by_first.setdefault(words[0], []).append(words)
     return lambda tokens: phrases(tokens, by_first)
+
+
+def in_column(name: str) -> ContextAttribute:
+    """What a further column says of a token; nothing where its cell is empty."""
+    return lambda tokens: [(cell,) if cell else () for cell in column(tokens, name)]
 
 
 def around(name: str, where: str, own: Template) -> ContextAttribute:

@@ -3,7 +3,8 @@
 A chain looks one label back, so that a line break hides the label before it: that of a number above a title, say.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from formulations.labels import schemes
@@ -50,6 +51,16 @@ def restore(tokens: Sequence[str], labels: Sequence[str], line_break: str, schem
         if inner:
             result[before + 1 : after] = [inner] * (after - before - 1)
     return result
+
+
+def usual_label(sequences: Iterable[tuple[Sequence[str], Sequence[str]]], scheme: str) -> str:
+    """The most frequent label of line breaks that `restore` does not take for part of a run; `O` where there are none."""
+    counts = Counter[str]()
+    for tokens, labels in sequences:
+        positions = token_positions(tokens)
+        restored = restore(tokens, [labels[t] for t in positions], "", scheme)
+        counts.update(label for label, inside in zip(labels, restored, strict=True) if not inside)
+    return min(counts, key=lambda label: (-counts[label], label), default=OUTSIDE)
 
 
 def _inner(before: str, after: str, scheme: str) -> str:

@@ -12,12 +12,14 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
+from formulations.labels.label_set import OUTSIDE
 from ilpinfer.errors import ModelError
 from ilpinfer.models import plain_values
 from ilpinfer.models.crf import line_breaks
 from ilpinfer.models.crf.attribute_check import check_template, warn_of_unknown
 from ilpinfer.models.crf.crfsuite import Weights, read_crfsuite
 from ilpinfer.models.crf.features import Template
+from ilpinfer.models.crf.line_breaks import usual_label
 from ilpinfer.models.crf.templates import load_template
 from ilpinfer.models.crf.training import Observation, Progress, check_sequences, learn
 from ilpinfer.models.crf.weight_arrays import KEYS, read_weights, weights_body
@@ -37,12 +39,14 @@ class CRF:
     template : finds the features of tokens; None where features have to be given
     without_line_breaks : whether line breaks are taken out of the sequence (Trompper 2016, third condition); then
         trellises cover the tokens at `token_positions`, and `restore` puts labels back
+    line_break_label : what `restore` gives line breaks where no label is named; in training the one that they mostly have
     """
 
     labels: LabelSet
     learnt: Weights
     template: Template | None = None
     without_line_breaks: bool = False
+    line_break_label: str = OUTSIDE
 
     FORMAT: ClassVar = "ilpinfer-crf"
     VERSION: ClassVar = 1
@@ -80,18 +84,23 @@ class CRF:
         """
         result = template if isinstance(template, Template) else load_template(template)
 
-        def observations(pairs: Iterable[Labelled], what: str) -> list[Observation]:
-            checked = check_sequences(pairs, what, scheme)
-            return [_observation(result, *pair, without_line_breaks) for pair in checked]
+        def observations(pairs: Sequence[Labelled], what: str) -> list[Observation]:
+            return [
+                _observation(result, *pair, without_line_breaks, f"{what} sequence {number}")
+                for number, pair in enumerate(pairs, 1)
+            ]
 
+        training = check_sequences(sequences, "training", scheme)
         weights = learn(
-            observations(sequences, "training"),
+            observations(training, "training"),
             algorithm=algorithm,
             parameters=parameters,
-            held_out=observations(held_out, "held-out"),
+            held_out=observations(check_sequences(held_out, "held-out", scheme), "held-out"),
             progress=progress,
         )
-        return cls(LabelSet(weights.labels, scheme), weights, result, without_line_breaks)
+        labels = LabelSet(weights.labels, scheme)
+        line_break = usual_label(training, labels.scheme) if without_line_breaks else OUTSIDE
+        return cls(labels, weights, result, without_line_breaks, line_break)
 
     @classmethod
     def from_crfsuite(
@@ -146,11 +155,11 @@ class CRF:
         warnings.warn("CRF.kept is now CRF.token_positions", DeprecationWarning, stacklevel=2)
         return self.token_positions(tokens)
 
-    def restore(self, tokens: Sequence[str], labels: Sequence[str], line_break: str) -> list[str]:
-        """Labels of all tokens, from labels of those that trellises cover, and the label of line breaks."""
+    def restore(self, tokens: Sequence[str], labels: Sequence[str], line_break: str = "") -> list[str]:
+        """Labels of all tokens, from labels of those that trellises cover; `line_break_label` where none is named."""
         if not self.without_line_breaks:
             return list(labels)
-        return line_breaks.restore(tokens, labels, line_break, self.labels.scheme)
+        return line_breaks.restore(tokens, labels, line_break or self.line_break_label, self.labels.scheme)
 
     def emissions(self, features: Sequence[Iterable[str] | Mapping[str, Any]]) -> Floats:
         """Σ μ·g(y, x) for each token and label, (T, K) nats.
@@ -247,6 +256,7 @@ class CRF:
             "scheme": self.labels.scheme,
             "template": None if self.template is None else dict(self.template.source),
             "without_line_breaks": self.without_line_breaks,
+            **({"line_break_label": self.line_break_label} if self.without_line_breaks else {}),
             "attributes": list(self.learnt.attributes),
             **weights_body(self.learnt),
         }
@@ -255,23 +265,30 @@ class CRF:
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> "CRF":
         """From the plain values that `save` has written; ValueError for others."""
-        plain_values.table(body, KEYS, "the model")
+        body = {"line_break_label": OUTSIDE, **body}
+        plain_values.table(body, (*KEYS, "line_break_label"), "the model")
         labels = plain_values.label_set(body)
         weights = read_weights(body, labels)
         template = None if body["template"] is None else _template(body["template"])
         return cls(
-            labels, weights, template, plain_values.flag(body["without_line_breaks"], "without_line_breaks")
+            labels,
+            weights,
+            template,
+            plain_values.flag(body["without_line_breaks"], "without_line_breaks"),
+            plain_values.text(body["line_break_label"], "line_break_label"),
         )
 
 
 def _observation(
-    template: Template, tokens: Sequence[str], labels: Sequence[str], without: bool
+    template: Template, tokens: Sequence[str], labels: Sequence[str], without: bool, where: str
 ) -> Observation:
-    if not without:
-        return template.features(tokens), labels
-    return template.features_without_line_breaks(tokens), [
-        labels[t] for t in line_breaks.token_positions(tokens)
-    ]
+    try:
+        if not without:
+            return template.features(tokens), labels
+        features = template.features_without_line_breaks(tokens)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+    return features, [labels[t] for t in line_breaks.token_positions(tokens)]
 
 
 def _template(source: Any) -> Template:

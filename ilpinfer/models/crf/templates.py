@@ -27,12 +27,13 @@ from ilpinfer.models.crf.features import (
     ContextAttribute,
     Template,
     around,
+    in_column,
     in_phrases,
     in_words,
 )
 from ilpinfer.models.crf.token_rules import is_token_rule
 
-TOP = ("title", "source", "features", "words", "patterns", "phrases", "around", "rules")
+TOP = ("title", "source", "features", "words", "patterns", "phrases", "columns", "around", "rules")
 FARTHEST = 20
 """The largest offset of a window, in tokens."""
 LONGEST = 100
@@ -60,7 +61,8 @@ def load_template(source: str | Path | Mapping[str, Any]) -> Template:
 
     A file has `features`, a list of attributes with places such as `lower[-1..1]` or `prefix:1..4`, joined by `&`
     where all of them must hold together. Attributes of its own are word lists (`[words]`), regular expressions
-    (`[patterns]`), lists of phrases (`[phrases]`), and what stands in the same line and the like (`[around]`).
+    (`[patterns]`), lists of phrases (`[phrases]`), further columns of files (`[columns]`), and what stands in the same line
+    and the like (`[around]`).
 
     Raises
     ------
@@ -127,6 +129,8 @@ def _template(document: Mapping[str, Any], folder: Path) -> Template:
         reserved.add("rule")
     for name, value, path in _entries(document, "patterns", reserved):
         words[name] = _pattern(value, name, path)
+    for name, value, path in _entries(document, "columns", reserved):
+        contexts[name] = in_column(_column(value, name, path))
     template = Template((), words, contexts, plain)
     for name, value, path in _entries(document, "around", reserved):
         contexts[name] = _around(value, name, template, path)
@@ -175,6 +179,15 @@ def _pattern(value: Any, name: str, path: tuple[str, ...]) -> WordAttribute:
     except ValueError as error:
         raise DocumentError(f"{name}: {error}", *path) from None
     return lambda word: ("",) if expression.matches(word) else ()
+
+
+def _column(value: Any, name: str, path: tuple[str, ...]) -> str:
+    """The name of a further column, which may be its number."""
+    if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
+        raise DocumentError(
+            f'{name} is {value!r}; expected the name of a column, such as "pos", or its number', *path
+        )
+    return str(value)
 
 
 def _rules(value: Any, folder: Path) -> ContextAttribute:

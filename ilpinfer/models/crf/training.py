@@ -14,9 +14,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from formulations import LabelSet
 from formulations.messages import suggestion
 from ilpinfer.models.crf.crfsuite import Weights, read_crfsuite
-from ilpinfer.models.sequences import Labelled, mixed_scheme
+from ilpinfer.models.sequences import Labelled, check_scheme, mixed_scheme
 from ilpinfer.system import temporary_folders
 from ilpinfer.system.processes import end_with_parent
 
@@ -195,7 +196,7 @@ def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> li
     Raises
     ------
     ValueError
-        for an empty sequence, labels that do not fit the tokens, and labels of different schemes.
+        for an empty sequence, labels that do not fit the tokens or the scheme, and labels of different schemes.
     """
     pairs = list(sequences)
     first: dict[str, int] = {}
@@ -212,4 +213,7 @@ def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> li
             f"{what} labels are of different schemes: {one!r} in sequence {first[one]} has a prefix, {other!r} in "
             f'sequence {first[other]} has none; correct them, or take them as they are with scheme="plain"'
         )
+    if first:
+        LabelSet(tuple(first), scheme)
+    check_scheme([labels for _, labels in pairs], scheme)
     return pairs

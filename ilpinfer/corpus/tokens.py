@@ -1,0 +1,92 @@
+"""Tokens with what further columns say of them, such as parts of speech."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from formulations.messages import suggestion
+
+NOTHING: Mapping[str, str] = {}
+
+
+class Token(str):
+    """A text with the cells of its line in further columns; to all that does not ask for them it is the text alone.
+
+    Parameters
+    ----------
+    text : the token
+    columns : cells by the name of their column
+
+    Examples
+    --------
+    >>> token = Token("Ada", {"pos": "NNP"})
+    >>> token == "Ada", token.columns["pos"]
+    (True, 'NNP')
+    """
+
+    columns: Mapping[str, str]
+
+    def __new__(cls, text: str, columns: Mapping[str, str] = NOTHING) -> "Token":
+        result = super().__new__(cls, text)
+        result.columns = columns
+        return result
+
+
+def with_columns(tokens: Sequence[str], columns: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Tokens that carry further columns, for models whose template looks at them.
+
+    Parameters
+    ----------
+    tokens : T texts
+    columns : T texts each, by name
+
+    Raises
+    ------
+    ValueError
+        for a column of another length, or with something that is no text.
+
+    Examples
+    --------
+    >>> [token.columns for token in with_columns(["Ada", "slept"], {"pos": ["NNP", "VBD"]})]
+    [{'pos': 'NNP'}, {'pos': 'VBD'}]
+    """
+    for name, cells in columns.items():
+        if isinstance(cells, str) or len(cells) != len(tokens):
+            shown = repr(cells) if isinstance(cells, str) else f"{len(cells)} texts"
+            raise ValueError(f"column {name!r} is {shown}; expected a text for each of {len(tokens)} tokens")
+        for t, cell in enumerate(cells):
+            if not isinstance(cell, str):
+                raise ValueError(f"column {name!r}, token {t}: {cell!r} is no text")
+    if not columns:
+        return tuple(tokens)
+    known: dict[tuple[str, ...], Mapping[str, str]] = {}
+    rows = zip(*columns.values(), strict=True)
+    return tuple(
+        Token(token, known.setdefault(row, dict(zip(columns, row, strict=True))))
+        for token, row in zip(tokens, rows, strict=True)
+    )
+
+
+def column_names(tokens: Sequence[str]) -> tuple[str, ...]:
+    """The columns that every token has, in the order of the first one."""
+    rows: list[Mapping[str, Any]] = [getattr(token, "columns", NOTHING) for token in tokens]
+    return tuple(name for name in rows[0] if all(name in row for row in rows)) if rows else ()
+
+
+def column(tokens: Sequence[str], name: str) -> list[str]:
+    """The cells of a column.
+
+    Raises
+    ------
+    ValueError
+        where a token lacks it.
+    """
+    try:
+        return [token.columns[name] for token in tokens]  # type: ignore[attr-defined]
+    except (AttributeError, KeyError):
+        there = column_names(tokens)
+        without = next(t for t, token in enumerate(tokens) if name not in getattr(token, "columns", NOTHING))
+        hint = suggestion(name, there) if there else "; there is none beside token and label"
+        raise ValueError(
+            f'token {without}, {str(tokens[without])!r}, has no column "{name}", which the model looks at{hint}; give it in '
+            f'files of columns, or as JSON lines {{"tokens": […], "columns": {{"{name}": […]}}}}'
+        ) from None

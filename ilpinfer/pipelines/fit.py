@@ -1,0 +1,188 @@
+"""Whether a rule set fits the labels and the labellings of a model at all."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from formulations import LabelSet, Rule, RuleSet, Trellis
+from formulations.constraints.formulas import Text
+from formulations.labels.label_set import OUTSIDE
+from formulations.labels.reading import Reading
+from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives
+from formulations.problem.compiled_rules import unique_names
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.rule_compiler import compiler_of
+from ilpinfer.decoding.decoder import Decoder
+
+LEAST = 10
+"""Sequences without which nothing is said, and to which a rule applies at least before it counts as unfit."""
+LEAST_SHARE = 0.1
+"""The share of the sequences to which it applies at least."""
+SAMPLE = 200
+"""The most sequences that are looked at."""
+FIRST = 5
+"""Every so many of them are looked at first; the others only for rules that these break."""
+MOST_ABSENT = 1 / 2
+"""A larger share of declared fields that no label carries is unfit."""
+MOST_BROKEN = 2 / 3
+"""A rule that is broken on a larger share of its occasions is unfit, unless its penalty says that of itself.
+
+Rules that help a model of few labelled sequences are broken less often.
+"""
+SECONDS = 1.0
+"""Formulas may take long on long sequences: what this leaves undone is not looked at."""
+
+
+@dataclass(frozen=True)
+class UnfitRule:
+    """A rule that a model's labellings mostly break.
+
+    Parameters
+    ----------
+    name : of the rule
+    applies, broken : labellings to which it applies, and those that break it
+    """
+
+    name: str
+    applies: int
+    broken: int
+
+
+def unfit(trellises: Sequence[Trellis], rules: RuleSet) -> str:
+    """One line about a rule set that hardly fits; empty where it does, or where there are too few sequences to tell.
+
+    It hardly fits where more than half of its fields are no labels, or where the best labellings without rules break some
+    rule on more than two thirds of the occasions at which it is at stake. Rules about absent fields alone are left to the
+    first of these. At most `SAMPLE` sequences are looked at, spread evenly.
+
+    Parameters
+    ----------
+    trellises : of sequences with the labels of the first
+    rules : a rule set; features are left out
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> trellis = Trellis.from_emissions([[0.0, 1.0]] * 3, [[0.0, 0.0]] * 2, labels=["title", "author"])
+    >>> unfit([trellis] * 10, RuleSet((C.at_least_tokens("title", 1, name="a title"),), ("title", "author"), "own"))
+    'own hardly fits: "a title" is broken by 100 % of the model\\'s own labellings where it applies; see ilpinfer check'
+    """
+    if len(trellises) < LEAST or not len(rules):
+        return ""
+    labels = trellises[0].labels
+    alike = [trellis for trellis in trellises if trellis.labels == labels]
+    absent = rules.absent(labels)
+    said = []
+    many = mostly_absent(rules, labels)
+    if many:
+        said.append(
+            f"{len(absent)} of {len(rules.fields)} fields are not among the labels ({', '.join(absent)})"
+        )
+    broken = unfit_rules(alike, rules, frozenset() if many else frozenset(absent))
+    if broken:
+        worst = max(broken, key=lambda each: each.broken)
+        more = len(broken) - 1
+        others = f", and so {'is' if more == 1 else 'are'} {more} more" if more else ""
+        said.append(
+            f'"{worst.name}" is broken by {100 * worst.broken / worst.applies:.0f} % of the model\'s own labellings where it '
+            f"applies{others}"
+        )
+    return (
+        f"{rules.name or 'the rule set'} hardly fits: {'; '.join(said)}; see ilpinfer check" if said else ""
+    )
+
+
+def mostly_absent(rules: RuleSet, labels: LabelSet) -> bool:
+    """Whether most of the declared fields are no labels."""
+    return len(rules.absent(labels)) > MOST_ABSENT * len(rules.fields)
+
+
+def unfit_rules(
+    trellises: Sequence[Trellis], rules: RuleSet, absent: frozenset[str] = frozenset()
+) -> list[UnfitRule]:
+    """The rules that the best labellings without rules break on more than two thirds of their occasions.
+
+    Parameters
+    ----------
+    trellises : at least one, all with the same labels
+    rules : a rule set
+    absent : fields; rules that name these alone are left out
+    """
+    labels = trellises[0].labels
+    chosen = (
+        [trellises[i * len(trellises) // SAMPLE] for i in range(SAMPLE)]
+        if len(trellises) > SAMPLE
+        else trellises
+    )
+    bare = Decoder((), labels).decode_many(chosen, on_error="row")
+    known = labels.with_optional_fields(rules.fields)
+    readings = [
+        Reading(solution.labels, trellis.tokens, known)
+        for trellis, solution in zip(chosen, bare, strict=True)
+        if solution.has_labelling
+    ]
+    readings.sort(key=len)
+    compiled, deadline = compiler_of(rules).compiled(labels), Deadline(SECONDS)
+    result = []
+    # Formulas last: what they take must not cost the others their turn.
+    pairs = [(n, item) for n, item in zip(unique_names(rules), rules, strict=True) if isinstance(item, Rule)]
+    for name, rule in sorted(pairs, key=lambda pair: isinstance(pair[1].statement, Text)):
+        if absent and (names := _field_names(rule)) and names <= absent:
+            continue
+        tally = _Tally()
+        for some in (readings[::FIRST], [r for i, r in enumerate(readings) if i % FIRST]):
+            for reading in some:
+                if deadline.passed:
+                    break
+                tally.add(_occasions(rule, reading, compiled.overruled(reading.tokens).get(name, [])))
+            if not tally.mostly_broken(1 / 2):
+                break
+        # A penalty of -log q belongs to a rule that is broken on a share q of its occasions (Fersini et al. 2014, eq. 30).
+        most = max(MOST_BROKEN, math.exp(-rule.penalty))
+        if tally.mostly_broken(most) and tally.applies >= max(LEAST, LEAST_SHARE * tally.seen):
+            result.append(UnfitRule(name, tally.applies, tally.broken))
+    return result
+
+
+@dataclass
+class _Tally:
+    """Sequences seen, those to which a rule applies and which break it, and the same of its occasions."""
+
+    seen: int = 0
+    applies: int = 0
+    broken: int = 0
+    occasions: int = 0
+    breaks: int = 0
+
+    def add(self, outcomes: Iterator[bool]) -> None:
+        results = list(outcomes)
+        self.seen += 1
+        self.applies += bool(results)
+        self.broken += any(results)
+        self.occasions += len(results)
+        self.breaks += sum(results)
+
+    def mostly_broken(self, share: float) -> bool:
+        return self.breaks > share * self.occasions
+
+
+def _occasions(rule: Rule, reading: Reading, overruled: Sequence[int]) -> Iterator[bool]:
+    """For each occasion at which a rule is at stake whether it is broken there."""
+    lost = set(overruled)
+    for trial in rule.trials(reading):
+        if not (lost and trial.tokens and trial.tokens[0] in lost):
+            yield trial.amount > 0
+
+
+def _field_names(rule: Rule) -> set[str]:
+    """The fields that a rule names, groups taken apart."""
+    statement, named = rule.statement, list[Selector]()
+    if isinstance(statement, Text):
+        groups = {group.name: group for group in statement.groups}
+        named += [groups.get(word, word) for word in statement.words()]
+        named += [value for _, value in statement.arguments]
+    else:
+        named += statement.selectors()
+    members = [member for selector in named for member in alternatives(selector)]
+    names = {name for each in members for name in (each.names if isinstance(each, Group) else (each,))}
+    return names - {OUTSIDE, EACH_FIELD}

@@ -1,0 +1,267 @@
+"""What the command line sets of models: rewards, rules that come first, line breaks."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.command_line import run
+
+import ilpinfer
+from formulations import RuleSet, load_rules
+from formulations import constraints as C
+from ilpinfer.models.files import load_model
+from ilpinfer.pipelines.rules_first import rules_first
+
+NAMES = """\
+the O
+mayor O
+Ada B-per
+Lovelace I-per
+of O
+Steel B-org
+Inc I-org
+spoke O
+. O
+
+Steel B-org
+Works I-org
+Inc I-org
+hired O
+Grace B-per
+Hopper I-per
+. O
+
+on O
+Monday O
+Ada B-per
+left O
+Inc B-org
+. O
+"""
+NEW = "Ada\nInc\nleft\nof\nWorks\n.\n\nthe\nof\n.\n\nGrace\nSteel\nspoke\nof\nMonday\n.\n"
+RULES = """
+fields = ["per", "org"]
+[[rule]]
+name = "companies"
+template = "tag_at"
+field = "org"
+words = ["Inc", "Works"]
+[[rule]]
+name = "small words"
+template = "tag_at"
+field = "O"
+pattern = "[^A-Z]+"
+ignore_case = false
+[[rule]]
+template = "valid_scheme"
+[[rule]]
+name = "a person"
+template = "at_least_runs"
+field = "per"
+n = 1
+penalty = 0.4
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("train.tsv").write_text(NAMES.replace(" ", "\t"))
+    Path("new.txt").write_text(NEW)
+    Path("rules.toml").write_text(RULES)
+    assert run(["train", "train.tsv", "--kind", "crf", "--output", "crf.json"], capsys)[0] == 0
+    assert run(["train", "train.tsv", "--output", "hmm.json"], capsys)[0] == 0
+    return tmp_path
+
+
+def rows(path: str) -> list[dict]:
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+@pytest.mark.parametrize("model", ["crf.json", "hmm.json"])
+def test_a_reward_is_a_feature_of_each_token(model, folder, capsys):
+    command = ["decode", "new.txt", "--model", model, "--rules", "bio"]
+    given = ["--reward", "per=2.5", "--reward", "B-org=-1"]
+    assert run([*command, *given, "--output", "o.jsonl"], capsys)[0] == 0
+    rules = [*load_rules("bio"), C.feature(label="per", weight=2.5), C.feature(label="B-org", weight=-1)]
+    known, texts = load_model(model), [block.split() for block in NEW.split("\n\n")]
+    for row, tokens in zip(rows("o.jsonl"), texts, strict=True):
+        solution = ilpinfer.decode(known.trellis(tuple(tokens)), rules)
+        assert (row["labels"], row["score"]) == (solution.labels, solution.score)
+        persons = sum(label.endswith("per") for label in row["labels"])
+        assert row["feature_score"] == 2.5 * persons - row["labels"].count("B-org")
+
+
+def test_a_reward_needs_no_rules_and_begins_an_unfinished_run_anew(folder, capsys):
+    command = ["decode", "new.txt", "--model", "hmm.json", "--output", "o.jsonl"]
+    assert run([*command, "--reward", "org=50"], capsys)[0] == 0
+    assert all(label.endswith("org") for row in rows("o.jsonl") for label in row["labels"])
+    compare = ["compare", "train.tsv", "--model", "hmm.json", "--reward", "org=50", "--output", "c"]
+    assert run(compare, capsys)[0] == 0
+    assert json.loads(Path("c/summary.json").read_text())["methods"][0]["accuracy"] == pytest.approx(6 / 22)
+
+
+@pytest.mark.parametrize(
+    ("reward", "message"),
+    [
+        ("per", "--reward per: expected FIELD=NATS"),
+        ("=1", "--reward =1: expected FIELD=NATS"),
+        ("per=much", "--reward per=much: could not convert"),
+        ("per=nan", "--reward per=nan: feature per: weight"),
+        ("pers=1", 'no field "pers"'),
+    ],
+)
+def test_rewards_that_cannot_be_used(reward, message, folder, capsys):
+    command = ["decode", "new.txt", "--model", "hmm.json", "--reward", reward, "--output", "o.jsonl"]
+    code, _, err = run(command, capsys)
+    assert code == 2 and message.replace('"', "'") in err.replace('"', "'") and len(err.splitlines()) == 1
+    assert not Path("o.jsonl").exists()
+
+
+@pytest.mark.parametrize("scheme_rule", [True, False])
+def test_rules_that_come_first_change_no_labelling(scheme_rule, folder, capsys):
+    if not scheme_rule:
+        Path("rules.toml").write_text(RULES.replace('[[rule]]\ntemplate = "valid_scheme"\n', ""))
+    command = ["decode", "new.txt", "--model", "crf.json", "--rules", "rules.toml"]
+    assert run([*command, "--output", "all.jsonl"], capsys)[0] == 0
+    assert run([*command, "--rules-first", "--output", "first.jsonl"], capsys)[0] == 0
+    every, first = rows("all.jsonl"), rows("first.jsonl")
+    for name in ("status", "labels", "penalty", "violations"):
+        assert [row[name] for row in every] == [row[name] for row in first]
+    assert every[1]["labels"] == ["O"] * 3 and first[1]["model_score"] != every[1]["model_score"]
+    crf, rules = load_model("crf.json"), load_rules("rules.toml")
+    trellis = rules_first(crf, rules).trellis(("Ada", "Inc", "left"))
+    assert [row[:].max() for row in trellis.lattice.node[2:]] == [0]
+    compare = [
+        "compare",
+        "new.txt",
+        "--model",
+        "crf.json",
+        "--rules",
+        "rules.toml",
+        "--rules-first",
+        "--output",
+        "c",
+    ]
+    assert run(compare, capsys)[0] == 0
+
+
+def test_only_open_tokens_get_features(folder, monkeypatch):
+    crf, rules = load_model("crf.json"), load_rules("rules.toml")
+    asked = []
+    features = type(crf.template).features
+
+    def watched(template, tokens, at=None):
+        asked.append(list(at))
+        return features(template, tokens, at)
+
+    monkeypatch.setattr(type(crf.template), "features", watched)
+    rules_first(crf, rules).trellis(("Ada", "Inc", "left", "Steel", "."))
+    assert asked == [[0, 1, 3]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--model", "hmm.json", "--rules", "rules.toml"],
+            "--rules-first: rules first need a conditional random field",
+        ),
+        (
+            ["--model", "crf.json", "--rules", "bio"],
+            "--rules-first: rules first need a hard rule on single tokens",
+        ),
+        (["--model", "crf.json"], "--rules-first: rules first need a hard rule on single tokens"),
+    ],
+)
+def test_what_cannot_come_first(options, message, folder, capsys):
+    code, _, err = run(["decode", "new.txt", *options, "--rules-first", "--output", "o.jsonl"], capsys)
+    assert code == 2 and message in err and len(err.splitlines()) == 1
+
+
+def test_features_without_rules_keep_the_name_of_the_rule_set():
+    from ilpinfer.cli.inputs import rewarded
+
+    rules = rewarded(RuleSet((), name="own"), ["a=b=1.5"])
+    assert rules.name == "own" and [(f.label, f.weight) for f in rules.items] == [("a=b", 1.5)]
+
+
+LINES = [
+    ("1. @newline@ Facts @newline@ It rained .", "nr break title break text text text"),
+    ("It rained @newline@ 2. @newline@ Law", "text text break nr break title"),
+    ("3. @newline@ Law @newline@ @newline@ It rained", "nr break title break break text text"),
+]
+
+
+@pytest.fixture
+def decisions(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = ["\n".join(map("\t".join, zip(a.split(), b.split(), strict=True))) for a, b in LINES]
+    Path("all.tsv").write_text("\n\n".join(blocks) + "\n")
+    return ["train", "all.tsv", "--kind", "crf", "--output", "m.json", "--option", "c2=0.01"]
+
+
+def test_line_breaks_are_left_out_and_get_their_label_back(decisions, capsys):
+    code, out, err = run([*decisions, "--line-breaks", "out", "--held-out", "all.tsv"], capsys)
+    assert code == 0 and "3 labels (plain)" in err
+    assert out.splitlines()[1].split()[2] == "100.00"
+    model = load_model("m.json")
+    assert model.without_line_breaks and model.line_break_label == "break"
+    assert run(["decode", "all.tsv", "--model", "m.json", "--output", "o.jsonl"], capsys)[0] == 0
+    for row, (tokens, labels) in zip(rows("o.jsonl"), LINES, strict=True):
+        assert (row["tokens"], row["labels"]) == (tokens.split(), labels.split())
+        assert row["positions"] == [t for t, token in enumerate(row["tokens"]) if token != "@newline@"]
+        assert len(row["ids"]) == len(row["positions"])
+    assert run(["evaluate", "o.jsonl", "all.tsv"], capsys)[1].count("token accuracy 100.00 % (20 of 20)") == 1
+    compare = ["compare", "all.tsv", "--model", "m.json", "--methods", "auto", "--predictions", "own=o.jsonl"]
+    assert run([*compare, "--output", "c"], capsys)[0] == 0
+    methods = json.loads(Path("c/summary.json").read_text())["methods"]
+    assert [(line["accuracy"], line["f1"], line["mean_gap"]) for line in methods] == [(1.0, 1.0, 0.0)] * 2
+    assert run([*decisions, "--line-breaks", "out", "--cross-validate", "3"], capsys)[0] == 0
+
+
+def test_line_breaks_stay_unless_told_otherwise(decisions, capsys):
+    assert run(decisions, capsys)[0] == 0
+    assert "line_break_label" not in Path("m.json").read_text()
+    assert load_model("m.json").labels.names == ("break", "nr", "text", "title")
+    assert run(["decode", "all.tsv", "--model", "m.json", "--output", "o.jsonl"], capsys)[0] == 0
+    assert "positions" not in rows("o.jsonl")[0]
+
+
+def test_line_breaks_inside_a_field_get_its_inner_label(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = "at O\nSteel B-org\n@newline@ I-org\nInc I-org\n@newline@ O\nAda B-per\n"
+    Path("a.tsv").write_text(((text + "\n") * 4).replace(" ", "\t"))
+    train = ["train", "a.tsv", "--kind", "crf", "--line-breaks", "out", "--output", "m.json", "--scheme"]
+    for scheme, inner in (("bio", "I-org"), ("iobes", "I-org")):
+        assert run([*train, scheme], capsys)[0] == 0
+        assert load_model("m.json").line_break_label == "O"
+        assert run(["decode", "a.tsv", "--model", "m.json", "--output", "o.jsonl"], capsys)[0] == 0
+        labels = rows("o.jsonl")[0]["labels"]
+        assert labels[2] == inner and labels[4] == "O"
+
+
+def test_a_sequence_of_line_breaks_alone_is_a_row_with_a_reason(decisions, capsys):
+    assert run([*decisions, "--line-breaks", "out"], capsys)[0] == 0
+    Path("n.txt").write_text("@newline@\n@newline@\n\n1.\n@newline@\n")
+    code, _, _ = run(["decode", "n.txt", "--model", "m.json", "--output", "o.jsonl"], capsys)
+    first, second = rows("o.jsonl")
+    assert code == 1 and "line breaks alone" in first["reason"] and first["labels"] is None
+    assert second["labels"][1] == "break"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--line-breaks", "off"], "--line-breaks off: expected in or out"),
+        (
+            ["--line-breaks", "out", "--kind", "hmm"],
+            "--line-breaks out: first-order HMMs keep them; take --kind crf",
+        ),
+        (["--option", "without_line_breaks=1"], "without_line_breaks is 1; expected true or false"),
+    ],
+)
+def test_line_breaks_that_cannot_be_set(options, message, decisions, capsys):
+    code, _, err = run([*decisions, *options], capsys)
+    assert code == 2 and message in err and len(err.splitlines()) == 1
+    assert not Path("m.json").exists()

@@ -1,0 +1,258 @@
+"""Columns beside token and label, such as parts of speech: from files and JSON to the features of a model."""
+
+import copy
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+from support.command_line import run
+
+import ilpinfer
+from ilpinfer.corpus.sequences import InputError, read, require_labels
+from ilpinfer.corpus.tokens import Token, column, column_names, with_columns
+from ilpinfer.models.crf import CRF
+from ilpinfer.models.crf.templates import TemplateError, load_template
+from ilpinfer.models.files import load_model
+from ilpinfer.models.training import train
+from ilpinfer.pipelines.cross_validation import predict
+
+CONLL = """\
+-DOCSTART- -X- -X- O
+
+Ada NNP B-NP B-PER
+Lovelace NNP I-NP I-PER
+wrote VBD B-VP O
+notes NNS B-NP O
+. . O O
+
+the DT B-NP O
+engine NN I-NP O
+ran VBD B-VP O
+
+Grace NNP B-NP B-PER
+slept VBD B-VP O
+"""
+NEW = "Maria NNP B-NP\nSol NNP I-NP\nsang VBD B-VP\n\nbirds NNS B-NP\nflew VBD B-VP\n"
+TEMPLATE = """
+features = ["pos[-1..1]", "pos & chunk", "next-pos"]
+[columns]
+pos = "2"
+chunk = 3
+[around]
+next-pos = { attribute = "pos", in = "after" }
+"""
+EXPECTED = [["B-PER", "I-PER", "O"], ["O", "O"]]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("train.txt").write_text(CONLL)
+    Path("new.txt").write_text(NEW)
+    Path("pos.toml").write_text(TEMPLATE)
+    return tmp_path
+
+
+TRAIN = [
+    "train",
+    "train.txt",
+    "--column",
+    "1,4",
+    "--kind",
+    "crf",
+    "--option",
+    "template=pos.toml",
+    "--option",
+    "c2=0.01",
+]
+
+
+def quiet(text):
+    pass
+
+
+def rows(path="o.jsonl"):
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "expected"),
+    [
+        (CONLL, "1,4", {"2": ("NNP", "VBD"), "3": ("B-NP", "B-VP")}),
+        (CONLL.replace(" ", "\t"), "4", {"2": ("NNP", "VBD"), "3": ("B-NP", "B-VP")}),
+        (CONLL, "1,", {"2": ("NNP", "VBD"), "3": ("B-NP", "B-VP"), "4": ("B-PER", "O")}),
+        (
+            "word,pos,ner\nGrace,NNP,B-PER\nslept,VBD,O\n",
+            "word,ner",
+            {"pos": ("NNP", "VBD"), "2": ("NNP", "VBD")},
+        ),
+        (
+            "Sentence #;Word;POS;Tag\n1;Grace;NNP;B-PER\n;slept;VBD;O\n",
+            "",
+            {"POS": ("NNP", "VBD"), "3": ("NNP", "VBD")},
+        ),
+        ("1\tGrace\tPROPN\t_\n2\tslept\tVERB\t\n", "2,3", {"1": ("1", "2"), "4": ("_", "")}),
+        ("Grace\tB-PER\nslept\tO\n", "", {}),
+        ("Grace\nslept\n", "", {}),
+    ],
+)
+def test_what_stands_beside_token_and_label_is_read(tmp_path, text, named, expected):
+    (tmp_path / "x").write_text(text)
+    example = read(tmp_path / "x", column=named, notify=quiet)[-1]
+    assert example.tokens == ("Grace", "slept") and example.columns == expected
+
+
+def test_a_token_is_its_text():
+    tokens = with_columns(["Ada", "slept"], {"pos": ["NNP", "VBD"], "3": ["a", "b"]})
+    assert (
+        tokens == ("Ada", "slept") and {tokens[0]: 1}["Ada"] == 1 and json.dumps(tokens) == '["Ada", "slept"]'
+    )
+    for other in (pickle.loads(pickle.dumps(tokens)), copy.deepcopy(tokens), tuple(list(tokens)[:])):
+        assert column_names(other) == ("pos", "3") and column(other, "pos") == ["NNP", "VBD"]
+    assert column_names([*tokens, "x"]) == () and column_names([]) == ()
+    assert Token("x").columns == {} and with_columns(["x"], {}) == ("x",)
+    for columns in ({"pos": ["NNP"]}, {"pos": "NV"}, {"pos": ["NNP", 3]}):
+        with pytest.raises(ValueError, match="column 'pos'"):
+            with_columns(["Ada", "slept"], columns)
+
+
+def test_templates_name_columns():
+    template = load_template({"features": ["pos[-1..0]", "pos & lower"], "columns": {"pos": "upos"}})
+    tokens = with_columns(["Ada", "slept", "."], {"upos": ["NNP", "VBD", ""]})
+    assert template.features(tokens) == [
+        ["pos[0]=NNP", "pos[0]=NNP & lower[0]=ada"],
+        ["pos[-1]=NNP", "pos[0]=VBD", "pos[0]=VBD & lower[0]=slept"],
+        ["pos[-1]=VBD"],
+    ]
+    with pytest.raises(
+        ValueError, match=r"token 0, 'Ada', has no column \"upos\", .*; there is none beside token and label"
+    ):
+        template.features(["Ada"])
+    with pytest.raises(ValueError, match=r'no column "upos", .*; did you mean "pos"'):
+        template.features(with_columns(["Ada"], {"pos": ["NNP"]}))
+    with pytest.raises(ValueError, match="token 1, 'x', has no column"):
+        template.features([*tokens[:1], "x"])
+
+
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        ({"columns": {"pos": ["upos"]}}, r"pos is \['upos'\]; expected the name of a column"),
+        ({"columns": {"pos": True}}, "pos is True; expected the name of a column"),
+        ({"columns": {"lower": "2"}}, "attribute 'lower' exists already"),
+        ({"columns": ["pos"]}, "columns is .*; expected a table of attributes"),
+        ({}, 'no attribute "pos"'),
+    ],
+)
+def test_templates_that_name_no_column(tables, message):
+    with pytest.raises(TemplateError, match=message):
+        load_template({"features": ["pos"], **tables})
+
+
+def test_a_model_of_parts_of_speech_labels_words_that_it_has_never_seen(folder, capsys):
+    assert run([*TRAIN, "--output", "m.json", "--held-out", "train.txt"], capsys)[0] == 0
+    decode = ["decode", "new.txt", "--column", "1,", "--model", "m.json", "--output", "o.jsonl"]
+    assert run(decode, capsys)[0] == 0
+    assert [row["labels"] for row in rows()] == EXPECTED
+    blocks = [[line.split() for line in block.splitlines()] for block in NEW.split("\n\n")]
+    records = [
+        {"tokens": [w for w, _, _ in b], "columns": {"2": [p for _, p, _ in b], "3": [c for _, _, c in b]}}
+        for b in blocks
+    ]
+    Path("new.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert run(["decode", "new.jsonl", "--model", "m.json", "--output", "p.jsonl"], capsys)[0] == 0
+    assert [row["labels"] for row in rows("p.jsonl")] == EXPECTED
+    assert [row["score"] for row in rows("p.jsonl")] == [row["score"] for row in rows()]
+
+
+def test_the_same_in_python(folder):
+    pairs = require_labels(read("train.txt", column="1,4", notify=quiet))
+    crf = train("crf", pairs, template="pos.toml", c2=0.01, scheme="bio")
+    crf.save("python.json")
+    for model in (crf, CRF.train(pairs, "pos.toml", parameters={"c2": 0.01}), load_model("python.json")):
+        for example, labels in zip(read("new.txt", column="1,", notify=quiet), EXPECTED, strict=True):
+            assert ilpinfer.decode(model.trellis(example.tokens)).labels == labels
+            assert ilpinfer.Decoder((), model=model).decode_tokens(list(example.tokens)).labels == labels
+    assert [pair.predicted for pair in predict(crf, pairs)] == [pair.gold for pair in predict(crf, pairs)]
+
+
+def test_a_column_by_its_name_in_the_header(folder, capsys):
+    table = CONLL.replace("-DOCSTART- -X- -X- O\n\n", "word pos chunk ner\n").replace(" ", "\t")
+    Path("train.txt").write_text(table)
+    Path("pos.toml").write_text('features = ["pos[-1..1]"]\n[columns]\npos = "pos"\n')
+    command = [*TRAIN, "--output", "m.json"]
+    command[command.index("1,4")] = "word,ner"
+    assert run(command, capsys)[0] == 0
+    Path("new.txt").write_text("tag\tpos\tword\nO\tNNP\tMaria\nO\tNNP\tSol\nO\tVBD\tsang\n")
+    assert run(["decode", "new.txt", "--model", "m.json", "--output", "o.jsonl"], capsys)[0] == 0
+    assert rows()[0]["labels"] == EXPECTED[0]
+
+
+def test_input_without_the_column_is_refused_in_one_line(folder, capsys):
+    assert run([*TRAIN, "--output", "m.json"], capsys)[0] == 0
+    Path("two.tsv").write_text("Maria\tB-PER\nsang\tO\n")
+    code, _, err = run(["decode", "two.tsv", "--model", "m.json", "--output", "o.jsonl"], capsys)
+    assert code == 2 and not Path("o.jsonl").exists() and len(err.splitlines()) == 1
+    assert "two.tsv, line 1: token 0, 'Maria', has no column \"2\", which the model looks at" in err
+    code, _, err = run(["train", "two.tsv", *TRAIN[4:], "--output", "n.json"], capsys)
+    assert (
+        code == 2
+        and "training sequence 1: token 0, 'Maria', has no column" in err
+        and len(err.splitlines()) == 1
+    )
+    Path("some.jsonl").write_text(
+        '{"tokens": ["x"]}\n{"tokens": ["x"], "columns": {"2": ["NNP"], "3": ["B-NP"]}}\n'
+    )
+    assert run(["decode", "some.jsonl", "--model", "m.json", "--output", "o.jsonl"], capsys)[0] == 1
+    assert "some.jsonl, line 1: token 0" in rows()[0]["reason"] and rows()[1]["labels"] == ["B-PER"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ('["NNP"]', "x, line 1: columns is a list; expected an object such as"),
+        ('{"pos": "NNP"}', "x, line 1: columns: pos is not a list of texts"),
+        (
+            '{"pos": ["NNP", "VBD"]}',
+            "x, line 1: columns: column 'pos' is 2 texts; expected a text for each of 1 tokens",
+        ),
+        ('{"pos": [1]}', "x, line 1: columns: pos is not a list of texts"),
+    ],
+)
+def test_json_columns_that_cannot_be_used(columns, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("x").write_text(f'{{"tokens": ["Ada"], "columns": {columns}}}\n')
+    with pytest.raises(InputError) as caught:
+        read("x")
+    assert message in str(caught.value)
+
+
+def test_an_unfinished_run_begins_anew_when_a_column_has_changed(folder, capsys, monkeypatch):
+    from ilpinfer.cli.decoding import DecodeOptions
+
+    jobs, original = [], DecodeOptions.job
+    monkeypatch.setattr(
+        DecodeOptions, "job", lambda options, content: jobs.append(content) or original(options, content)
+    )
+    assert run([*TRAIN, "--output", "m.json"], capsys)[0] == 0
+    decode = ["decode", "new.txt", "--column", "1,", "--model", "m.json", "--output", "o.jsonl"]
+    for text in (NEW, NEW.replace("VBD", "NNP"), NEW):
+        Path("new.txt").write_text(text)
+        assert run(decode, capsys)[0] == 0
+    assert jobs[0] == jobs[2] != jobs[1]
+
+
+def test_line_breaks_out_and_rules_first_see_the_columns(folder, capsys):
+    Path("train.txt").write_text(CONLL.replace("wrote", "@newline@ NL O O\nwrote"))
+    Path("new.txt").write_text(NEW.replace("Sol", "@newline@ NL O\nSol"))
+    assert run([*TRAIN, "--line-breaks", "out", "--output", "m.json"], capsys)[0] == 0
+    decode = ["decode", "new.txt", "--column", "1,", "--model", "m.json", "--output", "o.jsonl"]
+    assert run(decode, capsys)[0] == 0
+    assert rows()[0]["labels"] == ["B-PER", "I-PER", "I-PER", "O"]
+    assert run([*TRAIN, "--output", "m.json"], capsys)[0] == 0
+    Path("rules.toml").write_text(
+        'fields = ["PER"]\n[[rule]]\ntemplate = "tag_at"\nfield = "O"\nwords = ["sang"]\n'
+    )
+    assert run([*decode, "--rules", "rules.toml", "--rules-first"], capsys)[0] == 0
+    assert rows()[1]["labels"] == EXPECTED[1]

@@ -1,0 +1,171 @@
+"""Several rule sets as one: in Python, and where `--rules` is given several times."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cli.test_training import PAIRS
+
+import ilpinfer
+from formulations import RuleError, RuleSet, dump_rules, join_rules, load_rules, parse_rules
+from formulations import constraints as C
+from ilpinfer.cli import main
+from ilpinfer.cli.decoding import DecodeOptions
+from ilpinfer.models.training import train
+
+ONE = """
+fields = ["title", "date"]
+[groups]
+body = ["title", "date"]
+[[template]]
+name = "absent"
+parameters = ["X"]
+logic = "not exists t: X(t)"
+[[rule]]
+name = "few"
+template = "at_most_runs"
+field = "body"
+n = 1
+penalty = 0.5
+[[rule]]
+template = "valid_scheme"
+"""
+OTHER = """
+fields = ["author", "title", "date"]
+[groups]
+body = ["title", "date"]
+[[rule]]
+name = "few"
+template = "at_most_tokens"
+field = "author"
+n = 1
+penalty = 3
+[[rule]]
+template = "valid_scheme"
+[[feature]]
+name = "end"
+label = "author"
+weight = -0.25
+"""
+HARD = '[[rule]]\ntemplate = "at_most_tokens"\nfield = "author"\nn = 1\n'
+
+
+def test_rules_fields_groups_and_templates_are_joined():
+    one, other = parse_rules(ONE, "one"), parse_rules(OTHER, "other")
+    joined = join_rules([one, other])
+    assert joined.fields == ("title", "date", "author") and joined.name == "one + other"
+    assert [group.name for group in joined.groups] == ["body"]
+    assert [pair[0].name for pair in joined.templates] == ["absent"]
+    assert [item.name for item in joined] == ["few", "", "few #2", "", "end"]
+    assert join_rules([one]) is one and len(join_rules([])) == 0
+    again = parse_rules(dump_rules(joined), "joined")
+    assert (again.items, again.fields, again.groups) == (joined.items, joined.fields, joined.groups)
+
+
+@pytest.mark.parametrize("kind", ["hmm", "crf"])
+def test_the_joined_rules_cost_what_all_of_them_cost(kind):
+    model = train(kind, PAIRS)
+    one, other = parse_rules(ONE, "one"), parse_rules(OTHER, "other")
+    joined = join_rules([one, other])
+    for tokens, labels in PAIRS:
+        trellis = model.trellis(tokens)
+        worth = [ilpinfer.evaluate_labelling(trellis, rules, labels) for rules in (one, other, joined)]
+        assert worth[2].penalty == worth[0].penalty + worth[1].penalty > 0
+        assert worth[2].feature_score == worth[1].feature_score
+        assert worth[2].violations == {
+            "few": worth[0].violations["few"],
+            "valid_scheme()": 0,
+            "few #2": worth[1].violations["few"],
+            "valid_scheme() #2": 0,
+        }
+
+
+def test_numbers_are_free_ones():
+    a = RuleSet((C.at_most_runs("x", 1, name="r"), C.at_most_runs("x", 2, name="r #2")), name="a")
+    b = RuleSet((C.at_most_runs("x", 3, name="r"),), name="b")
+    assert [rule.name for rule in join_rules([a, b, b])] == ["r", "r #2", "r #3", "r #4"]
+
+
+RULE = '[[rule]]\ntemplate = "valid_scheme"\n'
+CLASHES = {
+    'other: group "body" is another one than in one: rename': 'fields = ["title"]\n[groups]\nbody = ["title"]\n',
+    '"absent" is a group in one rule set and a template in': 'fields = ["title"]\n[groups]\nabsent = ["title"]\n',
+    'other: field "body" is the name of a group in another': 'fields = ["body"]\n',
+    'other: field "absent" is the name of a template in another': 'fields = ["absent"]\n',
+    'other: template "absent" is another one than in one': '[[template]]\nname = "absent"\nparameters = ["X"]\n'
+    'logic = "exists t: X(t)"\n',
+}
+
+
+@pytest.mark.parametrize(("message", "text"), CLASHES.items())
+def test_definitions_that_clash_are_errors(message, text):
+    with pytest.raises(RuleError) as caught:
+        join_rules([parse_rules(ONE, "one"), parse_rules(text + RULE, "other")])
+    assert message in str(caught.value)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = ["\n".join(f"{t}\t{y}" for t, y in zip(*pair, strict=True)) for pair in PAIRS[:4]]
+    Path("train.tsv").write_text("\n\n".join(blocks) + "\n")
+    Path("one.toml").write_text(ONE)
+    Path("other.toml").write_text(OTHER)
+    assert main(["train", "train.tsv", "--output", "m.json"]) == 0
+    return tmp_path
+
+
+BOTH = ["--rules", "one.toml", "--rules", "other.toml"]
+
+
+def test_every_command_joins_its_rules(folder, capsys):
+    common = ["train.tsv", "--model", "m.json", *BOTH]
+    assert main(["decode", *common, "--output", "o.jsonl"]) == 0
+    rows = [json.loads(line) for line in Path("o.jsonl").read_text().splitlines()]
+    assert all(list(row["violations"])[::2] == ["few", "few #2"] for row in rows)
+    rules, model = load_rules("one.toml", "other.toml"), train("hmm", PAIRS[:4])
+    expected = [ilpinfer.decode(model.trellis(tokens), rules) for tokens, _ in PAIRS[:4]]
+    assert [row["score"] for row in rows] == [each.score for each in expected]
+    assert main(["compare", *common, "--methods", "auto,viterbi", "--output", "c"]) == 0
+    assert json.loads(Path("c/summary.json").read_text())["rules"] == "one.toml + other.toml"
+    assert main(["export", *common, "--output", "p"]) == 0
+    columns = str(json.loads(Path("p/0001.columns.json").read_text())["columns"])
+    assert 'sigma["few"]' in columns and 'sigma["few #2"]' in columns
+    command = ["train", "train.tsv", "--output", "n.json", "--held-out", "train.tsv"]
+    tables = []
+    Path("hard.toml").write_text('fields = ["author"]\n' + HARD)
+    for own in (["one.toml", "hard.toml"], ["hard.toml", "one.toml"], ["hard.toml"], ["one.toml"]):
+        capsys.readouterr()
+        assert main([*command, *(text for name in own for text in ("--rules", name))]) == 0
+        tables.append(capsys.readouterr().out)
+    assert tables[0] == tables[1] and len(set(tables)) == 3
+
+
+def test_a_clash_is_one_line_and_nothing_is_written(folder, capsys):
+    Path("other.toml").write_text(OTHER.replace('body = ["title", "date"]', 'body = ["date"]'))
+    capsys.readouterr()
+    assert main(["decode", "train.tsv", "--model", "m.json", *BOTH, "--output", "o.jsonl"]) == 2
+    err = capsys.readouterr().err
+    assert err.strip().splitlines() == [
+        'ilpinfer: other.toml: group "body" is another one than in one.toml: rename one of them, or define both alike'
+    ]
+    assert not Path("o.jsonl").exists()
+
+
+def test_an_unfinished_run_begins_anew_when_any_of_its_rules_has_changed(folder, monkeypatch):
+    jobs = []
+
+    def job(options, content):
+        jobs.append(content)
+        return original(options, content)
+
+    original = DecodeOptions.job
+    monkeypatch.setattr(DecodeOptions, "job", job)
+    command = ["decode", "train.tsv", "--model", "m.json", *BOTH, "--output", "o.jsonl"]
+    assert main(command) == 0
+    for name, text in (("one.toml", ONE), ("other.toml", OTHER)):
+        Path(name).write_text(text.replace("penalty = ", "penalty = 1"))
+        assert main(command) == 0
+        Path(name).write_text(text)
+    assert main(command) == 0
+    assert jobs[0] == jobs[3] and len({*jobs[:3]}) == 3
