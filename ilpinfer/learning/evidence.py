@@ -51,6 +51,15 @@ class FoldCounts:
         holds = taught & (fired > 0) & (self.held >= confidence * fired)
         return holds.sum(axis=0), (fired > 0).sum(axis=0)
 
+    def pooled(self, support: int, confidence: float, least_gain: float, base: float) -> float:
+        """The share of held-out trials that hold, over all rules that the other folds teach; 0 where there is no trial."""
+        rest_held, rest_broken = self.held.sum(axis=0) - self.held, self.broken.sum(axis=0) - self.broken
+        rest, share = rest_held + rest_broken, (len(self.held) - 1) / len(self.held)
+        taught = (rest >= share * support) & (rest_held >= confidence * rest)
+        taught &= gains(rest_held, rest_broken, base) >= share * least_gain
+        fired = (self.held + self.broken)[taught].sum()
+        return float(self.held[taught].sum() / fired) if fired else 0.0
+
 
 def survives(holds: Integers, applies: Integers) -> Booleans:
     """Whether a rule holds in at least half of the folds in which it applies, and in one."""

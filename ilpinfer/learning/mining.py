@@ -25,6 +25,8 @@ from ilpinfer.system.files import digest
 
 FAMILIES = tuple(PROPOSERS)
 """The families of rules, by name."""
+BLOCKS = 10
+"""Stretches of neighbouring sequences in a fold."""
 PRUNING = ("cover", "none")
 Watch = Callable[[str], None]
 """Receives the name of each step as it is done."""
@@ -173,11 +175,12 @@ class RuleMiner:
         )
 
     def _folds(self, sequences: int) -> Integers:
-        """(M,) the fold of each sequence."""
+        """(M,) the fold of each sequence; neighbours, which may be of one document, stay together."""
         fold = np.zeros(sequences, np.int64)
         if self.folds:
+            together = max(1, sequences // (BLOCKS * self.folds))
             try:
-                places = make_folds(range(sequences), self.folds, self.seed)
+                places = make_folds([m // together for m in range(sequences)], self.folds, self.seed)
             except ValueError:
                 raise ValueError(
                     f"folds is {self.folds}, but there are {sequences} sequences; take fewer folds, or 0 for none"

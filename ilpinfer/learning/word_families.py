@@ -19,6 +19,8 @@ from ilpinfer.learning.rule_counts import Labellings
 
 MOST_WORDS = 100
 """Words of a rule, those with the largest gain."""
+RAISES = (1, 2, 4, 8, 16)
+"""Multiples of the least number of trials of a word that are tried."""
 SHAPES: tuple[TokenClass, ...] = ("capitalised", "uppercase")
 """Classes of the token before a word."""
 
@@ -122,10 +124,20 @@ class WordMiner:
         return result
 
     def _reach(self, counts: FoldCounts, base: float) -> tuple[Booleans, Floats]:
+        """(W,) which words reach the thresholds, and their gain.
+
+        Words that are rare hold less often on other sequences than on those that they were chosen from: the least number
+        of trials is raised until the words that other folds teach keep the confidence in the fold left out.
+        """
         t = self.thresholds
         held, broken = counts.held.sum(axis=0), counts.broken.sum(axis=0)
         weight = gains(held, broken, base)
-        enough = (held + broken >= t.word_support) & (held >= t.confidence * (held + broken))
-        if len(counts.held) > 1:
-            enough &= survives(*counts.held_out(t.word_support, t.confidence))
-        return enough & (weight >= t.gain), weight
+        enough = (held >= t.confidence * (held + broken)) & (weight >= t.gain)
+        if len(counts.held) == 1:
+            return enough & (held + broken >= t.word_support), weight
+        for factor in RAISES:
+            support = factor * t.word_support
+            if counts.pooled(support, t.confidence, t.gain, base) >= t.confidence:
+                stable = survives(*counts.held_out(support, t.confidence))
+                return enough & stable & (held + broken >= support), weight
+        return np.zeros_like(enough), weight
