@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from typing import Literal
 
 import numpy as np
@@ -255,7 +256,7 @@ class RuleMiner:
             items=tuple(mined.rule for mined in rules),
             fields=fields,
             title=f"Rules mined from {len(texts)} sequences of {tokens} tokens",
-            source=f"ilpinfer mine: {made}; sha256 of the sequences {digest(labels.scheme, examples)}",
+            source=f"ilpinfer {version('ilpinfer')}, mine: {made}; sha256 of the sequences {digest(labels.scheme, examples)}",
         )
 
 
