@@ -2,20 +2,20 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from formulations import LabelSet, dump_rules
+from formulations import InferenceError, LabelSet, dump_rules
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.cli.streams import say
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
-from ilpinfer.corpus.sequences import Example, InputError, read, require_labels
-from ilpinfer.evaluation.predictions import check_same
-from ilpinfer.learning import FAMILIES, MinedRules, RuleMiner
+from ilpinfer.corpus.sequences import InputError, read, require_labels
+from ilpinfer.evaluation.predictions import read_pairs
+from ilpinfer.learning import FAMILIES, MinedRules, PredictionsError, RuleMiner
+from ilpinfer.models.sequences import Labelled
 from ilpinfer.system.files import reserve, write_atomically
 from ilpinfer.system.output_paths import output_path
 
@@ -100,43 +100,36 @@ def mine(options: MineOptions) -> None:
     scheme, miner = checked_scheme(options.scheme), options.miner
     place = output_path(options.output, files_read(source, options.predictions))
     with about(source):
-        examples = read(source, column=options.column, notify=notice)
-        pairs = require_labels(examples)
-    labels = convert_all([names for _, names in pairs], scheme)
-    names = tuple(dict.fromkeys(name for each in labels for name in each))
+        pairs, predictions = _read(options, scheme)
     try:
-        remark = "" if scheme else iob1_remark(labels, scheme) or LabelSet(names).notice
-        if remark:
-            notice(remark)
-        predictions = _predictions(options, examples, scheme)
         with reserve(place), about(source):
             with progress("mining", len(miner.families) + 1) as advance:
-                texts = [tokens for tokens, _ in pairs]
-                result = miner.fit(
-                    list(zip(texts, labels, strict=True)), scheme, predictions, lambda step: advance()
-                )
+                result = miner.fit(pairs, scheme, predictions, lambda step: advance())
             if not result.rules:
                 raise Failure(f"{source}: {result.remark}", 1)
             write_atomically(options.output, dump_rules(result.rule_set))
+    except PredictionsError as error:
+        raise InputError(f"{options.predictions}: {error}") from None
     except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{source}: {error}") from None
+        raise error if isinstance(error, InferenceError) else InputError(f"{source}: {error}") from None
     _show(options, result)
 
 
-def _predictions(
-    options: MineOptions, examples: list[Example], scheme: str
-) -> list[Sequence[str] | None] | None:
-    """The labellings of a file of predictions, in the scheme that was asked for."""
-    path = options.predictions
-    if not path:
-        return None
-    with about(path):
-        found = [each for each in read(path, column=options.column, notify=notice) if each.rank == 1]
-    check_same(found, examples, path, options.source)
-    converted = iter(convert_all([each.labels for each in found if each.labels is not None], scheme))
-    return [None if each.labels is None else next(converted) for each in found]
+def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple[str, ...] | None] | None]:
+    """Tokens and labels, and predicted labels where there are some, all in one scheme."""
+    if options.predictions:
+        (both,), _, remarks = read_pairs([options.predictions], options.source, scheme, options.column)
+        for text in remarks:
+            notice(text)
+        return [(pair.tokens, pair.gold) for pair in both], [pair.predicted for pair in both]
+    examples = read(options.source, column=options.column, notify=notice)
+    texts, golden = zip(*require_labels(examples), strict=True)
+    labellings = convert_all(golden, scheme)
+    names = tuple(dict.fromkeys(name for labels in labellings for name in labels))
+    remark = "" if scheme else iob1_remark(labellings, scheme) or LabelSet(names).notice
+    if remark:
+        notice(remark)
+    return list(zip(texts, labellings, strict=True)), None
 
 
 def _show(options: MineOptions, result: MinedRules) -> None:

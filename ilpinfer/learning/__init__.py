@@ -2,5 +2,6 @@
 
 from ilpinfer.learning.mined_rules import Dropped, MinedRule, MinedRules
 from ilpinfer.learning.mining import FAMILIES, RuleMiner
+from ilpinfer.learning.wrong_labellings import PredictionsError
 
-__all__ = ["FAMILIES", "Dropped", "MinedRule", "MinedRules", "RuleMiner"]
+__all__ = ["FAMILIES", "Dropped", "MinedRule", "MinedRules", "PredictionsError", "RuleMiner"]

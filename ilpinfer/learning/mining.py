@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from formulations import LabelSet, Rule, RuleSet
+from formulations import LabelSet, RuleSet
 from formulations.dtypes import Integers
 from formulations.labels.label_set import OUTSIDE
 from formulations.messages import brief, suggestion
@@ -19,7 +19,7 @@ from ilpinfer.learning.rule_families import FAMILIES as PROPOSERS
 from ilpinfer.learning.rule_families import Sample
 from ilpinfer.learning.rule_pruning import cover
 from ilpinfer.learning.threshold_choice import GRID, choose_confidence
-from ilpinfer.learning.wrong_labellings import WrongLabellings, corrupted, predicted
+from ilpinfer.learning.wrong_labellings import PredictionsError, WrongLabellings, corrupted, predicted
 from ilpinfer.models.sequences import Labelled, encode
 from ilpinfer.pipelines.cross_validation import make_folds
 from ilpinfer.system.files import digest
@@ -272,16 +272,18 @@ def _names(
 
     Raises
     ------
-    ValueError
+    PredictionsError
         where predictions are not of the same sequences.
     """
     if predictions is None:
         return None
     if len(predictions) != len(examples):
-        raise ValueError(f"{len(predictions)} predictions for {len(examples)} sequences; expected one each")
+        raise PredictionsError(
+            f"{len(predictions)} predictions for {len(examples)} sequences; expected one each"
+        )
     for number, ((tokens, _), labels) in enumerate(zip(examples, predictions, strict=True)):
         if labels is not None and len(labels) != len(tokens):
-            raise ValueError(f"prediction {number} has {len(labels)} labels for {len(tokens)} tokens")
+            raise PredictionsError(f"prediction {number} has {len(labels)} labels for {len(tokens)} tokens")
     labellings: list[Iterable[str]] = [labels for _, labels in examples]
     labellings += [labels for labels in predictions if labels is not None]
     return sorted({name for labels in labellings for name in labels})
@@ -297,6 +299,3 @@ def _within(name: str, value: object, low: float, high: float, expected: str) ->
     fits = isinstance(value, int | float) and not isinstance(value, bool) and low < value <= high
     if not fits or value == float("inf"):
         raise ValueError(f"{name} is {brief(value)}; expected {expected}")
-
-
-__all__ = ["FAMILIES", "MinedRule", "MinedRules", "Rule", "RuleMiner"]

@@ -14,6 +14,10 @@ MOST = 10_000
 """Wrong labellings that are kept, drawn at random."""
 
 
+class PredictionsError(ValueError):
+    """Predictions that cannot be used; the message says why."""
+
+
 @dataclass(frozen=True, eq=False)
 class WrongLabellings:
     """S wrong labellings of M sequences.
@@ -65,7 +69,7 @@ def predicted(
 
     Raises
     ------
-    ValueError
+    PredictionsError
         where none does.
     """
     ids = [None if names is None else labels.ids(names) for names in predictions]
@@ -75,7 +79,7 @@ def predicted(
         if found is not None and not np.array_equal(right, found)
     ]
     if not pairs:
-        raise ValueError(
+        raise PredictionsError(
             "predictions are the same as the labels everywhere: there is nothing to tell apart; give those of a model that "
             "was trained without the sequences, or none, and labels are changed at random"
         )
