@@ -52,6 +52,12 @@ class WordMiner:
         return self.table.labels.scheme == "paths"
 
     @cached_property
+    def _spelled(self) -> Booleans:
+        """(N,) which tokens have a text."""
+        spelled: Booleans = np.array([bool(word) for word in self.table.words.words])[self.table.words.ids]
+        return spelled
+
+    @cached_property
     def words(self) -> tuple[list[str], Integers]:
         """The different words without their case, and that of each token."""
         index: dict[str, int] = {}
@@ -60,8 +66,8 @@ class WordMiner:
 
     def tokens(self) -> Iterator[tuple[Template, float]]:
         """Words that lie in a field, and classes of tokens that do."""
-        everywhere = np.arange(len(self.table.ids))
-        chosen = self._choose(everywhere, self.words[1])
+        everywhere = np.flatnonzero(self._spelled)
+        chosen = self._choose(everywhere, self.words[1][everywhere])
         for field, numbers in chosen.items():
             yield C.tag_at(field, words=self._spelt(numbers)).statement, self._share(field, everywhere)
         for token_class in C.TOKEN_CLASSES:
@@ -74,7 +80,7 @@ class WordMiner:
 
     def before(self) -> Iterator[tuple[Template, float]]:
         """Words that follow a token of a field, whatever the token is or where it is capitalised or in capitals."""
-        followed = np.flatnonzero(~self.table.closes)
+        followed = np.flatnonzero(~self.table.closes & np.append(self._spelled[1:], False))
         of_next = self.words[1]
         plain = self._choose(followed, of_next[followed + 1])
         for field, numbers in plain.items():

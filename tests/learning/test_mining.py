@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from formulations import dump_rules, parse_rules
@@ -87,6 +88,39 @@ def test_counts_are_the_trials_of_the_rules():
         trials = [t for tokens, names in pairs for t in each.rule.trials(Reading(names, tokens, labels))]
         assert each.support == len(trials), each.rule.title
         assert each.broken == sum(t.amount > 0 for t in trials)
+
+
+ROUGH = ("Ada", "Inc", "x", ",", "1998", "", 'q"\\', "İ", "\u2028", "@newline@")
+SCHEMES = {
+    "plain": ("a", "b", "c", "O"),
+    "bio": ("B-a", "I-a", "B-b", "I-b", "B-c", "O"),
+    "iobes": ("B-a", "I-a", "E-a", "S-a", "B-b", "I-b", "E-b", "S-b", "S-c", "O"),
+    "paths": ("B-a", "I-a", "I-a/B-x", "I-a/I-x", "B-b/B-x", "I-b/I-x", "I-b", "B-c", "O"),
+}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("seed", range(6))
+def test_random_data_of_every_scheme(scheme, seed):
+    """Odd tokens, few sequences: counts are those of the rules, and the file is read back."""
+    names, random = SCHEMES[scheme], np.random.default_rng(seed)
+    words = random.dirichlet(np.full(len(ROUGH), 0.4), size=len(names))
+    steps = random.dirichlet(np.full(len(names), 0.3), size=len(names))
+    pairs = []
+    for _ in range(20):
+        ids = [int(random.integers(len(names)))]
+        for _ in range(random.integers(7)):
+            ids.append(int(random.choice(len(names), p=steps[ids[-1]])))
+        tokens = [ROUGH[random.choice(len(ROUGH), p=words[k])] for k in ids]
+        pairs.append((tokens, [names[k] for k in ids]))
+    options = {"support": 2, "word_support": 1, "confidence": 0.6, "gain": 0.5, "folds": 2 * (seed % 2)}
+    result = RuleMiner(pruning=("cover", "none")[seed % 3 == 0], seed=seed, **options).fit(pairs, scheme)
+    assert result.rules
+    labels = LabelSet(tuple(sorted({name for _, labelling in pairs for name in labelling})), scheme)
+    for each in result.rules:
+        trials = [t for tokens, names in pairs for t in each.rule.trials(Reading(names, tokens, labels))]
+        assert (each.support, each.broken) == (len(trials), sum(t.amount > 0 for t in trials))
+    assert list(parse_rules(dump_rules(result.rule_set))) == [each.rule for each in result.rules]
 
 
 def test_fields_that_contain_each_other_are_not_paired():
