@@ -13,7 +13,7 @@ from formulations.constraints.presence import NeverTogether
 from formulations.constraints.rule_set import RuleSet
 from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.learning import MinedRule, RuleMiner
-from ilpinfer.learning.rule_counts import Labellings
+from ilpinfer.learning.labellings import Labellings
 from ilpinfer.models.hmm import HMM
 from ilpinfer.models.sequences import encode
 

@@ -1,6 +1,6 @@
-"""Candidates counted, and left out where they do not reach the thresholds, contradict or follow from each other."""
+"""Candidates counted, and left out where they do not reach the thresholds or contradict each other."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,10 +10,12 @@ from formulations.constraints.template import Template
 from formulations.dtypes import Integers
 from formulations.labels.selectors import alternatives
 from ilpinfer.learning.evidence import FoldCounts, Thresholds, cost, gain, survives
+from ilpinfer.learning.labellings import Labellings
 from ilpinfer.learning.mined_rules import Dropped, MinedRule
-from ilpinfer.learning.rule_counts import Labellings
-from ilpinfer.learning.rule_families import FAMILIES, Candidate, Sample
-from ilpinfer.learning.rule_relations import claims, contradict, implies
+from ilpinfer.learning.rule_families import FAMILIES
+from ilpinfer.learning.rule_relations import claims, contradict
+from ilpinfer.learning.rule_trials import count_trials
+from ilpinfer.learning.sample import Candidate, Sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +99,7 @@ def _patterns(statement: Template) -> list[str]:
 
 def count(table: Labellings, statement: Template, fold: Integers) -> FoldCounts:
     """The trials of a statement in each fold."""
-    trials = table.trials(statement)
+    trials = count_trials(table, statement)
     number = int(fold.max()) + 1
     cells = fold[trials.sequence]
     broken = np.bincount(cells[trials.broken], minlength=number)
@@ -157,24 +159,3 @@ def without_contradictions(
             by_key.setdefault(key, []).append(m)
     kept = [m for m in measured if m not in lost]
     return kept, [Dropped("contradictory", len(dropped), tuple(dropped))] if dropped else []
-
-
-def without_implied(
-    measured: Sequence[Measured], violations: Mapping[Measured, Integers], nested: bool
-) -> tuple[list[Measured], list[MinedRule]]:
-    """Without rules that follow from another which no more of the sequences break."""
-    known = {m: claims(m.statement) for m in measured}
-    broken = {m: int((violations[m] > 0).sum()) for m in measured}
-    strong: dict[str, list[Measured]] = {}
-    for m in measured:
-        for name in {fact[1].split("/")[0] for fact in (*known[m].holds, *known[m].denied)}:
-            strong.setdefault(name, []).append(m)
-
-    def follows(m: Measured) -> bool:
-        facts = [*known[m].holds, *known[m].denied]
-        others = strong.get(facts[0][1].split("/")[0], []) if facts else []
-        return any(broken[other] == broken[m] and implies(known[other], known[m], nested) for other in others)
-
-    implied = [m for m in measured if follows(m)]
-    gone = set(implied)
-    return [m for m in measured if m not in gone], [m.rule() for m in implied]

@@ -1,7 +1,7 @@
 """Rules mined from labelled sequences (Fersini et al. 2014, section 3.1)."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Literal
 
@@ -11,13 +11,13 @@ from formulations import LabelSet, RuleSet
 from formulations.dtypes import Integers
 from formulations.labels.label_set import OUTSIDE
 from formulations.messages import brief, suggestion
+from ilpinfer.learning.choosing import prune
 from ilpinfer.learning.evidence import Thresholds
-from ilpinfer.learning.measuring import Measured, measure, without_contradictions, without_implied
+from ilpinfer.learning.labellings import Labellings
+from ilpinfer.learning.measuring import measure, without_contradictions
 from ilpinfer.learning.mined_rules import Dropped, MinedRule, MinedRules
-from ilpinfer.learning.rule_counts import Labellings
 from ilpinfer.learning.rule_families import FAMILIES as PROPOSERS
-from ilpinfer.learning.rule_families import Sample
-from ilpinfer.learning.rule_pruning import cover
+from ilpinfer.learning.sample import Sample
 from ilpinfer.learning.threshold_choice import GRID, choose_confidence
 from ilpinfer.learning.wrong_labellings import PredictionsError, WrongLabellings, corrupted, predicted
 from ilpinfer.models.sequences import Labelled, encode
@@ -156,7 +156,10 @@ class RuleMiner:
             self._sample(table, fold, confidence), self.families, self.smoothing, step
         )
         kept, more = without_contradictions(measured, labels.scheme == "paths")
-        result, pruned, proved = self._prune(kept, table, wrong, wrong_table, labels)
+        ordered = sorted(kept, key=lambda m: (-m.gain, m.statement.sentence()))
+        result, pruned, proved = [m.rule() for m in ordered], list[Dropped](), True
+        if self.pruning == "cover":
+            result, pruned, proved = prune(ordered, table, wrong, wrong_table, self.power, self.seed)
         step("pruning")
         most = self.most or len(result)
         cut = (
@@ -201,41 +204,6 @@ class RuleMiner:
         samples = [self._sample(table, fold, confidence) for confidence in GRID]
         return choose_confidence(samples, self.families, self.smoothing, wrong, wrong_table)
 
-    def _prune(
-        self,
-        measured: Sequence[Measured],
-        table: Labellings,
-        wrong: WrongLabellings,
-        wrong_table: Labellings,
-        labels: LabelSet,
-    ) -> tuple[list[MinedRule], list[Dropped], bool]:
-        """The rules that are left in order, those that are not, and whether no cheaper set does as well."""
-        ordered = sorted(measured, key=lambda m: (-m.gain, m.statement.sentence()))
-        if self.pruning == "none":
-            return [m.rule() for m in ordered], [], True
-        violations = {m: table.violations(m.statement) for m in ordered}
-        ordered, implied = without_implied(ordered, violations, labels.scheme == "paths")
-        right = [violations[m] for m in ordered]
-        tells = np.zeros((len(ordered), len(wrong)), bool)
-        for row, (m, gold) in enumerate(zip(ordered, right, strict=True)):
-            tells[row] = wrong_table.violations(m.statement) > gold[wrong.sequence]
-        weights = [_weight(m, gold) for m, gold in zip(ordered, right, strict=True)]
-        chosen = cover(tells, weights, self.seed)
-        rules = [
-            replace(ordered[i].rule(), discrimination=n)
-            for i, n in zip(chosen.chosen, chosen.power, strict=True)
-        ]
-        kept = set(chosen.chosen)
-        redundant = [m.rule() for i, m in enumerate(ordered) if i not in kept]
-        weak = [rule for rule in rules if rule.discrimination < self.power]
-        groups = (
-            ("follows from another rule", implied),
-            ("redundant", redundant),
-            ("too little power", weak),
-        )
-        dropped = [Dropped(reason, len(group), tuple(group)) for reason, group in groups if group]
-        return [rule for rule in rules if rule.discrimination >= self.power], dropped, chosen.proved
-
     def _rule_set(
         self,
         rules: Sequence[MinedRule],
@@ -258,11 +226,6 @@ class RuleMiner:
             title=f"Rules mined from {len(texts)} sequences of {tokens} tokens",
             source=f"ilpinfer {version('ilpinfer')}, mine: {made}; sha256 of the sequences {digest(labels.scheme, examples)}",
         )
-
-
-def _weight(measured: Measured, violations: Integers) -> int:
-    """Fields and patterns that a rule names, and the right labellings of a hundred that break it, in hundredths."""
-    return 100 * measured.complexity + round(10_000 * float((violations > 0).mean()))
 
 
 def _names(

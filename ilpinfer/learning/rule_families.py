@@ -2,9 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import combinations, permutations
+from itertools import combinations
 
 import numpy as np
 
@@ -12,9 +10,8 @@ from formulations import constraints as C
 from formulations.constraints.rule import Rule
 from formulations.constraints.template import Template
 from formulations.dtypes import Booleans, Integers
-from ilpinfer.learning.evidence import Thresholds, gain
-from ilpinfer.learning.rule_counts import Labellings
-from ilpinfer.learning.word_families import WordMiner
+from ilpinfer.learning.evidence import gain
+from ilpinfer.learning.sample import Candidate, Sample
 
 LENGTHS = (2, 3, 4, 5, 6)
 """Least lengths of runs that are tried."""
@@ -22,78 +19,6 @@ FIRST_FIELDS = 3
 """Most fields that a rule about the first or last token lists."""
 DELIMITERS = 12
 """How many punctuation tokens, the most frequent ones, are tried as delimiters."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A statement that may become a rule.
-
-    Parameters
-    ----------
-    statement : a template with its parameters
-    family : one of `FAMILIES`
-    base : share of the trials at which chance alone would keep it
-    """
-
-    statement: Template
-    family: str
-    base: float
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Labelled sequences to mine.
-
-    Parameters
-    ----------
-    table : the sequences
-    fold : (M,) the fold of each sequence
-    thresholds : what rules have to reach
-    """
-
-    table: Labellings
-    fold: Integers
-    thresholds: Thresholds
-
-    @cached_property
-    def names(self) -> list[str]:
-        """The fields that occur but `O`, sorted."""
-        fields = sorted(field.name for field in self.table.labels.each_field)
-        return [name for name in fields if self.table.field(name).present.any()]
-
-    @cached_property
-    def nested(self) -> bool:
-        """Whether fields may contain each other."""
-        return self.table.labels.scheme == "paths"
-
-    @cached_property
-    def words(self) -> WordMiner:
-        """What finds words that show a field."""
-        return WordMiner(self.table, self.fold, self.names, self.thresholds)
-
-    def related(self, a: str, b: str) -> bool:
-        """Whether two fields are the same, or one is a part of the other."""
-        return a == b or (self.nested and (a.startswith(b + "/") or b.startswith(a + "/")))
-
-    @cached_property
-    def pairs(self) -> list[tuple[str, str]]:
-        """Ordered pairs of unrelated fields."""
-        return [(a, b) for a, b in permutations(self.names, 2) if not self.related(a, b)]
-
-    @cached_property
-    def runs(self) -> tuple[Integers, Integers, Integers, Integers]:
-        """The field, sequence, first and last token of the runs of all fields."""
-        tables = [self.table.field(name) for name in self.names]
-        owner = np.repeat(np.arange(len(tables)), [len(t.start) for t in tables])
-        columns = [(t.run_sequence, t.start, t.end) for t in tables]
-        sequence, start, end = (np.concatenate(column) for column in zip(*columns, strict=True))
-        return owner, sequence, start, end
-
-    def of_others(self, name: str) -> Booleans:
-        """Which of all runs belong to fields that are unrelated to this one."""
-        others = np.array([not self.related(name, other) for other in self.names])
-        result: Booleans = others[self.runs[0]]
-        return result
 
 
 def _share(held: Booleans, default: float = 0.0) -> float:

@@ -7,9 +7,11 @@ import numpy as np
 from formulations.constraints.template import Template
 from formulations.dtypes import Floats, Integers
 from ilpinfer.learning.evidence import FoldCounts, cost, gain
+from ilpinfer.learning.labellings import Labellings
 from ilpinfer.learning.measuring import count
-from ilpinfer.learning.rule_counts import Labellings
-from ilpinfer.learning.rule_families import FAMILIES, Sample
+from ilpinfer.learning.rule_families import FAMILIES
+from ilpinfer.learning.rule_trials import violations
+from ilpinfer.learning.sample import Sample
 from ilpinfer.learning.wrong_labellings import WrongLabellings
 
 GRID = (0.8, 0.85, 0.9, 0.95, 0.98, 0.99)
@@ -60,8 +62,8 @@ def _ranked(
                 counts = count(sample.table, statement, sample.fold)
                 more = np.zeros(0, np.int64)
                 if counts.held.sum() >= 0.5 * min(GRID) * t.support:
-                    right = sample.table.violations(statement)
-                    more = wrong_table.violations(statement) - right[wrong.sequence]
+                    right = violations(sample.table, statement)
+                    more = violations(wrong_table, statement) - right[wrong.sequence]
                 known[statement] = counts, more
             counts, more = known[statement]
             for fold in range(folds):

@@ -15,7 +15,7 @@ from formulations.dtypes import Booleans, Floats, Integers
 from formulations.labels.label_set import OUTSIDE
 from formulations.tokens.token_pattern import TokenClass
 from ilpinfer.learning.evidence import FoldCounts, Thresholds, gains, survives
-from ilpinfer.learning.rule_counts import Labellings
+from ilpinfer.learning.labellings import Labellings
 
 MOST_WORDS = 100
 """Words of a rule, those with the largest gain."""

@@ -8,7 +8,7 @@ import numpy as np
 from formulations import LabelSet
 from formulations.dtypes import Integers
 from ilpinfer.learning.corruptions import corrupt
-from ilpinfer.learning.rule_counts import Labellings
+from ilpinfer.learning.labellings import Labellings
 
 MOST = 10_000
 """Wrong labellings that are kept, drawn at random."""
