@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from formulations import constraints as C
 from formulations import dump_rules, parse_rules
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
@@ -77,6 +78,43 @@ def test_a_word_before_another_shows_a_field_whatever_it_is():
     pairs = [pair("Acme Inc grew", "company company O"), pair("the tiny Inc", "O company company")] * 5
     titles = mined(pairs, ["next-words"], gain=1.0)
     assert titles["right_before(company, grew or inc)"].held == 15
+
+
+def test_a_capitalised_word_before_a_company_suffix():
+    """Liao et al. 2009, rule 2: small words before the suffix are no companies, so that the class is part of the rule."""
+    companies = [
+        pair(f"{name} {suffix} grew", "company company O")
+        for name in ("Acme", "Zeta")
+        for suffix in ("Ltd", "Corp")
+    ]
+    others = [
+        pair("the Ltd grew", "O company O"),
+        pair("a Corp grew", "O company O"),
+        pair("Berlin grew", "O O"),
+    ]
+    result = RuleMiner(families=["next-words"], support=10, gain=0.5, pruning="none").fit(
+        (companies + others) * 6
+    )
+    found = next(each for each in result.rules if each.rule.title.startswith("tag_at(company"))
+    assert (
+        found.rule.statement
+        == C.tag_at("company", token_class="capitalised", following=C.tokens(["corp", "ltd"])).statement
+    )
+    assert (found.held, found.broken, found.base) == (24, 0, pytest.approx(60 / 66))
+    assert not any(each.rule.title.startswith("right_before(company") for each in result.rules)
+
+
+def test_rare_words_need_more_occurrences_where_they_do_not_hold_held_out():
+    """Each of many rare words is of one field where it was seen and of the other later: the frequent word alone is kept."""
+    rare = [pair(f"w{n} z", "a b") for n in range(60) for _ in range(5)]
+    misleading = [pair(f"w{n} z", "c b") for n in range(60) for _ in range(1)]
+    frequent = [pair("often z", "a b")] * 100
+    options = {"families": ["words"], "pruning": "none", "confidence": 0.8, "gain": 0.5, "folds": 4}
+    kept = RuleMiner(**options).fit([*rare, *misleading, *frequent])
+    words = next(each.rule.statement.words for each in kept.rules if each.rule.statement.field == "a")
+    assert "often" in words
+    alone = RuleMiner(**{**options, "confidence": 0.9}).fit([*rare, *misleading, *frequent])
+    assert next(e.rule.statement.words for e in alone.rules if e.rule.statement.field == "a") == ("often",)
 
 
 def test_counts_are_the_trials_of_the_rules():
