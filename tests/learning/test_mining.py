@@ -263,9 +263,9 @@ def test_the_confidence_is_chosen_by_cross_validation():
     """One pair in ten is the other way round: a rule of 90 % tells most wrong labellings from right ones."""
     pairs = ([pair("x y z", "a b c")] * 9 + [pair("y x z", "b a c")]) * 10
     result = RuleMiner(families=["precedence"], gain=0, confidence="cross-validated").fit(pairs)
-    assert result.confidence in (0.8, 0.85)
+    assert result.confidence == 0.8
     clean = RuleMiner(families=["precedence"], gain=0, confidence="cross-validated").fit([pairs[0]] * 50)
-    assert clean.confidence == 0.99
+    assert clean.confidence == 0.98
 
 
 def test_rules_that_contradict_each_other_are_told():
