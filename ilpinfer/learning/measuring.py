@@ -146,8 +146,9 @@ def without_contradictions(
     lost: set[Measured] = set()
     by_key: dict[object, list[Measured]] = {}
     for m in sorted(speaking, key=lambda m: (-m.gain, m.statement.sentence())):
-        keys = [*known[m].holds, *known[m].denied, *([about[0]] if (about := known[m].exclusive) else [])]
-        near = {other: None for key in keys for other in by_key.get(key, ())}
+        about = known[m].exclusive
+        keys = [*sorted(known[m].holds | known[m].denied), *([about[0]] if about else [])]
+        near = [other for key in keys for other in by_key.get(key, ())]
         against = next((other for other in near if contradict(known[m], known[other], nested)), None)
         if against is not None:
             lost.add(m)
