@@ -1,21 +1,28 @@
 """Data sets from files of tagged text; a part whose folder is missing is left out."""
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from benchmarks.data import SOLVERS, DataSet, Item, Scale
-from benchmarks.mining import implications, mine
-from formulations import LabelSet, load_rules
+from formulations import Rule, load_rules
 from formulations import constraints as C
+from formulations.constraints.presence import NeverTogether
 from formulations.constraints.rule_set import RuleSet
 from ilpinfer.corpus.sequences import read, require_labels
+from ilpinfer.learning import MinedRule, RuleMiner
+from ilpinfer.learning.labellings import Labellings
 from ilpinfer.models.hmm import HMM
+from ilpinfer.models.sequences import encode
 
 Labelled = tuple[tuple[str, ...], tuple[str, ...]]
 
 CORA_SIZES, RIVALS_SIZE = (5, 20, 300), 20
 UMASS_RULES = 240
+LEAST_OCCASIONS, LEAST_ODDS = 20, 1.0
+"""Of mined rules: occasions, and log odds in nats."""
 JOB, COMPANY, DATES, PLACE = "Designation", "Companies_worked_at", "Years_of_Experience", "Location"
 
 
@@ -30,7 +37,7 @@ def cora(folder: Path, scale: Scale) -> Iterator[DataSet]:
     """
     train, dev = (read_labelled(folder / "cora" / f"{name}.tsv") for name in ("train", "dev"))
     rules = load_rules("citations")
-    counted = implications(train[:100], _labels(train), 10)
+    counted = implications(train[:100], 10)
     more = RuleSet((*rules.items, *counted), rules.fields, "citations and ten implications")
     once = RuleSet((C.at_most_runs(C.EACH_FIELD, 1),), name="each field once, hard")
     limits = scale(10, 3), scale(40, 2)
@@ -58,7 +65,7 @@ def umass(folder: Path, scale: Scale) -> Iterator[DataSet]:
     """Hierarchical labels under soft rules mined from the training part."""
     train, dev = (read_labelled(folder / "umass_cfe" / f"{name}.tsv") for name in ("train", "dev"))
     hmm = HMM.train(train)
-    mined = [result.rule for result in mine(train, hmm.labels)[:UMASS_RULES]]
+    mined = soft_rules(train, UMASS_RULES)
     note = f"at most 0.8 s a reference; HMM of {len(train)} references, {len(hmm.labels)} labels, {len(mined)} mined soft rules"
     items = tuple(items_of(hmm, dev[: scale(660, 60)], "dev"))
     yield DataSet("umass", "umass", items, RuleSet(tuple(mined)), {}, 0.8, scale(60, 3), note)
@@ -100,8 +107,48 @@ def read_labelled(path: Path) -> list[Labelled]:
     return require_labels(read(path))
 
 
-def _labels(examples: Sequence[Labelled]) -> LabelSet:
-    return LabelSet(tuple(sorted({label for _, labels in examples for label in labels})))
+def soft_rules(examples: Sequence[Labelled], number: int) -> list[Rule]:
+    """The rules of four families with most evidence: occasions times the log odds of the rule being kept, its penalty.
+
+    Two fields are never together at as many occasions as they would be, were they independent.
+    """
+    families = "one-run", "requires-present", "never-together", "requires-before"
+    table, counted = Labellings.of(*encode(examples)), []
+    for mined in _mine(examples, families):
+        occasions, statement = mined.support, mined.rule.statement
+        if isinstance(statement, NeverTogether):
+            one, other = (table.field(field).present.sum() for field in (statement.field, statement.other))
+            occasions = round(one * other / len(examples))
+        penalty = _log_odds(max(0, occasions - mined.broken), occasions)
+        if occasions >= LEAST_OCCASIONS and penalty >= LEAST_ODDS:
+            counted.append((-occasions * penalty, mined.rule.title, replace(mined.rule, penalty=penalty)))
+    return [rule for _, _, rule in sorted(counted, key=lambda row: row[:2])[:number]]
+
+
+def implications(examples: Sequence[Labelled], number: int) -> list[Rule]:
+    """The implications that say most beyond how common the required field is anyway.
+
+    Weighed by their log odds less those of the required field, times the square root of the support.
+    """
+    counted = []
+    for mined in _mine(examples, ("requires-present",)):
+        penalty = _log_odds(mined.held, mined.support)
+        surprise = penalty - _log_odds(round(mined.base * len(examples)), len(examples))
+        if mined.support >= 5 and penalty > 0:
+            weight = surprise * math.sqrt(mined.support)
+            counted.append((-weight, mined.rule.title, replace(mined.rule, penalty=penalty)))
+    return [rule for _, _, rule in sorted(counted, key=lambda row: row[:2])[:number]]
+
+
+def _mine(examples: Sequence[Labelled], families: Sequence[str]) -> tuple[MinedRule, ...]:
+    """Every rule that holds more often than not."""
+    miner = RuleMiner(families, support=1, confidence=0.5, gain=0, folds=0, pruning="none")
+    return miner.fit(examples).rules
+
+
+def _log_odds(holding: int, occasions: int) -> float:
+    """Log odds of keeping a rule, half a count added to both sides."""
+    return math.log((holding + 0.5) / (occasions - holding + 0.5))
 
 
 def items_of(hmm: HMM, examples: Sequence[Labelled], name: str, first: int = 0) -> list[Item]:

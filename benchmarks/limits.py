@@ -21,11 +21,10 @@ from rich.console import Console
 from rich.table import Table
 
 import ilpinfer
-from benchmarks.corpora import Missing, read_labelled, resume
+from benchmarks.corpora import Missing, read_labelled, resume, soft_rules
 from benchmarks.data import SOLVERS, Item, Scale
 from benchmarks.journal import Journal, Row
 from benchmarks.machine import header
-from benchmarks.mining import mine
 from benchmarks.study import digest
 from benchmarks.synthetic import label_set, reference
 from formulations import RuleSet
@@ -53,7 +52,7 @@ def cases(folder: Path) -> Iterator[Case]:
         yield from generated()
         return
     hmm = HMM.train(train)
-    rules = RuleSet(tuple(result.rule for result in mine(train, hmm.labels)[:MINED_RULES]))
+    rules = RuleSet(tuple(soft_rules(train, MINED_RULES)))
     items = tuple(Item(f"dev {n}", partial(hmm.trellis, tokens)) for n, (tokens, _) in enumerate(dev))
     yield from (("umass", item, rules) for item in _longest_and_middling(items))
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import ilpinfer
 from formulations import Program, Rule, Trellis, formulate
 from formulations import constraints as C
+from ilpinfer.learning import MinedRules, RuleMiner
 
 trellis = Trellis([0.0, -1.0], [], labels=["a", "b"])
 rules: list[Rule] = [C.at_most_runs("a", 1, penalty=0.5)]
@@ -19,6 +20,7 @@ proved: bool = solution.status is ilpinfer.Status.OPTIMAL
 program: Program = formulate(trellis, rules, program="two-phase", tau=0.8, best_score=-1.0)
 names: list[str] = program.standard().labelling({"x[0,START,a]": 1.0})
 verdict: ilpinfer.Verdict = ilpinfer.verify(trellis, rules, solution)
+mined: MinedRules = RuleMiner(["one-run"], confidence="cross-validated").fit([(["x"], ["a"])])
 
 ilpinfer.decode(trellis, rules, methd="auto")  # mistake
 ilpinfer.decode(trellis, rules, width="wide")  # mistake
@@ -41,3 +43,6 @@ formulate(trellis, rules, program="softer")  # mistake
 formulate(trellis, rules, fold=True)  # mistake
 program.write("x.lp", unit="grid")  # mistake
 program.labelling("optimal", 1)  # mistake
+RuleMiner(pruning="some")  # mistake
+RuleMiner(supports=3)  # mistake
+mined.rules[0].penalty  # mistake

@@ -61,6 +61,11 @@ def test_importing_loads_nothing_heavy():
     assert set(loaded.split()) & HEAVY == set()
 
 
+def test_importing_does_not_load_what_learns():
+    loaded = fresh("import sys, ilpinfer; print(*sys.modules)")
+    assert not any(name.startswith("ilpinfer.learning") for name in loaded.split())
+
+
 def test_no_name_of_the_package_is_hidden_by_a_module():
     import ilpinfer
 

@@ -11,7 +11,7 @@ import pytest
 
 import formulations
 import ilpinfer
-from ilpinfer import api, solvers
+from ilpinfer import api, learning, solvers
 from ilpinfer.core.options import Options
 from ilpinfer.core.registry import methods
 from ilpinfer.former_names import MODULES
@@ -30,6 +30,11 @@ def test_formulations_has_the_names_of_its_interface():
     assert all(hasattr(formulations, name) for name in formulations.__all__)
     assert {"to_pulp", "to_cp_sat", "to_mathopt", "read_solution_file"} <= set(solvers.__all__)
     assert all(hasattr(solvers, name) for name in solvers.__all__)
+
+
+def test_learning_has_the_names_of_its_interface():
+    assert {"FAMILIES", "MinedRule", "MinedRules", "RuleMiner"} <= set(learning.__all__)
+    assert all(hasattr(learning, name) for name in learning.__all__)
 
 
 def test_type_checkers_see_the_same_names():

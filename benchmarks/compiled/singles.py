@@ -15,7 +15,6 @@ from benchmarks.compiled.lines import Line, shares
 from benchmarks.compiled.timing import Clock, Work, time_rounds
 from benchmarks.compiled.unit import viterbi_calls
 from benchmarks.data import Scale
-from benchmarks.mining import mine
 from formulations import LabelSet, RuleSet, Trellis, load_rules
 from formulations import constraints as C
 from ilpinfer.models.hmm import HMM
@@ -71,7 +70,7 @@ def umass(folder: Path, scale: Scale) -> Sequences:
     """References with hierarchical labels under mined rules."""
     train, dev = (corpora.read_labelled(folder / "umass_cfe" / f"{name}.tsv") for name in ("train", "dev"))
     hmm = HMM.train(train)
-    rules = RuleSet(tuple(result.rule for result in mine(train, hmm.labels)[: corpora.UMASS_RULES]))
+    rules = RuleSet(tuple(corpora.soft_rules(train, corpora.UMASS_RULES)))
     return Sequences.of("UMass, mined rules", rules, hmm, dev[: scale(100, 20)])
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import ilpinfer
 from benchmarks import __main__ as program
-from benchmarks import mining
+from benchmarks import corpora
 from benchmarks.data import Item, spread
 from benchmarks.engine import agreement, constrained_hmm, figures, newcomer, summary, weighted_csp
 from benchmarks.engine.peers import CannotState, is_installed
@@ -202,13 +202,13 @@ def test_planted_documents_keep_their_rules(T: int, K: int) -> None:
 
 
 def test_mined_penalties_are_log_odds() -> None:
-    labels = LabelSet(("B-a", "B-b", "B-c"))
-    sequences = [(["x"] * 2, ["B-a", "B-b"])] * 6 + [(["x"], ["B-c"])] * 6
-    mined = {result.rule.title: result for result in mining.mine(sequences, labels, support=1, odds=0.0)}
-    assert mined["requires_present(a, b)"].rule.penalty == pytest.approx(np.log(6.5 / 0.5))
-    assert mined["requires_before(a, b)"].support == 6
-    assert mined["never_together(a, c)"].support == 3
-    assert [rule.title for rule in mining.implications(sequences, labels, 1)] == ["requires_present(a, b)"]
+    """Of two kinds of sequences, 60 each; fields that never occur together would do so 30 times, were they independent."""
+    one, other = (("x", "x"), ("B-a", "B-b")), (("x",), ("B-c",))
+    mined = {rule.title: rule.penalty for rule in corpora.soft_rules([one, other] * 60, 100)}
+    assert mined["requires_present(a, b)"] == pytest.approx(np.log(60.5 / 0.5))
+    assert mined["requires_before(a, b)"] == pytest.approx(np.log(60.5 / 0.5))
+    assert mined["never_together(a, c)"] == pytest.approx(np.log(30.5 / 0.5))
+    assert [rule.title for rule in corpora.implications([one, other] * 6, 1)] == ["requires_present(a, b)"]
 
 
 def test_a_sample_is_spread_evenly() -> None:

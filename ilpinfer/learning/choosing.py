@@ -1,0 +1,80 @@
+"""Few rules of many: without what follows from others, and with the cheapest that tell labellings apart."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from formulations.dtypes import Integers
+from ilpinfer.learning.labellings import Labellings
+from ilpinfer.learning.measuring import Measured
+from ilpinfer.learning.mined_rules import Dropped, MinedRule
+from ilpinfer.learning.rule_pruning import cover
+from ilpinfer.learning.rule_relations import claims, implies
+from ilpinfer.learning.rule_trials import violations
+from ilpinfer.learning.wrong_labellings import WrongLabellings
+
+
+def prune(
+    measured: Sequence[Measured],
+    table: Labellings,
+    wrong: WrongLabellings,
+    wrong_table: Labellings,
+    power: int,
+    seed: int,
+) -> tuple[list[MinedRule], list[Dropped], bool]:
+    """The rules that are left, in the order of their power; those that are not; whether no cheaper set does as well.
+
+    A rule tells a wrong labelling apart where it is violated more often than in the right one.
+
+    Parameters
+    ----------
+    measured : rules
+    table : the right labellings
+    wrong, wrong_table : the wrong ones
+    power : least number of wrong labellings that a rule tells apart and no rule before it does
+    seed : of the solver
+    """
+    broken = {m: violations(table, m.statement) for m in measured}
+    candidates, implied = without_implied(measured, broken, table.labels.scheme == "paths")
+    right = [broken[m] for m in candidates]
+    tells = np.zeros((len(candidates), len(wrong)), bool)
+    for row, (m, gold) in enumerate(zip(candidates, right, strict=True)):
+        tells[row] = violations(wrong_table, m.statement) > gold[wrong.sequence]
+    weights = [_weight(m, gold) for m, gold in zip(candidates, right, strict=True)]
+    chosen = cover(tells, weights, seed)
+    rules = [
+        replace(candidates[i].rule(), discrimination=n)
+        for i, n in zip(chosen.chosen, chosen.power, strict=True)
+    ]
+    redundant = [m.rule() for i, m in enumerate(candidates) if i not in set(chosen.chosen)]
+    weak = [rule for rule in rules if rule.discrimination < power]
+    groups = ("follows from another rule", implied), ("redundant", redundant), ("too little power", weak)
+    dropped = [Dropped(reason, len(group), tuple(group)) for reason, group in groups if group]
+    return [rule for rule in rules if rule.discrimination >= power], dropped, chosen.proved
+
+
+def _weight(measured: Measured, violations: Integers) -> int:
+    """Fields and patterns that a rule names, and the right labellings of a hundred that break it, in hundredths."""
+    return 100 * measured.complexity + round(10_000 * float((violations > 0).mean()))
+
+
+def without_implied(
+    measured: Sequence[Measured], violations: Mapping[Measured, Integers], nested: bool
+) -> tuple[list[Measured], list[MinedRule]]:
+    """Without rules that follow from another which no more of the sequences break."""
+    known = {m: claims(m.statement) for m in measured}
+    broken = {m: int((violations[m] > 0).sum()) for m in measured}
+    strong: dict[str, list[Measured]] = {}
+    for m in measured:
+        for name in {fact[1].split("/")[0] for fact in (*known[m].holds, *known[m].denied)}:
+            strong.setdefault(name, []).append(m)
+
+    def follows(m: Measured) -> bool:
+        facts = [*known[m].holds, *known[m].denied]
+        others = strong.get(facts[0][1].split("/")[0], []) if facts else []
+        return any(broken[other] == broken[m] and implies(known[other], known[m], nested) for other in others)
+
+    implied = [m for m in measured if follows(m)]
+    gone = set(implied)
+    return [m for m in measured if m not in gone], [m.rule() for m in implied]

@@ -1,0 +1,106 @@
+"""What a rule has to reach, and how its trials are weighed."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from formulations.dtypes import Booleans, Floats, Integers
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """What a rule has to reach.
+
+    Parameters
+    ----------
+    support : trials
+    confidence : share of trials at which it holds
+    gain : nats that its trials are likelier under its confidence than under chance
+    word_support : trials of a single word
+    """
+
+    support: int
+    confidence: float
+    gain: float
+    word_support: int
+
+
+@dataclass(frozen=True)
+class FoldCounts:
+    """Trials of a rule in each of F folds.
+
+    Parameters
+    ----------
+    held, broken : (F,) or (F, n) trials that hold and that do not
+    """
+
+    held: Integers
+    broken: Integers
+
+    def held_out(self, support: int, confidence: float) -> tuple[Integers, Integers]:
+        """In how many folds the rule holds that the others teach, and in how many it applies at all.
+
+        The others teach it with their share of the support and the confidence; in the fold itself it then has to have the
+        confidence, too.
+        """
+        fired = self.held + self.broken
+        rest, rest_held = fired.sum(axis=0) - fired, self.held.sum(axis=0) - self.held
+        share = (len(fired) - 1) / len(fired)
+        taught = (rest >= share * support) & (rest_held >= confidence * rest)
+        holds = taught & (fired > 0) & (self.held >= confidence * fired)
+        return holds.sum(axis=0), (fired > 0).sum(axis=0)
+
+    def pooled(self, support: int, confidence: float, least_gain: float, base: float) -> float:
+        """The share of held-out trials that hold, over all rules that the other folds teach; 0 where there is no trial."""
+        rest_held, rest_broken = self.held.sum(axis=0) - self.held, self.broken.sum(axis=0) - self.broken
+        rest, share = rest_held + rest_broken, (len(self.held) - 1) / len(self.held)
+        taught = (rest >= share * support) & (rest_held >= confidence * rest)
+        taught &= gains(rest_held, rest_broken, base) >= share * least_gain
+        fired = (self.held + self.broken)[taught].sum()
+        return float(self.held[taught].sum() / fired) if fired else 0.0
+
+
+def survives(holds: Integers, applies: Integers) -> Booleans:
+    """Whether a rule holds in at least half of the folds in which it applies, and in one."""
+    result: Booleans = (holds > 0) & (2 * holds >= applies)
+    return result
+
+
+def gain(held: int, broken: int, base: float) -> float:
+    """The log-likelihood ratio of held and broken trials against a base rate, in nats; 0 where the base rate is higher.
+
+    Examples
+    --------
+    >>> round(gain(10, 0, 0.5), 3)
+    6.931
+    >>> gain(5, 5, 0.5)
+    0.0
+    """
+    return float(gains(np.array([held]), np.array([broken]), base)[0])
+
+
+def gains(held: Integers, broken: Integers, base: float) -> Floats:
+    """`gain` of each of several counts."""
+    base = min(max(base, 1e-9), 1 - 1e-9)
+    total = np.maximum(held + broken, 1)
+    share = held / total
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result = np.where(held > 0, held * np.log(share / base), 0.0)
+        result += np.where(broken > 0, broken * np.log((1 - share) / (1 - base)), 0.0)
+    above: Floats = np.where(share > base, np.maximum(result, 0.0), 0.0)
+    return above
+
+
+def cost(held: int, broken: int, smoothing: float) -> float:
+    """The penalty of a rule in nats, -log((broken + a) / (held + broken + 2 a)).
+
+    Fersini et al. 2014, eq. 30: as printed it is negative and would reward violations; meant is minus the log probability
+    of a violation, counted where the premise holds, so that a rule that data seldom break is dear. `a` is the smoothing.
+
+    Examples
+    --------
+    >>> round(cost(98, 0, 1.0), 3)
+    4.605
+    """
+    return -math.log((broken + smoothing) / (held + broken + 2 * smoothing))

@@ -1,0 +1,172 @@
+"""Labelled sequences as arrays: where each field is, and which tokens match."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from formulations import LabelSet
+from formulations.dtypes import Booleans, Integers
+from formulations.labels.selectors import Selector
+from formulations.tokens.token_pattern import TokenPattern
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The different tokens of M sequences.
+
+    Parameters
+    ----------
+    words : V different tokens
+    ids : (N,) the number of each token, sequence after sequence
+    """
+
+    words: tuple[str, ...]
+    ids: Integers
+
+    @classmethod
+    def of(cls, texts: Sequence[Sequence[str]]) -> "Vocabulary":
+        """The vocabulary of token sequences."""
+        index: dict[str, int] = {}
+        ids = [index.setdefault(token, len(index)) for text in texts for token in text]
+        return cls(tuple(index), np.array(ids, np.int64))
+
+    def select(self, places: Integers) -> "Vocabulary":
+        """The same words, at these places."""
+        return Vocabulary(self.words, self.ids[places])
+
+    def matching(self, pattern: TokenPattern) -> Booleans:
+        """(N,) which tokens match."""
+        fits: Booleans = np.array([pattern.matches(word) for word in self.words], bool)[self.ids]
+        return fits
+
+
+@dataclass(frozen=True)
+class FieldTable:
+    """Where a field is, in N tokens of M sequences.
+
+    Parameters
+    ----------
+    member : (N,) whether a token belongs to it
+    start, end : (R,) first and last token of each run
+    run_sequence : (R,) the sequence of each run
+    first, last : (M,) first and last token of the field in each sequence; N and -1 where it is absent
+    runs : (M,) runs in each sequence
+    """
+
+    member: Booleans
+    start: Integers
+    end: Integers
+    run_sequence: Integers
+    first: Integers
+    last: Integers
+    runs: Integers
+
+    @cached_property
+    def present(self) -> Booleans:
+        """(M,) whether the field is in each sequence."""
+        return self.runs > 0
+
+
+@dataclass(frozen=True, eq=False)
+class Labellings:
+    """M labelled sequences of N tokens in all, as arrays.
+
+    Parameters
+    ----------
+    labels : the labels and their scheme
+    ids : (N,) label of each token, sequence after sequence
+    lengths : (M,) tokens of each sequence, at least one
+    words : the tokens
+    """
+
+    labels: LabelSet
+    ids: Integers
+    lengths: Integers
+    words: Vocabulary
+
+    @classmethod
+    def of(cls, labels: LabelSet, texts: Sequence[Sequence[str]], ids: Sequence[Integers]) -> "Labellings":
+        """Labelled sequences, one after the other."""
+        lengths = np.array([len(text) for text in texts], np.int64)
+        return cls(labels, np.concatenate([np.zeros(0, np.int64), *ids]), lengths, Vocabulary.of(texts))
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @cached_property
+    def sequence(self) -> Integers:
+        """(N,) the sequence of each token."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    @cached_property
+    def begin(self) -> Integers:
+        """(M,) the first token of each sequence."""
+        return np.cumsum(self.lengths) - self.lengths
+
+    @cached_property
+    def finish(self) -> Integers:
+        """(M,) the last token of each sequence."""
+        return np.cumsum(self.lengths) - 1
+
+    @cached_property
+    def opens(self) -> Booleans:
+        """(N,) whether a token is the first of its sequence."""
+        result = np.zeros(len(self.ids), bool)
+        result[self.begin] = True
+        return result
+
+    @cached_property
+    def closes(self) -> Booleans:
+        """(N,) whether a token is the last of its sequence."""
+        result = np.zeros(len(self.ids), bool)
+        result[self.finish] = True
+        return result
+
+    @cached_property
+    def before(self) -> Integers:
+        """(N,) the label before each token, plus one; 0 at the first token of a sequence."""
+        result = np.concatenate([[0], self.ids[:-1] + 1])
+        result[self.begin] = 0
+        return result
+
+    @cached_property
+    def _fields(self) -> dict[Any, FieldTable]:
+        return {}
+
+    def field(self, selector: Selector) -> FieldTable:
+        """Where a field, label or group is."""
+        key = (
+            selector
+            if isinstance(selector, str)
+            else tuple(selector)
+            if isinstance(selector, list)
+            else selector
+        )
+        if key not in self._fields:
+            self._fields[key] = self._table(selector)
+        return self._fields[key]
+
+    def _table(self, selector: Selector) -> FieldTable:
+        field = self.labels.field(selector)
+        member, begins = field.member[self.ids], field.begins[self.before, self.ids]
+        goes_on = np.concatenate([member[1:] & ~begins[1:], [False]]) & ~self.closes
+        start, end = np.flatnonzero(begins), np.flatnonzero(member & ~goes_on)
+        owner, N = self.sequence[start], len(self.ids)
+        first, last = np.full(len(self), N), np.full(len(self), -1)
+        np.minimum.at(first, owner, start)
+        np.maximum.at(last, owner, end)
+        runs = np.bincount(owner, minlength=len(self))
+        return FieldTable(member, start, end, owner, first, last, runs)
+
+    @cached_property
+    def _matches(self) -> dict[TokenPattern, Booleans]:
+        return {}
+
+    def matching(self, pattern: TokenPattern) -> Booleans:
+        """(N,) which tokens match."""
+        if pattern not in self._matches:
+            self._matches[pattern] = self.words.matching(pattern)
+        return self._matches[pattern]

@@ -1,0 +1,264 @@
+"""Rules mined from labelled sequences (Fersini et al. 2014, section 3.1)."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Literal
+
+import numpy as np
+
+from formulations import LabelSet, RuleSet
+from formulations.dtypes import Integers
+from formulations.labels.label_set import OUTSIDE
+from formulations.messages import brief, suggestion
+from ilpinfer.learning.choosing import prune
+from ilpinfer.learning.evidence import Thresholds
+from ilpinfer.learning.labellings import Labellings
+from ilpinfer.learning.measuring import measure, without_contradictions
+from ilpinfer.learning.mined_rules import Dropped, MinedRule, MinedRules
+from ilpinfer.learning.rule_families import FAMILIES as PROPOSERS
+from ilpinfer.learning.sample import Sample
+from ilpinfer.learning.threshold_choice import GRID, choose_confidence
+from ilpinfer.learning.wrong_labellings import PredictionsError, WrongLabellings, corrupted, predicted
+from ilpinfer.models.sequences import Labelled, encode
+from ilpinfer.pipelines.cross_validation import make_folds
+from ilpinfer.system.files import digest
+
+FAMILIES = tuple(PROPOSERS)
+"""The families of rules, by name."""
+BLOCKS = 10
+"""Stretches of neighbouring sequences in a fold."""
+PRUNING = ("cover", "none")
+Watch = Callable[[str], None]
+"""Receives the name of each step as it is done."""
+
+
+@dataclass(frozen=True)
+class RuleMiner:
+    """How soft rules are mined from labelled sequences.
+
+    A candidate is counted over its trials: the places at which its premise holds. It is kept where it has the support,
+    the confidence and the gain, and holds on held-out sequences. Of the rules that are left, pruning keeps the cheapest
+    set that tells right labellings from wrong ones as well as all of them (Fersini et al. 2014, section 3.1).
+
+    Parameters
+    ----------
+    families : names of `FAMILIES`
+    support : least number of trials
+    confidence : least share of trials at which a rule holds, above 0; "cross-validated" chooses it from a grid, by how many
+        wrong labellings of held-out sequences cost more than the right ones
+    gain : nats that the trials have to be likelier under the rule's own confidence than under chance: presence and order
+        as if fields were independent, labels as often as they are anywhere
+    word_support : least number of trials of each word
+    smoothing : added to broken and to held trials in penalties
+    folds : of cross-validation; 0 for none. A rule has to hold in at least half of the folds in which it applies, and in one
+    pruning : "cover", or "none", which keeps redundant rules, too
+    power : least number of wrong labellings that a rule tells apart and no rule before it does
+    most : how many rules are kept at most, the first in order
+    seed : of folds, wrong labellings and the solver
+
+    Raises
+    ------
+    ValueError
+        for an unknown family and for numbers out of range.
+
+    Examples
+    --------
+    >>> pairs = [(["Ada", "Notes", str(year)], ["author", "title", "date"]) for year in range(1843, 1873)]
+    >>> mined = RuleMiner(families=["precedence", "first-field"]).fit(pairs)
+    >>> [mined_rule.rule.title for mined_rule in mined.rules]
+    ['precedence(author, title)', 'starts_with(author)']
+    >>> mined.rules[0].rule.reason
+    'held 30, broken 0 of 30 (100.0 %), lift 2.0, 5 of 5 folds'
+    """
+
+    families: Sequence[str] = FAMILIES
+    support: int = 10
+    confidence: float | Literal["cross-validated"] = 0.95
+    gain: float = 5.0
+    word_support: int = 5
+    smoothing: float = 1.0
+    folds: int = 5
+    pruning: Literal["cover", "none"] = "cover"
+    power: int = 1
+    most: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        families = (self.families,) if isinstance(self.families, str) else tuple(self.families)
+        object.__setattr__(self, "families", families)
+        for family in families:
+            if family not in FAMILIES:
+                raise ValueError(f"no family of rules {brief(family)}{suggestion(str(family), FAMILIES)}")
+        if not families:
+            raise ValueError(f"families is empty; choose some of {', '.join(FAMILIES)}")
+        if self.pruning not in PRUNING:
+            raise ValueError(f"pruning is {brief(self.pruning)}; expected cover or none")
+        for name, least in (("support", 1), ("word_support", 1), ("folds", 0), ("power", 0), ("seed", 0)):
+            _whole(name, getattr(self, name), least)
+        if self.most is not None:
+            _whole("most", self.most, 1)
+        if self.folds == 1:
+            raise ValueError("folds is 1; expected 0 for none, or at least 2")
+        if self.confidence != "cross-validated":
+            _within("confidence", self.confidence, 0, 1, "a share above 0, up to 1, or cross-validated")
+        elif not self.folds:
+            raise ValueError('confidence is "cross-validated" but folds is 0; take at least 2 folds')
+        _within("smoothing", self.smoothing, 0, float("inf"), "a finite number above 0")
+        if not isinstance(self.gain, int | float) or not 0 <= self.gain < float("inf"):
+            raise ValueError(f"gain is {brief(self.gain)}; expected nats, 0 or more")
+
+    def fit(
+        self,
+        pairs: Iterable[Labelled],
+        scheme: str = "",
+        predictions: Sequence[Sequence[str] | None] | None = None,
+        watch: Watch | None = None,
+    ) -> MinedRules:
+        """The rules that labelled sequences teach.
+
+        Parameters
+        ----------
+        pairs : tokens and labels of each sequence
+        scheme : of the labels; inferred if not given
+        predictions : a labelling of each sequence by a model that was trained without it, None where there is none: where
+            they differ from the labels, they are what rules have to tell apart; random changes of the labels if not given
+        watch : receives the name of each step as it is done
+
+        Returns
+        -------
+        The rules, in the order of decreasing discriminative power, or of decreasing gain where nothing is pruned; without
+        any where no rule survives, which `remark` then says.
+
+        Raises
+        ------
+        ValueError
+            where there is no sequence, where all tokens have one label, where labels do not fit the scheme, and where
+            there are fewer sequences than folds.
+        """
+        examples = [(tuple(tokens), tuple(names)) for tokens, names in pairs]
+        labels, texts, ids = encode(examples, scheme, _names(examples, predictions))
+        used = {name for _, names in examples for name in names}
+        if len(used) == 1:
+            raise ValueError(
+                f"all tokens have the label {used.pop()!r}: rules tell labels apart, so that there is nothing to mine; "
+                "name the column of the labels, or give sequences with more of them"
+            )
+        table = Labellings.of(labels, texts, ids)
+        step = watch or (lambda name: None)
+        fold = self._folds(len(texts))
+        wrong = (
+            corrupted(labels, ids, self.seed) if predictions is None else predicted(labels, ids, predictions)
+        )
+        wrong_table = wrong.table(table)
+        confidence = self._confidence(table, fold, wrong, wrong_table)
+        measured, dropped = measure(
+            self._sample(table, fold, confidence), self.families, self.smoothing, step
+        )
+        kept, more = without_contradictions(measured, labels.scheme == "paths")
+        ordered = sorted(kept, key=lambda m: (-m.gain, m.statement.sentence()))
+        result, pruned, proved = [m.rule() for m in ordered], list[Dropped](), True
+        if self.pruning == "cover":
+            result, pruned, proved = prune(ordered, table, wrong, wrong_table, self.power, self.seed)
+        step("pruning")
+        most = self.most or len(result)
+        cut = (
+            [Dropped("beyond the number asked for", len(result) - most, tuple(result[most:]))]
+            if len(result) > most
+            else []
+        )
+        return MinedRules(
+            rules=tuple(result[:most]),
+            dropped=(*dropped, *more, *pruned, *cut),
+            confidence=confidence,
+            sequences=len(texts),
+            tokens=int(table.lengths.sum()),
+            wrong=len(wrong),
+            proved=proved,
+            rule_set=self._rule_set(result[:most], labels, texts, examples, confidence),
+        )
+
+    def _folds(self, sequences: int) -> Integers:
+        """(M,) the fold of each sequence; neighbours, which may be of one document, stay together."""
+        fold = np.zeros(sequences, np.int64)
+        if self.folds:
+            together = max(1, sequences // (BLOCKS * self.folds))
+            try:
+                places = make_folds([m // together for m in range(sequences)], self.folds, self.seed)
+            except ValueError:
+                raise ValueError(
+                    f"folds is {self.folds}, but there are {sequences} sequences; take fewer folds, or 0 for none"
+                ) from None
+            for number, members in enumerate(places):
+                fold[members] = number
+        return fold
+
+    def _sample(self, table: Labellings, fold: Integers, confidence: float) -> Sample:
+        return Sample(table, fold, Thresholds(self.support, confidence, self.gain, self.word_support))
+
+    def _confidence(
+        self, table: Labellings, fold: Integers, wrong: WrongLabellings, wrong_table: Labellings
+    ) -> float:
+        if self.confidence != "cross-validated":
+            return float(self.confidence)
+        samples = [self._sample(table, fold, confidence) for confidence in GRID]
+        return choose_confidence(samples, self.families, self.smoothing, wrong, wrong_table)
+
+    def _rule_set(
+        self,
+        rules: Sequence[MinedRule],
+        labels: LabelSet,
+        texts: Sequence[Sequence[str]],
+        examples: Sequence[Labelled],
+        confidence: float,
+    ) -> RuleSet:
+        tokens = sum(map(len, texts))
+        fields = tuple(sorted(name for name in labels.fields if name != OUTSIDE))
+        chosen = " (cross-validated)" if self.confidence == "cross-validated" else ""
+        made = (
+            f"families {', '.join(self.families)}; support {self.support}, {self.word_support} of a word; confidence "
+            f"{confidence:g}{chosen}; gain {self.gain:g} nats; smoothing {self.smoothing:g}; {self.folds} folds; pruning "
+            f"{self.pruning}; seed {self.seed}"
+        )
+        return RuleSet(
+            items=tuple(mined.rule for mined in rules),
+            fields=fields,
+            title=f"Rules mined from {len(texts)} sequences of {tokens} tokens",
+            source=f"ilpinfer {version('ilpinfer')}, mine: {made}; sha256 of the sequences {digest(labels.scheme, examples)}",
+        )
+
+
+def _names(
+    examples: Sequence[Labelled], predictions: Sequence[Sequence[str] | None] | None
+) -> list[str] | None:
+    """All labels, those of predictions included, sorted; None without predictions.
+
+    Raises
+    ------
+    PredictionsError
+        where predictions are not of the same sequences.
+    """
+    if predictions is None:
+        return None
+    if len(predictions) != len(examples):
+        raise PredictionsError(
+            f"{len(predictions)} predictions for {len(examples)} sequences; expected one each"
+        )
+    for number, ((tokens, _), labels) in enumerate(zip(examples, predictions, strict=True)):
+        if labels is not None and len(labels) != len(tokens):
+            raise PredictionsError(f"prediction {number} has {len(labels)} labels for {len(tokens)} tokens")
+    labellings: list[Iterable[str]] = [labels for _, labels in examples]
+    labellings += [labels for labels in predictions if labels is not None]
+    return sorted({name for labels in labellings for name in labels})
+
+
+def _whole(name: str, value: object, least: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} is {brief(value)}; expected a whole number from {least}")
+
+
+def _within(name: str, value: object, low: float, high: float, expected: str) -> None:
+    """Above `low`, up to a finite `high`."""
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and low < value <= high
+    if not fits or value == float("inf"):
+        raise ValueError(f"{name} is {brief(value)}; expected {expected}")

@@ -1,0 +1,346 @@
+"""Rules mined from small data made by hand: counts, costs, families, folds, choice and bad input."""
+
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from formulations import constraints as C
+from formulations import dump_rules, parse_rules
+from formulations.labels.label_set import LabelSet
+from formulations.labels.reading import Reading
+from ilpinfer.learning import FAMILIES, RuleMiner
+
+NONE = {"pruning": "none", "gain": 0, "folds": 0}
+
+
+def pair(text, labels):
+    return text.split(), labels.split()
+
+
+REFERENCE = pair("Ada Lovelace , Notes on engines , 1843", "author author O title title title O date")
+EDITED = pair("Ed Ward , Notes , 1990", "editor editor O title O date")
+
+
+def mined(pairs, families, **options):
+    result = RuleMiner(families=families, **{**NONE, "support": 2, "word_support": 2, **options}).fit(pairs)
+    return {each.rule.title: each for each in result.rules}
+
+
+def test_costs_are_log_probabilities_of_violations():
+    pairs = [REFERENCE] * 9 + [pair("x y z", "author title author")]
+    found = mined(pairs, ["one-run"], confidence=0.5, smoothing=1.0)["at_most_runs(author, 1)"]
+    assert (found.support, found.held, found.broken, found.confidence) == (10, 9, 1, 0.9)
+    assert found.cost == pytest.approx(-math.log(2 / 12), abs=1e-4)
+    assert found.rule.reason == "held 9, broken 1 of 10 (90.0 %), lift 1.6"
+    rate = 1.1
+    chance = rate * math.exp(-rate) / (1 - math.exp(-rate))
+    assert found.lift == pytest.approx(0.9 / chance)
+    assert found.gain == pytest.approx(9 * math.log(0.9 / chance) + math.log(0.1 / (1 - chance)))
+    dear = mined([REFERENCE] * 9, ["one-run"])["at_most_runs(author, 1)"]
+    assert dear.cost > found.cost
+
+
+@pytest.mark.parametrize(
+    "family, expected, absent",
+    [
+        ("one-run", "at_most_runs(title, 1)", "at_most_runs(note, 1)"),
+        ("requires-present", "requires_present(author, title)", "requires_present(title, author)"),
+        ("never-together", "never_together(author, editor)", "never_together(author, date)"),
+        ("requires-before", "requires_before(title, date)", "requires_before(date, title)"),
+        ("precedence", "precedence(author, date)", "precedence(date, author)"),
+        ("presence-precedence", "presence_precedence(title, date)", "presence_precedence(date, title)"),
+        ("adjacency", "adjacency(page, number)", "adjacency(number, page)"),
+        ("state-change", "state_change(author, title, ,)", "state_change(title, author, ,)"),
+        ("begin-end", "begin_end(author, date)", "begin_end(author, title)"),
+        ("minimum-length", "min_run_length(author, 2)", "min_run_length(date, 2)"),
+        ("words", "tag_at(title, engines or notes or on)", "tag_at(O, notes)"),
+        ("next-words", "tag_at(author, , or lovelace, capitalised)", "right_before(author, lovelace)"),
+        ("first-field", "starts_with(author or editor)", "starts_with(author)"),
+        ("last-field", "ends_with(date)", "ends_with(title)"),
+    ],
+)
+def test_each_family_finds_its_rule(family, expected, absent):
+    pages = pair("p 12 p 3 4", "page number page number number")
+    pairs = [REFERENCE] * 6 + [EDITED] * 6
+    if family == "adjacency":
+        pairs = [pages] * 4
+    if family == "next-words":
+        pairs = [REFERENCE] * 6 + [pair("lovelace Lovelace", "O O")] * 3
+    titles = mined(pairs, [family])
+    assert expected in titles and absent not in titles
+    assert {each.family for each in titles.values()} == {family}
+
+
+def test_a_word_before_another_shows_a_field_whatever_it_is():
+    pairs = [pair("Acme Inc grew", "company company O"), pair("the tiny Inc", "O company company")] * 5
+    titles = mined(pairs, ["next-words"], gain=1.0)
+    assert titles["right_before(company, grew or inc)"].held == 15
+
+
+def test_a_capitalised_word_before_a_company_suffix():
+    """Liao et al. 2009, rule 2: small words before the suffix are no companies, so that the class is part of the rule."""
+    companies = [
+        pair(f"{name} {suffix} grew", "company company O")
+        for name in ("Acme", "Zeta")
+        for suffix in ("Ltd", "Corp")
+    ]
+    others = [
+        pair("the Ltd grew", "O company O"),
+        pair("a Corp grew", "O company O"),
+        pair("Berlin grew", "O O"),
+    ]
+    result = RuleMiner(families=["next-words"], support=10, gain=0.5, pruning="none").fit(
+        (companies + others) * 6
+    )
+    found = next(each for each in result.rules if each.rule.title.startswith("tag_at(company"))
+    assert (
+        found.rule.statement
+        == C.tag_at("company", token_class="capitalised", following=C.tokens(["corp", "ltd"])).statement
+    )
+    assert (found.held, found.broken, found.base) == (24, 0, pytest.approx(60 / 66))
+    assert not any(each.rule.title.startswith("right_before(company") for each in result.rules)
+
+
+def test_rare_words_need_more_occurrences_where_they_do_not_hold_held_out():
+    """Each of many rare words is of one field where it was seen and of the other later: the frequent word alone is kept."""
+    rare = [pair(f"w{n} z", "a b") for n in range(60) for _ in range(5)]
+    misleading = [pair(f"w{n} z", "c b") for n in range(60) for _ in range(1)]
+    frequent = [pair("often z", "a b")] * 100
+    options = {"families": ["words"], "pruning": "none", "confidence": 0.8, "gain": 0.5, "folds": 4}
+    kept = RuleMiner(**options).fit([*rare, *misleading, *frequent])
+    words = next(each.rule.statement.words for each in kept.rules if each.rule.statement.field == "a")
+    assert "often" in words
+    alone = RuleMiner(**{**options, "confidence": 0.9}).fit([*rare, *misleading, *frequent])
+    assert next(e.rule.statement.words for e in alone.rules if e.rule.statement.field == "a") == ("often",)
+
+
+def test_counts_are_the_trials_of_the_rules():
+    pairs = [REFERENCE, EDITED, pair("a b c a", "author title note author")] * 4
+    labels = LabelSet(tuple(sorted({name for _, names in pairs for name in names})))
+    result = RuleMiner(support=1, word_support=1, confidence=0.5, **NONE).fit(pairs)
+    assert len({each.family for each in result.rules}) >= 12
+    for each in result.rules:
+        trials = [t for tokens, names in pairs for t in each.rule.trials(Reading(names, tokens, labels))]
+        assert each.support == len(trials), each.rule.title
+        assert each.broken == sum(t.amount > 0 for t in trials)
+
+
+ROUGH = ("Ada", "Inc", "x", ",", "1998", "", 'q"\\', "İ", "\u2028", "@newline@")
+SCHEMES = {
+    "plain": ("a", "b", "c", "O"),
+    "bio": ("B-a", "I-a", "B-b", "I-b", "B-c", "O"),
+    "iobes": ("B-a", "I-a", "E-a", "S-a", "B-b", "I-b", "E-b", "S-b", "S-c", "O"),
+    "paths": ("B-a", "I-a", "I-a/B-x", "I-a/I-x", "B-b/B-x", "I-b/I-x", "I-b", "B-c", "O"),
+}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("seed", range(6))
+def test_random_data_of_every_scheme(scheme, seed):
+    """Odd tokens, few sequences: counts are those of the rules, and the file is read back."""
+    names, random = SCHEMES[scheme], np.random.default_rng(seed)
+    words = random.dirichlet(np.full(len(ROUGH), 0.4), size=len(names))
+    steps = random.dirichlet(np.full(len(names), 0.3), size=len(names))
+    pairs = []
+    for _ in range(20):
+        ids = [int(random.integers(len(names)))]
+        for _ in range(random.integers(7)):
+            ids.append(int(random.choice(len(names), p=steps[ids[-1]])))
+        tokens = [ROUGH[random.choice(len(ROUGH), p=words[k])] for k in ids]
+        pairs.append((tokens, [names[k] for k in ids]))
+    options = {"support": 2, "word_support": 1, "confidence": 0.6, "gain": 0.5, "folds": 2 * (seed % 2)}
+    result = RuleMiner(pruning=("cover", "none")[seed % 3 == 0], seed=seed, **options).fit(pairs, scheme)
+    assert result.rules
+    labels = LabelSet(tuple(sorted({name for _, labelling in pairs for name in labelling})), scheme)
+    for each in result.rules:
+        trials = [t for tokens, names in pairs for t in each.rule.trials(Reading(names, tokens, labels))]
+        assert (each.support, each.broken) == (len(trials), sum(t.amount > 0 for t in trials))
+    assert list(parse_rules(dump_rules(result.rule_set))) == [each.rule for each in result.rules]
+
+
+def test_fields_that_contain_each_other_are_not_paired():
+    pairs = [pair("x y z", "B-v/B-p I-v B-t")] * 8
+    result = RuleMiner(support=2, word_support=2, **NONE).fit(pairs)
+    for each in result.rules:
+        fields = [name for name in each.rule.statement.selectors() if isinstance(name, str)]
+        assert sorted(fields) != ["v", "v/p"]
+    assert any(each.rule.title == "requires_present(t, v)" for each in result.rules)
+
+
+def test_rules_that_chance_would_keep_are_dropped():
+    """Both fields are in nearly all sequences; that one asks for the other says nothing."""
+    both, one = pair("x y", "a b"), pair("x x", "a a")
+    pairs = [both] * 98 + [one] * 2
+    assert "requires_present(a, b)" in mined(pairs, ["requires-present"])
+    result = RuleMiner(families=["requires-present"], gain=5.0, folds=0).fit(pairs)
+    assert not result.rules
+    assert [(d.reason, d.number) for d in result.dropped] == [("below the gain", 2)]
+
+
+def test_a_rule_of_a_rare_field_has_to_hold_for_it():
+    """`a` is everywhere, so that most trials of never_together are about it alone."""
+    pairs = [pair("x x", "a a")] * 95 + [pair("x y", "a b")] * 3 + [pair("y y", "b b")] * 2
+    assert mined(pairs, ["never-together"], confidence=0.9) == {}
+
+
+def test_rules_hold_on_held_out_folds():
+    """The first sequences alone keep the rule, so that some folds break what the others teach."""
+    pairs = [pair("x y z", "a b c")] * 95 + [pair("y x z", "b a c")] * 5
+    result = RuleMiner(families=["precedence"], gain=0, confidence=0.9, pruning="none").fit(pairs)
+    rules = {each.rule.title: each for each in result.rules}
+    assert (rules["precedence(a, c)"].folds_held, rules["precedence(a, c)"].folds_applied) == (5, 5)
+    odd = [pair("x y", "a b")] * 10 + [pair("u v", "d e")] * 90
+    pairs = [*odd[:5], *odd[10:], *odd[5:10]]
+    broken = [pair("x u", "a d"), pair("x v", "a e")]
+    one_fold = RuleMiner(families=["requires-present"], gain=0, confidence=0.85, pruning="none", support=5)
+    kept = one_fold.fit(pairs)
+    assert "requires_present(a, b)" in {each.rule.title for each in kept.rules}
+    mixed = one_fold.fit([*pairs[:50], *broken, *pairs[50:]])
+    assert "requires_present(a, b)" not in {each.rule.title for each in mixed.rules}
+
+
+def test_no_rule_is_kept_that_holds_in_no_held_out_fold():
+    pairs = [REFERENCE] * 40 + [EDITED] * 40 + [pair("x y z", "note title author")] * 20
+    result = RuleMiner(support=3, confidence=0.7, gain=0, word_support=2, pruning="none").fit(pairs)
+    assert result.rules and all(
+        2 * r.folds_held >= r.folds_applied > 0 and r.folds_held for r in result.rules
+    )
+    unstable = [d for d in result.dropped if d.reason == "not held in folds"]
+    assert all(2 * r.folds_held < r.folds_applied or not r.folds_held for d in unstable for r in d.rules)
+
+
+def test_the_same_seed_gives_the_same_file():
+    pairs = [REFERENCE, EDITED, pair("a b c a", "author title note author")] * 12
+    texts = [dump_rules(RuleMiner(support=5, seed=3).fit(pairs).rule_set) for _ in range(2)]
+    assert texts[0] == texts[1] and "seed 3" in texts[0]
+
+
+def test_rules_are_read_back_with_their_reasons():
+    result = RuleMiner(support=5).fit([REFERENCE, EDITED] * 15)
+    back = parse_rules(dump_rules(result.rule_set))
+    assert list(back) == [each.rule for each in result.rules]
+    assert back.fields == ("author", "date", "editor", "title")
+    assert all(rule.reason.startswith("held ") for rule in back.rules)
+
+
+def test_pruning_keeps_few_rules_in_the_order_of_their_power():
+    pairs = [REFERENCE, EDITED] * 20
+    every = RuleMiner(support=5, pruning="none").fit(pairs)
+    few = RuleMiner(support=5).fit(pairs)
+    power = [each.discrimination for each in few.rules]
+    assert few.proved and power == sorted(power, reverse=True) and min(power) > 0
+    assert 0 < len(few.rules) < len(every.rules)
+    reasons = {dropped.reason: dropped for dropped in few.dropped}
+    pruned = [reasons[name] for name in ("redundant", "follows from another rule") if name in reasons]
+    assert pruned and all(dropped.number == len(dropped.rules) for dropped in pruned)
+    assert len(few.rules) + sum(dropped.number for dropped in pruned) == len(every.rules)
+    strong = RuleMiner(support=5, power=power[0]).fit(pairs)
+    assert [each.rule for each in strong.rules] == [r.rule for r in few.rules if r.discrimination == power[0]]
+    assert RuleMiner(support=5, most=2).fit(pairs).rules == few.rules[:2]
+
+
+def test_predictions_are_what_rules_have_to_tell_apart():
+    """A model that forgets dates: rules that show it are kept, and no others."""
+    pairs = [REFERENCE, EDITED] * 20
+    forgets = [[name.replace("date", "O") for name in names] for _, names in pairs]
+    result = RuleMiner(support=5).fit(pairs, predictions=forgets)
+    assert result.wrong == 40 and sum(each.discrimination for each in result.rules) == 40
+    assert len(result.rules) == 1 and "date" in result.rules[0].rule.title
+    some = [names if i == 0 else None for i, names in enumerate(forgets)]
+    assert RuleMiner(support=5).fit(pairs, predictions=some).wrong == 1
+    with pytest.raises(ValueError, match="the same as the labels everywhere"):
+        RuleMiner().fit(pairs, predictions=[names for _, names in pairs])
+    with pytest.raises(ValueError, match="39 predictions for 40 sequences"):
+        RuleMiner().fit(pairs, predictions=forgets[1:])
+    with pytest.raises(ValueError, match="prediction 0 has 1 labels for 8 tokens"):
+        RuleMiner().fit(pairs, predictions=[["O"], *forgets[1:]])
+
+
+def test_the_confidence_is_chosen_by_cross_validation():
+    """One pair in ten is the other way round: a rule of 90 % tells most wrong labellings from right ones."""
+    pairs = ([pair("x y z", "a b c")] * 9 + [pair("y x z", "b a c")]) * 10
+    result = RuleMiner(families=["precedence"], gain=0, confidence="cross-validated").fit(pairs)
+    assert result.confidence == 0.8
+    clean = RuleMiner(families=["precedence"], gain=0, confidence="cross-validated").fit([pairs[0]] * 50)
+    assert clean.confidence == 0.98
+
+
+def test_rules_that_contradict_each_other_are_told():
+    """Thresholds below a half let both in: the one with more gain stays."""
+    pairs = [pair("x y", "a b")] * 30 + [pair("x x", "a a")] * 40 + [pair("y y", "b b")] * 20
+    pairs += [pair("z z", "c c")] * 60
+    miner = RuleMiner(
+        families=["requires-present", "never-together"], confidence=0.3, gain=0, folds=0, pruning="none"
+    )
+    result = miner.fit(pairs)
+    dropped = next(d for d in result.dropped if d.reason == "contradictory")
+    titles = {each.rule.title for each in result.rules}
+    assert "requires_present(a, b)" in titles and "never_together(a, b)" not in titles
+    assert any(
+        each.rule.title == "never_together(a, b)" and "contradicts requires_present(" in each.rule.reason
+        for each in dropped.rules
+    )
+
+
+def test_a_single_label_is_nothing_to_mine():
+    with pytest.raises(ValueError, match="all tokens have the label 'O': rules tell labels apart"):
+        RuleMiner().fit([pair("x y", "O O")] * 20)
+
+
+def test_where_no_rule_survives_it_says_which_threshold_to_lower():
+    result = RuleMiner(support=1000).fit([REFERENCE] * 20)
+    assert result.rules == () and len(result.rule_set) == 0
+    assert result.remark.startswith("no rule survives of 20 sequences (")
+    assert result.remark.endswith("below the support): lower the support")
+    nothing = RuleMiner(families=["adjacency"], folds=0).fit([pair("x y", "a O")] * 3)
+    assert nothing.remark == (
+        "no rule survives of 3 sequences (no candidate at all): give more sequences, or more families"
+    )
+    assert RuleMiner(support=5).fit([REFERENCE] * 20).remark == ""
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"families": ["one-runs"]}, "no family of rules 'one-runs'; did you mean \"one-run\"?"),
+        ({"families": []}, "families is empty; choose some of one-run"),
+        ({"support": 0}, "support is 0; expected a whole number from 1"),
+        ({"support": 1.5}, "support is 1.5; expected a whole number from 1"),
+        ({"confidence": 0}, "confidence is 0; expected a share above 0"),
+        ({"confidence": 1.01}, "confidence is 1.01; expected a share above 0"),
+        ({"confidence": float("nan")}, "confidence is nan; expected a share above 0"),
+        (
+            {"confidence": "best"},
+            "confidence is 'best'; expected a share above 0, up to 1, or cross-validated",
+        ),
+        ({"confidence": "cross-validated", "folds": 0}, "but folds is 0"),
+        ({"smoothing": 0}, "smoothing is 0; expected a finite number above 0"),
+        ({"gain": -1}, "gain is -1; expected nats, 0 or more"),
+        ({"folds": 1}, "folds is 1; expected 0 for none, or at least 2"),
+        ({"pruning": "some"}, "pruning is 'some'; expected cover or none"),
+        ({"most": 0}, "most is 0; expected a whole number from 1"),
+        ({"seed": -1}, "seed is -1; expected a whole number from 0"),
+    ],
+)
+def test_options_out_of_range_are_named(options, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        RuleMiner(**options)
+
+
+def test_bad_sequences_are_named():
+    with pytest.raises(
+        ValueError, match="folds is 5, but there are 3 sequences; take fewer folds, or 0 for none"
+    ):
+        RuleMiner().fit([REFERENCE] * 3)
+    with pytest.raises(ValueError, match="no sequences"):
+        RuleMiner().fit([])
+    with pytest.raises(ValueError, match="sequence 0 has 1 labels for 2 tokens"):
+        RuleMiner().fit([(["x", "y"], ["a"])])
+
+
+def test_one_family_may_be_named_alone():
+    assert RuleMiner(families="words").families == ("words",)
+    assert replace(RuleMiner(), support=3).families == FAMILIES
