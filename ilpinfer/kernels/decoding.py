@@ -67,7 +67,7 @@ def classify(windows, tokens, classes):
 
 
 @subroutine
-def _product(handle, emission, rows, tokens, marks, room, count, most, steps):
+def multiply_active(handle, emission, rows, tokens, marks, room, count, most, steps):
     """Multiply machines that are taken up, the `count` in `room` after those that were `INSIDE`, up to so many joint states.
 
     It takes as long as so many steps of label setting at most. Sums with multipliers stay outside, as proofs have it. Returns the
@@ -120,7 +120,7 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
             result[CODE] = NO_LABELLING if end == NONE else TOO_MUCH_WORK
             return
         if end < 0:
-            joint, recursion, count = _product(
+            joint, recursion, count = multiply_active(
                 handle, emission, rows, tokens, marks, room, count, most, last - result[WORK]
             )
             result[BOUND] = min(result[BOUND], recursion[2])
