@@ -195,9 +195,9 @@ class Tables:
                 except (TooManyStates, TooManyClasses):
                     return [None] * N
                 emission, rows = self._emission(given, tokens)
-            output = output_of(entry, given, begins)
-            inputs = entry.handle, emission, begins, tokens, rows, given.steps, output.limits
-            yield Work(output.kernel, (*inputs, *output.arrays), N)
+            output: Output = output_of(entry, given, begins)
+            arguments: list[Any] = [entry.handle, emission, begins, tokens, rows, given.steps, output.limits]
+            yield Work(output.kernel, (*arguments, *output.arrays), N)
             codes = output.all_results[:, CODE]
             if int(codes.max()) < UNKNOWN_CLASS:
                 return output

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
 
-from formulations.dtypes import Integers, Small
+from formulations.dtypes import Integers
 from ilpinfer.core.certificate import MachineKey
 from ilpinfer.exact.calls import Entry, Input
 from ilpinfer.kernels.decoding import INSIDE
@@ -33,7 +33,7 @@ class Ranked(NamedTuple):
     place: int
 
     @property
-    def paths(self) -> Small:
+    def paths(self) -> Integers:
         """Label ids (k, T), best first, equal ones by label ids."""
         return self.lists.paths_of(self.place)
 
@@ -66,7 +66,7 @@ class Lists(Sequence[Ranked]):
     begins: Integers
     limits: tuple[int, int]
     top: int
-    all_paths: Small
+    all_paths: Integers
     all_values: Integers
     all_results: Integers
     all_marks: Integers
@@ -76,7 +76,7 @@ class Lists(Sequence[Ranked]):
         """Room for the output."""
         N, M, effort = len(given.lengths), len(entry.keys), EFFORT if given.time_limit is None else 1
         token, least, _ = entry.limits_of(max(given.lengths), given.time_limit)
-        paths, values = np.empty(int(begins[-1]) * top, np.int32), np.empty((N, top), np.int64)
+        paths, values = np.empty(int(begins[-1]) * top, np.int64), np.empty((N, top), np.int64)
         rest = np.zeros((N, 3), np.int64), np.zeros((N, 2, M), np.int64)
         return cls(entry, begins, (effort * token, effort * least), top, paths, values, *rest)
 
@@ -109,7 +109,7 @@ class Lists(Sequence[Ranked]):
         """The number of labellings."""
         return self.all_results.item(place, NUMBER)
 
-    def paths_of(self, place: int) -> Small:
+    def paths_of(self, place: int) -> Integers:
         """Label ids (k, T)."""
         begin, end = self.begins[place] * self.top, self.begins[place + 1] * self.top
         return self.all_paths[begin:end].reshape(self.top, -1)[: self.number_of(place)]

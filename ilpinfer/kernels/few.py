@@ -107,9 +107,7 @@ def _list(handle, emission, rows, tokens, recursion, limits, paths, values, resu
 
 
 @kernel
-def decode_few(
-    handle, emission, begins, tokens, rows, pool, limits, paths, values, results, marks, share
-):
+def decode_few(handle, emission, begins, tokens, rows, pool, limits, paths, values, results, marks, share):
     """The best few labellings of sequences, as `decode_batch` decodes them.
 
     Parameters
@@ -145,7 +143,17 @@ def decode_few(
             if T * top <= MOST_LISTED:
                 recursion = space[0], space[1]
                 _list(
-                    handle, emission, rows[b:e], work, recursion, steps, own, values[n], result, marks[n], room
+                    handle,
+                    emission,
+                    rows[b:e],
+                    work,
+                    recursion,
+                    steps,
+                    own,
+                    values[n],
+                    result,
+                    marks[n],
+                    room,
                 )
         spent += T * K * K + result[WORK]
         add(share, DONE, 1)

@@ -9,7 +9,6 @@ from ilpinfer.kernels.label_setting import DEAD
 from ilpinfer.kernels.ordering import descending
 
 
-
 @subroutine
 def _sift_up(heap, size, keys, at):
     """Put item `at` into a heap of `size` items, the largest key on top."""
