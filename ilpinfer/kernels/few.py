@@ -28,6 +28,8 @@ from ilpinfer.kernels.tables import (
 
 NUMBER, WORK = 1, 2
 """Columns of results, after `CODE`: how many labellings there are, and steps."""
+FIRST_SHARE = 64
+"""One part in so many of the steps is taken before machines are multiplied."""
 MOST_LISTED = 2**24
 """Labels of all labellings of a list together."""
 
@@ -90,7 +92,7 @@ def _list(handle, emission, rows, tokens, recursion, limits, paths, values, resu
         number = rank_values(g, T, best)
         last = best[0] if number == top else DEAD
         if cut > DEAD and last < floor:
-            step = step * 5 // 2
+            step = 2 * step
             floor = max(bound - step, last, least)
             continue
         if number == 0:
@@ -138,7 +140,7 @@ def decode_few(handle, emission, begins, tokens, rows, pool, limits, paths, valu
                 work[3, t] = handle.scores.which[pool[b + t] if len(pool) else 0, work[EDGES, t]]
             most = max(limits[0] * T, limits[1])
             own = paths[b * top : e * top].reshape((top, T))
-            steps = most // 4, most
+            steps = most // FIRST_SHARE, most
             result[CODE] = TOO_MUCH_WORK
             if T * top <= MOST_LISTED:
                 recursion = space[0], space[1]
