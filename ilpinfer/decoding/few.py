@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -149,15 +149,17 @@ class Listed:
         paths, value = self.outcome.paths, self.outcome.values.item(place)
         excluded = tuple(map(tuple, paths[:place].tolist()))
         last = place == len(paths) - 1 and len(paths) < self.top
-        certificate = proof(self.how, self.leaf, excluded, Rest(-math.inf, self.leaf) if last else None)
+        rest = Rest(-math.inf, replace(self.leaf, multipliers={})) if last else None
+        certificate = proof(self.how, self.leaf, excluded, rest)
         result = Result(paths[place], value, self.how, certificate, value=value)
         return checked_fields(result, self.context)
 
     @cached_property
     def how(self) -> str:
         """How the kernel found them."""
-        machines = self.outcome.machines
-        return f"label setting over {len(machines)} machines" if machines else "viterbi"
+        machines, number = self.outcome.machines, len(self.outcome.multipliers)
+        multipliers = f"{number} multipliers, " if number else ""
+        return f"{multipliers}label setting over {len(machines)} machines" if machines else "viterbi"
 
     @cached_property
     def context(self) -> Context:
@@ -168,7 +170,9 @@ class Listed:
     @cached_property
     def leaf(self) -> Leaf:
         """The proof that all solutions share."""
-        return leaf_of(self.context.problem, self.outcome.machines, self.outcome.product, {})
+        return leaf_of(
+            self.context.problem, self.outcome.machines, self.outcome.product, self.outcome.multipliers
+        )
 
 
 def _parts(items: Sequence[Any], most: int, size: Callable[[Any], int]) -> Iterator[list[Any]]:

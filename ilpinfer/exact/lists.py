@@ -52,6 +52,12 @@ class Ranked(NamedTuple):
         """The active machines that the lattice was multiplied with."""
         return frozenset(self._machines(INSIDE))
 
+    @property
+    def multipliers(self) -> dict[MachineKey, int]:
+        """Multipliers of components that are sums, grid units."""
+        multipliers, components = self.lists.all_marks[self.place, 1], self.lists.entry.components
+        return {components[m]: multipliers.item(m) for m in np.flatnonzero(multipliers).tolist()}
+
     def _machines(self, least: int) -> tuple[MachineKey, ...]:
         keys, marks = self.lists.entry.keys, self.lists.all_marks[self.place, 0]
         return tuple([keys[m] for m in np.flatnonzero(marks >= least).tolist()])

@@ -6,15 +6,24 @@ import numpy as np
 from formulations.grid import FORBIDDEN, HARD
 from ilpinfer.kernels.atomics import add
 from ilpinfer.kernels.charges import charge_labelling
-from ilpinfer.kernels.decoding import FEWEST_JOINT, MOST_AT_ONCE, MOST_JOINT, classify, multiply_active
+from ilpinfer.kernels.decoding import (
+    FEWEST_JOINT,
+    MOST_AT_ONCE,
+    MOST_JOINT,
+    classify,
+    count_sums,
+    multiply_active,
+)
 from ilpinfer.kernels.graph import build_graph, no_graph
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.joint import no_machines
 from ilpinfer.kernels.label_setting import DEAD, FIRST_STEP, STOPPED, places_of
+from ilpinfer.kernels.multipliers import tighten
 from ilpinfer.kernels.ranking import least_of, list_paths, rank_values
 from ilpinfer.kernels.recursion import complete
 from ilpinfer.kernels.share import DONE, ENTERED, NEXT
 from ilpinfer.kernels.tables import (
+    BOUND,
     CODE,
     EDGES,
     MACHINES,
@@ -24,6 +33,7 @@ from ilpinfer.kernels.tables import (
     PROVED,
     TOO_MUCH_WORK,
     UNKNOWN_CLASS,
+    VALUE,
 )
 
 NUMBER, WORK = 1, 2
@@ -55,20 +65,29 @@ def _charge(handle, classes, paths, values, number, mask, room, count):
 
 
 @subroutine
-def _list(handle, emission, rows, tokens, recursion, limits, paths, values, result, marks, room):
-    """The best labellings of one sequence; parameters as of `decode_few`."""
+def _relax(
+    handle, emission, rows, tokens, recursion, limits, paths, values, result, marks, room, least, early
+):
+    """Relaxations of more and more machines, until the best few labellings break no other.
+
+    Early, it ends where sums are active that may have multipliers, and little work was not enough. Other parameters as of
+    `decode_few`; least : what the last of the list is worth at least, which is returned, too, and better.
+    """
     completion, tail = recursion
     T, K, top, width = len(rows), emission.shape[1], len(values), completion.shape[1]
     edge_at, classes, mask = tokens[3, :T], tokens[MACHINES, :T], marks[0]
+    for m in range(len(mask)):
+        mask[m] = 0
     bound = complete(handle, emission, rows, tokens[NODES], edge_at, completion, tail)
     if bound < DEAD:
         result[CODE] = NO_PATH
-        return
-    few, work = limits
+        return least
+    result[CODE] = TOO_MUCH_WORK
+    few, work = result[WORK] + limits[0], limits[1]
     shape = 1, T, width
     ends = completion[:T].reshape(shape), tail[:T].reshape(shape), bound
     joint, most, g, best = no_machines(T, K), FEWEST_JOINT, no_graph(T), np.empty(top, np.int64)
-    count, least, step = 0, DEAD, FIRST_STEP
+    count, step = 0, FIRST_STEP
     floor = max(bound - step, least)
     while True:
         active = room[0, :count]
@@ -79,9 +98,8 @@ def _list(handle, emission, rows, tokens, recursion, limits, paths, values, resu
         )
         result[WORK] += steps
         if code == STOPPED:
-            if few >= work:
-                result[CODE] = TOO_MUCH_WORK
-                return
+            if few >= work or (early and count_sums(handle.machines, active)):
+                return least
             joint, ends, count = multiply_active(
                 handle, emission, rows, tokens, marks, room, count, most, work - result[WORK]
             )
@@ -97,15 +115,48 @@ def _list(handle, emission, rows, tokens, recursion, limits, paths, values, resu
             continue
         if number == 0:
             result[CODE] = NO_LABELLING
-            return
+            return least
         list_paths(g, T, best, number, paths, values)
         before = count
         count, worth = _charge(handle, classes, paths, values, number, mask, room, count)
         if count == before:
             result[CODE], result[NUMBER] = PROVED, number
-            return
+            return least
         least, bound, step = max(least, worth), bound if number < top else last, FIRST_STEP
         floor = DEAD if number < top else max(bound - step, least)
+
+
+@subroutine
+def _list(handle, emission, rows, tokens, recursion, limits, paths, values, result, marks, room):
+    """The best labellings of one sequence, by sums with multipliers where little work was not enough."""
+    completion, tail = recursion
+    T, most, least, early = len(rows), limits[1], DEAD, True
+    edge_at, best, path = tokens[3, :T], np.zeros(6, np.int64), np.empty(T, np.int64)
+    while True:
+        least = _relax(
+            handle,
+            emission,
+            rows,
+            tokens,
+            recursion,
+            limits,
+            paths,
+            values,
+            result,
+            marks,
+            room,
+            least,
+            early,
+        )
+        if not early or result[CODE] != TOO_MUCH_WORK or result[WORK] >= most:
+            return
+        total = complete(handle, emission, rows, tokens[NODES], edge_at, completion, tail)
+        best[VALUE], best[BOUND] = least if least > DEAD else FORBIDDEN, HARD
+        ends = completion, tail, total
+        handle, emission, rows = tighten(
+            handle, emission, rows, tokens, ends, path, best, marks, room, most - result[WORK], False
+        )
+        early = False
 
 
 @kernel
@@ -119,7 +170,7 @@ def decode_few(handle, emission, begins, tokens, rows, pool, limits, paths, valu
     paths : (total · top,) filled: those of sequence n are (top, T) from begins[n] · top on
     values : (N, top) filled, grid units
     results : (N, 3) filled, see `NUMBER`
-    marks : (N, 2, M) filled with 1 for machines that were followed and `INSIDE`, and zeros
+    marks : (N, 2, M) zeros, filled as in `decode_batch`
     """
     add(share, ENTERED, 1)
     (_, K, Kp), longest, spent, top = handle.scores.edge.shape, 0, 0, values.shape[1]

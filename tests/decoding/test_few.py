@@ -19,7 +19,7 @@ from ilpinfer import Decoder
 from ilpinfer.core.request import Request
 from ilpinfer.decoding import few as few_module
 from ilpinfer.decoding.few import Few
-from ilpinfer.exact import lists
+from ilpinfer.exact import compiled, lists
 from ilpinfer.models.hmm import HMM
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
@@ -233,3 +233,29 @@ def test_an_object_that_is_no_trellis():
         ilpinfer.decode(3, [], top=2)
     with pytest.raises(ValueError, match="trellis is 3; expected a Trellis"):
         list(Decoder([]).best_labellings([3], 2))
+
+
+@pytest.mark.parametrize("top", [3, 40])
+def test_proofs_with_multipliers_and_products_hold(monkeypatch, top):
+    """Steps so few that both are needed."""
+    monkeypatch.setattr(lists, "EFFORT", 1)
+    entry = compiled.Tables._entry
+
+    def with_little_work(*given):
+        made = entry(*given)
+        return made._replace(limits=(0, 12_000, made.limits[2]))
+
+    monkeypatch.setattr(compiled.Tables, "_entry", with_little_work)
+    ways = set()
+    counted = [C.at_most_tokens(f, 1, penalty=1.5) for f in FIELDS] + [
+        C.at_least_tokens("date", 3, penalty=2.0)
+    ]
+    for number in range(4):
+        rules = [*counted, *random_rules(20 + number)[:2]]
+        for trellis in sequences(8, seed=number):
+            solutions = ilpinfer.decode(trellis, rules, top=top)
+            ways |= {word for s in solutions for word in ("multipliers", "machines") if word in s.method}
+            ways |= {"product" for s in solutions if s.certificate.tree.product}
+            assert not solutions or ilpinfer.verify(trellis, rules, solutions, top=top).proved
+            assert content(solutions) == content(by_the_method(trellis, rules, top))
+    assert ways == {"multipliers", "machines", "product"}
