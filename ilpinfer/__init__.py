@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ilpinfer.api import Decoder as Decoder
     from ilpinfer.api import Incumbent as Incumbent
     from ilpinfer.api import InferenceError as InferenceError
+    from ilpinfer.api import Labellings as Labellings
     from ilpinfer.api import Marginals as Marginals
     from ilpinfer.api import Solution as Solution
     from ilpinfer.api import Status as Status
@@ -35,6 +36,7 @@ _HOMES = {
     "Decoder": "decoding.decoder",
     "Incumbent": "core.incumbents",
     "InferenceError": "errors",
+    "Labellings": "decoding.labellings",
     "Marginals": "exact.marginals",
     "Solution": "core.solution",
     "Status": "core.solution",

@@ -9,6 +9,7 @@ from ilpinfer.decoding.batch import decode_many
 from ilpinfer.decoding.certification import prove
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.evaluation import evaluate_labelling
+from ilpinfer.decoding.labellings import Labellings
 from ilpinfer.decoding.single import decode
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, decode_two_phase
 from ilpinfer.decoding.warming import warm_up
@@ -20,6 +21,7 @@ __all__ = [
     "Decoder",
     "Incumbent",
     "InferenceError",
+    "Labellings",
     "Marginals",
     "Solution",
     "Status",

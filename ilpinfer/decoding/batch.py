@@ -18,11 +18,22 @@ from ilpinfer.core.options import Options
 from ilpinfer.core.request import Request, natural
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.calls import Calls
 from ilpinfer.decoding.chunks import decode_chunks
 from ilpinfer.decoding.direct import Answer, Direct
 from ilpinfer.decoding.failures import OnError, attempt, check_on_error, failure
+from ilpinfer.decoding.few import Few
+from ilpinfer.decoding.labellings import Labellings, labellings_of
 from ilpinfer.decoding.reporting import with_digest
-from ilpinfer.decoding.single import Callback, context_of, decode, decode_best, decode_top, run_method
+from ilpinfer.decoding.single import (
+    Callback,
+    context_of,
+    decode,
+    decode_best,
+    decode_top,
+    run_method,
+    run_top,
+)
 from ilpinfer.decoding.workers import Reply, Workers
 
 Decoded = TypeVar("Decoded")
@@ -131,7 +142,7 @@ class Batch:
         if self.n_jobs > 1:
             return self._in_processes(iter(trellises), _best_alone, _with_context, self._failure)
         if direct:
-            compiled = Direct(self.rules, self.request, decode)
+            compiled = Direct(self._calls)
             return decode_chunks(trellises, compiled.trellises, self._finish, self.threads)
         calls = (partial(decode_best, t, self.rules, self.request, callback) for t in trellises)
         return (attempt(call, self.on_error, self._failure) for call in calls)
@@ -140,18 +151,36 @@ class Batch:
         self, trellises: Iterable[Trellis], top: int, callback: Callback | None = None
     ) -> Iterator[list[Solution]]:
         """At most `top` labellings of each trellis, best first."""
-        natural(top, "top")
-        self._check(False, callback)
+        number, direct = natural(top, "top"), callback is None and self.request.direct
+        self._check(direct, callback)
         if self.n_jobs > 1:
             return self._in_processes(
-                iter(trellises), partial(_top_alone, top), _all_with_context, self._failures
+                iter(trellises), partial(_top_alone, number), _all_with_context, self._failures
             )
-        calls = (partial(decode_top, t, self.rules, self.request, top, callback) for t in trellises)
+        if direct:
+            few = Few(self._calls, number)
+            return decode_chunks(trellises, few.trellises, partial(self._finish_top, number), self.threads)
+        calls = (partial(decode_top, t, self.rules, self.request, number, callback) for t in trellises)
         return (attempt(call, self.on_error, self._failures) for call in calls)
+
+    def lists(self, trellises: Iterable[Trellis], top: int) -> Iterator[Labellings]:
+        """As `top`, as arrays."""
+        number = natural(top, "top")
+        self._check(self.request.direct, None)
+
+        def finish(trellis: Trellis, answer: Labellings | None) -> Labellings:
+            if answer is not None:
+                return answer
+            solutions = run_top(trellis, self.rules, self.request, number)
+            return labellings_of(solutions, len(trellis.tokens), trellis.labels.names)
+
+        if self.request.direct:
+            return decode_chunks(trellises, Few(self._calls, number).trellises, finish, self.threads)
+        return (finish(trellis, None) for trellis in trellises)
 
     def texts(self, texts: Iterable[Sequence[str]], scores: TokenScores) -> Iterator[Solution]:
         """The best labelling of each text, by a model's scores of single tokens."""
-        direct = Direct(self.rules, self.request, decode)
+        direct = Direct(self._calls)
 
         def finish(words: Sequence[str], answer: Answer | None) -> Solution:
             if isinstance(answer, Solution):
@@ -160,10 +189,38 @@ class Batch:
 
         return decode_chunks(texts, partial(direct.texts, scores=scores), finish, self.threads)
 
+    def top_texts(
+        self, texts: Iterable[Sequence[str]], scores: TokenScores, top: int
+    ) -> Iterator[list[Solution]]:
+        """At most `top` labellings of each text, by a model's scores of single tokens."""
+        number = natural(top, "top")
+        few = Few(self._calls, number)
+
+        def finish(words: Sequence[str], answer: Labellings | None) -> list[Solution]:
+            if answer is not None:
+                return answer.solutions
+            return attempt(
+                lambda: run_top(scores.trellis(words), self.rules, self.request, number),
+                self.on_error,
+                self._failures,
+            )
+
+        return decode_chunks(texts, partial(few.texts, scores=scores), finish, self.threads)
+
+    @property
+    def _calls(self) -> Calls:
+        return Calls(self.rules, self.request, decode)
+
+    def _finish_top(self, top: int, trellis: Trellis, answer: Labellings | None) -> list[Solution]:
+        if answer is not None:
+            return answer.solutions
+        call = partial(run_top, trellis, self.rules, self.request, top)
+        return attempt(call, self.on_error, self._failures)
+
     def _check(self, direct: bool, callback: Callback | None) -> None:
         if self.threads > 1 and (self.n_jobs > 1 or not direct):
             raise ValueError(
-                "threads are for one process, the method auto and one solution each: leave them out"
+                "threads are for one process, and for the method auto without callback and 'within': leave them out"
             )
         if self.n_jobs > 1 and callback is not None:
             raise ValueError("a callback follows one process: leave n_jobs out")

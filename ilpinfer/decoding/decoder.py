@@ -13,8 +13,10 @@ from ilpinfer.core.request import Request
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of, shown
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.batch import Batch
+from ilpinfer.decoding.calls import Calls
 from ilpinfer.decoding.direct import Direct
 from ilpinfer.decoding.failures import OnError
+from ilpinfer.decoding.labellings import Labellings
 from ilpinfer.decoding.single import Callback, decode, decode_best, decode_top, run_method
 
 if TYPE_CHECKING:
@@ -84,7 +86,7 @@ class Decoder:
             ("model", model),
             ("_rules", compiler),
             ("_request", request),
-            ("_direct", Direct(compiler, request, decode)),
+            ("_direct", Direct(Calls(compiler, request, decode))),
             ("_scores", scores),
         ):
             object.__setattr__(self, name, value)
@@ -114,7 +116,7 @@ class Decoder:
     ) -> Solution | list[Solution]:
         """The best labelling of a trellis, or a list of the best few; see `ilpinfer.decode`."""
         if top is not None:
-            return decode_top(trellis, self._rules, self._request, top, callback)
+            return decode_top(trellis, self._rules, self._request, top, callback, self._direct.calls)
         incumbent = None
         if callback is None and self._request.direct and isinstance(trellis, Trellis):
             answer = self._direct.trellis(trellis)
@@ -141,7 +143,8 @@ class Decoder:
         The time limit begins once they are scored.
         """
         if top is not None:
-            return decode_top(self._scored(tokens), self._rules, self._request, top, callback)
+            scored, calls = self._scored(tokens), self._direct.calls
+            return decode_top(scored, self._rules, self._request, top, callback, calls)
         if self._scores is None or callback is not None or isinstance(tokens, str):
             return decode_best(self._scored(tokens), self._rules, self._request, callback)
         answer = self._direct.text(tokens, self._scores)
@@ -187,14 +190,65 @@ class Decoder:
         batch = Batch(self._rules, self._request, threads, n_jobs, on_error)
         return batch.best(trellises, callback) if top is None else batch.top(trellises, top, callback)
 
+    @overload
     def decode_texts(
-        self, texts: Iterable[Sequence[str]], *, threads: int = 1, on_error: OnError = "raise"
-    ) -> Iterator[Solution]:
+        self,
+        texts: Iterable[Sequence[str]],
+        *,
+        top: None = None,
+        threads: int = 1,
+        on_error: OnError = "raise",
+    ) -> Iterator[Solution]: ...
+
+    @overload
+    def decode_texts(
+        self, texts: Iterable[Sequence[str]], *, top: int, threads: int = 1, on_error: OnError = "raise"
+    ) -> Iterator[list[Solution]]: ...
+
+    def decode_texts(
+        self,
+        texts: Iterable[Sequence[str]],
+        *,
+        top: int | None = None,
+        threads: int = 1,
+        on_error: OnError = "raise",
+    ) -> Iterator[Solution] | Iterator[list[Solution]]:
         """`decode_tokens` for each of many texts, in order, as the iterator advances; options as in `decode_many`."""
         batch = Batch(self._rules, self._request, threads, on_error=on_error)
         if self._scores is None:
-            return batch.best(self._scored(tokens) for tokens in texts)
-        return batch.texts(texts, self._scores)
+            scored = (self._scored(tokens) for tokens in texts)
+            return batch.best(scored) if top is None else batch.top(scored, top)
+        return batch.texts(texts, self._scores) if top is None else batch.top_texts(texts, self._scores, top)
+
+    def best_labellings(
+        self, trellises: Iterable[Trellis], top: int, *, threads: int = 1
+    ) -> Iterator[Labellings]:
+        """`decode` with `top` for each of many trellises, as arrays, for programs that read many labellings.
+
+        Parameters
+        ----------
+        trellises : taken a few ahead, as in `ilpinfer.decode_many`
+        top : at most so many different labellings of each, best first
+        threads : that share the work
+
+        Returns
+        -------
+        iterator of Labellings
+
+        Raises
+        ------
+        ValueError
+            for a `top` that is no whole number from 1, and for a trellis that `decode` refuses, when it is reached.
+
+        Examples
+        --------
+        >>> from formulations import Trellis, constraints as C
+        >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+        >>> few, = Decoder([C.requires_present("a", "b", penalty=0.75)]).best_labellings([trellis], 3)
+        >>> few.ids.tolist(), few.scores.tolist(), few.penalties.tolist()
+        ([[1, 1], [0, 0], [0, 1]], [-0.5, -0.75, -1.0], [0.0, 0.75, 0.0])
+        """
+        return Batch(self._rules, self._request, threads).lists(trellises, top)
 
     @overload
     def two_phase(

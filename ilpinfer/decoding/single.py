@@ -16,11 +16,13 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.methods import Method
 from ilpinfer.core.options import Options
-from ilpinfer.core.request import Request
+from ilpinfer.core.request import Request, natural
 from ilpinfer.core.result import Result, Task
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.core.solution import Solution, Status
+from ilpinfer.decoding.calls import Calls
 from ilpinfer.decoding.direct import Direct
+from ilpinfer.decoding.few import Few
 from ilpinfer.decoding.reporting import nats_of_bound, solution_of
 
 Callback = Callable[[float, float, float], None]
@@ -111,7 +113,7 @@ def decode_best(
     incumbent = None
     if callback is None and request.direct and isinstance(trellis, Trellis):
         rules.prepare()
-        answer = Direct(rules, request, decode).trellis(trellis)
+        answer = Direct(Calls(rules, request, decode)).trellis(trellis)
         if isinstance(answer, Solution):
             return answer
         incumbent = answer
@@ -119,9 +121,27 @@ def decode_best(
 
 
 def decode_top(
+    trellis: Trellis,
+    rules: RuleCompiler,
+    request: Request,
+    top: int,
+    callback: Callback | None = None,
+    calls: Calls | None = None,
+) -> list[Solution]:
+    """At most `top` labellings, best first: by compiled rules in a kernel where they prove them, else by the method."""
+    if callback is None and request.direct and isinstance(trellis, Trellis):
+        rules.prepare()
+        calls = calls or Calls(rules, request, decode)
+        answer = Few(calls, natural(top, "top")).trellis(trellis)
+        if answer is not None:
+            return answer.solutions
+    return run_top(trellis, rules, request, top, callback)
+
+
+def run_top(
     trellis: Trellis, rules: RuleCompiler, request: Request, top: int, callback: Callback | None = None
 ) -> list[Solution]:
-    """At most `top` labellings, best first."""
+    """At most `top` labellings by the method itself."""
     solutions = _run(trellis, rules, request, callback, top=top)
     return [solution for solution in solutions if solution.has_labelling]
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple, overload
+from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from formulations import Trellis
 from formulations.dtypes import Booleans, Integers
 from formulations.grid import Grid, is_forbidden
 from ilpinfer.core.certificate import MachineKey
-from ilpinfer.kernels.decoding import INSIDE, decode_one
+from ilpinfer.kernels.decoding import INSIDE, decode_batch, decode_one
 from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, VALUE
 
 SHARE = 1 / 4
@@ -97,14 +98,33 @@ class Outcome(NamedTuple):
 
 @dataclass
 class Several(Sequence[Outcome]):
-    """The output of `decode_batch` for N sequences; `proved` says whether all of it is proved. Methods as of `Single`."""
+    """The output of `decode_batch` for N sequences. Methods as of `Single`."""
 
-    proved: bool
+    kernel: ClassVar[Any] = staticmethod(decode_batch)
     entry: "Entry"
     begins: Integers
+    limits: tuple[int, int, int]
     paths: Integers
     all_results: Integers
     all_marks: Integers
+
+    @classmethod
+    def of(cls, entry: "Entry", given: "Input", begins: Integers) -> "Several":
+        """Room for the output."""
+        N, M = len(given.lengths), len(entry.keys)
+        limits = entry.limits_of(max(given.lengths), given.time_limit)
+        arrays = np.empty(begins[-1], np.int64), np.zeros((N, 6), np.int64), np.zeros((N, 2, M), np.int64)
+        return cls(entry, begins, limits, *arrays)
+
+    @property
+    def arrays(self) -> tuple[Integers, ...]:
+        """What the kernel fills."""
+        return self.paths, self.all_results, self.all_marks
+
+    @cached_property
+    def proved(self) -> bool:
+        """Whether all of it is proved."""
+        return int(self.all_results[:, CODE].max()) == PROVED
 
     def __len__(self) -> int:
         return len(self.all_results)

@@ -1,8 +1,9 @@
 """Decoding by compiled rules in kernels: one sequence, or many in one call, without the interpreter's lock."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,12 +18,16 @@ from formulations.problem.vocabulary import TooManyClasses, Vocabulary
 from ilpinfer.core.certificate import MachineKey
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.exact.calls import NO_STEPS, STEPS_PER_SECOND, Entry, Input, Outcome, Several, input_of, single
-from ilpinfer.kernels.decoding import DIRECT, decode_batch
+from ilpinfer.exact.lists import Lists, Ranked
+from ilpinfer.kernels.decoding import DIRECT
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.packing import pack_machines, pack_scores, pack_windows, pad
-from ilpinfer.kernels.tables import CODE, PROVED, UNKNOWN_CLASS, Scores
+from ilpinfer.kernels.tables import CODE, UNKNOWN_CLASS, Scores
 from ilpinfer.kernels.warming import Stage, example_trellis
 from ilpinfer.kernels.work import Steps, Work, finished
+
+Read = TypeVar("Read")
+Output = TypeVar("Output", Several, Lists)
 
 PASSES = 30
 """Label setting that takes as many steps as so many Viterbi passes is left to other methods."""
@@ -107,9 +112,24 @@ class Tables:
 
     def decode(
         self, trellises: Sequence[Trellis], time_limit: float | None = None
-    ) -> Steps[Several | list[Outcome | None]]:
+    ) -> Steps[Sequence[Outcome | None]]:
         """The best labellings by the rules of the tables; None for a sequence that they cannot hold."""
-        result: list[Outcome | None] = [None] * len(trellises)
+        return (yield from self._grouped(trellises, time_limit, self.run))
+
+    def decode_top(
+        self, trellises: Sequence[Trellis], top: int, time_limit: float | None = None
+    ) -> Steps[Sequence[Ranked | None]]:
+        """As `decode`, for at most `top` labellings of each."""
+        return (yield from self._grouped(trellises, time_limit, partial(self.run_top, top=top)))
+
+    def _grouped(
+        self,
+        trellises: Sequence[Trellis],
+        time_limit: float | None,
+        run: Callable[[Input], Steps[Sequence[Read | None]]],
+    ) -> Steps[Sequence[Read | None]]:
+        """The outcomes of calls for sequences with the same edge scores and machines."""
+        result: list[Read | None] = [None] * len(trellises)
         groups: dict[tuple[int, int], list[int]] = {}
         pools: dict[int, Grid] = {}
         for place, trellis in enumerate(trellises):
@@ -121,9 +141,9 @@ class Tables:
                 groups[key].append(place)
         for (pool_id, _), places in groups.items():
             if len(places) == len(trellises):
-                return (yield from self.run(input_of(trellises, pools[pool_id], time_limit)))
+                return (yield from run(input_of(trellises, pools[pool_id], time_limit)))
             sums_within = [trellises[place] for place in places]
-            outcomes = yield from self.run(input_of(sums_within, pools[pool_id], time_limit))
+            outcomes = yield from run(input_of(sums_within, pools[pool_id], time_limit))
             for place, outcome in zip(places, outcomes, strict=True):
                 result[place] = outcome
         return result
@@ -149,8 +169,18 @@ class Tables:
                     return known
         return pool
 
-    def run(self, given: Input) -> Steps[Several | list[Outcome | None]]:
+    def run(self, given: Input) -> Steps[Sequence[Outcome | None]]:
         """The best labellings by the rules of the tables."""
+        return (yield from self._run(given, Several.of))
+
+    def run_top(self, given: Input, top: int) -> Steps[Sequence[Ranked | None]]:
+        """At most `top` labellings of each sequence by the rules of the tables."""
+        return (yield from self._run(given, partial(Lists.of, top=top)))
+
+    def _run(
+        self, given: Input, output_of: Callable[[Entry, Input, Integers], Output]
+    ) -> Steps[Output | list[None]]:
+        """The output of a kernel."""
         N, total = len(given.lengths), len(given.words)
         begins = np.array([0, total]) if N == 1 else np.cumsum([0, *given.lengths])
         length, unknown = longest(max(given.lengths)), set[int]()
@@ -165,17 +195,13 @@ class Tables:
                 except (TooManyStates, TooManyClasses):
                     return [None] * N
                 emission, rows = self._emission(given, tokens)
-            paths, results = np.empty(total, np.int64), np.zeros((N, 6), np.int64)
-            marks = np.zeros((N, 2, len(entry.keys)), np.int64)
-            limits = entry.limits_of(max(given.lengths), given.time_limit)
-            inputs = emission, begins, tokens, rows, given.steps, limits
-            arguments = entry.handle, *inputs, paths, results, marks
-            yield Work(decode_batch, arguments, N)
-            worst = int(results[:, CODE].max())
-            if worst < UNKNOWN_CLASS:
-                break
-            unknown.update(np.flatnonzero(results[:, CODE] == UNKNOWN_CLASS).tolist())
-        return Several(worst == PROVED, entry, begins, paths, results, marks)
+            output: Output = output_of(entry, given, begins)
+            arguments: list[Any] = [entry.handle, emission, begins, tokens, rows, given.steps, output.limits]
+            yield Work(output.kernel, (*arguments, *output.arrays), N)
+            codes = output.all_results[:, CODE]
+            if int(codes.max()) < UNKNOWN_CLASS:
+                return output
+            unknown.update(np.flatnonzero(codes == UNKNOWN_CLASS).tolist())
 
     def _rows(self, words: Sequence[str]) -> Integers:
         """The row of each token in the vocabulary; all one where texts do not matter."""
@@ -259,5 +285,11 @@ def _several() -> None:
     Work(tables.decode_one, (), 0).wait(None, 0)
 
 
+def _few() -> None:
+    tables, trellis = _example()
+    finished(tables.decode_top([trellis], 3))
+
+
 COMPILED = Stage("compiled", "decoding by compiled rules", _single)
 BATCHES = Stage("batches", "decoding many sequences in one call", _several)
+FEW = Stage("few", "the best few labellings by compiled rules", _few)

@@ -1,6 +1,7 @@
 """Compiled rules with a model of token scores: each distinct token is scored once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -11,8 +12,9 @@ from formulations.grid import SPARE, Grid, is_forbidden, snap
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.rule_compiler import RuleCompiler
-from ilpinfer.exact.calls import NO_STEPS, Input, Outcome, Several, single
-from ilpinfer.exact.compiled import Tables
+from ilpinfer.exact.calls import NO_STEPS, Input, Outcome, single
+from ilpinfer.exact.compiled import Read, Tables
+from ilpinfer.exact.lists import Ranked
 from ilpinfer.kernels.work import Steps
 
 
@@ -52,16 +54,31 @@ class TokenTables(Tables):
 
     def decode_texts(
         self, texts: Sequence[Sequence[str]], time_limit: float | None = None
-    ) -> Steps[Several | list[Outcome | None]]:
+    ) -> Steps[Sequence[Outcome | None]]:
         """The best labellings of texts by the rules of the tables; None for what they cannot hold."""
-        result: list[Outcome | None] = [None] * len(texts)
+        return (yield from self._texts(texts, time_limit, self.run))
+
+    def decode_top_texts(
+        self, texts: Sequence[Sequence[str]], top: int, time_limit: float | None = None
+    ) -> Steps[Sequence[Ranked | None]]:
+        """As `decode_texts`, for at most `top` labellings of each."""
+        return (yield from self._texts(texts, time_limit, partial(self.run_top, top=top)))
+
+    def _texts(
+        self,
+        texts: Sequence[Sequence[str]],
+        time_limit: float | None,
+        run: Callable[[Input], Steps[Sequence[Read | None]]],
+    ) -> Steps[Sequence[Read | None]]:
+        """The outcomes of one call."""
+        result: list[Read | None] = [None] * len(texts)
         places = [place for place, words in enumerate(texts) if self._fits(words, time_limit)]
         if not places:
             return result
         sums_within = texts if len(places) == len(texts) else [texts[place] for place in places]
         words = sums_within[0] if len(sums_within) == 1 else list(chain.from_iterable(sums_within))
         try:
-            outcomes = yield from self.run(
+            outcomes = yield from run(
                 Input(list(map(len, sums_within)), words, None, self._pool, time_limit=time_limit)
             )
         except TypeError:

@@ -67,7 +67,7 @@ def classify(windows, tokens, classes):
 
 
 @subroutine
-def _product(handle, emission, rows, tokens, marks, room, count, most, steps):
+def multiply_active(handle, emission, rows, tokens, marks, room, count, most, steps):
     """Multiply machines that are taken up, the `count` in `room` after those that were `INSIDE`, up to so many joint states.
 
     It takes as long as so many steps of label setting at most. Sums with multipliers stay outside, as proofs have it. Returns the
@@ -120,7 +120,7 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
             result[CODE] = NO_LABELLING if end == NONE else TOO_MUCH_WORK
             return
         if end < 0:
-            joint, recursion, count = _product(
+            joint, recursion, count = multiply_active(
                 handle, emission, rows, tokens, marks, room, count, most, last - result[WORK]
             )
             result[BOUND] = min(result[BOUND], recursion[2])
@@ -139,7 +139,7 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
 
 
 @subroutine
-def _sums(machines, active):
+def count_sums(machines, active):
     """The number of machines that are sums and may have multipliers."""
     count = 0
     for m in active:
@@ -172,7 +172,7 @@ def _solve(handle, emission, rows, tokens, recursion, limits, path, result, mark
     result[CODE] = PROVED
     if count:
         first, last, slots = limits
-        sums = _sums(handle.machines, room[0, :count])
+        sums = count_sums(handle.machines, room[0, :count])
         if early and sums:
             first = last = first // sums
         shape = 1, T, completion.shape[1]
@@ -225,7 +225,7 @@ def _decode(handle, emission, words, rows, pool, limits, tokens, recursion, path
             break
         ends, left = (recursion[0], recursion[1], total), most - result[WORK]
         handle, emission, rows = tighten(
-            handle, emission, rows, tokens, ends, path, result, marks, room, left
+            handle, emission, rows, tokens, ends, path, result, marks, room, left, True
         )
         if result[CODE] == PROVED:
             break

@@ -37,7 +37,7 @@ class Prefixes(NamedTuple):
     Parameters
     ----------
     reach : (N,) grid units; FORBIDDEN where a better one with the same key came later
-    key : (N, W) the label, the joint state, and the state of each machine at hand, where `_places` says
+    key : (N, W) the label, the joint state, and the state of each machine at hand, where `places_of` says
     label, parent : (N,) number 0 is the empty prefix
     slots : clock + number of a prefix, a power of 2 of them; those below clock + the first number of a length are empty
     clock : (1,) not less than what earlier calls have left in the slots
@@ -90,7 +90,7 @@ def _more_slots(p, least):
 
 
 @subroutine
-def _slot_of(slots, keys, h, first, clock):
+def slot_of(slots, keys, h, first, clock):
     """The slot of prefix h's key in an open hash table, where the prefixes of this length begin at `first`."""
     mask, words, spread = len(slots) - 1, keys.shape[1], np.uint64(0)
     for w in range(words):
@@ -116,12 +116,12 @@ def _reserve(p, first, count, more, indexed):
         p = _more_slots(p, 4 * (count - first + more))
         for h in range(first, count):
             if p.reach[h] > DEAD:
-                p.slots[_slot_of(p.slots, p.key, h, first, p.clock[0])] = p.clock[0] + h
+                p.slots[slot_of(p.slots, p.key, h, first, p.clock[0])] = p.clock[0] + h
     return p
 
 
 @subroutine
-def _look_ahead(edge, e, i, tail, t, rest, floor, values):
+def look_ahead(edge, e, i, tail, t, rest, floor, values):
     """Fill values (K,) with what each label at token t after label i, -1 for START, could reach without the other machines.
 
     Returns the best of those that are below the floor.
@@ -163,7 +163,7 @@ def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, 
                 break
             i, q = np.int64(label[h]), key[h, 0] >> joint_shift & joint_mask
             rest = reach[h] - (completion[q, t - 1, i] if t else total)
-            cut = max(cut, _look_ahead(edge, edge_at[t], i, tail[q], t, rest, floor, values))
+            cut = max(cut, look_ahead(edge, edge_at[t], i, tail[q], t, rest, floor, values))
             for a in range(A):
                 m = active[a]
                 row[a] = layout[m, ARC] + (key[h, word[a]] >> shift[a] & mask[a]) * layout[m, WIDTH]
@@ -188,7 +188,7 @@ def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, 
                 if value < floor:
                     cut = max(cut, value)
                     continue
-                place = key[count, 0] if indexed else _slot_of(slots, key, count, first, clock)
+                place = key[count, 0] if indexed else slot_of(slots, key, count, first, clock)
                 other = slots[place] - clock
                 if other >= first:
                     if value <= reach[other]:
@@ -207,7 +207,7 @@ def _extend(handle, edge_at, classes, joint, active, recursion, limits, places, 
 
 
 @subroutine
-def _places(layout, active, K, Q):
+def places_of(layout, active, K, Q):
     """Bits of a key for K labels, Q joint states, and states of the machines in `active` (A,); the label has the lowest.
 
     Returns the rows of `WORD`; bit of the first word that the joint state begins at, and its mask; words; bits of the last.
@@ -254,7 +254,7 @@ def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least,
     best one; steps; p
     """
     K = handle.scores.edge.shape[1]
-    places, used = _places(handle.machines.layout, active, K, len(joint.final))
+    places, used = places_of(handle.machines.layout, active, K, len(joint.final))
     p = _with_words(p, places[3])
     values, at = np.empty(K, np.int64), np.zeros(7, np.int64)
     size = 1 << used

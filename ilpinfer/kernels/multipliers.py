@@ -189,12 +189,12 @@ def _give_back(machines, m, multiplier, cost, final):
 
 
 @subroutine
-def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room, steps):
+def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room, steps, ends):
     """Lower the bound by multipliers, marks[1] (M,), which begin at 0, with Polyak's steps towards the best value that is known.
 
     It takes as long as so many steps of label setting at most. Other parameters as `decoding._decode`; recursion : completion,
     tail and the best value without multipliers, all changed. In `result` the bound goes down, better labellings are entered, and it
-    is `PROVED` where one attains the bound.
+    is `PROVED` where one attains the bound; then the handle is of no use with `ends`.
 
     Returns
     -------
@@ -271,7 +271,7 @@ def tighten(handle, emission, rows, tokens, recursion, path, result, marks, room
     result[BOUND] = min(result[BOUND], bound if result[CODE] == PROVED else best)
     result[MULTIPLIERS] = _count_multipliers(multipliers)
     _clear(mask)
-    if result[CODE] == PROVED:
+    if ends and result[CODE] == PROVED:
         return charged, own, order
     cost, final, owing, dual_constant = _reparametrise(machines, multipliers)
     _charge_all(handle, pairs, multipliers, edge, emission[rows[0]], own[0])

@@ -1,0 +1,107 @@
+"""What all calls of kernels for one request share: the time limit, notices, and the context of their solutions."""
+
+from collections.abc import Callable, Collection, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations import Trellis, time_limits
+from formulations.problem.compiled_rules import CompiledRules
+from formulations.problem.problem import Problem
+from ilpinfer.core.certificate import Leaf, MachineKey
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.explanation import Context
+from ilpinfer.core.request import Request, deadline_for
+from ilpinfer.core.rule_compiler import RuleCompiler
+
+if TYPE_CHECKING:
+    from ilpinfer.exact.compiled import Tables
+
+Answer = TypeVar("Answer")
+
+
+class Calls:
+    """Calls of kernels for one request.
+
+    Parameters
+    ----------
+    rules : compiled when a label set is first met
+    request : method, time limit and options
+    again : decodes a trellis under other rules
+    """
+
+    def __init__(self, rules: RuleCompiler, request: Request, again: Callable[..., Any]) -> None:
+        self.rules, self.again, self.limit = rules, again, request.time_limit
+        self._noticed: CompiledRules | None = None
+
+    def answer(
+        self, call: Callable[[Any], Answer], given: Any, late: Callable[[Deadline], Answer]
+    ) -> Answer | None:
+        """What a call makes of a sequence, or another function, past the time limit; None for bad input."""
+        try:
+            if self.limit is None:
+                return call(given)
+            deadline = deadline_for(self.limit)
+            try:
+                with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
+                    return call(given)
+            except time_limits.OutOfTime:
+                return late(deadline)
+        except (ValueError, TypeError):
+            return None
+
+    def context(self, trellis: Trellis, problem: Problem | None = None) -> Context:
+        """The context of solutions."""
+        return Context(self.rules, trellis, partial(self.again, trellis, time_limit=self.limit), problem)
+
+    def notice(self, rules: CompiledRules) -> None:
+        """Warn of the notices of rules, once."""
+        if rules.notices and self._noticed is not rules:
+            self._noticed = rules
+            rules.warn()
+
+    def broken(self, trellis: Trellis, left: Collection[int], paths: Iterable[NDArray[np.int64]]) -> bool:
+        """Whether one of some labellings breaks a rule that the tables leave out."""
+        ground = self.rules.quietly(trellis).rules
+        return any(ground[place].violations(path) for path in paths for place in left)
+
+
+class Origin(NamedTuple):
+    """The origin of the solutions of one call.
+
+    Parameters
+    ----------
+    tables : rules as the kernel read them
+    make : the trellis of a sequence
+    seconds : for each sequence
+    warm_up : seconds, apart
+    """
+
+    tables: "Tables"
+    make: Callable[[Any], Trellis]
+    seconds: float
+    warm_up: float
+
+
+def leaf_of(
+    problem: Problem,
+    machines: Collection[MachineKey],
+    product: Collection[MachineKey],
+    multipliers: dict[MachineKey, int],
+) -> Leaf:
+    """The proof that machines give which a kernel followed or multiplied, except those of rules that fold here."""
+    kept = set(map(id, problem.fold().rules))
+    taken = [part for part in machines if id(problem.rules[part[0]]) in kept]
+    stage = tuple(part for part in taken if part not in product)
+    return Leaf(
+        {part: price << 10 for part, price in multipliers.items()},
+        tuple(part for part in taken if part in product),
+        (stage,) if stage else (),
+    )
+
+
+def same(trellis: Trellis) -> Trellis:
+    """The trellis of a trellis."""
+    return trellis

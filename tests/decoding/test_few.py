@@ -1,0 +1,261 @@
+"""The best few labellings by compiled rules: against brute force, against the method itself, and as users read them."""
+
+import math
+import pickle
+import random
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support import oracles
+from support.effort import examples
+from support.strategies import NEAR_TIES, cost_units, instances, problems
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from ilpinfer import Decoder
+from ilpinfer.core.request import Request
+from ilpinfer.decoding import few as few_module
+from ilpinfer.decoding.few import Few
+from ilpinfer.exact import compiled, lists
+from ilpinfer.models.hmm import HMM
+
+SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+FIELDS = ("author", "title", "date", "O")
+WORDS = ("Smith", ",", ".", "1999", "proceedings", "of", "data")
+
+
+def units(nats):
+    return None if nats == -math.inf else round(nats * 2**20)
+
+
+def content(solutions):
+    return [(s.score, s.ids.tolist(), s.violations, s.penalty, s.status) for s in solutions]
+
+
+def by_the_method(trellis, rules, top):
+    """As the engine decodes without the kernel."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Request, "direct", property(lambda _: False))
+        return ilpinfer.decode(trellis, rules, top=top)
+
+
+def check_against_the_oracle(instance, cases, top):
+    expected = oracles.top(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y), top)
+    rules = [case.rule for case in cases]
+    result = ilpinfer.decode(instance.trellis, rules, top=top)
+    assert [(units(s.score), tuple(s.ids.tolist())) for s in result] == expected
+    if result:
+        assert ilpinfer.verify(instance.trellis, rules, result, top=top).proved
+    for solution, (_, labelling) in zip(result, expected, strict=True):
+        counts = [case.violations(instance.names(labelling), instance.trellis.tokens) for case in cases]
+        assert list(solution.violations.values()) == counts
+
+
+@settings(max_examples=examples(80), **SLOW)
+@given(problem=problems(longest=4), top=st.sampled_from([1, 2, 5, 300]))
+def test_the_best_few_and_their_proofs(problem, top):
+    check_against_the_oracle(*problem, top)
+
+
+@settings(max_examples=examples(60), **SLOW)
+@given(problem=problems(scores=NEAR_TIES), top=st.integers(1, 20))
+def test_near_ties_are_ordered_by_score_and_then_by_label_ids(problem, top):
+    check_against_the_oracle(*problem, top)
+
+
+@settings(max_examples=examples(40), **SLOW)
+@given(instance=instances(), top=st.integers(1, 400))
+def test_without_rules(instance, top):
+    check_against_the_oracle(instance, [], top)
+
+
+def sequences(count, labels=FIELDS, seed=0, longest=14):
+    rng = np.random.default_rng(seed)
+    edges = rng.normal(size=(len(labels), len(labels)))
+    for _ in range(count):
+        T = int(rng.integers(1, longest))
+        scores = 2 * rng.normal(size=(T, len(labels)))
+        yield Trellis.from_emissions(scores, edges, labels=labels, tokens=list(rng.choice(WORDS, T)))
+
+
+def random_rules(number):
+    draw = random.Random(number)
+    penalties = [math.inf, 0.3, 1.0, 2.5]
+    every = [
+        lambda f, g, p: C.at_most_runs(f, 1, penalty=p),
+        lambda f, g, p: C.at_most_tokens(f, 3, penalty=p),
+        lambda f, g, p: C.requires_present(f, g, penalty=p),
+        lambda f, g, p: C.precedence(f, g, penalty=p),
+        lambda f, g, p: C.never_together(f, g, penalty=p),
+        lambda f, g, p: C.at_least_runs(f, 1, penalty=p, distance="binary"),
+        lambda f, g, p: C.changes_only_after(words=[","], penalty=p),
+        lambda f, g, p: C.max_run_length(f, 3, penalty=p),
+        lambda f, g, p: C.consistent(same="token", penalty=p),
+        lambda f, g, p: C.starts_with(f, penalty=p),
+    ]
+    return [draw.choice(every)(*draw.sample(FIELDS, 2), draw.choice(penalties)) for _ in range(6)]
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_random_rules_give_what_the_method_gives(number):
+    rules, top = random_rules(number), (2, 10, 30)[number % 3]
+    for trellis in sequences(3, seed=number):
+        result, expected = ilpinfer.decode(trellis, rules, top=top), by_the_method(trellis, rules, top)
+        assert content(result) == content(expected)
+        assert not result or ilpinfer.verify(trellis, rules, result, top=top).proved
+
+
+READING = [C.at_most_runs(C.EACH_FIELD, 1, penalty=2.0), C.tag_at("date", pattern=r"\d{4}", penalty=1.0)]
+
+
+def model():
+    train = [
+        (
+            ["Smith", ",", "Data", "structures", ".", "1999", "."],
+            ["author"] * 2 + ["title"] * 3 + ["date"] * 2,
+        ),
+        (["Lee", ".", "On", "graphs", ",", "2001"], ["author"] * 2 + ["title"] * 3 + ["date"]),
+    ]
+    return HMM.train(train)
+
+
+def test_every_way_to_decode_gives_the_same_lists():
+    given = list(sequences(20))
+    rules = [*random_rules(3), C.at_most_runs("author", 1)]
+    decoder = Decoder(rules)
+    expected = [content(decoder.decode(trellis, top=7)) for trellis in given]
+    assert [content(by_the_method(trellis, rules, 7)) for trellis in given[:6]] == expected[:6]
+    for options in ({}, {"threads": 2}, {"n_jobs": 2}, {"on_error": "row"}):
+        assert [content(s) for s in decoder.decode_many(given, top=7, **options)] == expected
+    assert [content(s) for s in ilpinfer.decode_many(given, rules, top=7, threads=2)] == expected
+    limited = Decoder(rules, time_limit=60)
+    assert [content(s) for s in limited.decode_many(given, top=7)] == expected
+    for read in (decoder, limited, Decoder(rules, within=1e6), pickle.loads(pickle.dumps(decoder))):
+        for solutions, few in zip(expected, read.best_labellings(given, 7), strict=True):
+            assert [row[0] for row in solutions] == few.scores.tolist()
+            assert [row[1] for row in solutions] == few.ids.tolist()
+            assert [list(row[2].values()) for row in solutions] == few.violations.tolist()
+            assert [row[3] for row in solutions] == few.penalties.tolist()
+            assert content(few.solutions) == solutions and len(few) == len(solutions)
+
+
+def test_texts_give_the_lists_of_their_trellises():
+    hmm = model()
+    decoder, texts = (
+        Decoder(READING, model=hmm),
+        [["Kim", ",", "Trees", "."], ["On", "data", "1999"], ["A"]],
+    )
+    expected = [content(ilpinfer.decode(hmm.trellis(tuple(t)), READING, top=9)) for t in texts]
+    assert [content(s) for s in decoder.decode_texts(texts, top=9)] == expected
+    assert [content(decoder.decode_tokens(t, top=9)) for t in texts] == expected
+    limited = Decoder(READING, model=hmm, time_limit=60)
+    assert [content(s) for s in limited.decode_texts(texts, top=9)] == expected
+    searching = Decoder(READING, model=hmm, within=1e6)
+    assert [content(s) for s in searching.decode_texts(texts, top=9)] == expected
+
+
+def test_long_lists_are_decoded_in_parts(monkeypatch):
+    given, decoder = list(sequences(30)), Decoder([C.at_most_runs("title", 1, penalty=1.0)])
+    expected = [few.ids.tolist() for few in decoder.best_labellings(given, 5)]
+    monkeypatch.setattr(few_module, "MOST_AT_ONCE", 100)
+    assert [few.ids.tolist() for few in decoder.best_labellings(given, 5)] == expected
+
+
+def test_fewer_labellings_than_wanted_and_none():
+    trellis = next(sequences(1, labels=("a", "b"), longest=2))
+    result = ilpinfer.decode(trellis, [C.at_most_tokens("a", 0)], top=10_000)
+    assert [s.labels for s in result] == [["b"]] and result[0].certificate.rest is not None
+    impossible = [C.at_least_tokens("a", 2)]
+    assert ilpinfer.decode(trellis, impossible, top=3) == []
+    (few,) = Decoder(impossible).best_labellings([trellis], 3)
+    assert few.ids.shape == (0, 1) and few.scores.shape == (0,) and len(few) == 0
+    assert few.violations.shape == (0, 0) and few.rules == () and few.labels == []
+
+
+def test_little_time_gives_an_empty_list_or_fewer():
+    given = list(sequences(3))
+    decoder = Decoder(random_rules(1), time_limit=1e-9)
+    assert [few.ids.shape for few in decoder.best_labellings(given, 4)] == [(0, len(t.tokens)) for t in given]
+    assert list(decoder.decode_many(given, top=4)) == [[], [], []]
+
+
+def test_what_the_kernel_leaves_open_is_decoded_by_the_method(monkeypatch):
+    rules, given = random_rules(2), list(sequences(6, seed=5, longest=9))
+    expected = [content(s) for s in Decoder(rules).decode_many(given, top=6)]
+    monkeypatch.setattr(lists, "EFFORT", 0)
+    asked = []
+    answer = Few._answer
+    monkeypatch.setattr(Few, "_answer", lambda *a: asked.append(answer(*a)) or asked[-1])
+    assert [content(s) for s in Decoder(rules).decode_many(given, top=6)] == expected
+    assert len(asked) == 6 and None in asked
+
+
+def test_rules_without_tables_and_second_order_scores_are_decoded_by_the_method():
+    trellis = next(sequences(1, seed=3, longest=6))
+    whole = [C.all_different(words=[","]), C.at_most_in_window("title", 1, 3, penalty=0.5)]
+    expected = content(by_the_method(trellis, whole, 5))
+    assert content(ilpinfer.decode(trellis, whole, top=5)) == expected
+    rng = np.random.default_rng(0)
+    second = Trellis.second_order(rng.normal(size=2), rng.normal(size=(2, 2)), rng.normal(size=(3, 2, 2, 2)))
+    rules = [C.at_most_runs("0", 1, penalty=0.5)]
+    assert content(ilpinfer.decode(second, rules, top=5)) == content(by_the_method(second, rules, 5))
+
+
+def test_proofs_and_violations_are_made_when_they_are_asked_for(monkeypatch):
+    trellis, made = next(sequences(1)), []
+    monkeypatch.setattr(few_module, "leaf_of", lambda *a: made.append(a))
+    solutions = ilpinfer.decode(trellis, [C.at_most_runs("title", 1)], top=4)
+    assert [len(s.ids) for s in solutions] == [len(trellis.tokens)] * 4 and solutions[0].score
+    assert not made
+    monkeypatch.undo()
+    assert [len(s.certificate.excluded) for s in solutions] == [0, 1, 2, 3]
+    assert len({s.certificate.digest for s in solutions}) == 1
+
+
+@pytest.mark.parametrize("top", [0, -1, True, 2.5, "3", 10_001])
+def test_a_number_that_makes_no_sense(top):
+    trellis, decoder = next(sequences(1)), Decoder([], model=model())
+    for call in (
+        lambda: ilpinfer.decode(trellis, top=top),
+        lambda: list(decoder.decode_many([trellis], top=top)),
+        lambda: list(decoder.best_labellings([trellis], top)),
+        lambda: list(decoder.decode_texts([["A"]], top=top)),
+    ):
+        with pytest.raises(ValueError, match=r"top is .*; expected a whole number from 1"):
+            call()
+
+
+def test_an_object_that_is_no_trellis():
+    with pytest.raises(ValueError, match="trellis is 3; expected a Trellis"):
+        ilpinfer.decode(3, [], top=2)
+    with pytest.raises(ValueError, match="trellis is 3; expected a Trellis"):
+        list(Decoder([]).best_labellings([3], 2))
+
+
+@pytest.mark.parametrize("top", [3, 40])
+def test_proofs_with_multipliers_and_products_hold(monkeypatch, top):
+    """Steps so few that both are needed."""
+    monkeypatch.setattr(lists, "EFFORT", 1)
+    entry = compiled.Tables._entry
+
+    def with_little_work(*given):
+        made = entry(*given)
+        return made._replace(limits=(0, 12_000, made.limits[2]))
+
+    monkeypatch.setattr(compiled.Tables, "_entry", with_little_work)
+    ways = set()
+    counted = [C.at_most_tokens(f, 1, penalty=1.5) for f in FIELDS] + [
+        C.at_least_tokens("date", 3, penalty=2.0)
+    ]
+    for number in range(4):
+        rules = [*counted, *random_rules(20 + number)[:2]]
+        for trellis in sequences(8, seed=number):
+            solutions = ilpinfer.decode(trellis, rules, top=top)
+            ways |= {word for s in solutions for word in ("multipliers", "machines") if word in s.method}
+            ways |= {"product" for s in solutions if s.certificate.tree.product}
+            assert not solutions or ilpinfer.verify(trellis, rules, solutions, top=top).proved
+            assert content(solutions) == content(by_the_method(trellis, rules, top))
+    assert ways == {"multipliers", "machines", "product"}
