@@ -1,0 +1,139 @@
+"""The E-step: labels of texts, estimated by a model under rules."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from formulations import Trellis
+from formulations.automata.machine import TooManyStates
+from formulations.dtypes import Floats
+from ilpinfer.core.rule_compiler import RuleCompiler
+from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.exact.marginals import marginals
+from ilpinfer.learning.labellings import Estimate, Expectations, Labellings
+from ilpinfer.models.forward_backward import by_label, possible, sums
+from ilpinfer.models.sequence_model import SequenceModel
+
+E_STEPS: Mapping[str, str] = {
+    "top-k": "the K best labellings, exactly, with weight 1/K each",
+    "beam": "the K best labellings in a beam of width K, with weight 1/K each",
+    "weighted-top-k": "the K best labellings, exactly, with weights in proportion to exp(score)",
+    "posterior": "probabilities p(y) ∝ exp(score(y)) under the rules, exactly",
+}
+"""The E-steps."""
+NO_LABELLING = "no labelling"
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """One E-step.
+
+    Parameters
+    ----------
+    name : from `E_STEPS`
+    k : labellings of each sequence
+    rules : penalties included
+    budget : joint states for the probabilities of a sequence; see `posterior`
+    gap : whether confidence is wanted, which costs a second labelling
+    """
+
+    name: str
+    k: int
+    rules: RuleCompiler
+    budget: int
+    gap: bool = False
+
+    def estimates(
+        self, model: SequenceModel, texts: Mapping[int, Sequence[str]], advance: Callable[[], None]
+    ) -> tuple[dict[int, Estimate], Counter[str]]:
+        """Estimates of the texts, by their places, and how many were made in which way.
+
+        Texts for which no labelling keeps the hard rules have none.
+        """
+        made = dict[int, Estimate]()
+        ways = Counter[str]()
+        steps = self._posterior(model, texts) if self.name == "posterior" else self._best(model, texts)
+        for way, estimate in steps:
+            ways[way] += 1
+            if estimate is not None:
+                made[estimate.place] = estimate
+            advance()
+        return {place: made[place] for place in texts if place in made}, ways
+
+    def _best(
+        self, model: SequenceModel, texts: Mapping[int, Sequence[str]]
+    ) -> Iterator[tuple[str, Estimate | None]]:
+        top = max(self.k, 2 if self.gap else 1)
+        if self.name == "beam":
+            decoder = Decoder(self.rules, model=model, method="beam", width=top)
+        else:
+            decoder = Decoder(self.rules, model=model)
+        if top == 1 and self.name != "beam":
+            for place, solution in zip(texts, decoder.decode_texts(texts.values()), strict=True):
+                yield self._answer(place, [solution])
+            return
+        for place, text in texts.items():
+            yield self._answer(place, decoder.decode(model.trellis(tuple(text)), top=top))
+
+    def _answer(self, place: int, solutions: Sequence[Solution]) -> tuple[str, Estimate | None]:
+        paths = [(s.path, s.score) for s in solutions if s.path is not None and s.score > -inf]
+        if not paths:
+            return NO_LABELLING, None
+        confidence = paths[0][1] - paths[1][1] if len(paths) > 1 else inf
+        ids = np.array([path for path, _ in paths[: self.k]])
+        if self.name in ("top-k", "beam"):
+            return self.name, Labellings.alike(place, ids, confidence)
+        return "weighted-top-k", Labellings(
+            place, ids, _shares([score for _, score in paths[: self.k]]), confidence
+        )
+
+    def _posterior(
+        self, model: SequenceModel, texts: Mapping[int, Sequence[str]]
+    ) -> Iterator[tuple[str, Estimate | None]]:
+        """Probabilities where the rules take no more joint states than the budget, else weighted labellings.
+
+        The shortest come first: texts as long as one that took too many states are not tried.
+        """
+        decoder = Decoder(self.rules, model=model)
+        longest = inf
+        for place, text in sorted(texts.items(), key=lambda item: (len(item[1]), item[0])):
+            trellis = model.trellis(tuple(text))
+            estimate = self._probabilities(place, trellis) if len(text) < longest else None
+            if estimate is not None:
+                yield "posterior", estimate
+                continue
+            longest = min(longest, len(text))
+            yield self._answer(place, decoder.decode(trellis, top=max(self.k, 2 if self.gap else 1)))
+
+    def _probabilities(self, place: int, trellis: Trellis) -> Expectations | None:
+        """Exact probabilities; None where they take too many states, or no labelling keeps the hard rules."""
+        try:
+            if not self.rules.rules.items:
+                result = possible(sums(trellis))
+                labels, edges = by_label(result.states(), trellis.lattice), result.edges().sum(axis=0)
+            elif trellis.order > 1:
+                return None
+            else:
+                exact = marginals(trellis, self.rules, budget=self.budget)
+                labels, edges = exact.labels, exact.edges.sum(axis=0)
+        except TooManyStates:
+            return None
+        K = labels.shape[1]
+        shape = (K, K) if trellis.order == 1 else (K + 1, K, K)
+        return Expectations(place, labels, edges.reshape(shape), float(labels.max(axis=1).mean()))
+
+
+def _shares(scores: Sequence[float]) -> Floats:
+    """In proportion to exp(score)."""
+    weights = np.exp(np.array(scores) - max(scores))
+    return np.asarray(weights / weights.sum())
+
+
+def most_confident(estimates: Mapping[int, Estimate], number: int) -> list[int]:
+    """So many places, those of the greatest confidence, in their order; of equal ones the first."""
+    ordered = sorted(estimates.values(), key=lambda each: (-each.confidence, each.place))
+    return sorted(each.place for each in ordered[:number])
