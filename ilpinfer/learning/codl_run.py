@@ -1,7 +1,9 @@
 """The state of constraint-driven learning: models, the labels of the pool, and the trace."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 
 import numpy as np
 
@@ -9,6 +11,7 @@ from formulations import LabelSet, RuleSet
 from formulations import constraints as C
 from formulations.dtypes import Integers
 from formulations.labels.schemes import CLOSED
+from formulations.problem.problem import GroundRule
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.evaluation import Pair, evaluate, measures
@@ -57,7 +60,15 @@ class Run:
         """One pass over the pool, and the model learnt from it."""
         codl, number = self.codl, len(self.trace) + 1
         todo = {place: text for place, text in self.pool.items() if place not in self.labelled}
-        expectation = Expectation(codl.e_step, codl.k, self.used, codl.budget, codl.confidence < 1)
+        expectation = Expectation(
+            codl.e_step,
+            codl.k,
+            self.used,
+            codl.budget,
+            codl.samples,
+            (codl.seed, number),
+            codl.confidence < 1,
+        )
         made, ways = expectation.estimates(self.model, todo, self._advance(number, len(todo)))
         if not made and not self.labelled:
             raise ValueError(
@@ -103,13 +114,19 @@ class Run:
         )
         self.model = self.learner.mix(self.supervised, self.pool_model, gamma, self.codl.own_mixing)
 
+    @cached_property
+    def _ground(self) -> dict[int, tuple[GroundRule, ...]]:
+        """The rules of each sequence of the pool."""
+        trellis = self.supervised.trellis
+        return {place: self.rules.quietly(trellis(text)).rules for place, text in self.pool.items()}
+
     def _violations(self) -> dict[str, int]:
         """How often the labels of the pool break each rule."""
-        result = dict[str, int]()
+        result = Counter[str]()
         for place, path in self.best.items():
-            for rule in self.rules.quietly(self.supervised.trellis(self.pool[place])).rules:
-                result[rule.name] = result.get(rule.name, 0) + int(rule.violations(path))
-        return result
+            for rule in self._ground[place]:
+                result[rule.name] += int(rule.violations(path))
+        return dict(result)
 
     def _measures(self) -> dict[str, Measures]:
         """The model on held-out sequences, without and with the rules."""

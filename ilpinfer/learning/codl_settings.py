@@ -15,7 +15,7 @@ BASELINES: Mapping[str, Mapping[str, Any]] = {
     "hard-em": {"gamma": 0.0, "constrained": False},
     "weighted-hard-em": {"constrained": False},
     "soft-em": {"e_step": "posterior", "constrained": False},
-    "posterior": {"e_step": "posterior", "k": 10},
+    "posterior": {"e_step": "posterior"},
     "self-training": {"constrained": False, "relabel": False, "confidence": 0.2},
     "high-confidence": {"confidence": 0.5},
 }
@@ -34,7 +34,7 @@ class Settings:
     k : K, labellings of each sequence
     cycles : 0 for the supervised model
     e_step : a name from `ilpinfer.learning.E_STEPS`. For "posterior", sequences whose rules take more joint states than `budget`, or
-        as long as one whose rules do, get weighted labellings
+        as long as one whose rules do, get sampled labellings, and the trace counts them
     mixing : what λ is, "probabilities", "scores" (their logarithms) or "counts" (of which a share γ is the labelled sequences');
         the learner's first where not given
     constrained : whether the E-step obeys the rules. Labels of schemes that mark ends, such as IOBES, keep to it in any case
@@ -42,8 +42,9 @@ class Settings:
     confidence : share of the pool that is learnt from, where the best labelling leads the second by most nats, or the mean
         probability of the likeliest labels is greatest. Without `relabel`, the share that is added in each cycle
     budget : joint states of a sequence for "posterior"
+    samples : labellings that are drawn for each such sequence
     pool_size : how many unlabelled sequences are drawn from the pool; None for all
-    seed : of the draw
+    seed : of what is drawn
     learner : another than that of `kind` and `options`
 
     Raises
@@ -63,6 +64,7 @@ class Settings:
     relabel: bool = True
     confidence: float = 1.0
     budget: int = 200_000
+    samples: int = 100
     pool_size: int | None = None
     seed: int = 0
     learner: Learner | None = None
@@ -74,7 +76,14 @@ class Settings:
         _check_share("confidence", self.confidence)
         if self.confidence == 0:
             raise ValueError("confidence is 0: nothing would be learnt from; expected a share above 0")
-        for name, least in (("k", 1), ("cycles", 0), ("budget", 1), ("seed", 0), ("pool_size", 1)):
+        for name, least in (
+            ("k", 1),
+            ("cycles", 0),
+            ("budget", 1),
+            ("samples", 1),
+            ("seed", 0),
+            ("pool_size", 1),
+        ):
             _check_number(name, getattr(self, name), least)
         learner = self.own_learner
         if self.mixing and self.mixing not in learner.mixings:

@@ -2,18 +2,21 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
 
 from formulations import Trellis
 from formulations.automata.machine import TooManyStates
-from formulations.dtypes import Floats
+from formulations.dtypes import Floats, Integers
+from formulations.grid import nats
+from formulations.problem.problem import GroundRule
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.exact.marginals import marginals
+from ilpinfer.exact.product import product_of
 from ilpinfer.learning.labellings import Estimate, Expectations, Labellings
 from ilpinfer.models.forward_backward import by_label, possible, sums
 from ilpinfer.models.sequence_model import SequenceModel
@@ -37,7 +40,8 @@ class Expectation:
     name : from `E_STEPS`
     k : labellings of each sequence
     rules : penalties included
-    budget : joint states for the probabilities of a sequence; see `posterior`
+    budget : joint states for the probabilities of a sequence
+    samples, seed : labellings that are drawn where the rules take more, and their seed
     gap : whether confidence is wanted, which costs a second labelling
     """
 
@@ -45,6 +49,8 @@ class Expectation:
     k: int
     rules: RuleCompiler
     budget: int
+    samples: int
+    seed: tuple[int, ...]
     gap: bool = False
 
     def estimates(
@@ -94,20 +100,46 @@ class Expectation:
     def _posterior(
         self, model: SequenceModel, texts: Mapping[int, Sequence[str]]
     ) -> Iterator[tuple[str, Estimate | None]]:
-        """Probabilities where the rules take no more joint states than the budget, else weighted labellings.
+        """Probabilities where the rules take no more joint states than the budget, else sampled labellings.
 
-        The shortest come first: texts as long as one that took too many states are not tried.
+        The shortest come first: texts as long as one that took too many states are not tried. Where no sample keeps
+        the hard rules, and in second order, the best labellings are weighted.
         """
         decoder = Decoder(self.rules, model=model)
         longest = inf
         for place, text in sorted(texts.items(), key=lambda item: (len(item[1]), item[0])):
             trellis = model.trellis(tuple(text))
-            estimate = self._probabilities(place, trellis) if len(text) < longest else None
-            if estimate is not None:
-                yield "posterior", estimate
-                continue
-            longest = min(longest, len(text))
-            yield self._answer(place, decoder.decode(trellis, top=max(self.k, 2 if self.gap else 1)))
+            if len(text) < longest:
+                if (exact := self._probabilities(place, trellis)) is not None:
+                    yield "posterior", exact
+                    continue
+                longest = len(text)
+            if (drawn := self._sampled(place, trellis)) is not None:
+                yield "sampled", drawn
+            else:
+                yield self._answer(place, decoder.decode(trellis, top=max(self.k, 10)))
+
+    def _sampled(self, place: int, trellis: Trellis) -> Labellings | None:
+        """Labellings drawn from p under the rules that fold, each weighted by exp(-penalty) of the other rules.
+
+        These are self-normalised importance weights: expectations tend to those under all rules as samples grow.
+        """
+        if trellis.order > 1:
+            return None
+        problem = self.rules.quietly(trellis).fold()
+        product = product_of(replace(problem, rules=()), self.budget)
+        if product.log_sum == -inf:
+            return None
+        uniform = np.random.default_rng((*self.seed, place)).random((self.samples, len(trellis)))
+        paths, counts = np.unique(product.draw(uniform), axis=0, return_counts=True)
+        scores = np.log(counts) - [_cost(problem.rules, path) for path in paths]
+        kept = np.flatnonzero(scores > -inf)
+        if not len(kept):
+            return None
+        order = kept[np.argsort(-scores[kept], kind="stable")]
+        weights = _shares(scores[order])
+        result = Labellings(place, paths[order], weights)
+        return replace(result, confidence=float(result.nodes(len(trellis.labels)).max(axis=1).mean()))
 
     def _probabilities(self, place: int, trellis: Trellis) -> Expectations | None:
         """Exact probabilities; None where they take too many states, or no labelling keeps the hard rules."""
@@ -127,9 +159,18 @@ class Expectation:
         return Expectations(place, labels, edges.reshape(shape), float(labels.max(axis=1).mean()))
 
 
-def _shares(scores: Sequence[float]) -> Floats:
+def _cost(rules: Sequence[GroundRule], path: Integers) -> float:
+    """Penalties that a labelling pays, nats; inf where it breaks a hard rule."""
+    result = 0.0
+    for rule in rules:
+        if count := rule.violations(path):
+            result += inf if rule.hard else count * nats(rule.penalty)
+    return result
+
+
+def _shares(scores: Sequence[float] | Floats) -> Floats:
     """In proportion to exp(score)."""
-    weights = np.exp(np.array(scores) - max(scores))
+    weights = np.exp(np.asarray(scores) - max(scores))
     return np.asarray(weights / weights.sum())
 
 
