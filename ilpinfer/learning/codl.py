@@ -38,10 +38,16 @@ class CODL(Settings):
 
     @classmethod
     def of(cls, baseline: str, **settings: Any) -> "CODL":
-        """The settings of a baseline from `BASELINES`, and others beside them."""
+        """The settings of a baseline from `BASELINES`, and others beside them; ValueError where they contradict it."""
         if baseline not in BASELINES:
             raise ValueError(f'no baseline "{baseline}"{suggestion(baseline, BASELINES)}')
-        return cls(**{**settings, **BASELINES[baseline]})
+        own = BASELINES[baseline]
+        for name, value in settings.items():
+            if name in own and own[name] != value:
+                raise ValueError(
+                    f"{name} is {value!r}, but {baseline} has {own[name]!r}; leave one of them out"
+                )
+        return cls(**{**settings, **own})
 
     def fit(
         self,
@@ -90,7 +96,7 @@ class CODL(Settings):
                 if checkpoint is not None:
                     checkpoint(run.row())
         made = made_by(self.plain, [texts, [y.tolist() for y in ids], scheme], pool, given.rules)
-        return CODLResult(run.model, run.supervised, tuple(run.trace), made)
+        return CODLResult(run.model, run.supervised, run.before, tuple(run.trace), made)
 
     def _pool(self, unlabelled: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
         texts = [tuple(text) for text in unlabelled]

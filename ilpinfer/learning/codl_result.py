@@ -65,12 +65,14 @@ class CODLResult:
     ----------
     model : after the last cycle
     supervised : from the labelled sequences alone
+    before : measures of the supervised model on what is held out, as in `Cycle.held_out`
     trace : the cycles
     made : how: settings, versions, and fingerprints of data and rules
     """
 
     model: Part | Mixture
     supervised: Part
+    before: dict[str, Measures]
     trace: tuple[Cycle, ...]
     made: dict[str, Any]
 

@@ -54,6 +54,7 @@ class Run:
         self.best = dict[int, Integers]()
         self.labelled = dict[int, Labellings]()
         self.learnt = 0
+        self.before = self._measures()
         self.trace: list[Cycle] = []
 
     def cycle(self) -> None:

@@ -110,12 +110,13 @@ class Settings:
     @property
     def plain(self) -> dict[str, Any]:
         """All fields as plain values."""
+        own = None if self.learner is None else repr(self.learner)
         plain = {name: value for name, value in vars(self).items() if name != "learner"}
         return {
             **plain,
             "options": dict(self.options),
             "mixing": self.own_mixing,
-            "learner": repr(self.own_learner),
+            "learner": own,
         }
 
 
