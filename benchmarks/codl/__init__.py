@@ -43,9 +43,8 @@ def cells(section: str, scale: Scale) -> list[Cell]:
         return list(dict.fromkeys(rest if scale.smoke else goal + rest))
     if section == "top-k":
         kinds = ("plain",)
-        ten = product("cora", ("beam 10", "top 10"), small, few)
-        every = product("cora 60", ("H&W&C", "beam 50"), sizes, few)
-        return ten + every + product("cora 60", ("top 50",), small, few)
+        columns = ("H&W&C", "beam 10", "top 10", "beam 50", "top 50")
+        return product(f"cora {scale(30, 10, 5)}", columns, small, few)
     if section == "rexa":
         sizes = (*sizes, 300) if not scale.smoke else sizes
         pool = f"rexa {scale(1000, 100, 10)}"
@@ -71,12 +70,15 @@ def run(work: Work) -> None:
 
 
 def _turn(cell: Cell) -> int:
-    """The first draws of everything, then the others, the goal of the study among them, and last what takes longest."""
-    if cell.column == "top 50":
-        return 2
-    if cell.draw < FEW:
+    """When a cell is run: the goal of the study first, then a few draws of everything, then the others."""
+    if (cell.pool, cell.kind, cell.size) == ("cora", "best", 20) and cell.section in ("cora", "posterior"):
         return 0
-    return 3 if cell.section == "rexa" else 1
+    if cell.section == "rexa":
+        return 4 if cell.draw < 2 else 8 if cell.draw < FEW else 9
+    if cell.draw >= FEW:
+        return 7
+    turns = {"cora": 1, "top-k": 2 if cell.size == 20 else 6, "gamma": 3, "posterior": 5, "confidence": 5}
+    return turns[cell.section]
 
 
 STUDY = Study("codl", "models from few labelled references, a pool, and rules", SECTIONS, run, report)
