@@ -74,6 +74,11 @@ def codl(options: CodlOptions) -> None:
     )
     with about(options.labelled):
         labelled = read_labelled(training, scheme)
+    names = {name for _, labels in labelled for name in labels}
+    if len(names) < 2:
+        raise InputError(
+            f"{options.labelled}: every token is labelled {min(names)!r}; expected at least two labels"
+        )
     show_scheme([labels for _, labels in labelled], scheme)
     with about(options.pool):
         pool = _pool(options, labelled, scheme)

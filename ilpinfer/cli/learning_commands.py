@@ -47,6 +47,10 @@ def _codl(
     confidence: Annotated[
         float | None, typer.Option(help="Learn from this share of the pool, the surest (default 1).")
     ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(help="Joint states of a sequence for probabilities under rules (default 200000)."),
+    ] = None,
     pool_size: Annotated[int | None, typer.Option(help="Draw so many sequences from the pool.")] = None,
     held_out: Annotated[str, typer.Option(help="A file to try the model on after each cycle.")] = "",
     text: Annotated[
@@ -70,6 +74,7 @@ def _codl(
         "e_step": e_step,
         "mixing": mixing,
         "confidence": confidence,
+        "budget": budget,
         "pool_size": pool_size,
         "seed": seed,
     }

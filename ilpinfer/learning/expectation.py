@@ -15,10 +15,10 @@ from formulations.problem.problem import GroundRule
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.exact.marginals import marginals
-from ilpinfer.exact.product import product_of
+from ilpinfer.exact.product import MARGINALS, product_of
+from ilpinfer.exact.viterbi import VITERBI
 from ilpinfer.learning.labellings import Estimate, Expectations, Labellings
-from ilpinfer.models.forward_backward import by_label, possible, sums
+from ilpinfer.models.forward_backward import by_label, sums
 from ilpinfer.models.sequence_model import SequenceModel
 
 E_STEPS: Mapping[str, str] = {
@@ -105,15 +105,19 @@ class Expectation:
         The shortest come first: texts as long as one that took too many states are not tried. Where no sample keeps
         the hard rules, and in second order, the best labellings are weighted.
         """
+        VITERBI.warm()
+        MARGINALS.warm()
         decoder = Decoder(self.rules, model=model)
         longest = inf
         for place, text in sorted(texts.items(), key=lambda item: (len(item[1]), item[0])):
             trellis = model.trellis(tuple(text))
             if len(text) < longest:
-                if (exact := self._probabilities(place, trellis)) is not None:
-                    yield "posterior", exact
+                try:
+                    exact = self._probabilities(place, trellis)
+                    yield NO_LABELLING if exact is None else "posterior", exact
                     continue
-                longest = len(text)
+                except TooManyStates:
+                    longest = len(text)
             if (drawn := self._sampled(place, trellis)) is not None:
                 yield "sampled", drawn
             else:
@@ -127,7 +131,7 @@ class Expectation:
         if trellis.order > 1:
             return None
         problem = self.rules.quietly(trellis).fold()
-        product = product_of(replace(problem, rules=()), self.budget)
+        product = product_of(replace(problem, rules=()), len(trellis) * len(trellis.labels))
         if product.log_sum == -inf:
             return None
         uniform = np.random.default_rng((*self.seed, place)).random((self.samples, len(trellis)))
@@ -142,21 +146,29 @@ class Expectation:
         return replace(result, confidence=float(result.nodes(len(trellis.labels)).max(axis=1).mean()))
 
     def _probabilities(self, place: int, trellis: Trellis) -> Expectations | None:
-        """Exact probabilities; None where they take too many states, or no labelling keeps the hard rules."""
-        try:
-            if not self.rules.rules.items:
-                result = possible(sums(trellis))
-                labels, edges = by_label(result.states(), trellis.lattice), result.edges().sum(axis=0)
-            elif trellis.order > 1:
+        """Exact probabilities; None where no labelling keeps the hard rules.
+
+        Raises
+        ------
+        TooManyStates
+            where the rules take more joint states than the budget, and for rules in second order.
+        """
+        K = len(trellis.labels)
+        if trellis.order > 1:
+            if self.rules.rules.items:
+                raise TooManyStates("probabilities under rules are for first-order trellises")
+            result = sums(trellis)
+            if result.log_partition == -inf:
                 return None
-            else:
-                exact = marginals(trellis, self.rules, budget=self.budget)
-                labels, edges = exact.labels, exact.edges.sum(axis=0)
-        except TooManyStates:
-            return None
-        K = labels.shape[1]
-        shape = (K, K) if trellis.order == 1 else (K + 1, K, K)
-        return Expectations(place, labels, edges.reshape(shape), float(labels.max(axis=1).mean()))
+            labels, edges = by_label(result.states(), trellis.lattice), result.edges()
+            edges = edges.sum(axis=0).reshape(K + 1, K, K)
+        else:
+            product = product_of(self.rules.quietly(trellis).fold(), self.budget)
+            if product.log_sum == -inf:
+                return None
+            labels, edges, _ = product.probabilities(edges=True)
+            edges = edges.sum(axis=0)
+        return Expectations(place, labels, edges, float(labels.max(axis=1).mean()))
 
 
 def _cost(rules: Sequence[GroundRule], path: Integers) -> float:
