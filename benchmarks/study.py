@@ -10,6 +10,7 @@ from benchmarks.data import Scale
 from benchmarks.journal import Journal
 
 STUDIES: Mapping[str, str] = {
+    "codl": "benchmarks.codl:STUDY",
     "engine": "benchmarks.engine:STUDY",
     "searches": "benchmarks.searches:STUDY",
     "tuning": "benchmarks.tuning:STUDY",

@@ -76,8 +76,8 @@ def train(options: TrainOptions) -> None:
     inputs = files_read(source, options.held_out, options.documents, toml=[*options.rules, _template(own)])
     place = output_path(options.output, inputs)
     with about(source):
-        pairs = _read(options, scheme)
-    _show_scheme([labels for _, labels in pairs], scheme)
+        pairs = read_labelled(options, scheme)
+    show_scheme([labels for _, labels in pairs], scheme)
     rules = read_rules(options.rules)
     documents = _documents(options, len(pairs))
     with about(options.held_out or None):
@@ -107,12 +107,13 @@ def train(options: TrainOptions) -> None:
         console().print(shown)
 
 
-def _read(options: TrainOptions, scheme: str) -> list[Labelled]:
+def read_labelled(options: TrainOptions, scheme: str) -> list[Labelled]:
+    """The sequences to train on, labels in the scheme that was asked for."""
     examples = read(options.source, column=options.column, notify=notice)[: options.first]
     return rewrite(require_labels(examples), scheme)
 
 
-def _show_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
+def show_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
     """Notices where the scheme was inferred, and names or labellings are ambiguous or odd."""
     names = tuple(dict.fromkeys(name for labels in labellings for name in labels))
     text = "" if scheme else iob1_remark(labellings, scheme) or LabelSet(names).notice
@@ -164,7 +165,7 @@ def _held_out(
     try:
         share = float(options.held_out)
     except ValueError:
-        return pairs, _alike(options, scheme, pairs)
+        return pairs, held_out_of_file(options, scheme, pairs)
     if not 0 < share < 1:
         raise InputError(f"--held-out {options.held_out}: expected a file, or a share between 0 and 1")
     try:
@@ -175,7 +176,7 @@ def _held_out(
     return [p for i, p in enumerate(pairs) if i not in chosen], [pairs[i] for i in sorted(chosen)]
 
 
-def _alike(options: TrainOptions, scheme: str, pairs: Sequence[Labelled]) -> list[Labelled]:
+def held_out_of_file(options: TrainOptions, scheme: str, pairs: Sequence[Labelled]) -> list[Labelled]:
     """Held-out sequences of a file, their labels in the scheme of those to train on."""
     path = options.held_out
     examples = read(path, column=options.column, notify=notice)

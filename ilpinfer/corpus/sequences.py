@@ -41,7 +41,7 @@ def read(
     """
     if str(source).endswith(".npz"):
         return list(read_logits(source, reading or LogitsOptions()))
-    text = _text(source)
+    text = text_of(source)
     name = _name(source)
     lines = (text if "\n" in text else text.replace("\r", "\n")).split("\n")
     first = next((line for line in lines if line.strip()), "")
@@ -114,7 +114,8 @@ def _name(source: str | Path) -> str:
     return "standard input" if str(source) == "-" else str(source)
 
 
-def _text(source: str | Path) -> str:
+def text_of(source: str | Path) -> str:
+    """The text of a file, or of standard input where the source is `-`; InputError where it cannot be read."""
     name = _name(source)
     try:
         if str(source) == "-":

@@ -1,7 +1,32 @@
 """Learning with constraints: rules and penalties from labelled sequences, models from few of them."""
 
+from ilpinfer.learning.codl import CODL
+from ilpinfer.learning.codl_result import CODLResult, Cycle
+from ilpinfer.learning.codl_settings import BASELINES
+from ilpinfer.learning.expectation import E_STEPS
+from ilpinfer.learning.held_out import held_out_examples
 from ilpinfer.learning.mined_rules import Dropped, MinedRule, MinedRules
 from ilpinfer.learning.mining import FAMILIES, RuleMiner
+from ilpinfer.learning.penalties import ALGORITHMS, LearntPenalties, PenaltyLearner, Verdict
+from ilpinfer.learning.training_set import ScoredExample
 from ilpinfer.learning.wrong_labellings import PredictionsError
 
-__all__ = ["FAMILIES", "Dropped", "MinedRule", "MinedRules", "PredictionsError", "RuleMiner"]
+__all__ = [
+    "ALGORITHMS",
+    "BASELINES",
+    "CODL",
+    "E_STEPS",
+    "FAMILIES",
+    "CODLResult",
+    "Cycle",
+    "Dropped",
+    "LearntPenalties",
+    "MinedRule",
+    "MinedRules",
+    "PenaltyLearner",
+    "PredictionsError",
+    "RuleMiner",
+    "ScoredExample",
+    "Verdict",
+    "held_out_examples",
+]

@@ -16,6 +16,7 @@ FORMATS: Mapping[str, str] = {
     "ilpinfer-crf": "ilpinfer.models.crf:CRF",
     "ilpinfer-hmm": "ilpinfer.models.hmm:HMM",
     "ilpinfer-hmm2": "ilpinfer.models.hmm:SecondOrderHMM",
+    "ilpinfer-mixture": "ilpinfer.models.mixture:Mixture",
 }
 """Which class reads a format, by import path; it has `VERSION` and `from_body`."""
 
@@ -27,8 +28,17 @@ AGAIN = "train it again with `ilpinfer train`"
 
 def save_body(path: str | Path, name: str, version: int, body: dict[str, Any]) -> None:
     """Write a model of plain values, whole or not at all."""
-    record = {"format": name, "version": version, "sha256": _digest(body), "model": body}
-    write_atomically(path, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+    write_atomically(path, text_of(record_of(name, version, body)))
+
+
+def record_of(name: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
+    """A model as it stands in its file."""
+    return {"format": name, "version": version, "sha256": _digest(body), "model": body}
+
+
+def text_of(record: dict[str, Any]) -> str:
+    """The text of a model's file; `made`, next to the model, may say how it was made."""
+    return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
 
 
 def load_model(path: str | Path) -> SequenceModel:
@@ -47,7 +57,12 @@ def load_model(path: str | Path) -> SequenceModel:
     if str(path) in BUILT_IN:
         built_in: SequenceModel = _import(BUILT_IN[str(path)])()
         return built_in
-    record = _record(path)
+    return model_of(_record(path), path)
+
+
+def model_of(record: dict[str, Any], path: str | Path = "model") -> SequenceModel:
+    """The model of a record as `record_of` makes it; errors as in `load_model`, which name the path."""
+    _check_format(record, path)
     kind = _import(FORMATS[record["format"]])
     body = _body(path, record, kind.VERSION)
     try:
@@ -75,9 +90,14 @@ def _record(path: str | Path) -> dict[str, Any]:
         raise ModelError(f"{path}: the model cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{path}: damaged model, not JSON: {error}; {AGAIN}") from None
+    _check_format(record, path)
+    result: dict[str, Any] = record
+    return result
+
+
+def _check_format(record: Any, path: str | Path) -> None:
     if not isinstance(record, dict) or record.get("format") not in list(FORMATS):
         raise ModelError(f"{path}: not a model of ilpinfer; {AGAIN}")
-    return record
 
 
 def _body(path: str | Path, record: dict[str, Any], version: int) -> dict[str, Any]:

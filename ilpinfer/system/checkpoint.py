@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ilpinfer.system.files import create_part, keep_part, lock_output, open_direct, replace_target, write_all
+from ilpinfer.system.files import (
+    create_part,
+    keep_part,
+    lock_output,
+    open_direct,
+    replace_part,
+    replace_target,
+    write_all,
+)
 from ilpinfer.system.output_paths import OutputError, output_path, write_errors
 
 Row = dict[str, Any]
@@ -66,6 +74,7 @@ class RowCheckpoint:
         self.damage = ""
         self._rows = self._whole = self._end = 0
         self._stream: io.FileIO
+        self._content: bytes | None = None
 
     def rows(self) -> Iterator[Row]:
         """Every row that was written so far, read back from the file.
@@ -91,6 +100,10 @@ class RowCheckpoint:
         self._end += len(data)
         for row in rows:
             self._count(row, self._position(row))
+
+    def replace_by(self, content: bytes) -> None:
+        """Let other content than the rows take the place in the end, as where they were steps on the way to it."""
+        self._content = content
 
     def drop_unfinished(self) -> None:
         """Take back the rows of the group that is not whole."""
@@ -119,6 +132,8 @@ class RowCheckpoint:
                 return
             if kind is None:
                 with write_errors(self.place.name):
+                    if self._content is not None:
+                        replace_part(self.place, self._content)
                     os.fsync(self._stream.fileno())
                     replace_target(self.place)
                 return

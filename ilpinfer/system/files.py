@@ -120,6 +120,17 @@ def replace_target(place: OutputPath) -> None:
             os.close(folder)
 
 
+def replace_part(place: OutputPath, content: bytes) -> None:
+    """Put other content into the part, whole or not at all."""
+    new = place.part.with_name(place.part.name + ".new")
+    with new.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    os.chmod(new, stat.S_IMODE(place.part.stat().st_mode))
+    os.replace(new, place.part)
+
+
 def keep_part(place: OutputPath) -> None:
     """The part is gone, or holds rows; `abandon` leaves it alone from now on."""
     _unfinished.discard(place.part)

@@ -249,9 +249,13 @@ class CRF:
 
     def save(self, path: str | Path) -> None:
         """Write template and weights as JSON, whole or not at all; the template is one that `load_template` has read."""
+        save_body(path, self.FORMAT, self.VERSION, self.body())
+
+    def body(self) -> dict[str, Any]:
+        """Plain values, for a file; ValueError for a template that no file has described."""
         if self.template is not None and not self.template.source:
             raise ValueError("this template was not read by load_template, so that it cannot be saved")
-        body = {
+        return {
             "labels": list(self.labels.names),
             "scheme": self.labels.scheme,
             "template": None if self.template is None else dict(self.template.source),
@@ -260,7 +264,6 @@ class CRF:
             "attributes": list(self.learnt.attributes),
             **weights_body(self.learnt),
         }
-        save_body(path, self.FORMAT, self.VERSION, body)
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> "CRF":

@@ -122,10 +122,10 @@ class Emissions:
 
     @cached_property
     def _type_counts(self) -> Floats:
-        """(V, K) the counts that each word adds to its class."""
+        """(V, K) the counts that each word adds to its class; a fraction of a count adds that fraction."""
         if self.vocabulary.singletons:
             return np.where(np.round(self.counts.sum(axis=1, keepdims=True)) <= 1, self.counts, 0)
-        return (self.counts > 0).astype(float)
+        return np.minimum(self.counts, 1.0)
 
     @cached_property
     def _places(self) -> list[dict[tuple[str, ...], int]]:

@@ -83,11 +83,11 @@ class HMM(CountedHMM):
         return cls._count(sequences, scheme, labels, emissions, transitions, vocabulary, ends)
 
     @staticmethod
-    def _shape(K: int) -> tuple[int, ...]:
+    def shape(K: int) -> tuple[int, ...]:
         return K, K
 
     @staticmethod
-    def _steps(ids: Integers) -> tuple[Integers, ...]:
+    def steps(ids: Integers) -> tuple[Integers, ...]:
         return ids[:-1], ids[1:]
 
     @cached_property

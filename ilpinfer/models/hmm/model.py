@@ -59,22 +59,22 @@ class CountedHMM(ABC):
     ) -> Self:
         label_set, texts, ids = encode(sequences, scheme, labels)
         K = len(label_set)
-        start, end, counts = np.zeros(K), np.zeros(K), np.zeros(cls._shape(K))
+        start, end, counts = np.zeros(K), np.zeros(K), np.zeros(cls.shape(K))
         for y in ids:
             start[y[0]] += 1
             end[y[-1]] += 1
-            np.add.at(counts, cls._steps(y), 1)
+            np.add.at(counts, cls.steps(y), 1)
         words = Emissions.count(texts, ids, K, as_smoothing(emissions), as_vocabulary(vocabulary))
         return cls(label_set, start, end if ends else None, counts, words, as_smoothing(transitions))
 
     @staticmethod
     @abstractmethod
-    def _shape(K: int) -> tuple[int, ...]:
+    def shape(K: int) -> tuple[int, ...]:
         """The shape of `transitions`."""
 
     @staticmethod
     @abstractmethod
-    def _steps(ids: Integers) -> tuple[Integers, ...]:
+    def steps(ids: Integers) -> tuple[Integers, ...]:
         """The places in `transitions` of the T-1 steps of a labelling (T,)."""
 
     @abstractmethod
@@ -105,7 +105,11 @@ class CountedHMM(ABC):
 
     def save(self, path: str | Path) -> None:
         """Write the counts as JSON, whole or not at all."""
-        body = {
+        save_body(path, self.FORMAT, self.VERSION, self.body())
+
+    def body(self) -> dict[str, Any]:
+        """Plain values, for a file."""
+        return {
             "labels": list(self.labels.names),
             "scheme": self.labels.scheme,
             "smoothing": [self.smoothing.method, self.smoothing.amount],
@@ -114,7 +118,6 @@ class CountedHMM(ABC):
             "transitions": self._transitions_body(),
             "emissions": self.emissions.body(),
         }
-        save_body(path, self.FORMAT, self.VERSION, body)
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Self:

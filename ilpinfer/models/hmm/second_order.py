@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from formulations import Trellis
+from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
 from formulations.messages import suggestion
 from ilpinfer.models import plain_values
@@ -34,6 +34,12 @@ class Parameters:
     transitions: Floats
     stay: Floats
     end: Floats
+
+    def trellis(self, scores: Floats, labels: LabelSet, tokens: Sequence[str]) -> Trellis:
+        """The trellis on pairs of labels, from the (T, K) scores of tokens."""
+        steps = self.transitions + self.stay[:, None]
+        first = steps[0] if len(tokens) > 1 else None
+        return Trellis.from_emissions(scores, steps[1:], self.start, self.end, labels, tokens, first=first)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,11 +74,11 @@ class SecondOrderHMM(CountedHMM):
         return cls._count(sequences, scheme, labels, emissions, transitions, vocabulary)
 
     @staticmethod
-    def _shape(K: int) -> tuple[int, ...]:
+    def shape(K: int) -> tuple[int, ...]:
         return K + 1, K, K
 
     @staticmethod
-    def _steps(ids: Integers) -> tuple[Integers, ...]:
+    def steps(ids: Integers) -> tuple[Integers, ...]:
         return np.append(0, ids[:-2] + 1)[: len(ids) - 1], ids[:-1], ids[1:]
 
     @cached_property
@@ -92,17 +98,7 @@ class SecondOrderHMM(CountedHMM):
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
         """Joint log probabilities of tokens and labels on pairs of labels, in nats; ValueError for no token."""
-        scores, p = self._scores(tokens), self.parameters
-        steps = p.transitions + p.stay[:, None]
-        return Trellis.from_emissions(
-            scores,
-            steps[1:],
-            p.start,
-            p.end,
-            self.labels,
-            tokens,
-            first=steps[0] if len(tokens) > 1 else None,
-        )
+        return self.parameters.trellis(self._scores(tokens), self.labels, tokens)
 
     def estimate(self, tokens: Sequence[str], around: Sequence[object], reading: str) -> Trellis:
         """A first-order trellis that takes labels before from one labelling ŷ (Stokman 2011, eq. 47-48).

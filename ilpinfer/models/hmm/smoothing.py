@@ -30,7 +30,7 @@ class Smoothing:
     - additive: (c + a·N·b) / (C + a·N) for N outcomes and the base distribution b; with a uniform base, a is added
       to every count (Lidstone)
     - witten-bell: (c + n·b) / (C + n), n being one more than the context's different outcomes (Witten and Bell
-      1991), so that a context without an example has b
+      1991), so that a context without an example has b; a fraction of a count is that fraction of an outcome
     - interpolation: Σ λ·(c / C) over all contexts and the base; deleted interpolation sets λ (Brants 2000, Figure 1).
       Each λ has one vote beforehand, so that none is 0
     - absolute-discounting: (max(c - D, 0) + the discounts taken · b) / C, with D = n1 / (n1 + 2·n2) of the numbers of
@@ -117,7 +117,7 @@ def _additive(counts: Floats, lower: Floats, amount: float | None) -> Floats:
 
 
 def _witten_bell(counts: Floats, lower: Floats, amount: float | None) -> Floats:
-    different = (counts > 0).sum(axis=-1, keepdims=True) + 1
+    different = np.minimum(counts, 1).sum(axis=-1, keepdims=True) + 1
     return np.asarray((counts + different * lower) / (counts.sum(axis=-1, keepdims=True) + different))
 
 

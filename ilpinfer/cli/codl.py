@@ -1,0 +1,234 @@
+"""`ilpinfer codl`."""
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import ilpinfer
+from formulations import LabelSet, RuleSet
+from formulations.messages import suggestion
+from formulations.problem.compiled_rules import notices
+from formulations.problem.problem import RuleNotice
+from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice, parameters, read_rules
+from ilpinfer.cli.progress import progress
+from ilpinfer.cli.show import add_row, console, numbers, table
+from ilpinfer.cli.streams import say
+from ilpinfer.cli.training import TrainOptions, held_out_of_file, read_labelled, show_scheme
+from ilpinfer.corpus.conversion import convert_all
+from ilpinfer.corpus.plain_text import read_plain_text
+from ilpinfer.corpus.sequences import Example, InputError, read
+from ilpinfer.learning import CODL, CODLResult
+from ilpinfer.learning.codl_result import Measures, Row
+from ilpinfer.models.sequences import Labelled
+from ilpinfer.models.training import KINDS
+from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
+from ilpinfer.system.files import digest, write_atomically
+from ilpinfer.system.output_paths import output_path
+
+
+@dataclass(frozen=True)
+class CodlOptions:
+    """Options of `ilpinfer codl`.
+
+    Parameters
+    ----------
+    labelled : labelled sequences
+    pool : unlabelled sequences; labels there are ignored
+    output : a model file
+    rules : rule files, or names of the catalogue, which are joined
+    baseline : a name from `BASELINES`
+    settings : those of `CODL` that are given
+    option : NAME=VALUE, options of the kind of model
+    held_out : a file of labelled sequences to evaluate the model on after each cycle; empty for none
+    text : whether the pool is plain text, a sequence a line; so it is where its name ends in .txt
+    split : of lines of plain text
+    scheme : of the labels; empty to infer it
+    column : which column holds the labels, in all files
+    """
+
+    labelled: str
+    pool: str
+    output: str
+    rules: Sequence[str] = ()
+    baseline: str = "codl"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    option: Sequence[str] = ()
+    held_out: str = ""
+    text: bool = False
+    split: str = "spaces"
+    scheme: str = ""
+    column: str = ""
+
+
+def run_codl(options: CodlOptions) -> None:
+    """Learn a model, write it whole, and show the cycles."""
+    scheme = checked_scheme(options.scheme)
+    method = _method(options)
+    inputs = files_read(options.labelled, options.pool, options.held_out, toml=options.rules)
+    place = output_path(options.output, inputs)
+    training = TrainOptions(
+        options.labelled, options.output, column=options.column, held_out=options.held_out
+    )
+    with about(options.labelled):
+        labelled = read_labelled(training, scheme)
+    names = {name for _, labels in labelled for name in labels}
+    if len(names) < 2:
+        raise InputError(
+            f"{options.labelled}: every token is labelled {min(names)!r}; expected at least two labels"
+        )
+    show_scheme([labels for _, labels in labelled], scheme)
+    with about(options.pool):
+        pool = _pool(options, labelled, scheme)
+    rules = read_rules(options.rules)
+    with about(options.held_out or None):
+        held_out = held_out_of_file(training, scheme, labelled) if options.held_out else []
+    _show_rules(rules, labelled, scheme)
+    warnings.simplefilter("ignore", RuleNotice)
+
+    def fit(checkpoint: Callable[[Row], None] | None = None, resume: Sequence[Row] = ()) -> CODLResult:
+        with _bars(method.cycles) as watch, about(options.labelled):
+            return method.fit(
+                labelled,
+                pool,
+                rules,
+                scheme=scheme,
+                held_out=held_out,
+                progress=watch,
+                checkpoint=checkpoint,
+                resume=resume,
+            )
+
+    if place.direct or not method.cycles:
+        result = fit()
+        write_atomically(options.output, result.text, inputs)
+    else:
+        job = digest(
+            ilpinfer.__version__,
+            sorted(method.plain.items(), key=repr),
+            labelled,
+            pool,
+            str(rules),
+            scheme,
+            held_out,
+        )
+        result = _resumable(options, inputs, job, fit)
+    _report(options, result, len(pool))
+
+
+def _resumable(
+    options: CodlOptions,
+    inputs: Sequence[str],
+    job: str,
+    fit: Callable[[Callable[[Row], None], Sequence[Row]], CODLResult],
+) -> CODLResult:
+    """The result, behind the cycles that an interrupted run of the same job has left."""
+
+    def position(row: Row) -> RowPosition:
+        return RowPosition(int(row["cycle"]["number"]) - 1)
+
+    with RowCheckpoint(options.output, job, position, inputs) as checkpoint:
+        if checkpoint.damage:
+            notice(checkpoint.damage)
+        if checkpoint.groups:
+            notice(f"{options.output}.part: goes on behind cycle {checkpoint.groups}")
+        result = fit(lambda row: checkpoint.write([row]), list(checkpoint.rows()))
+        checkpoint.replace_by(result.text.encode("utf-8", "backslashreplace"))
+    return result
+
+
+def weight(text: str | None) -> float | None:
+    """γ from an option: a number, or None for `tokens` and where it is not given; InputError for another text."""
+    if text is None or text == "tokens":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"--gamma {text}: expected a number from 0 to 1, or tokens") from None
+
+
+def _method(options: CodlOptions) -> CODL:
+    """The settings; InputError for those that make no sense."""
+    kind = options.settings.get("kind", "hmm")
+    if kind not in KINDS:
+        raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
+    try:
+        return CODL.of(options.baseline, **options.settings, options=parameters(options.option))
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> list[tuple[str, ...]]:
+    """The tokens of the pool, and one notice where labels are ignored that the model does not have."""
+    if options.text or Path(options.pool).suffix == ".txt":
+        examples = read_plain_text(options.pool, options.split)
+    else:
+        examples = read(options.pool, column=options.column, notify=notice)
+    for example in examples:
+        if not any(example.tokens):
+            raise InputError(f"{example.where}: no tokens; expected texts to label")
+    _show_ignored(options.pool, examples, labelled, scheme)
+    return [example.tokens for example in examples]
+
+
+def _show_ignored(path: str, examples: Sequence[Example], labelled: Sequence[Labelled], scheme: str) -> None:
+    labels = [example.labels for example in examples if example.labels is not None]
+    known = {name for _, names in labelled for name in names}
+    others = {name for names in convert_all(labels, scheme) for name in names} - known if labels else set()
+    if others:
+        named = ", ".join(sorted(others)[:3]) + (", …" if len(others) > 3 else "")
+        notice(f"{path}: its labels are ignored, among them {len(others)} that the model lacks: {named}")
+
+
+def _show_rules(rules: RuleSet, labelled: Sequence[Labelled], scheme: str) -> None:
+    labels = LabelSet(tuple(sorted({name for _, names in labelled for name in names})), scheme)
+    for text in notices(rules, labels):
+        notice(text)
+
+
+@contextlib.contextmanager
+def _bars(cycles: int) -> Iterator[Callable[[int, int, int], None]]:
+    """A bar for each cycle, on a terminal."""
+    with contextlib.ExitStack() as stack:
+        advance: list[Callable[[], None]] = []
+
+        def show(cycle: int, done: int, total: int) -> None:
+            if done == 1:
+                advance[:] = [stack.enter_context(progress(f"cycle {cycle} of {cycles}", total))]
+            advance[0]()
+            if done == total:
+                stack.close()
+
+        yield show
+
+
+def _report(options: CodlOptions, result: CODLResult, pool: int) -> None:
+    """A line for each cycle, and notices about sequences that were treated in another way than asked for."""
+    shown = table("cycle")
+    numbers(shown, "learnt from", "changed", "violations")
+    for name in result.before:
+        numbers(shown, f"{name}: tokens", "F1", "whole sequences")
+    add_row(shown, "supervised", "-", "-", "-", *_cells(result.before))
+    for cycle in result.trace:
+        counts = str(cycle.learnt), f"{cycle.changed:.1%}", str(sum(cycle.violations.values()))
+        add_row(shown, str(cycle.number), *counts, *_cells(cycle.held_out))
+    console().print(shown)
+    if result.trace:
+        last = result.trace[-1]
+        if last.left_out:
+            notice(
+                f"{last.left_out} of {pool} sequences have no labelling that keeps the hard rules: left out"
+            )
+        if other := {
+            way: number for way, number in last.ways.items() if way != result.made["settings"]["e_step"]
+        }:
+            counts_text = ", ".join(f"{way} for {number} sequences" for way, number in other.items())
+            notice(f"the rules take too many joint states for exact probabilities: {counts_text}")
+    model = result.model
+    say(f"{options.output}: {len(model.labels)} labels ({model.labels.scheme}), {model.size}")
+
+
+def _cells(held_out: Mapping[str, Measures]) -> list[str]:
+    return [f"{100 * share:.2f}" for measures in held_out.values() for share in measures]

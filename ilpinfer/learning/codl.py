@@ -1,0 +1,109 @@
+"""Constraint-driven learning: a model from few labelled sequences, many unlabelled ones, and rules."""
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from formulations.messages import suggestion
+from formulations.problem.problem import RuleNotice
+from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.learning.codl_result import CODLResult, Progress, Row, made_by
+from ilpinfer.learning.codl_run import Run
+from ilpinfer.learning.codl_settings import BASELINES, Settings
+from ilpinfer.models.sequences import Labelled, check_texts, encode
+
+
+@dataclass(frozen=True)
+class CODL(Settings):
+    """The loop of Chang, Ratinov, Roth 2007, Figure 2, and its rivals.
+
+    λ0 = learn(labelled), λ = λ0; then so many times: each unlabelled sequence gets its K best labellings by score less
+    penalties (eq. 1), with weight 1/K each; λ = γ·λ0 + (1 - γ)·learn(these).
+
+    The parameters are those of `ilpinfer.learning.codl_settings.Settings`.
+
+    Examples
+    --------
+    >>> from formulations import constraints as C
+    >>> labelled = [(["Ada", "Lovelace", "1843"], ["name", "name", "year"])]
+    >>> pool = [["Alan", "Turing", "1936"], ["Alonzo", "Church", "1936"]]
+    >>> rules = [C.tag_at("year", pattern="[0-9]{4}", penalty=2.0)]
+    >>> result = CODL(gamma=0.5, cycles=2).fit(labelled, pool, rules)
+    >>> [cycle.changed for cycle in result.trace]
+    [1.0, 0.0]
+    """
+
+    @classmethod
+    def of(cls, baseline: str, **settings: Any) -> "CODL":
+        """The settings of a baseline from `BASELINES`, and others beside them; ValueError where they contradict it."""
+        if baseline not in BASELINES:
+            raise ValueError(f'no baseline "{baseline}"{suggestion(baseline, BASELINES)}')
+        own = BASELINES[baseline]
+        for name, value in settings.items():
+            if name in own and own[name] != value:
+                raise ValueError(
+                    f"{name} is {value!r}, but {baseline} has {own[name]!r}; leave one of them out"
+                )
+        return cls(**{**settings, **own})
+
+    def fit(
+        self,
+        labelled: Iterable[Labelled],
+        unlabelled: Iterable[Sequence[str]],
+        rules: Rules = (),
+        *,
+        scheme: str = "",
+        held_out: Sequence[Labelled] = (),
+        progress: Progress | None = None,
+        checkpoint: Callable[[Row], None] | None = None,
+        resume: Sequence[Row] = (),
+    ) -> CODLResult:
+        """Learn.
+
+        Parameters
+        ----------
+        labelled : tokens and labels
+        unlabelled : tokens of the pool
+        rules : with their penalties, nats
+        scheme : of the labels; inferred where not given
+        held_out : tokens and labels that the model is evaluated on after each cycle, with and without the rules
+        progress : called with the cycle, from 1, and the sequences that are labelled and to be labelled in it
+        checkpoint : called with plain values after each cycle
+        resume : those values of an interrupted run with the same arguments; it goes on behind them, and comes to the same
+
+        Raises
+        ------
+        ValueError
+            for an empty pool or nothing labelled, a single label, rules that do not fit the labels, and models under which
+            nothing in the pool has a labelling.
+        """
+        given = compiler_of(rules)
+        labels, texts, ids = encode(labelled, scheme)
+        if len(labels) < 2:
+            raise ValueError(f"every token is labelled {labels.names[0]!r}; expected at least two labels")
+        pool = self._pool(unlabelled)
+        given.compiled(labels).warn()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuleNotice)
+            run = Run(self, labels, texts, ids, pool, given, tuple(held_out), progress)
+            for row in resume:
+                run.restore(row)
+            while len(run.trace) < self.cycles:
+                run.cycle()
+                if checkpoint is not None:
+                    checkpoint(run.row())
+        made = made_by(self.plain, [texts, [y.tolist() for y in ids], scheme], pool, given.rules)
+        return CODLResult(run.model, run.supervised, run.before, tuple(run.trace), made)
+
+    def _pool(self, unlabelled: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
+        texts = [tuple(text) for text in unlabelled]
+        if not texts and self.cycles:
+            raise ValueError("the pool is empty: give unlabelled sequences, or take 0 cycles")
+        pool = check_texts(texts) if texts else []
+        if self.pool_size is None or self.pool_size >= len(pool):
+            return pool
+        chosen = np.random.default_rng(self.seed).choice(len(pool), self.pool_size, replace=False)
+        return [pool[place] for place in sorted(chosen.tolist())]

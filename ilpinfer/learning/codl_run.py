@@ -1,0 +1,189 @@
+"""The state of constraint-driven learning: models, the labels of the pool, and the trace."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import cached_property
+
+import numpy as np
+
+from formulations import LabelSet, RuleSet
+from formulations import constraints as C
+from formulations.dtypes import Integers
+from formulations.labels.schemes import CLOSED
+from formulations.problem.problem import GroundRule
+from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
+from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.evaluation.evaluation import Pair, evaluate, measures
+from ilpinfer.learning.codl_result import Cycle, Measures, Progress, Row
+from ilpinfer.learning.codl_settings import Settings
+from ilpinfer.learning.estimates import Estimate, Labellings
+from ilpinfer.learning.expectation import NO_LABELLING, Expectation, most_confident
+from ilpinfer.models.files import model_of, record_of
+from ilpinfer.models.mixture import Mixture, Part
+from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.models.sequences import Labelled
+
+
+class Run:
+    """The state of a fit: models, the labels of the pool, and the trace."""
+
+    def __init__(
+        self,
+        codl: Settings,
+        labels: LabelSet,
+        texts: list[tuple[str, ...]],
+        ids: list[Integers],
+        pool: list[tuple[str, ...]],
+        rules: RuleCompiler,
+        held_out: tuple[Labelled, ...],
+        progress: Progress | None,
+    ) -> None:
+        self.codl, self.rules, self.held_out, self.progress = codl, rules, held_out, progress
+        self.pool = dict(enumerate(pool, len(texts)))
+        self.tokens = sum(map(len, texts))
+        self.learner = codl.own_learner
+        self.learn = self.learner.prepare(labels, [*texts, *pool])
+        self.supervised = self.learn(Labellings.alike(place, y[None]) for place, y in enumerate(ids))
+        self.model: Part | Mixture = self.supervised
+        self.pool_model: Part | None = None
+        own = (C.valid_scheme(name="labels keep to their scheme"),) if labels.scheme in CLOSED else ()
+        used = rules.rules if codl.constrained else RuleSet(())
+        self.scheme = RuleSet(own)
+        self.used = compiler_of(RuleSet((*used.items, *own), used.fields, used.name))
+        self.best = dict[int, Integers]()
+        self.labelled = dict[int, Labellings]()
+        self.learnt = 0
+        self.before = self._measures()
+        self.trace: list[Cycle] = []
+
+    def cycle(self) -> None:
+        """One pass over the pool, and the model learnt from it."""
+        codl, number = self.codl, len(self.trace) + 1
+        todo = {place: text for place, text in self.pool.items() if place not in self.labelled}
+        expectation = Expectation(
+            codl.e_step,
+            codl.k,
+            self.used,
+            codl.budget,
+            codl.samples,
+            (codl.seed, number),
+            codl.confidence < 1,
+        )
+        made, ways = expectation.estimates(self.model, todo, self._advance(number, len(todo)))
+        if not made and not self.labelled:
+            raise ValueError(
+                "no sequence of the pool has a labelling that keeps the hard rules: give them penalties, or smooth the model"
+            )
+        chosen = self._choose(made)
+        before, self.best = self.best, {p: each.best for p, each in {**self.labelled, **made}.items()}
+        changed = sum(
+            place not in before or not np.array_equal(before[place], path)
+            for place, path in self.best.items()
+        )
+        self.pool_model = self.learn(chosen.values())
+        self.learnt = sum(len(self.pool[place]) for place in chosen)
+        self._mix()
+        broken = self._violations()
+        cycle = Cycle(
+            number,
+            len(chosen),
+            changed / len(self.pool),
+            broken,
+            ways.pop(NO_LABELLING, 0),
+            dict(sorted(ways.items())),
+            self._measures(),
+        )
+        self.trace.append(cycle)
+
+    def _choose(self, made: Mapping[int, Estimate]) -> Mapping[int, Estimate]:
+        """The estimates to learn from."""
+        codl = self.codl
+        places = list(made)
+        if codl.confidence < 1:
+            places = most_confident(made, max(1, round(codl.confidence * len(self.pool))))
+        if codl.relabel:
+            return {place: made[place] for place in places}
+        new = {place: made[place] for place in places}
+        self.labelled |= {place: each for place, each in new.items() if isinstance(each, Labellings)}
+        return dict(sorted(self.labelled.items()))
+
+    def _mix(self) -> None:
+        assert self.pool_model is not None
+        gamma = (
+            self.tokens / (self.tokens + self.learnt) if self.codl.gamma is None else float(self.codl.gamma)
+        )
+        self.model = self.learner.mix(self.supervised, self.pool_model, gamma, self.codl.own_mixing)
+
+    @cached_property
+    def _ground(self) -> dict[int, tuple[GroundRule, ...]]:
+        """The rules of each sequence of the pool."""
+        trellis = self.supervised.trellis
+        return {place: self.rules.quietly(trellis(text)).rules for place, text in self.pool.items()}
+
+    def _violations(self) -> dict[str, int]:
+        """How often the labels of the pool break each rule."""
+        result = Counter[str]()
+        for place, path in self.best.items():
+            for rule in self._ground[place]:
+                result[rule.name] += int(rule.violations(path))
+        return dict(result)
+
+    def _measures(self) -> dict[str, Measures]:
+        """The model on held-out sequences, without and with the rules."""
+        if not self.held_out:
+            return {}
+        rules = {"without rules": self.scheme}
+        if self.rules.rules.items:
+            known = self.rules.rules
+            rules["with rules"] = RuleSet((*known.items, *self.scheme.items), known.fields, known.name)
+        return {name: measure(self.model, self.held_out, each) for name, each in rules.items()}
+
+    def _advance(self, number: int, total: int) -> Callable[[], None]:
+        done = 0
+
+        def advance() -> None:
+            nonlocal done
+            done += 1
+            if self.progress is not None:
+                self.progress(number, done, total)
+
+        return advance
+
+    def row(self) -> Row:
+        """The state as plain values."""
+        assert self.pool_model is not None
+        model = self.pool_model
+        kept = [[place, each.paths.tolist(), each.weights.tolist()] for place, each in self.labelled.items()]
+        return {
+            "cycle": asdict(self.trace[-1]),
+            "learnt": self.learnt,
+            "model": record_of(model.FORMAT, model.VERSION, model.body()),
+            "best": [[place, path.tolist()] for place, path in self.best.items()],
+            "labelled": kept,
+        }
+
+    def restore(self, row: Row) -> None:
+        """Go on behind a cycle, from what `row` gave."""
+        model = model_of(row["model"], "checkpoint")
+        assert isinstance(model, Part)
+        self.pool_model, self.learnt = model, row["learnt"]
+        self.best = {place: np.array(path, np.int64) for place, path in row["best"]}
+        self.labelled = {
+            place: Labellings(place, np.array(paths, np.int64), np.array(weights))
+            for place, paths, weights in row["labelled"]
+        }
+        self.trace.append(Cycle.of(row["cycle"]))
+        self._mix()
+
+
+def measure(model: SequenceModel, held_out: Sequence[Labelled], rules: Rules) -> Measures:
+    """Shares of right tokens and whole sequences, and F1 of fields, of labellings under rules."""
+    solutions = Decoder(rules, model=model).decode_texts(tokens for tokens, _ in held_out)
+    pairs = [
+        Pair(tuple(tokens), tuple(solution.labels) if solution.has_labelling else None, tuple(gold))
+        for (tokens, gold), solution in zip(held_out, solutions, strict=True)
+    ]
+    result = evaluate(pairs)
+    f1 = float(measures(result.counts["spans"].sum(axis=1), 1.0)["f1"])
+    return Measures(result.accuracy, f1, result.whole_sequences)

@@ -1,0 +1,192 @@
+"""The E-step: labels of texts, estimated by a model under rules."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+
+from formulations import Trellis
+from formulations.automata.machine import TooManyStates
+from formulations.dtypes import Floats, Integers
+from formulations.grid import nats
+from formulations.problem.problem import GroundRule
+from ilpinfer.core.rule_compiler import RuleCompiler
+from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.exact.product import MARGINALS, product_of
+from ilpinfer.exact.viterbi import VITERBI
+from ilpinfer.learning.estimates import Estimate, Expectations, Labellings
+from ilpinfer.models.forward_backward import by_label, sums
+from ilpinfer.models.sequence_model import SequenceModel
+
+E_STEPS: Mapping[str, str] = {
+    "top-k": "the K best labellings, exactly, with weight 1/K each",
+    "beam": "the K best labellings in a beam of width K, with weight 1/K each",
+    "weighted-top-k": "the K best labellings, exactly, with weights in proportion to exp(score)",
+    "posterior": "probabilities p(y) ∝ exp(score(y)) under the rules, exactly",
+}
+"""The E-steps."""
+NO_LABELLING = "no labelling"
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """One E-step.
+
+    Parameters
+    ----------
+    name : from `E_STEPS`
+    k : labellings of each sequence
+    rules : penalties included
+    budget : joint states for the probabilities of a sequence
+    samples, seed : labellings that are drawn where the rules take more, and their seed
+    gap : whether confidence is wanted, which costs a second labelling
+    """
+
+    name: str
+    k: int
+    rules: RuleCompiler
+    budget: int
+    samples: int
+    seed: tuple[int, ...]
+    gap: bool = False
+
+    def estimates(
+        self, model: SequenceModel, texts: Mapping[int, Sequence[str]], advance: Callable[[], None]
+    ) -> tuple[dict[int, Estimate], Counter[str]]:
+        """Estimates of the texts, by their places, and how many were made in which way.
+
+        Texts for which no labelling keeps the hard rules have none.
+        """
+        made = dict[int, Estimate]()
+        ways = Counter[str]()
+        steps = self._posterior(model, texts) if self.name == "posterior" else self._best(model, texts)
+        for way, estimate in steps:
+            ways[way] += 1
+            if estimate is not None:
+                made[estimate.place] = estimate
+            advance()
+        return {place: made[place] for place in texts if place in made}, ways
+
+    def _best(
+        self, model: SequenceModel, texts: Mapping[int, Sequence[str]]
+    ) -> Iterator[tuple[str, Estimate | None]]:
+        top = max(self.k, 2 if self.gap else 1)
+        if self.name == "beam":
+            decoder = Decoder(self.rules, model=model, method="beam", width=top)
+        else:
+            decoder = Decoder(self.rules, model=model)
+        if top == 1 and self.name != "beam":
+            for place, solution in zip(texts, decoder.decode_texts(texts.values()), strict=True):
+                yield self._answer(place, [solution])
+            return
+        for place, text in texts.items():
+            yield self._answer(place, decoder.decode(model.trellis(tuple(text)), top=top))
+
+    def _answer(self, place: int, solutions: Sequence[Solution]) -> tuple[str, Estimate | None]:
+        paths = [(s.path, s.score) for s in solutions if s.path is not None and s.score > -inf]
+        if not paths:
+            return NO_LABELLING, None
+        confidence = paths[0][1] - paths[1][1] if len(paths) > 1 else inf
+        ids = np.array([path for path, _ in paths[: self.k]])
+        if self.name in ("top-k", "beam"):
+            return self.name, Labellings.alike(place, ids, confidence)
+        return "weighted-top-k", Labellings(
+            place, ids, _shares([score for _, score in paths[: self.k]]), confidence
+        )
+
+    def _posterior(
+        self, model: SequenceModel, texts: Mapping[int, Sequence[str]]
+    ) -> Iterator[tuple[str, Estimate | None]]:
+        """Probabilities where the rules take no more joint states than the budget, else sampled labellings.
+
+        The shortest come first: texts as long as one that took too many states are not tried. Where no sample keeps
+        the hard rules, and in second order, the best labellings are weighted.
+        """
+        VITERBI.warm()
+        MARGINALS.warm()
+        decoder = Decoder(self.rules, model=model)
+        longest = inf
+        for place, text in sorted(texts.items(), key=lambda item: (len(item[1]), item[0])):
+            trellis = model.trellis(tuple(text))
+            if len(text) < longest:
+                try:
+                    exact = self._probabilities(place, trellis)
+                    yield NO_LABELLING if exact is None else "posterior", exact
+                    continue
+                except TooManyStates:
+                    longest = len(text)
+            if (drawn := self._sampled(place, trellis)) is not None:
+                yield "sampled", drawn
+            else:
+                yield self._answer(place, decoder.decode(trellis, top=max(self.k, 10)))
+
+    def _sampled(self, place: int, trellis: Trellis) -> Labellings | None:
+        """Labellings drawn from p under the rules that fold, each weighted by exp(-penalty) of the other rules.
+
+        These are self-normalised importance weights: expectations tend to those under all rules as samples grow.
+        """
+        if trellis.order > 1:
+            return None
+        problem = self.rules.quietly(trellis).fold()
+        product = product_of(replace(problem, rules=()), len(trellis) * len(trellis.labels))
+        if product.log_sum == -inf:
+            return None
+        uniform = np.random.default_rng((*self.seed, place)).random((self.samples, len(trellis)))
+        paths, counts = np.unique(product.draw(uniform), axis=0, return_counts=True)
+        scores = np.log(counts) - [_cost(problem.rules, path) for path in paths]
+        kept = np.flatnonzero(scores > -inf)
+        if not len(kept):
+            return None
+        order = kept[np.argsort(-scores[kept], kind="stable")]
+        weights = _shares(scores[order])
+        result = Labellings(place, paths[order], weights)
+        return replace(result, confidence=float(result.nodes(len(trellis.labels)).max(axis=1).mean()))
+
+    def _probabilities(self, place: int, trellis: Trellis) -> Expectations | None:
+        """Exact probabilities; None where no labelling keeps the hard rules.
+
+        Raises
+        ------
+        TooManyStates
+            where the rules take more joint states than the budget, and for rules in second order.
+        """
+        K = len(trellis.labels)
+        if trellis.order > 1:
+            if self.rules.rules.items:
+                raise TooManyStates("probabilities under rules are for first-order trellises")
+            result = sums(trellis)
+            if result.log_partition == -inf:
+                return None
+            labels, edges = by_label(result.states(), trellis.lattice), result.edges()
+            edges = edges.sum(axis=0).reshape(K + 1, K, K)
+        else:
+            product = product_of(self.rules.quietly(trellis).fold(), self.budget)
+            if product.log_sum == -inf:
+                return None
+            labels, edges, _ = product.probabilities(edges=True)
+            edges = edges.sum(axis=0)
+        return Expectations(place, labels, edges, float(labels.max(axis=1).mean()))
+
+
+def _cost(rules: Sequence[GroundRule], path: Integers) -> float:
+    """Penalties that a labelling pays, nats; inf where it breaks a hard rule."""
+    result = 0.0
+    for rule in rules:
+        if count := rule.violations(path):
+            result += inf if rule.hard else count * nats(rule.penalty)
+    return result
+
+
+def _shares(scores: Sequence[float] | Floats) -> Floats:
+    """In proportion to exp(score)."""
+    weights = np.exp(np.asarray(scores) - max(scores))
+    return np.asarray(weights / weights.sum())
+
+
+def most_confident(estimates: Mapping[int, Estimate], number: int) -> list[int]:
+    """So many places, those of the greatest confidence, in their order; of equal ones the first."""
+    ordered = sorted(estimates.values(), key=lambda each: (-each.confidence, each.place))
+    return sorted(each.place for each in ordered[:number])

@@ -1,0 +1,206 @@
+"""Learners: how a model is learnt from estimated labels, and mixed with another."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import floor
+from typing import Any, Protocol
+
+import numpy as np
+
+from formulations import LabelSet
+from formulations.dtypes import Floats, Integers
+from formulations.messages import suggestion
+from ilpinfer.learning.estimates import Estimate, Labellings
+from ilpinfer.models.crf import CRF
+from ilpinfer.models.crf.training import sorted_labels
+from ilpinfer.models.hmm import HMM, SecondOrderHMM
+from ilpinfer.models.hmm.emissions import Emissions
+from ilpinfer.models.hmm.model import TENTH, CountedHMM
+from ilpinfer.models.hmm.smoothing import Smoothing, as_smoothing
+from ilpinfer.models.mixture import MIXINGS, Mixture, Part
+from ilpinfer.models.training import KINDS
+
+Texts = Sequence[Sequence[str]]
+Learn = Callable[[Iterable[Estimate]], Part]
+"""Makes a model of estimates of the texts that the learner was prepared with."""
+
+
+class Learner(Protocol):
+    """A way to learn models, for `ilpinfer.learning.CODL`.
+
+    Parameters
+    ----------
+    mixings : how two of its models can be mixed, the usual way first
+    fractions : whether it learns from probabilities of labels, too, rather than from labellings alone
+    """
+
+    @property
+    def mixings(self) -> tuple[str, ...]: ...
+    @property
+    def fractions(self) -> bool: ...
+
+    def prepare(self, labels: LabelSet, texts: Texts) -> Learn:
+        """A function that learns from estimates, whose places are those of the texts."""
+        ...
+
+    def mix(self, supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
+        """γ times the supervised model and 1 - γ times the pool's."""
+        ...
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Maximum likelihood for hidden Markov models: weighted counts, smoothed.
+
+    Words are those of all texts, so that both models give probabilities to the same words.
+
+    Parameters
+    ----------
+    kind : `HMM` or `SecondOrderHMM`
+    arguments : of its `train`: `emissions`, `transitions` and `vocabulary`
+    """
+
+    kind: type[HMM] | type[SecondOrderHMM]
+    arguments: Mapping[str, Any]
+    mixings: tuple[str, ...] = (*MIXINGS, "counts")
+    fractions: bool = True
+
+    def prepare(self, labels: LabelSet, texts: Texts) -> Learn:
+        """Number the words of all texts."""
+        vocabulary = self.arguments["vocabulary"]
+        tokens = [[vocabulary.word(token) for token in text] for text in texts]
+        words = tuple(sorted({word for text in tokens for word in text}))
+        row = {word: i for i, word in enumerate(words)}
+        rows = [np.array([row[word] for word in text], np.int64) for text in tokens]
+        smoothing = as_smoothing(self.arguments.get("emissions", "witten-bell"))
+        empty = Emissions(words, np.zeros((0, 0)), smoothing, vocabulary)
+        return partial(self._count, labels, rows, empty)
+
+    def _count(
+        self, labels: LabelSet, rows: Sequence[Integers], empty: Emissions, estimates: Iterable[Estimate]
+    ) -> HMM | SecondOrderHMM:
+        K = len(labels)
+        start, end, transitions = np.zeros(K), np.zeros(K), np.zeros(self.kind.shape(K))
+        counts = np.zeros((len(empty.words), K))
+        for each in estimates:
+            nodes = each.nodes(K)
+            start += nodes[0]
+            end += nodes[-1]
+            transitions += each.steps(transitions.shape, self.kind.steps)
+            np.add.at(counts, rows[each.place], nodes)
+        return self.kind(labels, start, end, transitions, replace(empty, counts=counts), self._smoothing)
+
+    @property
+    def _smoothing(self) -> Smoothing:
+        usual = TENTH if self.kind is HMM else "witten-bell"
+        return as_smoothing(self.arguments.get("transitions", usual))
+
+    def mix(self, supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
+        """A mixture; one model again where counts are mixed."""
+        if mixing != "counts" or not 0 < gamma < 1:
+            return _mixture(supervised, pool, gamma, mixing)
+        assert isinstance(supervised, HMM | SecondOrderHMM)
+        assert isinstance(pool, HMM | SecondOrderHMM)
+        return mix_counts(supervised, pool, gamma)
+
+
+def mix_counts(one: HMM | SecondOrderHMM, other: CountedHMM, gamma: float) -> HMM | SecondOrderHMM:
+    """A model of mixed counts: γ of what is counted comes from the first model, the rest from the other.
+
+    Counts are γ·c / C + (1 - γ)·c' / C' of both, times C + C', where C is how many tokens a model has counted. A γ of C / (C + C')
+    adds the counts up as they are.
+    """
+    sizes = one.emissions.counts.sum(), other.emissions.counts.sum()
+    weights = [share * sum(sizes) / size for share, size in zip((gamma, 1 - gamma), sizes, strict=True)]
+
+    def mixed(first: Floats, second: Floats) -> Floats:
+        return np.asarray(weights[0] * first + weights[1] * second)
+
+    end = None if one.end is None or other.end is None else mixed(one.end, other.end)
+    emissions = replace(one.emissions, counts=mixed(one.emissions.counts, other.emissions.counts))
+    start, transitions = mixed(one.start, other.start), mixed(one.transitions, other.transitions)
+    return replace(one, start=start, end=end, transitions=transitions, emissions=emissions)
+
+
+@dataclass(frozen=True)
+class Discriminative:
+    """Conditional random fields, by CRFsuite: L-BFGS (quasi-Newton), or the averaged perceptron.
+
+    CRFsuite has no weights of sequences: each sequence is repeated `copies` times, its labellings as often as their
+    weights say, the best first where that is no whole number.
+
+    Parameters
+    ----------
+    arguments : of `CRF.train`
+    copies : of each sequence that has more than one labelling
+    """
+
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    copies: int = 10
+    mixings: tuple[str, ...] = ("scores",)
+    fractions: bool = False
+
+    def prepare(self, labels: LabelSet, texts: Texts) -> Learn:
+        """Keep the texts."""
+        return partial(self._learn, labels, texts)
+
+    def _learn(self, labels: LabelSet, texts: Texts, estimates: Iterable[Estimate]) -> CRF:
+        result = [each for each in estimates if isinstance(each, Labellings)]
+        copies = self.copies if any(len(each.paths) > 1 for each in result) else 1
+        pairs = [
+            (texts[each.place], [labels.names[k] for k in path])
+            for each in result
+            for path, times in zip(each.paths, repetitions(each.weights, copies), strict=True)
+            for _ in range(times)
+        ]
+        crf = CRF.train(pairs, scheme=labels.scheme, **self.arguments)
+        return replace(crf, labels=labels, learnt=sorted_labels(crf.learnt, labels.names))
+
+    def mix(self, supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
+        """A mixture of scores."""
+        return _mixture(supervised, pool, gamma, mixing)
+
+
+def repetitions(weights: Floats, copies: int) -> list[int]:
+    """Whole numbers near weights · copies, `copies` in all; the first get what is left over.
+
+    Examples
+    --------
+    >>> repetitions(np.array([0.5, 0.3, 0.2]), 10), repetitions(np.full(3, 1 / 3), 10)
+    ([5, 3, 2], [4, 3, 3])
+    """
+    wanted = weights * copies
+    result = [floor(times + 1e-9) for times in wanted.tolist()]
+    left = sorted(range(len(result)), key=lambda i: (round(result[i] - wanted[i], 9), i))
+    for place in left[: copies - sum(result)]:
+        result[place] += 1
+    return result
+
+
+def _mixture(supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
+    """The mixture, or one of both models where it has all the weight."""
+    if gamma in (0, 1):
+        return supervised if gamma == 1 else pool
+    return Mixture((supervised, pool), (gamma, 1 - gamma), mixing)
+
+
+def learner_of(kind: str, options: Mapping[str, Any]) -> Learner:
+    """The learner of a kind of model.
+
+    Parameters
+    ----------
+    kind : "hmm", "hmm2" or "crf"
+    options : as in `ilpinfer.models.training.train`
+
+    Raises
+    ------
+    ValueError
+        for an unknown kind or option.
+    """
+    if kind not in KINDS:
+        raise ValueError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
+    arguments = KINDS[kind].arguments(options)
+    if kind == "crf":
+        return Discriminative(arguments)
+    return Counting(HMM if kind == "hmm" else SecondOrderHMM, arguments)

@@ -1,0 +1,169 @@
+"""Models of which each parameter is the weighted mean of other models' parameters."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from formulations import LabelSet, Trellis
+from formulations.dtypes import Floats
+from formulations.messages import suggestion
+from formulations.problem.token_scores import TokenScores
+from ilpinfer.models import plain_values
+from ilpinfer.models.combination import combine
+from ilpinfer.models.crf import CRF
+from ilpinfer.models.files import model_of, record_of, save_body
+from ilpinfer.models.hmm import HMM, SecondOrderHMM
+from ilpinfer.models.hmm.model import CountedHMM, check_tokens
+from ilpinfer.models.hmm.second_order import Parameters as SecondOrderParameters
+
+Part = HMM | SecondOrderHMM | CRF
+
+
+def _mean_of_probabilities(parts: Sequence[Floats], weights: Sequence[float]) -> Floats:
+    """log Σ w exp(part), nats."""
+    return np.asarray(
+        np.logaddexp.reduce([part + math.log(w) for part, w in zip(parts, weights, strict=True)])
+    )
+
+
+def _mean_of_scores(parts: Sequence[Floats], weights: Sequence[float]) -> Floats:
+    """Σ w part, nats."""
+    return np.asarray(sum(w * part for part, w in zip(parts, weights, strict=True)))
+
+
+MIXINGS: Mapping[str, Callable[[Sequence[Floats], Sequence[float]], Floats]] = {
+    "probabilities": _mean_of_probabilities,
+    "scores": _mean_of_scores,
+}
+"""Means of arrays of log parameters (nats): of what they are the logarithms of, or of themselves."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Mixture:
+    """λ = Σ_m w_m λ_m, parameter by parameter (Chang, Ratinov, Roth 2007, Figure 2, line 9).
+
+    For hidden Markov models λ can be probabilities, whose means are probabilities again, or their logarithms, the
+    weights of the linear model, whose means are not normalised. Conditional random fields have weights alone.
+
+    Parameters
+    ----------
+    models : at least one, of one kind and with the same labels in the same order
+    weights : one for each, above 0, 1 in all
+    mixing : a name from `MIXINGS`
+
+    Raises
+    ------
+    ValueError
+        for models, weights or a mixing that do not fit each other.
+
+    Examples
+    --------
+    >>> one = HMM.train([(["a", "b"], ["x", "y"])])
+    >>> two = HMM.train([(["b", "b"], ["y", "x"])])
+    >>> mixture = Mixture((one, two), (0.25, 0.75))
+    >>> start = [np.exp(model.token_scores.start) for model in (one, two, mixture)]
+    >>> bool(np.allclose(start[2], 0.25 * start[0] + 0.75 * start[1]))
+    True
+    """
+
+    models: tuple[Part, ...]
+    weights: tuple[float, ...]
+    mixing: str = "probabilities"
+
+    FORMAT: ClassVar[str] = "ilpinfer-mixture"
+    VERSION: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if self.mixing not in MIXINGS:
+            raise ValueError(f'no mixing "{self.mixing}"{suggestion(str(self.mixing), MIXINGS)}')
+        if not self.models or len(self.models) != len(self.weights):
+            raise ValueError(f"{len(self.weights)} weights for {len(self.models)} models; expected one each")
+        if min(self.weights) <= 0 or not math.isclose(sum(self.weights), 1):
+            raise ValueError(f"weights {self.weights}; expected numbers above 0 that add up to 1")
+        first = self.models[0]
+        for number, model in enumerate(self.models):
+            if type(model) is not type(first) or model.labels != first.labels:
+                raise ValueError(f"model {number} is {model}, but model 0 {first}: they cannot be mixed")
+        if isinstance(first, CRF) and self.mixing != "scores":
+            raise ValueError('conditional random fields have no probabilities to mix: take mixing "scores"')
+        ends = {isinstance(model, CountedHMM) and model.end is None for model in self.models}
+        if len(ends) > 1:
+            raise ValueError("models with an end and without one cannot be mixed")
+
+    @property
+    def labels(self) -> LabelSet:
+        """K labels."""
+        return self.models[0].labels
+
+    @property
+    def size(self) -> str:
+        """How much it holds."""
+        return " and ".join(model.size for model in self.models)
+
+    def __repr__(self) -> str:
+        return f"Mixture({', '.join(map(repr, self.models))}, {self.weights}, {self.mixing})"
+
+    def trellis(self, tokens: Sequence[str]) -> Trellis:
+        """Scores of the labellings of T tokens, nats; ValueError where there is no token."""
+        check_tokens(tokens)
+        if self.token_scores is not None:
+            return self.token_scores.trellis(tokens)
+        if self._second_order is not None:
+            return self._second_order.trellis(self._emissions(tokens), self.labels, tokens)
+        return combine([model.trellis(tokens) for model in self.models], self.weights)
+
+    @cached_property
+    def token_scores(self) -> TokenScores | None:
+        """Scores of single tokens, for first-order hidden Markov models."""
+        parts = [model.parameters for model in self.models if isinstance(model, HMM)]
+        if not parts:
+            return None
+        start, steps = self._mean([p.start for p in parts]), self._mean([p.transitions for p in parts])
+        ends = [p.end for p in parts if p.end is not None]
+        return TokenScores(self.labels, self._emissions, steps, start, self._mean(ends) if ends else None)
+
+    @cached_property
+    def _second_order(self) -> SecondOrderParameters | None:
+        parts = [model.parameters for model in self.models if isinstance(model, SecondOrderHMM)]
+        if not parts:
+            return None
+        names = ("start", "transitions", "stay", "end")
+        return SecondOrderParameters(*(self._mean([getattr(p, name) for p in parts]) for name in names))
+
+    def _mean(self, parts: Sequence[Floats]) -> Floats:
+        return MIXINGS[self.mixing](parts, self.weights)
+
+    def _emissions(self, tokens: Sequence[str]) -> Floats:
+        """(T, K) log P(token | label), nats."""
+        parts = [m.emissions.scores(tokens) for m in self.models if not isinstance(m, CRF)]
+        return self._mean(parts)
+
+    def save(self, path: str | Path) -> None:
+        """Write all models to one file, whole or not at all."""
+        save_body(path, self.FORMAT, self.VERSION, self.body())
+
+    def body(self) -> dict[str, Any]:
+        """Plain values, for a file."""
+        models = [record_of(model.FORMAT, model.VERSION, model.body()) for model in self.models]
+        return {"mixing": self.mixing, "weights": list(self.weights), "models": models}
+
+    @classmethod
+    def from_body(cls, body: dict[str, Any]) -> "Mixture":
+        """From the plain values of `body`; ValueError for others."""
+        plain_values.table(body, ("mixing", "weights", "models"), "the model")
+        weights, records = body["weights"], body["models"]
+        if not isinstance(weights, list) or not isinstance(records, list):
+            raise ValueError("weights and models: expected lists")
+        models = []
+        for number, record in enumerate(records):
+            model = model_of(record, f"model {number}")
+            if not isinstance(model, Part):
+                raise ValueError(f"model {number}: a mixture of mixtures")
+            models.append(model)
+        numbers = tuple(plain_values.count(weight, "weights") for weight in weights)
+        return cls(tuple(models), numbers, plain_values.text(body["mixing"], "mixing"))

@@ -1,0 +1,223 @@
+"""`ilpinfer codl`: what it shows and writes, pools of every form, bad input, and going on after an interrupt."""
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from support.command_line import TRAIN, run
+from test_interrupts import Run, linux
+
+from ilpinfer.cli import main
+from ilpinfer.models.files import load_model
+
+RULES = """
+fields = ["author", "title", "date", "pages"]
+[[rule]]
+name = "years are dates"
+template = "tag_at"
+field = "date"
+pattern = '\\d{4}'
+penalty = 3.0
+"""
+POOL = [
+    "Kurt Goedel . On systems . 1931 .",
+    "Emmy Noether . Invariants . pp 2 . 1918 .",
+    "Ada . Engines . 1844 .",
+    "Alan Turing . Machinery . 1950 .",
+]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("train.tsv").write_text(TRAIN)
+    Path("rules.toml").write_text(RULES)
+    Path("pool.txt").write_text("\n".join(POOL) + "\n")
+    return tmp_path
+
+
+def learn(*more: str, pool: str = "pool.txt") -> list[str]:
+    return ["codl", "train.tsv", pool, "--rules", "rules.toml", "--output", "m.json", *more]
+
+
+def test_a_model_is_learnt_and_every_cycle_shown(folder, capsys):
+    code, out, err = run(learn("--held-out", "train.tsv", "--cycles", "3"), capsys)
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0].split()[:4] == ["cycle", "learnt", "from", "changed"]
+    assert [line.split()[0] for line in lines[1:]] == ["supervised", "1", "2", "3"]
+    assert lines[2].split()[1:3] == ["4", "100.0%"]
+    assert err.splitlines()[-1].startswith("m.json: 8 labels (bio), ")
+    assert sorted(path.name for path in folder.iterdir()) == ["m.json", "pool.txt", "rules.toml", "train.tsv"]
+    assert load_model("m.json").labels.scheme == "bio"
+    made = json.loads(Path("m.json").read_text())["made"]
+    assert made["settings"]["cycles"] == 3
+    assert main(["decode", "train.tsv", "--model", "m.json", "--output", "out.jsonl"]) == 0
+
+
+def test_text_columns_and_json_are_the_same_pool(folder, capsys):
+    models = []
+    Path("pool.tsv").write_text("\n\n".join("\n".join(f"{t}\tO" for t in text.split()) for text in POOL))
+    Path("pool.jsonl").write_text("".join(json.dumps({"tokens": text.split()}) + "\n" for text in POOL))
+    Path("pool").write_text("\n".join(POOL))
+    Path("joined.txt").write_text("\n".join(text.replace(" .", ".") for text in POOL))
+    for pool, more in (
+        ("pool.txt", []),
+        ("pool.tsv", []),
+        ("pool.jsonl", []),
+        ("pool", ["--text"]),
+        ("joined.txt", ["--split", "punctuation"]),
+    ):
+        code, _, err = run(learn(*more, pool=pool), capsys)
+        assert code == 0
+        assert ("its labels are ignored, among them 1 that the model lacks: O" in err) == (pool == "pool.tsv")
+        models.append(Path("m.json").read_bytes())
+        Path("m.json").unlink()
+    assert len(set(models)) == 1
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["--baseline", "hard-em"],
+        ["--baseline", "supervised"],
+        ["--baseline", "posterior", "--seed", "3"],
+        ["--gamma", "tokens", "--mixing", "counts", "--e-step", "beam", "--k", "3"],
+        ["--kind", "hmm2", "--option", "alike=true"],
+        ["--kind", "crf", "--option", "max_iterations=3", "--k", "2", "--cycles", "2"],
+        [
+            "--kind",
+            "crf",
+            "--option",
+            "algorithm=averaged-perceptron",
+            "--option",
+            "max_iterations=3",
+            "--cycles",
+            "2",
+        ],
+        ["--scheme", "iobes", "--confidence", "0.5"],
+        ["--scheme", "plain", "--pool-size", "2"],
+    ],
+)
+def test_every_option_learns_a_model_that_decodes_and_twice_the_same(folder, capsys, more):
+    assert run(learn(*more), capsys)[0] == 0
+    first = Path("m.json").read_bytes()
+    assert run(learn(*more), capsys)[0] == 0
+    assert Path("m.json").read_bytes() == first
+    assert main(["decode", "train.tsv", "--model", "m.json", "--output", "out.jsonl"]) == 0
+
+
+def test_sampled_sequences_are_said_in_a_notice(folder, capsys):
+    Path("rules.toml").write_text(
+        'fields = ["author"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "each field"\npenalty = 1.0\n'
+    )
+    long = " ".join(POOL * 6)
+    Path("pool.txt").write_text("\n".join([*POOL, long]))
+    _, _, err = run(learn("--baseline", "posterior", "--option", "transitions=additive"), capsys)
+    sampled = "too many joint states for exact probabilities" in err
+    record = json.loads(Path("m.json").read_text())["made"]["settings"]
+    assert record["budget"] == 200_000
+    _, _, err = run(learn("--baseline", "posterior", "--budget", "50"), capsys)
+    assert "the rules take too many joint states for exact probabilities: sampled for 5 sequences" in err
+    assert not sampled
+
+
+def test_hard_rules_may_leave_sequences_out(folder, capsys):
+    Path("rules.toml").write_text(
+        'fields = ["pages"]\n[[rule]]\ntemplate = "at_least_tokens"\nfield = "pages"\nn = 8\n'
+    )
+    code, _, err = run(learn(), capsys)
+    assert code == 0
+    assert "2 of 4 sequences have no labelling that keeps the hard rules: left out" in err
+
+
+BAD = [
+    (["--baseline", "hard"], 'no baseline "hard"; did you mean'),
+    (["--baseline", "hard-em", "--gamma", "0.5"], "gamma is 0.5, but hard-em has 0.0; leave one of them out"),
+    (["--gamma", "much"], "--gamma much: expected a number from 0 to 1, or tokens"),
+    (["--gamma", "2"], "gamma is 2.0; expected a number from 0 to 1"),
+    (["--k", "0"], "k is 0; expected a whole number from 1"),
+    (["--e-step", "best"], 'no E-step "best"'),
+    (["--mixing", "sums"], 'no mixing "sums" for hmm'),
+    (["--kind", "hmm3"], 'no kind of model "hmm3"; did you mean "hmm"?'),
+    (["--option", "smoothing=none"], 'no option "smoothing"'),
+    (["--split", "words", "--text"], 'no split "words"'),
+    (["--output", "pool.txt"], "pool.txt: is an input of this command"),
+    (["--held-out", "nowhere.tsv"], "nowhere.tsv: cannot be read"),
+    (
+        ["--rules", "citation"],
+        'citation: no such rule file, and no catalogue entry of that name; did you mean "citations"?',
+    ),
+    (["--scheme", "billo"], 'no scheme "billo"'),
+]
+
+
+@pytest.mark.parametrize("more, message", BAD)
+def test_bad_options_are_one_clear_line(folder, capsys, more, message):
+    code, out, err = run(learn(*more), capsys)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.startswith("ilpinfer: ")
+    assert err.count("\n") == 1
+    assert not Path("m.json").exists()
+    assert not list(folder.glob("*.part"))
+
+
+@pytest.mark.parametrize(
+    "pool, content, message",
+    [
+        ("empty.txt", "\n \n", "empty.txt: no text; expected a sequence a line"),
+        ("empty.tsv", "", "empty.tsv: empty; expected token<TAB>label lines"),
+        ("nowhere.tsv", None, "nowhere.tsv: cannot be read: No such file or directory"),
+        ("nowhere.txt", None, "nowhere.txt: cannot be read: No such file or directory"),
+    ],
+)
+def test_pools_that_cannot_be_used(folder, capsys, pool, content, message):
+    if content is not None:
+        Path(pool).write_text(content)
+    code, _, err = run(learn(pool=pool), capsys)
+    assert code == 2
+    assert message in err
+
+
+def test_one_label_only_is_refused(folder, capsys):
+    Path("train.tsv").write_text("a\tx\nb\tx\n")
+    code, _, err = run(["codl", "train.tsv", "pool.txt", "--output", "m.json"], capsys)
+    assert code == 2
+    assert "train.tsv: every token is labelled 'x'; expected at least two labels" in err
+
+
+def test_a_part_of_other_settings_is_not_gone_on_with(folder, capsys):
+    assert run(learn(), capsys)[0] == 0
+    Path("m.json.part").write_text(json.dumps({"cycle": {"number": 1}, "job": "another"}) + "\n")
+    code, _, err = run(learn(), capsys)
+    assert code == 2
+    assert "m.json.part: belongs to another run; delete it, or choose another output" in err
+
+
+def test_output_may_be_a_pipe(folder, capfd):
+    assert main(learn("--output", "/dev/stdout")) == 0
+    assert '"format": "ilpinfer-mixture"' in capfd.readouterr().out
+
+
+@linux
+def test_an_interrupted_run_goes_on_to_the_same_bytes(folder, capsys):
+    Path("pool.txt").write_text("\n".join(POOL * 150) + "\n")
+    arguments = learn("--cycles", "40", "--baseline", "posterior")
+    part = folder / "m.json.part"
+    with Run(folder, arguments) as process:
+        process.wait_until(lambda: part.exists() and part.read_bytes().count(b"\n") >= 2)
+        code, out, err = process.interrupted(signal.SIGINT)
+    assert (code, out) == (130, "")
+    assert err.endswith("ilpinfer: interrupted\n")
+    cycles = part.read_bytes().count(b"\n")
+    assert 2 <= cycles < 40
+    code, _, err = run(arguments, capsys)
+    assert code == 0
+    assert f"m.json.part: goes on behind cycle {cycles}" in err
+    assert not part.exists()
+    resumed = Path("m.json").read_bytes()
+    Path("m.json").unlink()
+    assert run(arguments, capsys)[0] == 0
+    assert Path("m.json").read_bytes() == resumed

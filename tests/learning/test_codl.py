@@ -1,0 +1,304 @@
+"""The loop of CODL against a plain one with brute force, its ends, its baselines, and going on after an interrupt."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+from support.oracles import labellings, score_units_factored, snap
+
+from formulations import constraints as C
+from formulations.problem.compiled_rules import unique_names
+from ilpinfer.learning import BASELINES, CODL
+from ilpinfer.learning.codl_settings import Settings
+from ilpinfer.models.files import load_model
+from ilpinfer.models.hmm import HMM
+from ilpinfer.models.mixture import Mixture
+from ilpinfer.models.training import train
+
+LABELLED = [
+    (["Ada", "Lovelace", "wrote", "notes", "1843"], ["name", "name", "text", "text", "year"]),
+    (["Alan", "computing", "1950"], ["name", "text", "year"]),
+]
+POOL = [
+    ["Grace", "wrote", "compilers", "1952"],
+    ["Ada", "notes", "1843", "1843"],
+    ["1936", "Alan", "Turing"],
+    ["Alonzo"],
+    ["Church", "wrote", "notes"],
+]
+LABELS = ("name", "text", "year")
+ONCE, YEARS = 1.5, 2.25
+RULES = [
+    C.at_most_runs("name", 1, penalty=ONCE),
+    C.tag_at("year", pattern=r"\d+", penalty=YEARS),
+]
+OPTIONS = {"by": "uniform", "emissions": "additive"}
+WORDS = sorted({word for text in POOL for word in text} | {word for text, _ in LABELLED for word in text})
+
+
+def cost(text, path):
+    """Penalties in grid units, counted by hand."""
+    names = [LABELS[k] for k in path]
+    runs = sum(now == "name" and (t == 0 or names[t - 1] != "name") for t, now in enumerate(names))
+    wrong = sum(word.isdigit() and name != "year" for word, name in zip(text, names))
+    return max(0, runs - 1) * snap(ONCE) + wrong * snap(YEARS)
+
+
+class ByHand:
+    """Counts of a first-order HMM, and its probabilities with additive smoothing, term by term."""
+
+    def __init__(self, weighted):
+        K = range(len(LABELS))
+        self.start = [0.0 for _ in K]
+        self.step = [[0.0] * (len(LABELS) + 1) for _ in K]
+        self.word = {word: [0.0 for _ in K] for word in WORDS}
+        for text, path, weight in weighted:
+            self.start[path[0]] += weight
+            for now, after in zip(path, [*path[1:], len(LABELS)]):
+                self.step[now][after] += weight
+            for word, k in zip(text, path):
+                self.word[word][k] += weight
+
+    def probabilities(self):
+        K = len(LABELS)
+        start = [(c + 0.1) / (sum(self.start) + 0.1 * K) for c in self.start]
+        step = [[(c + 0.1) / (sum(row) + 0.1 * (K + 1)) for c in row] for row in self.step]
+        total = [sum(counts[k] for counts in self.word.values()) for k in range(K)]
+        V = len(WORDS)
+        word = [[(self.word[w][k] + 1) / (total[k] + V + 1) for k in range(K)] for w in WORDS]
+        return [np.array(start), np.array(step), np.array(word)]
+
+
+def mixed(one, other, gamma, mixing):
+    """Logarithms of mixed probabilities."""
+    if mixing == "counts":
+        sizes = [sum(sum(row) for row in each.word.values()) for each in (one, other)]
+        a, b = (share * sum(sizes) / size for share, size in zip((gamma, 1 - gamma), sizes))
+        both = ByHand([])
+        both.start = [a * x + b * y for x, y in zip(one.start, other.start)]
+        both.step = [[a * x + b * y for x, y in zip(*rows)] for rows in zip(one.step, other.step)]
+        both.word = {w: [a * x + b * y for x, y in zip(one.word[w], other.word[w])] for w in WORDS}
+        return [np.log(part) for part in both.probabilities()]
+    pairs = zip(one.probabilities(), other.probabilities())
+    if mixing == "probabilities":
+        return [np.log(gamma * x + (1 - gamma) * y) for x, y in pairs]
+    return [gamma * np.log(x) + (1 - gamma) * np.log(y) for x, y in pairs]
+
+
+def best(text, logs, K, constrained):
+    """The K best labellings by enumeration; of equal ones the first by label ids."""
+    start, step, word = logs
+    emissions = word[[WORDS.index(w) for w in text]]
+
+    def value(path):
+        units = score_units_factored(path, emissions, step[:, :-1], start, step[:, -1])
+        return units - (cost(text, path) if constrained else 0)
+
+    return sorted(labellings(len(text), len(LABELS)), key=lambda path: (-value(path), path))[:K]
+
+
+def by_hand(gamma, K, cycles, mixing, constrained):
+    """Figure 2, word by word."""
+    supervised = ByHand([(text, [LABELS.index(y) for y in labels], 1.0) for text, labels in LABELLED])
+    logs = [np.log(part) for part in supervised.probabilities()]
+    for _ in range(cycles):
+        labelled = []
+        for text in POOL:
+            paths = best(text, logs, K, constrained)
+            labelled += [(text, path, 1 / len(paths)) for path in paths]
+        logs = mixed(supervised, ByHand(labelled), gamma, mixing)
+    return logs
+
+
+def parameters(model):
+    scores = model.token_scores
+    steps = np.concatenate([scores.transitions, scores.end[:, None]], axis=1)
+    return [scores.start, steps, scores.emissions(WORDS)]
+
+
+@pytest.mark.parametrize("mixing", ["probabilities", "scores", "counts"])
+@pytest.mark.parametrize(("gamma", "k"), [(0.9, 1), (0.1, 3), (0.5, 1000)])
+@pytest.mark.parametrize("constrained", [True, False])
+def test_the_loop_is_that_of_figure_2(gamma, k, mixing, constrained):
+    codl = CODL(options=OPTIONS, gamma=gamma, k=k, cycles=3, mixing=mixing, constrained=constrained)
+    model = codl.fit(LABELLED, POOL, RULES).model
+    expected = by_hand(gamma, k, 3, mixing, constrained)
+    assert all(np.allclose(a, b, atol=1e-9) for a, b in zip(parameters(model), expected, strict=True))
+
+
+def test_without_rules_the_loop_differs_from_the_one_with_rules():
+    """So that the comparison above can fail."""
+    one, other = (by_hand(0.5, 1, 3, "probabilities", constrained) for constrained in (True, False))
+    assert not all(np.allclose(a, b, atol=1e-6) for a, b in zip(one, other))
+
+
+def test_a_wide_beam_labels_as_the_exact_search_does():
+    exact, beam = (CODL(options=OPTIONS, k=300, cycles=2, e_step=name) for name in ("top-k", "beam"))
+    one, other = (each.fit(LABELLED, POOL, RULES).model for each in (exact, beam))
+    assert all(np.allclose(a, b) for a, b in zip(parameters(one), parameters(other)))
+
+
+def test_gamma_leads_from_the_pool_to_the_supervised_model():
+    ends = [CODL(options=OPTIONS, gamma=gamma, cycles=2).fit(LABELLED, POOL, RULES) for gamma in (1.0, 0.0)]
+    assert ends[0].model is ends[0].supervised
+    assert isinstance(ends[1].model, HMM)
+    assert ends[1].model.emissions.counts.sum() == sum(map(len, POOL))
+    supervised = CODL.of("supervised", options=OPTIONS).fit(LABELLED, POOL, RULES)
+    assert supervised.model.body() == ends[0].supervised.body()
+    assert supervised.trace == ()
+
+
+def test_the_supervised_model_is_the_counted_one():
+    """Words of the pool apart, which the supervised model has counted zero times."""
+    supervised = CODL(options=OPTIONS, cycles=0).fit(LABELLED, POOL, RULES).supervised
+    counted = train("hmm", LABELLED, **OPTIONS)
+    assert np.array_equal(supervised.transitions, counted.transitions)
+    known = [supervised.emissions.words.index(word) for word in counted.emissions.words]
+    assert np.array_equal(supervised.emissions.counts[known], counted.emissions.counts)
+    assert supervised.emissions.counts.sum() == counted.emissions.counts.sum()
+
+
+def test_gamma_by_tokens_adds_counts():
+    result = CODL(options=OPTIONS, gamma=None, mixing="counts", cycles=1).fit(LABELLED, POOL, RULES)
+    assert isinstance(result.model, HMM)
+    assert math.isclose(result.model.start.sum(), len(LABELLED) + len(POOL))
+    assert math.isclose(
+        result.model.emissions.counts.sum(), sum(map(len, [*POOL, *(t for t, _ in LABELLED)]))
+    )
+
+
+@pytest.mark.parametrize("baseline", BASELINES)
+@pytest.mark.parametrize("kind", ["hmm", "hmm2", "crf"])
+def test_every_baseline_goes_on_after_an_interrupt_to_the_same_bytes(baseline, kind):
+    settings = {"kind": kind, "options": {"max_iterations": 5} if kind == "crf" else OPTIONS}
+    if kind == "crf" and BASELINES[baseline].get("e_step") == "posterior":
+        with pytest.raises(ValueError, match="crf learns from labellings only: take another E-step"):
+            CODL.of(baseline, **settings)
+        return
+    codl = CODL.of(baseline, **settings)
+    whole = codl.fit(LABELLED, POOL, RULES, held_out=LABELLED)
+    assert whole.text == codl.fit(LABELLED, POOL, RULES, held_out=LABELLED).text
+    rows = []
+
+    def stop(row):
+        rows.append(json.dumps(row))
+        if len(rows) == 2:
+            raise KeyboardInterrupt
+
+    if codl.cycles:
+        with pytest.raises(KeyboardInterrupt):
+            codl.fit(LABELLED, POOL, RULES, held_out=LABELLED, checkpoint=stop)
+    resumed = codl.fit(LABELLED, POOL, RULES, held_out=LABELLED, resume=list(map(json.loads, rows)))
+    assert resumed.text == whole.text
+    assert resumed.trace == whole.trace
+    assert len(whole.trace) == codl.cycles
+
+
+@pytest.mark.parametrize("kind", ["hmm", "hmm2", "crf"])
+def test_the_model_is_read_back_with_its_scores(kind, tmp_path):
+    options = {"max_iterations": 5} if kind == "crf" else OPTIONS
+    result = CODL(kind=kind, options=options, cycles=2, gamma=0.25, k=2).fit(LABELLED, POOL, RULES)
+    result.save(tmp_path / "model.json")
+    record = json.loads((tmp_path / "model.json").read_text())
+    assert record["made"]["settings"]["gamma"] == 0.25
+    assert "/" not in json.dumps(record["made"])
+    model = load_model(tmp_path / "model.json")
+    assert isinstance(model, Mixture)
+    text = ("Ada", "Turing", "1936", "anew")
+    assert np.array_equal(model.trellis(text).lattice.node, result.model.trellis(text).lattice.node)
+    assert np.array_equal(model.trellis(text).lattice.pool, result.model.trellis(text).lattice.pool)
+
+
+def test_the_seed_draws_the_pool():
+    texts = [CODL(pool_size=2, cycles=1, seed=seed).fit(LABELLED, POOL, RULES).text for seed in (0, 0, 1)]
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_self_training_keeps_labels_and_adds_the_surest():
+    codl = CODL.of("self-training", options=OPTIONS, mixing="counts", gamma=None)
+    trace = codl.fit(LABELLED, POOL, RULES).trace
+    assert [cycle.learnt for cycle in trace] == [1, 2, 3, 4, 5]
+    halves = CODL(options=OPTIONS, confidence=0.4).fit(LABELLED, POOL, RULES).trace
+    assert {cycle.learnt for cycle in halves} == {2}
+
+
+def test_progress_and_trace_tell_of_every_sequence():
+    seen = []
+    result = CODL(options=OPTIONS, cycles=2).fit(
+        LABELLED, POOL, RULES, held_out=LABELLED, progress=lambda *each: seen.append(each)
+    )
+    assert seen == [(cycle, done, 5) for cycle in (1, 2) for done in range(1, 6)]
+    assert result.trace[0].changed == 1.0
+    assert set(result.trace[0].violations) == set(unique_names(RULES))
+    assert set(result.trace[0].held_out) == set(result.before) == {"without rules", "with rules"}
+    assert result.before["without rules"].accuracy == 1.0
+
+
+def test_labels_that_mark_ends_keep_to_their_scheme():
+    labelled = [(["a", "b", "c"], ["B-x", "I-x", "E-x"]), (["d"], ["S-x"]), (["e"], ["O"])]
+    pool = [["a", "d", "c"], ["c", "a"], ["b"], ["e", "b"]]
+    rows = []
+    CODL(cycles=2, constrained=False).fit(labelled, pool, checkpoint=rows.append)
+    names = sorted({name for _, labels in labelled for name in labels})
+    after = {"B": "IE", "I": "IE", "E": "BSO", "S": "BSO", "O": "BSO"}
+    for row in rows:
+        for _, path in row["best"]:
+            first = [names[k][0] for k in path]
+            assert first[0] in "BSO"
+            assert first[-1] in "ESO"
+            assert all(b in after[a] for a, b in zip(first, first[1:]))
+
+
+def test_sequences_without_a_labelling_are_left_out_and_counted():
+    hard = [C.requires_present("year", "text"), C.tag_at("year", words=["Alonzo"])]
+    trace = CODL(options=OPTIONS, cycles=1).fit(LABELLED, POOL, hard).trace
+    assert (trace[0].left_out, trace[0].learnt) == (1, 4)
+    with pytest.raises(ValueError, match="no sequence of the pool has a labelling that keeps the hard rules"):
+        CODL(options=OPTIONS, cycles=1).fit(LABELLED, [["Alonzo"]], hard)
+
+
+BAD = [
+    ({"e_step": "topk"}, 'no E-step "topk"; did you mean "top-k"?'),
+    ({"gamma": 1.5}, "gamma is 1.5; expected a number from 0 to 1"),
+    ({"gamma": float("nan")}, "gamma is nan; expected a number from 0 to 1"),
+    ({"k": 0}, "k is 0; expected a whole number from 1"),
+    ({"cycles": -1}, "cycles is -1; expected a whole number from 0"),
+    ({"confidence": 0}, "confidence is 0: nothing would be learnt from"),
+    ({"kind": "hmmm"}, 'no kind of model "hmmm"; did you mean "hmm"?'),
+    ({"options": {"emission": "none"}}, 'no option "emission"; did you mean "emissions"?'),
+    ({"mixing": "score"}, 'no mixing "score" for hmm; did you mean "scores"?'),
+    ({"kind": "crf", "mixing": "counts"}, 'no mixing "counts" for crf'),
+    ({"e_step": "posterior", "relabel": False}, "self-training keeps labellings"),
+]
+
+
+@pytest.mark.parametrize("settings, message", BAD)
+def test_settings_that_make_no_sense(settings, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        CODL(**settings)
+
+
+def test_baselines_cannot_be_contradicted():
+    with pytest.raises(
+        ValueError, match=re.escape("gamma is 0.5, but hard-em has 0.0; leave one of them out")
+    ):
+        CODL.of("hard-em", gamma=0.5)
+    with pytest.raises(ValueError, match=re.escape('no baseline "hardem"; did you mean "hard-em"?')):
+        CODL.of("hardem")
+    assert isinstance(CODL.of("hard-em", gamma=0.0), Settings)
+
+
+@pytest.mark.parametrize(
+    "labelled, pool, message",
+    [
+        (LABELLED, [], "the pool is empty: give unlabelled sequences, or take 0 cycles"),
+        (LABELLED, [["a"], []], "sequence 1 is empty: leave it out"),
+        ([], POOL, "no sequences to train on"),
+        ([(["a", "b"], ["x", "x"])], POOL, "every token is labelled 'x'; expected at least two labels"),
+    ],
+)
+def test_data_that_cannot_be_learnt_from(labelled, pool, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        CODL().fit(labelled, pool)
