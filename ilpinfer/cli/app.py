@@ -386,11 +386,14 @@ def _check(
     scheme: Scheme = "",
     column: Column = "",
     as_json: AsJson = False,
+    write: Annotated[
+        str, typer.Option(help="Where to write the rules with the suggested penalties, a TOML file.")
+    ] = "",
 ) -> None:
     """How often each rule applies, holds and breaks in gold labels, with examples and a suggested penalty."""
     from ilpinfer.cli.checking import CheckOptions, check
 
-    check(CheckOptions(rules, gold, scheme, column, as_json))
+    check(CheckOptions(rules, gold, scheme, column, as_json, write))
 
 
 @app.command("evaluate")

@@ -3,18 +3,23 @@
 import json
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from formulations import LabelSet, load_rules
+from formulations import Feature, LabelSet, Rule, RuleSet, dump_rules, load_rules
 from formulations.labels import schemes
-from formulations.problem.compiled_rules import notices
+from formulations.problem.compiled_rules import notices, unique_names
 from formulations.problem.problem import RuleNotice
-from ilpinfer.cli.inputs import checked_scheme, notice
+from ilpinfer.cli.inputs import checked_scheme, files_read, notice
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
 from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.evaluation.checking import Breach, Gold, RuleReport, check_rules
+from ilpinfer.system.files import reserve, write_atomically
+from ilpinfer.system.output_paths import output_path
+
+LEAST = 0.01
+"""Nats: a rule of a smaller suggestion is left out."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,7 @@ class CheckOptions:
     scheme : of the labels; empty to infer it
     column : which column holds the labels
     as_json : whether to write JSON
+    write : where to write the rules with suggested penalties; empty for nowhere
     """
 
     rules: str
@@ -35,11 +41,15 @@ class CheckOptions:
     scheme: str = ""
     column: str = ""
     as_json: bool = False
+    write: str = ""
 
 
 def check(options: CheckOptions) -> None:
     """Check rules against gold labels, and show the counts."""
     scheme = checked_scheme(options.scheme)
+    place = (
+        output_path(options.write, files_read(options.gold, toml=[options.rules])) if options.write else None
+    )
     rule_set = load_rules(options.rules)
     examples = read(options.gold, column=options.column, notify=notice)
     pairs = require_labels(examples)
@@ -57,10 +67,34 @@ def check(options: CheckOptions) -> None:
     ]
     with progress("checking", len(sequences)) as advance:
         result = check_rules(rule_set, sequences, label_set, advance)
+    if place is not None:
+        with reserve(place):
+            write_atomically(options.write, dump_rules(suggested(rule_set, result)))
     if options.as_json:
         print(json.dumps([row.to_dict() for row in result], indent=2, ensure_ascii=False))
     else:
         _show(result)
+
+
+def suggested(rules: RuleSet, reports: Sequence[RuleReport]) -> RuleSet:
+    """The rules with suggested penalties; hard ones that gold never breaks, and those that never apply, stay as they are."""
+    by_name = {report.rule: report for report in reports}
+    items: list[Rule | Feature] = []
+    for name, item in zip(unique_names(rules), rules, strict=True):
+        report = by_name.get(name)
+        if isinstance(item, Rule) and report is not None and report.suggested_penalty is not None:
+            penalty = report.suggested_penalty
+            if item.hard and not report.breaks:
+                items.append(item)
+                continue
+            if penalty < LEAST:
+                continue
+            counts = f"held {report.holds}, broken {report.breaks} of {report.applies}"
+            item = replace(
+                item, penalty=penalty, reason=f"{item.reason}; {counts}" if item.reason else counts
+            )
+        items.append(item)
+    return replace(rules, items=tuple(items))
 
 
 def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:

@@ -164,5 +164,68 @@ def codl(
     )
 
 
-COMMANDS: Mapping[str, Callable[..., Any]] = {"mine": mine, "codl": codl}
+def learn(
+    rules: Annotated[str, typer.Argument(metavar="RULES", help="A TOML file, or a name of the catalogue.")],
+    source: Annotated[str, typer.Argument(metavar="TRAIN", help="Labelled sequences.")],
+    output: Annotated[str, typer.Option(help="Where to write the rules with learnt penalties, a TOML file.")],
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="A model that scores TRAIN. Where it was trained on TRAIN, models of its kind are trained without parts of it."
+        ),
+    ] = None,
+    kind: Annotated[
+        str, typer.Option(help="Without --model: hmm, hmm2 or crf, trained without parts of TRAIN in turn.")
+    ] = "",
+    option: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE of the kind, as `train` takes it; may be repeated.")
+    ] = None,
+    more: Annotated[
+        list[str] | None, typer.Option("--rules", help="More rules, such as bio; may be repeated.")
+    ] = None,
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            help="cross-validated, given, log-odds, perceptron, perceptron-given, conservative or conservative-given."
+        ),
+    ] = "cross-validated",
+    measure: Annotated[str, typer.Option(help="What to aim at: tokens, spans, sequences or all.")] = "all",
+    folds: Annotated[int, typer.Option(help="Parts in which models, algorithms and rules are tried.")] = 5,
+    rate: Annotated[float, typer.Option(help="Nats of a step of the perceptron.")] = 0.3,
+    epochs: Annotated[int, typer.Option(help="Passes of the perceptron in each round.")] = 20,
+    prune: Annotated[bool, typer.Option(help="Leave out rules that do not help.")] = True,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of parts and orders.")] = 0,
+    scheme: Scheme = "",
+    column: Column = "",
+    as_json: AsJson = False,
+) -> None:
+    """Learn the penalties of rules from labelled sequences, by what rules change in held-out labellings."""
+    from ilpinfer.cli.learning import LearnOptions, run_learn
+
+    settings = {
+        "algorithm": algorithm,
+        "measure": measure,
+        "rate": rate,
+        "epochs": epochs,
+        "prune": prune,
+        "seed": seed,
+    }
+    run_learn(
+        LearnOptions(
+            [rules, *(more or [])],
+            source,
+            output,
+            model=model,
+            kind=kind,
+            option=option or [],
+            settings=settings,
+            folds=folds,
+            scheme=scheme,
+            column=column,
+            as_json=as_json,
+        )
+    )
+
+
+COMMANDS: Mapping[str, Callable[..., Any]] = {"mine": mine, "learn": learn, "codl": codl}
 """Functions by the names of their commands, in the order of the help."""

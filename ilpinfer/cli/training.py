@@ -21,6 +21,7 @@ from ilpinfer.corpus.conversion import adapt, convert_all, iob1_remark, shown_sc
 from ilpinfer.corpus.sequences import InputError, read, require_labels
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.models.crf.training import Iteration, Progress
+from ilpinfer.models.files import TrainingRecord, save_trained, training_digest
 from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS, rewrite
@@ -95,7 +96,8 @@ def train(options: TrainOptions) -> None:
             _cross_validate(pairs, make, rules, folds)
         with _show_iterations() as watch:
             model = make(training, held_out, watch)
-        model.save(options.output)
+        record = TrainingRecord(kind, own, scheme, len(training), training_digest(training))
+        save_trained(options.output, model, record)
     tokens = sum(len(labels) for _, labels in training)
     say(
         f"{options.output}: {KINDS[kind].title}, {len(model.labels)} labels ({model.labels.scheme}), {model.size}, "

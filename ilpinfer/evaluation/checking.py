@@ -20,7 +20,8 @@ from ilpinfer.exact.bare import without_scores
 from ilpinfer.exact.feasibility import witness
 
 EXAMPLES = 3
-SMOOTHING = 1.0
+CRUDE = -math.log(1e-4)
+"""Nats, the penalty that stands in for that of a hard rule (Chang, Ratinov, Roth 2007, section 6)."""
 SAMPLE = 12
 """Sequences on which the relations of rules are computed."""
 NEARBY = 40
@@ -60,8 +61,7 @@ class RuleReport:
     sequences, broken, share : sequences in all, those that break it, and their share
     violations : in all
     applies, holds, breaks : occasions at which the rule was at stake, and how they went
-    suggested_penalty : nats, -log((breaks + 1) / (applies + 2)) (Fersini et al. 2014, eq. 30, which as printed is
-        negative); None where it never applies
+    suggested_penalty : nats, by `smoothed_penalty`; None where it never applies
     examples : where the first breaches are
     breaches : the first breaches
     implied_by : rules without which this one would not be missed, on all sequences that were looked at
@@ -93,6 +93,22 @@ class RuleReport:
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
         return {**asdict(self), "never_fires": self.never_fires}
+
+
+def smoothed_penalty(breaks: int, applies: int, given: float = CRUDE) -> float:
+    """-log P(broken), nats, where the penalty that is given counts as one more trial.
+
+    -log((breaks + exp(-given)) / (applies + 1)) is the cost of Fersini et al. 2014, eq. 30, with its sign mended, under a Beta
+    distribution beforehand whose mean is exp(-given). A rule that few trials have not broken so keeps its penalty, and one
+    that gold breaks often loses it. It is near 0 where every trial is broken.
+
+    Examples
+    --------
+    >>> round(smoothed_penalty(0, 5), 2), round(smoothed_penalty(20, 100), 2), round(smoothed_penalty(7, 7), 2)
+    (11.0, 1.62, 0.13)
+    """
+    prior = math.exp(-CRUDE if math.isinf(given) else -given)
+    return max(0.0, -math.log((breaks + prior) / (applies + 1)))
 
 
 def check_rules(
@@ -145,8 +161,7 @@ class _Tally:
             self.breaches.append(Breach(gold.where, at, text, labels, trial.amount))
 
     def result(self, sequences: int) -> RuleReport:
-        a = SMOOTHING
-        suggested = -math.log((self.breaks + a) / (self.applies + 2 * a)) if self.applies else None
+        suggested = smoothed_penalty(self.breaks, self.applies, self.rule.penalty) if self.applies else None
         return RuleReport(
             rule=self.name,
             hard=self.rule.hard,

@@ -1,6 +1,5 @@
 """Penalties counted from gold labels alone: the cost of eq. 30, drawn towards the penalty that the rule has."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,26 +7,8 @@ import numpy as np
 from formulations import Feature
 from formulations.dtypes import Floats
 from formulations.labels.reading import Reading
+from ilpinfer.evaluation.checking import smoothed_penalty
 from ilpinfer.learning.training_set import TrainingSet
-
-CRUDE = -math.log(1e-4)
-"""Nats, the penalty that stands in for that of a hard rule (Chang, Ratinov, Roth 2007, section 6)."""
-
-
-def smoothed_penalty(breaks: int, applies: int, given: float = CRUDE) -> float:
-    """-log P(broken), nats, where the penalty that is given counts as one more trial.
-
-    -log((breaks + exp(-given)) / (applies + 1)) is the cost of Fersini et al. 2014, eq. 30, with its sign mended, under a Beta
-    distribution beforehand whose mean is exp(-given). A rule that few trials have not broken so keeps its penalty, and one
-    that gold breaks often loses it. It is near 0 where every trial is broken.
-
-    Examples
-    --------
-    >>> round(smoothed_penalty(0, 5), 2), round(smoothed_penalty(20, 100), 2), round(smoothed_penalty(7, 7), 2)
-    (11.0, 1.62, 0.13)
-    """
-    prior = math.exp(-CRUDE if math.isinf(given) else -given)
-    return max(0.0, -math.log((breaks + prior) / (applies + 1)))
 
 
 def log_odds(data: TrainingSet, start: Floats, places: Sequence[int]) -> Floats:

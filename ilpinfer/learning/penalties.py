@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,10 @@ ALGORITHMS: Mapping[str, str] = {
 }
 """The algorithms, and what each does."""
 NONE = "no rules"
+PREFERENCE = ("perceptron-given", "log-odds", "given", "perceptron")
+"""What is taken first where no other algorithm is clearly better: given penalties are knowledge that few labels do not have."""
+MARGIN = 2.0
+"""Standard errors by which an algorithm has to differ."""
 ENOUGH = 20
 """Sequences to which a rule applies before it is said to change nothing."""
 
@@ -89,6 +94,27 @@ class LearntPenalties:
     verdicts: tuple[Verdict, ...]
     capped: tuple[str, ...]
     sequences: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the rules, as plain values."""
+        return {
+            "algorithm": self.algorithm,
+            "sequences": self.sequences,
+            "candidates": [
+                {"algorithm": c.algorithm, **vars(c.scale), "refused": c.refused} for c in self.candidates
+            ],
+            "rules": [
+                {
+                    "name": v.name,
+                    "given": v.given,
+                    "learnt": v.learnt,
+                    "changed": None if v.ablation is None else v.ablation.changed,
+                    "reason": v.reason,
+                }
+                for v in self.verdicts
+            ],
+            "capped": list(self.capped),
+        }
 
     def __repr__(self) -> str:
         kept = sum(verdict.learnt != 0 for verdict in self.verdicts)
@@ -172,7 +198,7 @@ class PenaltyLearner:
         places = list(range(len(data)))
         folds = make_folds(places, min(self.folds, len(data)), self.seed) if len(data) > 1 else []
         trials = {name: Trial.of(data, fit, folds) for name, fit in fits.items()} if folds else {}
-        candidates, chosen = self._choose(data, trials, fits)
+        candidates, chosen = self._choose(trials)
         weights = fits[chosen](data, data.given, places)
         verdicts, weights = self._judge(data, trials.get(chosen), weights)
         capped = [n for n, w in zip(data.names, weights, strict=True) if abs(w) >= LARGEST]
@@ -204,12 +230,10 @@ class PenaltyLearner:
             return known
         return {name: known[name] for name in (NONE, self.algorithm)}
 
-    def _choose(
-        self, data: TrainingSet, trials: Mapping[str, "Trial"], fits: Mapping[str, Fit]
-    ) -> tuple[tuple[Candidate, ...], str]:
+    def _choose(self, trials: Mapping[str, "Trial"]) -> tuple[tuple[Candidate, ...], str]:
         """Every algorithm on held-out folds, and the one to take."""
         if not trials:
-            return (), "given" if "given" in fits else self.algorithm
+            return (), PREFERENCE[0] if self.algorithm == "cross-validated" else self.algorithm
         none = trials[NONE]
         candidates = [
             Candidate(name, trial.scale, "" if name == NONE else worse(trial.counts, none.counts))
@@ -217,9 +241,19 @@ class PenaltyLearner:
         ]
         if self.algorithm != "cross-validated":
             return tuple(candidates), self.algorithm
-        allowed = [candidate for candidate in candidates if not candidate.refused]
-        best = max(allowed, key=lambda candidate: candidate.scale.value(self.measure))
-        return tuple(candidates), best.algorithm
+        chosen = next((name for name in PREFERENCE if not worse(trials[name].counts, none.counts)), NONE)
+        for candidate in candidates:
+            better = not candidate.refused and self._beats(
+                trials[candidate.algorithm].counts, trials[chosen].counts
+            )
+            if better:
+                chosen = candidate.algorithm
+        return tuple(candidates), chosen
+
+    def _beats(self, counts: Counts, other: Counts) -> bool:
+        """Whether counts (N, 6) are better by the measure, by more than two standard errors."""
+        gain, error = difference(other, counts, self.measure)
+        return gain > MARGIN * error
 
     def _judge(
         self, data: TrainingSet, trial: "Trial | None", weights: Floats
@@ -296,10 +330,15 @@ class Trial:
 
 
 def worse(counts: Counts, other: Counts) -> str:
-    """Names the measure in which counts (N, 6) are worse than others by more than the standard error; empty if none is."""
+    """Names the measure in which counts (N, 6) are worse than others by more than two standard errors; empty if none is."""
     for measure in ("tokens", "spans", "sequences"):
-        difference = losses(counts, measure) - losses(other, measure)
-        error = difference.std() / np.sqrt(len(difference))
-        if difference.mean() > error:
-            return f"{measure} worse than without rules by {100 * difference.mean():.2f} ± {100 * error:.2f}"
+        loss, error = difference(counts, other, measure)
+        if loss > MARGIN * error:
+            return f"{measure} worse than without rules by {100 * loss:.2f} ± {100 * error:.2f}"
     return ""
+
+
+def difference(counts: Counts, other: Counts, measure: str) -> tuple[float, float]:
+    """The mean of what sequences lack in counts (N, 6) beyond what they lack in others, and its standard error."""
+    each = losses(counts, measure) - losses(other, measure)
+    return float(each.mean()), float(each.std() / np.sqrt(len(each)))

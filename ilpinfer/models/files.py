@@ -2,14 +2,15 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ilpinfer.errors import ModelError
-from ilpinfer.models.sequence_model import SequenceModel
-from ilpinfer.system.files import write_atomically
+from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
+from ilpinfer.system.files import digest, write_atomically
 from ilpinfer.system.text_files import read_text_bytes
 
 FORMATS: Mapping[str, str] = {
@@ -24,6 +25,46 @@ BUILT_IN: Mapping[str, str] = {"case-law": "ilpinfer.models.case_law:CaseLawTagg
 """Models that need no file, by the name that stands in its place."""
 
 AGAIN = "train it again with `ilpinfer train`"
+
+
+@dataclass(frozen=True)
+class TrainingRecord:
+    """How a model was made, as its file says under `made`.
+
+    Parameters
+    ----------
+    kind, options, scheme : as `ilpinfer.models.training.train` takes them
+    sequences : how many labelled sequences it was trained on
+    data : `training_digest` of them
+    """
+
+    kind: str
+    options: Mapping[str, Any]
+    scheme: str
+    sequences: int
+    data: str
+
+
+def training_digest(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str:
+    """A fingerprint of labelled sequences, whatever their order."""
+    each = sorted(digest([str(token) for token in tokens], list(labels)) for tokens, labels in pairs)
+    return digest(each)
+
+
+def training_record(path: str | Path) -> TrainingRecord | None:
+    """How the model of a file was made; None where the file does not say it so."""
+    if str(path) in BUILT_IN:
+        return None
+    try:
+        return TrainingRecord(**_record(path)["made"])
+    except (KeyError, TypeError):
+        return None
+
+
+def save_trained(path: str | Path, model: TrainedModel, training: TrainingRecord) -> None:
+    """Write a model with how it was made, whole or not at all."""
+    record = record_of(model.FORMAT, model.VERSION, model.body())
+    write_atomically(path, text_of({**record, "made": {**vars(training), "options": dict(training.options)}}))
 
 
 def save_body(path: str | Path, name: str, version: int, body: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 from formulations import LabelSet, Trellis
 
@@ -43,6 +43,13 @@ class TrainedModel(SequenceModel, Protocol):
     @property
     def size(self) -> str:
         """How much it holds, such as `120 words`."""
+        ...
+
+    FORMAT: ClassVar[str]
+    VERSION: ClassVar[int]
+
+    def body(self) -> dict[str, Any]:
+        """Plain values, for a file."""
         ...
 
     def save(self, path: str | Path) -> None:
