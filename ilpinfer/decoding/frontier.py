@@ -1,0 +1,269 @@
+"""The Pareto frontier of a sequence: every trade-off between score and violation cost that no other labelling beats."""
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from formulations import Trellis, time_limits
+from formulations.grid import nats
+from ilpinfer.core.explanation import Context
+from ilpinfer.core.request import deadline_for, natural
+from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.core.solution import finite
+from ilpinfer.decoding.two_phase import TwoPhaseSearch, decode_two_phase
+from ilpinfer.exact.frontier import FrontierSearch
+from ilpinfer.exact.least_cost import Point
+from ilpinfer.exact.programs import Reply
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """A labelling that no other one beats in both score and cost.
+
+    Parameters
+    ----------
+    score : model_score + feature_score, nats
+    cost : the penalties of its violations, nats
+    violations : how often each rule is broken, zeros included
+    labels : T names
+    weights : the weights on all penalties, from least to greatest, at which score - weight · cost is the best of all; None for
+        an unsupported point, which is the best at no weight, and so is out of reach of one-phase decoding
+    proved : whether it is proved that nothing beats it
+    """
+
+    score: float
+    cost: float
+    violations: dict[str, int]
+    labels: tuple[str, ...]
+    weights: tuple[float, float] | None
+    proved: bool = True
+
+    @property
+    def supported(self) -> bool:
+        """Whether it lies on the convex hull of all points."""
+        return self.weights is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field as plain values, with None for an infinite weight."""
+        weights = None if self.weights is None else [finite(weight) for weight in self.weights]
+        fields = {"score": self.score, "cost": self.cost, "supported": self.supported, "weights": weights}
+        return {
+            **fields,
+            "proved": self.proved,
+            "violations": self.violations,
+            "labels": list(self.labels),
+        }
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """The Pareto frontier of a sequence.
+
+    Parameters
+    ----------
+    points : from the least cost to the best score; both grow from point to point
+    complete : whether there are no others; on the hull alone, no others that are supported
+    seconds : wall time, compilation of kernels left out
+    reason : why there are no points, or why it is not complete
+    """
+
+    points: tuple[FrontierPoint, ...]
+    complete: bool
+    seconds: float
+    reason: str = ""
+
+    @property
+    def supported(self) -> tuple[FrontierPoint, ...]:
+        """The points on the convex hull, from the least cost to the best score."""
+        return tuple(point for point in self.points if point.supported)
+
+    def at_weight(self, weight: float) -> FrontierPoint:
+        """The point that is best where all penalties are multiplied by a weight; of equal ones the cheapest.
+
+        Raises
+        ------
+        ValueError
+            where there are no points, and for a negative weight.
+        """
+        if not weight >= 0:
+            raise ValueError(f"weight is {weight!r}; expected a number from 0")
+        self._check()
+        on_hull = [point for point in self.supported if point.weights and point.weights[0] <= weight]
+        return on_hull[0] if on_hull else self.points[-1]
+
+    def at_floor(self, floor: float) -> FrontierPoint:
+        """The cheapest point whose score is at least `floor`, nats: the labelling of two-phase inference.
+
+        Raises
+        ------
+        ValueError
+            where no point scores so much.
+        """
+        self._check()
+        place = bisect_left(self.points, floor, key=lambda point: point.score)
+        if place == len(self.points):
+            raise ValueError(f"floor is {floor!r}, above the best score {self.points[-1].score!r}")
+        return self.points[place]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field as plain values."""
+        return {
+            "points": [point.to_dict() for point in self.points],
+            "complete": self.complete,
+            "seconds": self.seconds,
+            "reason": self.reason,
+        }
+
+    def _check(self) -> None:
+        if not self.points:
+            raise ValueError(f"the frontier has no points: {self.reason}")
+
+
+def decode_frontier(
+    trellis: Trellis,
+    rules: Rules,
+    *,
+    hull: bool = False,
+    most: int | None = None,
+    time_limit: float | None = None,
+) -> Frontier:
+    """All Pareto-optimal pairs of score and violation cost, with a labelling for each.
+
+    A labelling is Pareto-optimal where no other one that keeps the hard rules has a score as good at a lower cost, or a better one
+    at the same cost. Score is model_score + feature_score, cost Σ c·σ of the soft rules: the objective and the floor of
+    two-phase inference (Fersini et al. 2014, eq. 22-29). For every floor, and so for every tau, its labelling is a point of the
+    frontier; one-phase decoding with penalties times a weight reaches only the points on the convex hull. Those are found by
+    halving (Aneja and Nair 1979), the points between them by label setting with an account of the cost (Raith and Ehrgott 2009,
+    section 3), and by a solver where that takes too many prefixes.
+
+    Parameters
+    ----------
+    trellis : scores of T tokens and K labels, nats
+    rules : rules and features, or a rule set; hard rules stay hard
+    hull : only the points on the convex hull, which takes less time
+    most : once there are so many points, no further gap between points of the hull is searched; None for all points
+    time_limit : seconds; what is there then is returned, and `complete` is false
+
+    Raises
+    ------
+    ValueError
+        for numbers that make no sense, and for whatever `decode` refuses.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> frontier = decode_frontier(trellis, [C.requires_present("a", "b", penalty=0.75)])
+    >>> [(point.score, point.cost, point.weights) for point in frontier.points]
+    [(-0.5, 0.0, (0.6666666666666666, inf)), (0.0, 0.75, (0.0, 0.6666666666666666))]
+    """
+    compiler, deadline = compiler_of(rules), deadline_for(time_limit)
+    most = None if most is None else natural(most, "top")
+    context = Context(compiler, trellis, partial(decode_two_phase, trellis))
+    search: FrontierSearch | None = None
+    reason = "no time left"
+    try:
+        with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
+            context = replace(context, known_problem=compiler.problem(trellis))
+            phases = TwoPhaseSearch(context, "auto", deadline, 1)
+            first, _ = phases.first_phase()
+            if first.path is not None:
+                search = FrontierSearch(phases.base, deadline, first.path, hull, most)
+                search.run()
+                _close(search, phases, first)
+            elif first.status == "infeasible":
+                return Frontier((), True, deadline.elapsed, "no labelling keeps the hard rules")
+    except time_limits.OutOfTime:
+        pass
+    if search is None:
+        return Frontier((), False, deadline.elapsed, reason)
+    if not search.open and first.status == "optimal":
+        reason = ""
+    elif not deadline.passed:
+        enough = most is not None and len(search.points) >= most
+        reason = f"{len(search.points)} points are enough" if enough else "a solver gave no answer"
+    points = tuple(_points(search, context, first.status == "optimal"))
+    return Frontier(points, not reason, deadline.elapsed, reason)
+
+
+def _close(search: FrontierSearch, phases: TwoPhaseSearch, first: Reply) -> None:
+    """Search the gaps that are open by a solver, one least cost at a floor after the other."""
+    left_open = []
+    for low, high in search.open:
+        enough = search.most is not None and len(search.points) >= search.most
+        if enough or phases.deadline.passed or not _fill(search, phases, first, low, high):
+            left_open.append((low, high))
+    search.open = left_open
+
+
+def _fill(search: FrontierSearch, phases: TwoPhaseSearch, first: Reply, low: int, high: int) -> bool:
+    """Whether all points with costs between two numbers are there."""
+    floor = None
+    if low >= 0:
+        floor = max(point.score for point in search.points if point.cost <= low) + 1
+    while True:
+        solution = phases.at_floor(first, floor)
+        if solution is None or not solution.has_labelling or solution.status != "optimal":
+            return False
+        point = search.add(solution.ids)
+        if point is None or point.cost >= high:
+            return True
+        floor = point.score + 1
+
+
+def _points(search: FrontierSearch, context: Context, proved: bool) -> Iterator[FrontierPoint]:
+    """The points as users read them."""
+    problem, names = context.problem, context.trellis.labels.names
+    corners = upper_hull([(point.cost, point.score) for point in search.points])
+    scale = search.unit
+    for point in search.points:
+        value = problem.value(point.path)
+        closed = proved and not any(low <= point.cost <= high for low, high in search.open)
+        yield FrontierPoint(
+            nats(value.model + value.features),
+            nats(value.penalty),
+            value.violations,
+            tuple(names[k] for k in point.path.tolist()),
+            _weights(point, corners, scale),
+            closed,
+        )
+
+
+def _weights(
+    point: Point, corners: Sequence[tuple[int, int]], unit: int
+) -> tuple[float, float] | None:
+    """From which weight to which a point is the best; None where it lies below the hull."""
+    costs = [cost for cost, _ in corners]
+    place = bisect_left(costs, point.cost)
+    corner = corners[place]
+    before = corners[place - 1] if place else None
+    if corner == (point.cost, point.score):
+        after = corners[place + 1] if place + 1 < len(corners) else None
+        low = 0.0 if after is None else _slope(corner, after, unit)
+        return low, math.inf if before is None else _slope(before, corner, unit)
+    assert before is not None
+    rise = (point.score - before[1]) * (corner[0] - before[0])
+    if rise < (corner[1] - before[1]) * (point.cost - before[0]):
+        return None
+    slope = _slope(before, corner, unit)
+    return slope, slope
+
+
+def _slope(left: tuple[int, int], right: tuple[int, int], unit: int) -> float:
+    return (right[1] - left[1]) / ((right[0] - left[0]) * unit)
+
+
+def upper_hull(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The corners of the concave curve over points (cost, score), both of which grow from point to point."""
+    corners: list[tuple[int, int]] = []
+    for cost, score in points:
+        while len(corners) > 1:
+            (c0, s0), (c1, s1) = corners[-2:]
+            if (s1 - s0) * (cost - c1) > (score - s1) * (c1 - c0):
+                break
+            corners.pop()
+        corners.append((cost, score))
+    return corners

@@ -1,0 +1,272 @@
+"""Pareto-optimal labellings: those that no other one beats in both score and violation cost.
+
+The two-phase method of bi-objective shortest paths (Ulungu and Teghem 1995; Raith and Ehrgott 2009, section 3). The engine
+gives the corners of the convex hull, by the best labellings of score - weight · cost. Between two neighbours on the hull every
+other Pareto-optimal labelling lies in a triangle, all of which label setting with an account of the cost goes through.
+"""
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from formulations.automata.lattice import Lattice
+from formulations.dtypes import LabelIds
+from formulations.grid import FORBIDDEN, LIMIT, Grid, is_forbidden
+from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.core.certificate import MachineKey
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Task
+from ilpinfer.exact.auto import auto
+from ilpinfer.exact.label_setting import LABEL_SETTING, label_setting
+from ilpinfer.exact.least_cost import Point
+from ilpinfer.exact.progress import Progress
+from ilpinfer.exact.rounds import Round, rounds
+from ilpinfer.proof.phases import cost_unit, lowest_score
+
+WIDTHS = (256, 4096, 32768)
+"""Prefixes a token that label setting may follow, one after the other; a beam of an eighth in between."""
+FINEST = 2**12
+"""The largest factor of scores, so that a weight can be a fraction of a grid unit."""
+MOST_LOCAL = 40
+"""Rules on single steps that label setting takes account of from the beginning."""
+
+
+@dataclass(frozen=True, order=True)
+class Weight:
+    """What a unit of cost weighs: cost / score grid units.
+
+    Parameters
+    ----------
+    cost, score : whole numbers that costs and scores are multiplied by
+    """
+
+    cost: int
+    score: int
+
+    def value(self, point: Point) -> int:
+        """score - weight · cost, in the units of the weight."""
+        return self.score * point.score - self.cost * point.cost
+
+
+@dataclass
+class FrontierSearch:
+    """The search for a problem in which only hard rules are folded.
+
+    Parameters
+    ----------
+    problem : scores and rules
+    deadline : when to stop
+    best : a labelling of the best score
+    hull : whether the corners of the convex hull, and points on its edges, are enough
+    most : points after which no further gap is searched; None for all
+    points : Pareto-optimal among the labellings so far, cheapest first
+    open : the gaps that were given up, as the costs of their ends
+    """
+
+    problem: Problem
+    deadline: Deadline
+    best: LabelIds
+    hull: bool = False
+    most: int | None = None
+    points: list[Point] = field(default_factory=list)
+    open: list[tuple[int, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.unit = cost_unit(self.problem.rules)
+        self.lowest = lowest_score(self.problem)
+        self.greatest = sum(rule.finite_penalty // self.unit * rule.most for rule in self.problem.rules)
+        self._progress: dict[Weight, Progress] = {}
+        self.add(self.best)
+
+    def run(self) -> None:
+        """Fill `points`, and `open` where something stays open."""
+        heaviest, finest = Weight(self._heaviest, 1), Weight(1, self._finest)
+        for weight in (heaviest, finest):
+            self.probe(weight)
+        corners = [self.points[0]]
+        for corner in self._corners(self.points[0], self.points[-1]):
+            corners.append(corner)
+        first = corners[0]
+        if first.cost and not self.close(Point(first.path, self.lowest - 1, -1), first, heaviest):
+            self.open.append((-1, first.cost))
+        gaps = sorted(zip(corners, corners[1:], strict=False), key=_area, reverse=True)
+        for left, right in gaps:
+            enough = self.most is not None and len(self.points) >= self.most and not self.hull
+            if enough or not self.close(left, right, self.between(left, right)):
+                self.open.append((left.cost, right.cost))
+
+    def add(self, path: LabelIds) -> Point | None:
+        """Keep a labelling that none of those so far beats; None for one that breaks a hard rule."""
+        value = self.problem.value(path)
+        if not value.feasible:
+            return None
+        point = Point(path, value.model + value.features, value.penalty // self.unit)
+        place = bisect_left(self.points, (point.cost, -point.score), key=lambda p: (p.cost, -p.score))
+        if place and self.points[place - 1].score >= point.score:
+            return point
+        if place < len(self.points) and self.points[place].cost == point.cost:
+            if self.points[place].score >= point.score:
+                return point
+        end = place
+        while end < len(self.points) and self.points[end].score <= point.score:
+            end += 1
+        self.points[place:end] = [point]
+        return point
+
+    def between(self, left: Point, right: Point) -> Weight:
+        """The weight at which two points are worth the same, as nearly as whole numbers say it."""
+        score, cost = right.score - left.score, right.cost - left.cost
+        divisor = math.gcd(score, cost)
+        if cost // divisor <= self._finest and score // divisor <= self._heaviest:
+            return Weight(score // divisor, cost // divisor)
+        factor = max(1, min(self._finest, self._heaviest * cost // score))
+        return Weight(min(self._heaviest, max(1, round(score * factor / cost))), factor)
+
+    def probe(self, weight: Weight) -> Point | None:
+        """The best labelling at a weight; None where that is not proved."""
+        problem = self.weighted(weight)
+        progress = self._progress[weight] = Progress.of(problem, self.deadline)
+        end = rounds(progress)
+        if end.complete and end.paths:
+            return self.add(end.paths[0])
+        if self.deadline.passed:
+            return None
+        result = next(auto(problem, Task(self.deadline), "auto"))
+        if result.path is None:
+            return None
+        point = self.add(result.path)
+        return point if point is not None and weight.value(point) >= result.bound else None
+
+    def weighted(self, weight: Weight) -> Problem:
+        """The problem at a weight."""
+
+        def is_weighted(rule: GroundRule) -> GroundRule:
+            if rule.hard:
+                return rule
+            return replace(rule, penalty=rule.penalty // self.unit * weight.cost if rule.most else 1)
+
+        lattice = self.problem.lattice
+        scaled = Lattice(_times(lattice.node, weight.score), _times(lattice.pool, weight.score), lattice.step)
+        return replace(self.problem, lattice=scaled, rules=tuple(map(is_weighted, self.problem.rules)))
+
+    def close(self, left: Point, right: Point, weight: Weight) -> bool:
+        """Add all points between two neighbours; whether that is proved."""
+        if right.score - left.score <= 1 and right.cost - left.cost <= 1:
+            return True
+        self.deadline.excuse(LABEL_SETTING.warm())
+        probed = self._progress.get(weight)
+        numbers = list(range(len(self.problem.rules)))
+        progress = Progress(self.weighted(weight), numbers, self.deadline, fixed=True)
+        if probed is not None:
+            progress.multipliers = dict(probed.multipliers)
+        known = [left.path, right.path]
+        progress.active = progress.machines(
+            sorted({*self._local, *progress.new_components(known, ()), *_components(probed)})
+        )
+        while True:
+            paths = self._all_between(progress, weight, left, right)
+            if paths is None:
+                return False
+            for path in paths:
+                self.add(path)
+            new = progress.machines(progress.new_components(paths, progress.active))
+            if not new:
+                return not any(progress.machineless(path) for path in paths)
+            progress.active = [*progress.active, *new]
+
+    @cached_property
+    def _local(self) -> list[MachineKey]:
+        """Components of soft rules that look at single steps, as long as they are few."""
+        rules = self.problem.rules
+        local = [(r, p) for r, rule in enumerate(rules) if rule.folds for p in range(len(rule.components))]
+        return local if len(local) <= MOST_LOCAL else []
+
+    @cached_property
+    def _heaviest(self) -> int:
+        return max(1, LIMIT // (4 * max(1, self.greatest)))
+
+    @cached_property
+    def _finest(self) -> int:
+        lattice = self.problem.lattice
+        parts = [np.where(is_forbidden(x), 0, np.abs(x)).max(initial=1) for x in (lattice.node, lattice.pool)]
+        return max(1, min(FINEST, LIMIT // (4 * len(lattice.node) * sum(map(int, parts)))))
+
+    def _corners(self, left: Point, right: Point) -> Iterator[Point]:
+        """The corners of the hull from left, which is left out, to right, by halving (Aneja and Nair 1979)."""
+        if right.cost == left.cost:
+            return
+        if right.cost - left.cost > 1 and not self.deadline.passed:
+            middle = self.probe(self.between(left, right))
+            if middle is not None and _above(middle, left, right):
+                yield from self._corners(left, middle)
+                yield from self._corners(middle, right)
+                return
+        yield right
+
+    def _all_between(
+        self, progress: Progress, weight: Weight, left: Point, right: Point
+    ) -> list[LabelIds] | None:
+        """The Pareto-optimal labellings between two points under the active rules; None where they are too many."""
+        current = Round(progress, progress.active, 1)
+        relaxed = current.guide.solve(current.multipliers, self.deadline)
+        if relaxed is None:
+            return None
+        for width in WIDTHS:
+            for beam in (False, True):
+                floor, most = self._region(weight, left, right)
+                if relaxed.bound < floor:
+                    return []
+                result = label_setting(
+                    current.guide,
+                    current.multipliers,
+                    relaxed,
+                    current.machines,
+                    self.deadline,
+                    floor=floor,
+                    width=width // 8 if beam else width,
+                    beam=beam,
+                    budget=weight.cost * most,
+                    undominated=True,
+                )
+                if result.complete and not beam:
+                    return result.paths
+                if self.deadline.passed:
+                    return None
+                for path in result.paths:
+                    self.add(path)
+        return None
+
+    def _region(self, weight: Weight, left: Point, right: Point) -> tuple[int, int]:
+        """The least value, in the units of the weight, and the highest cost of points that are still wanted."""
+        if self.hull and left.cost >= 0:
+            slack = weight.score * (right.score - left.score) - weight.cost * (right.cost - left.cost)
+            return weight.value(left) - abs(slack) + 1, right.cost - 1
+        known = [p for p in self.points if left.cost < p.cost < right.cost]
+        ends = zip([left, *known], [*known, right], strict=True)
+        corners = [(a.score + 1, b.cost - 1) for a, b in ends]
+        return min(weight.score * score - weight.cost * cost for score, cost in corners), right.cost - 1
+
+
+def _above(point: Point, left: Point, right: Point) -> bool:
+    """Whether a point is above the line through two others."""
+    return (point.score - left.score) * (right.cost - left.cost) > (point.cost - left.cost) * (
+        right.score - left.score
+    )
+
+
+def _area(gap: tuple[Point, Point]) -> int:
+    left, right = gap
+    return (right.score - left.score) * (right.cost - left.cost)
+
+
+def _components(progress: Progress | None) -> set[MachineKey]:
+    """The components that a search took up."""
+    return set() if progress is None else {machine.component for machine in progress.active}
+
+
+def _times(units: Grid, factor: int) -> Grid:
+    return np.where(is_forbidden(units), FORBIDDEN, units * np.int64(factor)) if factor > 1 else units
