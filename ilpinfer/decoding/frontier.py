@@ -4,7 +4,9 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
+from numbers import Real
 from typing import Any
 
 from formulations import Trellis, time_limits
@@ -65,7 +67,7 @@ class Frontier:
     Parameters
     ----------
     points : from the least cost to the best score; both grow from point to point
-    complete : whether there are no others; on the hull alone, no others that are supported
+    complete : whether there are no others; on the hull alone, or up to a heaviest weight, no others there
     seconds : wall time, compilation of kernels left out
     reason : why there are no points, or why it is not complete
     """
@@ -127,6 +129,7 @@ def decode_frontier(
     rules: Rules,
     *,
     hull: bool = False,
+    heaviest: float | None = None,
     most: int | None = None,
     time_limit: float | None = None,
 ) -> Frontier:
@@ -144,7 +147,9 @@ def decode_frontier(
     trellis : scores of T tokens and K labels, nats
     rules : rules and features, or a rule set; hard rules stay hard
     hull : only the points on the convex hull, which takes less time
-    most : once there are so many points, no further gap between points of the hull is searched; None for all points
+    heaviest : points that are cheaper than the best one with all penalties times this weight are left out, which saves most of
+        the time under many rules; None for all points
+    most : once there are so many points, from the best score on, no further ones are looked for; None for all points
     time_limit : seconds; what is there then is returned, and `complete` is false
 
     Raises
@@ -161,7 +166,8 @@ def decode_frontier(
     [(-0.5, 0.0, (0.6666666666666666, inf)), (0.0, 0.75, (0.0, 0.6666666666666666))]
     """
     compiler, deadline = compiler_of(rules), deadline_for(time_limit)
-    most = None if most is None else natural(most, "top")
+    most = None if most is None else natural(most, "most")
+    limit = None if heaviest is None else _positive(heaviest)
     context = Context(compiler, trellis, partial(decode_two_phase, trellis))
     search: FrontierSearch | None = None
     reason = "no time left"
@@ -171,7 +177,7 @@ def decode_frontier(
             phases = TwoPhaseSearch(context, "auto", deadline, 1)
             first, _ = phases.first_phase()
             if first.path is not None:
-                search = FrontierSearch(phases.base, deadline, first.path, hull, most)
+                search = FrontierSearch(phases.base, deadline, first.path, hull, most, limit)
                 search.run()
                 _close(search, phases, first)
             elif first.status == "infeasible":
@@ -187,6 +193,12 @@ def decode_frontier(
         reason = f"{len(search.points)} points are enough" if enough else "a solver gave no answer"
     points = tuple(_points(search, context, first.status == "optimal"))
     return Frontier(points, not reason, deadline.elapsed, reason)
+
+
+def _positive(weight: float) -> Fraction:
+    if not isinstance(weight, Real) or not 0 < float(weight) < math.inf:
+        raise ValueError(f"heaviest is {weight!r}; expected a number above 0, or None for all weights")
+    return Fraction(float(weight)).limit_denominator(2**12) or Fraction(1, 2**12)
 
 
 def _close(search: FrontierSearch, phases: TwoPhaseSearch, first: Reply) -> None:
@@ -218,7 +230,6 @@ def _points(search: FrontierSearch, context: Context, proved: bool) -> Iterator[
     """The points as users read them."""
     problem, names = context.problem, context.trellis.labels.names
     corners = upper_hull([(point.cost, point.score) for point in search.points])
-    scale = search.unit
     for point in search.points:
         value = problem.value(point.path)
         closed = proved and not any(low <= point.cost <= high for low, high in search.open)
@@ -227,23 +238,24 @@ def _points(search: FrontierSearch, context: Context, proved: bool) -> Iterator[
             nats(value.penalty),
             value.violations,
             tuple(names[k] for k in point.path.tolist()),
-            _weights(point, corners, scale),
+            _weights(point, corners, search),
             closed,
         )
 
 
 def _weights(
-    point: Point, corners: Sequence[tuple[int, int]], unit: int
+    point: Point, corners: Sequence[tuple[int, int]], search: FrontierSearch
 ) -> tuple[float, float] | None:
     """From which weight to which a point is the best; None where it lies below the hull."""
-    costs = [cost for cost, _ in corners]
+    unit, costs = search.unit, [cost for cost, _ in corners]
     place = bisect_left(costs, point.cost)
     corner = corners[place]
     before = corners[place - 1] if place else None
     if corner == (point.cost, point.score):
         after = corners[place + 1] if place + 1 < len(corners) else None
         low = 0.0 if after is None else _slope(corner, after, unit)
-        return low, math.inf if before is None else _slope(before, corner, unit)
+        first = math.inf if search.heaviest is None or not point.cost else float(search.heaviest)
+        return low, first if before is None else _slope(before, corner, unit)
     assert before is not None
     rise = (point.score - before[1]) * (corner[0] - before[0])
     if rise < (corner[1] - before[1]) * (point.cost - before[0]):

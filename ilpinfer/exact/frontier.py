@@ -6,9 +6,10 @@ other Pareto-optimal labelling lies in a triangle, all of which label setting wi
 """
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -31,6 +32,8 @@ WIDTHS = (256, 4096, 32768)
 """Prefixes a token that label setting may follow, one after the other; a beam of an eighth in between."""
 FINEST = 2**12
 """The largest factor of scores, so that a weight can be a fraction of a grid unit."""
+STEP = 8
+"""The factor from one weight to the next heavier one."""
 MOST_LOCAL = 40
 """Rules on single steps that label setting takes account of from the beginning."""
 
@@ -63,6 +66,7 @@ class FrontierSearch:
     best : a labelling of the best score
     hull : whether the corners of the convex hull, and points on its edges, are enough
     most : points after which no further gap is searched; None for all
+    heaviest : the heaviest weight on all penalties; points that are cheaper than the best at that one are left out
     points : Pareto-optimal among the labellings so far, cheapest first
     open : the gaps that were given up, as the costs of their ends
     """
@@ -72,6 +76,7 @@ class FrontierSearch:
     best: LabelIds
     hull: bool = False
     most: int | None = None
+    heaviest: Fraction | None = None
     points: list[Point] = field(default_factory=list)
     open: list[tuple[int, int]] = field(default_factory=list)
 
@@ -83,21 +88,35 @@ class FrontierSearch:
         self.add(self.best)
 
     def run(self) -> None:
-        """Fill `points`, and `open` where something stays open."""
-        heaviest, finest = Weight(self._heaviest, 1), Weight(1, self._finest)
-        for weight in (heaviest, finest):
-            self.probe(weight)
-        corners = [self.points[0]]
-        for corner in self._corners(self.points[0], self.points[-1]):
-            corners.append(corner)
-        first = corners[0]
-        if first.cost and not self.close(Point(first.path, self.lowest - 1, -1), first, heaviest):
-            self.open.append((-1, first.cost))
-        gaps = sorted(zip(corners, corners[1:], strict=False), key=_area, reverse=True)
-        for left, right in gaps:
-            enough = self.most is not None and len(self.points) >= self.most and not self.hull
-            if enough or not self.close(left, right, self.between(left, right)):
-                self.open.append((left.cost, right.cost))
+        """Fill `points`, and `open` where something stays open.
+
+        It goes from the best score to the least cost, since the problems with heavy weights take the most time.
+        """
+        corner = self.probe(Weight(1, self._finest))
+        if corner is None:
+            self.open.append((-1, self.points[-1].cost))
+            return
+        corner = self.points[-1]
+        for weight in self._ladder():
+            cheaper = self.probe(weight)
+            if cheaper is None:
+                break
+            self._search(cheaper, corner)
+            corner = cheaper
+            if not corner.cost or self.enough:
+                break
+        else:
+            if self.heaviest is not None:
+                self.points = [point for point in self.points if point.cost >= corner.cost]
+            elif self.close(Point(corner.path, self.lowest - 1, -1), corner, weight):
+                return
+        if corner.cost and self.heaviest is None:
+            self.open.append((-1, corner.cost))
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are as many points as are wanted."""
+        return self.most is not None and len(self.points) >= self.most
 
     def add(self, path: LabelIds) -> Point | None:
         """Keep a labelling that none of those so far beats; None for one that breaks a hard rule."""
@@ -105,26 +124,26 @@ class FrontierSearch:
         if not value.feasible:
             return None
         point = Point(path, value.model + value.features, value.penalty // self.unit)
-        place = bisect_left(self.points, (point.cost, -point.score), key=lambda p: (p.cost, -p.score))
-        if place and self.points[place - 1].score >= point.score:
+        cheaper = bisect_left(self.points, point.cost, key=lambda known: known.cost)
+        if any(known.score >= point.score for known in self.points[max(0, cheaper - 1) : cheaper]):
             return point
-        if place < len(self.points) and self.points[place].cost == point.cost:
-            if self.points[place].score >= point.score:
-                return point
-        end = place
-        while end < len(self.points) and self.points[end].score <= point.score:
-            end += 1
-        self.points[place:end] = [point]
+        if any(k.cost == point.cost and k.score >= point.score for k in self.points[cheaper : cheaper + 1]):
+            return point
+        end = bisect_right(self.points, point.score, key=lambda known: known.score)
+        self.points[cheaper:end] = [point]
         return point
 
     def between(self, left: Point, right: Point) -> Weight:
         """The weight at which two points are worth the same, as nearly as whole numbers say it."""
-        score, cost = right.score - left.score, right.cost - left.cost
+        return self.weight(right.score - left.score, right.cost - left.cost)
+
+    def weight(self, score: int, cost: int) -> Weight:
+        """The weight score / cost, as nearly as whole numbers say it."""
         divisor = math.gcd(score, cost)
         if cost // divisor <= self._finest and score // divisor <= self._heaviest:
             return Weight(score // divisor, cost // divisor)
         factor = max(1, min(self._finest, self._heaviest * cost // score))
-        return Weight(min(self._heaviest, max(1, round(score * factor / cost))), factor)
+        return Weight(min(self._heaviest, max(1, round(Fraction(score * factor, cost)))), factor)
 
     def probe(self, weight: Weight) -> Point | None:
         """The best labelling at a weight; None where that is not proved."""
@@ -195,17 +214,29 @@ class FrontierSearch:
         parts = [np.where(is_forbidden(x), 0, np.abs(x)).max(initial=1) for x in (lattice.node, lattice.pool)]
         return max(1, min(FINEST, LIMIT // (4 * len(lattice.node) * sum(map(int, parts)))))
 
-    def _corners(self, left: Point, right: Point) -> Iterator[Point]:
-        """The corners of the hull from left, which is left out, to right, by halving (Aneja and Nair 1979)."""
+    def _ladder(self) -> Iterator[Weight]:
+        """Heavier and heavier weights, from that of the penalties themselves."""
+        factor, last = Fraction(1), Fraction(self._heaviest, self.unit)
+        if self.heaviest is not None:
+            last = min(last, self.heaviest)
+        while factor < last:
+            weight = factor * self.unit
+            yield self.weight(weight.numerator, weight.denominator)
+            factor *= STEP
+        weight = last * self.unit
+        yield self.weight(weight.numerator, weight.denominator)
+
+    def _search(self, left: Point, right: Point) -> None:
+        """Add the points between two corners of the hull, by halving (Aneja and Nair 1979)."""
         if right.cost == left.cost:
             return
-        if right.cost - left.cost > 1 and not self.deadline.passed:
-            middle = self.probe(self.between(left, right))
-            if middle is not None and _above(middle, left, right):
-                yield from self._corners(left, middle)
-                yield from self._corners(middle, right)
-                return
-        yield right
+        weight = self.between(left, right)
+        middle = None if right.cost - left.cost == 1 or self.deadline.passed else self.probe(weight)
+        if middle is not None and _above(middle, left, right):
+            self._search(middle, right)
+            self._search(left, middle)
+        elif self.enough or not self.close(left, right, weight):
+            self.open.append((left.cost, right.cost))
 
     def _all_between(
         self, progress: Progress, weight: Weight, left: Point, right: Point
@@ -256,11 +287,6 @@ def _above(point: Point, left: Point, right: Point) -> bool:
     return (point.score - left.score) * (right.cost - left.cost) > (point.cost - left.cost) * (
         right.score - left.score
     )
-
-
-def _area(gap: tuple[Point, Point]) -> int:
-    left, right = gap
-    return (right.score - left.score) * (right.cost - left.cost)
 
 
 def _components(progress: Progress | None) -> set[MachineKey]:

@@ -19,6 +19,8 @@ from ilpinfer.proof.phases import cost_unit, lowest_score
 
 WIDTHS = (256, 4096, 65536)
 MOST_WEIGHTS = 20
+STEP = 8
+"""The factor from one weight to the next heavier one."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,7 @@ class LeastCost:
 
     def run(self, top: int) -> list[LabelIds] | None:
         """The `top` cheapest labellings, of equal cost the best scores, equal ones by label ids; None where the gap stays open."""
-        heaviest = max(1, LIMIT // (4 * max(1, self._most())))
-        high = self.probe(heaviest)
-        if high is None:
-            return None
-        weight = heaviest if self.reaches_floor(high.score) else self.balance(high)
+        weight = self.bracket()
         if weight is None:
             return None
         self.weight = weight
@@ -105,9 +103,30 @@ class LeastCost:
             return [self.incumbent.path]
         return self.close(weight, top)
 
-    def balance(self, high: Point) -> int | None:
-        """A weight at which the best labelling just reaches the floor, or just misses it."""
-        low, weight = self.point(self.best), 1
+    def bracket(self) -> int | None:
+        """A weight at which the best labelling just reaches the floor, or just misses it, or which is heavy enough.
+
+        It is approached from below, since the problems with heavy weights take the most time. It is heavy enough where a violation
+        less would make up for all of the score that is left above the floor.
+        """
+        heaviest = max(1, LIMIT // (4 * max(1, self._most())))
+        floor = lowest_score(self.problem) if self.floor is None else self.floor
+        costs = [rule.penalty // self.unit for rule in self.problem.rules if not rule.hard and rule.most]
+        low, weight = self.point(self.best), min(heaviest, max(1, self.unit // STEP))
+        while True:
+            result = self.probe(weight)
+            if result is None:
+                return None
+            if not self.reaches_floor(result.score):
+                return self.balance(low, result)
+            enough = (result.score - floor) // min(costs, default=1) + 1
+            if weight >= min(heaviest, enough) or not result.cost:
+                return weight
+            low, weight = result, min(heaviest, enough, STEP * weight)
+
+    def balance(self, low: Point, high: Point) -> int | None:
+        """A weight between those of two labellings, one of which reaches the floor, at which one just does or does not."""
+        weight = 1
         for _ in range(MOST_WEIGHTS):
             if low.cost <= high.cost:
                 break
