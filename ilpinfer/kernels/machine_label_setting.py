@@ -86,11 +86,11 @@ def _thin(new, number, copies):
 @subroutine
 def _drop_beaten(new, number):
     """Drop prefixes that another one with the same state and joint state beats in what is spent, and in score as well."""
-    score, mask = np.empty(number, np.int64), len(new.slots) - 1
+    score, mask, slot = np.empty(number, np.int64), np.int64(len(new.slots) - 1), np.int64(0)
     for c in range(number):
         score[c] = new.value[c] + new.key[c, 1]
-    for slot in range(len(new.slots)):
-        new.slots[slot] = -1
+    for empty in range(len(new.slots)):
+        new.slots[empty] = -1
     for c in descending(score, number):
         if new.bound[c] <= _DEAD:
             continue
