@@ -118,9 +118,7 @@ class TauSearch:
         given = self.taus or (TAUS if self.bound == "relative" else ODDS)
         object.__setattr__(self, "taus", tuple(sorted({float(tau) for tau in given}, reverse=True)))
 
-    def fit(
-        self, trellises: Iterable[Trellis], gold: Sequence[Sequence[str]], rules: Rules
-    ) -> TauChoice:
+    def fit(self, trellises: Iterable[Trellis], gold: Sequence[Sequence[str]], rules: Rules) -> TauChoice:
         """Decode every sequence with every tau, and choose.
 
         Parameters
@@ -136,7 +134,9 @@ class TauSearch:
         """
         given = list(trellises)
         if len(gold) != len(given):
-            raise ValueError(f"there are {len(gold)} gold labellings for {len(given)} sequences; give one for each")
+            raise ValueError(
+                f"there are {len(gold)} gold labellings for {len(given)} sequences; give one for each"
+            )
         parts = make_folds(range(len(given)), int(self.folds), self.seed)
         compiler, pairs, rows = compiler_of(rules), list[list[Pair]](), list[TauRow]()
         for tau in self.taus:
@@ -153,9 +153,7 @@ class TauSearch:
         chosen, mixed = list[float](), list[Pair]()
         for part in parts:
             others = [place for place in range(len(given)) if place not in set(part)]
-            worth = [
-                self._measures(given, [one[place] for place in others])[self.measure] for one in pairs
-            ]
+            worth = [self._measures(given, [one[place] for place in others])[self.measure] for one in pairs]
             best = worth.index(max(worth))
             chosen.append(self.taus[best])
             mixed += [pairs[best][place] for place in part]

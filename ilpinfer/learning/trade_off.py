@@ -135,7 +135,9 @@ def sum_frontiers(
     if not frontiers:
         raise ValueError("no sequences to trade off; give at least one")
     if gold is not None and len(gold) != len(frontiers):
-        raise ValueError(f"there are {len(gold)} gold labellings for {len(frontiers)} sequences; give one for each")
+        raise ValueError(
+            f"there are {len(gold)} gold labellings for {len(frontiers)} sequences; give one for each"
+        )
     for number, frontier in enumerate(frontiers):
         if not frontier.points:
             raise ValueError(f"sequence {number}: {frontier.reason}; leave it out, or soften a rule")
