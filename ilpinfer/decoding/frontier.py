@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -58,6 +58,14 @@ class FrontierPoint:
             "violations": self.violations,
             "labels": list(self.labels),
         }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "FrontierPoint":
+        """The point that `to_dict` made these values of; KeyError or TypeError for others."""
+        weights = values["weights"]
+        ends = None if weights is None else tuple(math.inf if end is None else float(end) for end in weights)
+        score, cost, labels = float(values["score"]), float(values["cost"]), tuple(values["labels"])
+        return cls(score, cost, dict(values["violations"]), labels, ends, bool(values["proved"]))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -118,6 +126,12 @@ class Frontier:
             "seconds": self.seconds,
             "reason": self.reason,
         }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Frontier":
+        """The frontier that `to_dict` made these values of; KeyError or TypeError for others."""
+        points = tuple(map(FrontierPoint.from_dict, values["points"]))
+        return cls(points, bool(values["complete"]), float(values["seconds"]), str(values["reason"]))
 
     def _check(self) -> None:
         if not self.points:
