@@ -83,7 +83,10 @@ class FrontierSearch:
     def __post_init__(self) -> None:
         self.unit = cost_unit(self.problem.rules)
         self.lowest = lowest_score(self.problem)
-        self.greatest = sum(rule.finite_penalty // self.unit * rule.most for rule in self.problem.rules)
+        self._most = [rule.most for rule in self.problem.rules]
+        costs = (rule.finite_penalty // self.unit for rule in self.problem.rules)
+        self.greatest = sum(cost * most for cost, most in zip(costs, self._most, strict=True))
+        self._known: dict[bytes, Point | None] = {}
         self._progress: dict[Weight, Progress] = {}
         self.add(self.best)
 
@@ -92,6 +95,8 @@ class FrontierSearch:
 
         It goes from the best score to the least cost, since the problems with heavy weights take the most time.
         """
+        if not self.points[0].cost:
+            return
         corner = self.probe(Weight(1, self._finest))
         if corner is None:
             self.open.append((-1, self.points[-1].cost))
@@ -120,10 +125,9 @@ class FrontierSearch:
 
     def add(self, path: LabelIds) -> Point | None:
         """Keep a labelling that none of those so far beats; None for one that breaks a hard rule."""
-        value = self.problem.value(path)
-        if not value.feasible:
+        point = self._point(path)
+        if point is None:
             return None
-        point = Point(path, value.model + value.features, value.penalty // self.unit)
         cheaper = bisect_left(self.points, point.cost, key=lambda known: known.cost)
         if any(known.score >= point.score for known in self.points[max(0, cheaper - 1) : cheaper]):
             return point
@@ -132,6 +136,15 @@ class FrontierSearch:
         end = bisect_right(self.points, point.score, key=lambda known: known.score)
         self.points[cheaper:end] = [point]
         return point
+
+    def _point(self, path: LabelIds) -> Point | None:
+        """Score and cost of a labelling, looked up where it was here before; None where it breaks a hard rule."""
+        key = path.tobytes()
+        if key not in self._known:
+            value = self.problem.value(path)
+            point = Point(path, value.model + value.features, value.penalty // self.unit)
+            self._known[key] = point if value.feasible else None
+        return self._known[key]
 
     def between(self, left: Point, right: Point) -> Weight:
         """The weight at which two points are worth the same, as nearly as whole numbers say it."""
@@ -163,14 +176,16 @@ class FrontierSearch:
     def weighted(self, weight: Weight) -> Problem:
         """The problem at a weight."""
 
-        def is_weighted(rule: GroundRule) -> GroundRule:
+        def is_weighted(rule: GroundRule, most: int) -> GroundRule:
             if rule.hard:
                 return rule
-            return replace(rule, penalty=rule.penalty // self.unit * weight.cost if rule.most else 1)
+            return replace(rule, penalty=rule.penalty // self.unit * weight.cost if most else 1)
 
         lattice = self.problem.lattice
         scaled = Lattice(_times(lattice.node, weight.score), _times(lattice.pool, weight.score), lattice.step)
-        return replace(self.problem, lattice=scaled, rules=tuple(map(is_weighted, self.problem.rules)))
+        return replace(
+            self.problem, lattice=scaled, rules=tuple(map(is_weighted, self.problem.rules, self._most))
+        )
 
     def close(self, left: Point, right: Point, weight: Weight) -> bool:
         """Add all points between two neighbours; whether that is proved."""

@@ -78,12 +78,14 @@ def _draw_curve(axes: Any, curve: CorpusFrontier) -> None:
     cost = [point.cost / number for point in curve.points]
     loss = [(best - point.score) / number for point in curve.points]
     axes.plot(cost, loss, "o-", color=SUPPORTED, markersize=3, linewidth=1.2)
-    for weight in MARKED:
-        if weight <= curve.points[-1].high:
-            point = curve.at(weight)
-            at = point.cost / number, (best - point.score) / number
-            axes.plot(*at, "o", color=UNSUPPORTED, markersize=6)
-            axes.annotate(f"× {weight:g}", at, (6, 5), textcoords="offset points", color=UNSUPPORTED)
+    marked: dict[tuple[float, float], list[str]] = {}
+    for weight in (weight for weight in MARKED if weight <= curve.points[-1].high):
+        point = curve.at(weight)
+        marked.setdefault((point.cost / number, (best - point.score) / number), []).append(f"{weight:g}")
+    for at, weights in marked.items():
+        text = f"× {', '.join(weights)}"
+        axes.plot(*at, "o", color=UNSUPPORTED, markersize=6)
+        axes.annotate(text, at, (6, 5), textcoords="offset points", color=UNSUPPORTED)
     _finish(axes, "mean violation cost, nats a sequence", "mean loss of score, nats a sequence", "")
 
 

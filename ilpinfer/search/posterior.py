@@ -24,6 +24,8 @@ from ilpinfer.exact.product import MARGINALS, Product, product_of
 from ilpinfer.exact.viterbi import VITERBI, viterbi
 from ilpinfer.search.parameters import Parameters, one_of, within
 
+A_SECOND = 10_000_000
+"""Joint states times machines that a second is enough for."""
 SHARE = 2**32
 """Grid units of a probability of 1, where expected tokens are decoded."""
 
@@ -36,12 +38,13 @@ class Posterior(Parameters):
     ----------
     risk : "tokens", the most right tokens are expected; "spans", the greatest F1 of spans is
     top_k : how many of the best labellings stand for all, where sums over all take too many joint states, and for spans
-    budget : joint states that sums over all labellings may take
+    budget : joint states times machines that sums over all labellings may take; a time limit lowers it. For spans a tenth
+        of it, as sums then only tell the share of the probability that the best few hold
     """
 
     risk: str = one_of("tokens", "spans")
     top_k: int = within(50, 1, 10_000)
-    budget: int = within(4_000_000, 1, 1e9)
+    budget: int = within(30_000_000, 1, 1e9)
 
 
 def posterior(problem: Problem, task: Task, name: str) -> Iterator[Result]:
@@ -51,16 +54,17 @@ def posterior(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     task.deadline.excuse(VITERBI.warm())
     folded = problem.fold()
     bound, _ = viterbi(folded.lattice)
-    product = _product(folded, task, parameters.budget)
+    spans = parameters.risk == "spans"
+    product = _product(folded, task, parameters.budget // 10 if spans else parameters.budget)
     sample: _Sample | Result | None = None
-    if parameters.risk == "spans" or isinstance(product, str):
+    if spans or isinstance(product, str):
         sample = _Sample.of(problem, task, parameters.top_k)
     elif product.log_sum == -math.inf:
         sample = next(auto(problem, replace(task, top=1), "auto"))
     if isinstance(sample, Result):
         yield replace(sample, method=f"{name}: {sample.method}")
         return
-    if parameters.risk == "spans":
+    if spans:
         assert sample is not None
         answers = _spans(sample, problem.labels, product, task.top)
     else:
@@ -74,10 +78,13 @@ def _product(folded: Problem, task: Task, budget: int) -> Product | str:
     if folded.lattice.order > 1:
         return "second-order scores have no sums over all labellings"
     task.deadline.excuse(MARGINALS.warm())
+    if task.deadline.remaining is not None:
+        budget = min(budget, int(task.deadline.remaining / 2 * A_SECOND))
+    machines = sum(len(rule.machines) for rule in folded.rules)
     try:
-        return product_of(folded, budget)
+        return product_of(folded, max(1, budget // max(1, machines)))
     except TooManyStates:
-        return f"sums over all labellings take more than {budget} joint states, or a rule has no machine"
+        return "sums over all labellings take too many joint states, or a rule has no machine"
 
 
 Worded = tuple[LabelIds | None, str]
