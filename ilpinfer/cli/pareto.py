@@ -17,7 +17,7 @@ from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.sequences import InputError
 from ilpinfer.decoding.evaluation import evaluate_labelling
 from ilpinfer.decoding.failures import attempt
-from ilpinfer.decoding.frontier import Frontier, decode_frontier
+from ilpinfer.decoding.frontier import Frontier, checked_weight, decode_frontier
 from ilpinfer.errors import describe
 from ilpinfer.learning.frontier_pictures import corpus_picture, sequence_picture
 from ilpinfer.learning.tau import TauChoice, TauSearch
@@ -90,6 +90,8 @@ def pareto(options: ParetoOptions) -> None:
     if len(others) == 2 and others[0].target == others[1].target:
         raise OutputError(f"{options.summary}: is the place of --picture and of --summary; give each its own")
     deadline_for(options.time_limit)
+    if options.heaviest is not None:
+        checked_weight(options.heaviest)
     scored, rules, content = prepare(options.input, options.input.reading, options.first)
     if not scored:
         raise InputError(f"{options.input.source}: no sequences")
@@ -98,6 +100,8 @@ def pareto(options: ParetoOptions) -> None:
         raise InputError(
             f"{where}: --choose-tau needs gold labels for every sequence; give them, or leave it out"
         )
+    if search is not None and len(scored) < search.folds:
+        raise InputError(f"--folds {search.folds}: there are {len(scored)} sequences; give fewer folds")
     findings = Findings()
     with ExitStack() as stack:
         for other in others:

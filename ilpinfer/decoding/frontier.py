@@ -181,7 +181,7 @@ def decode_frontier(
     """
     compiler, deadline = compiler_of(rules), deadline_for(time_limit)
     most = None if most is None else natural(most, "most")
-    limit = None if heaviest is None else _positive(heaviest)
+    limit = None if heaviest is None else checked_weight(heaviest)
     context = Context(compiler, trellis, partial(decode_two_phase, trellis))
     search: FrontierSearch | None = None
     reason = "no time left"
@@ -209,10 +209,11 @@ def decode_frontier(
     return Frontier(points, not reason, deadline.elapsed, reason)
 
 
-def _positive(weight: float) -> Fraction:
-    if not isinstance(weight, Real) or not 0 < float(weight) < math.inf:
-        raise ValueError(f"heaviest is {weight!r}; expected a number above 0, or None for all weights")
-    return Fraction(float(weight)).limit_denominator(2**12) or Fraction(1, 2**12)
+def checked_weight(heaviest: float) -> Fraction:
+    """The heaviest weight as a fraction; ValueError for what is no number above 0."""
+    if not isinstance(heaviest, Real) or not 0 < float(heaviest) < math.inf:
+        raise ValueError(f"heaviest is {heaviest!r}; expected a number above 0, or None for all weights")
+    return Fraction(float(heaviest)).limit_denominator(2**12) or Fraction(1, 2**12)
 
 
 def _close(search: FrontierSearch, phases: TwoPhaseSearch, first: Reply) -> None:

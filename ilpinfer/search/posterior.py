@@ -18,13 +18,15 @@ from formulations.grid import FORBIDDEN, UNITS_PER_NAT, Grid, is_forbidden
 from formulations.labels.label_set import OUTSIDE, LabelSet
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import FOLDED_BOUND
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.product import MARGINALS, Product, product_of
 from ilpinfer.exact.viterbi import VITERBI, viterbi
+from ilpinfer.search.beam import beam_search
 from ilpinfer.search.parameters import Parameters, one_of, within
 
-A_SECOND = 10_000_000
+A_SECOND = 3_000_000
 """Joint states times machines that a second is enough for."""
 SHARE = 2**32
 """Grid units of a probability of 1, where expected tokens are decoded."""
@@ -37,7 +39,8 @@ class Posterior(Parameters):
     Parameters
     ----------
     risk : "tokens", the most right tokens are expected; "spans", the greatest F1 of spans is
-    top_k : how many of the best labellings stand for all, where sums over all take too many joint states, and for spans
+    top_k : how many of the best labellings stand for all, where sums over all take too many joint states, and for spans;
+        under a time limit that is too short for them, those of a beam stand in for them
     budget : joint states times machines that sums over all labellings may take; a time limit lowers it. For spans a tenth
         of it, as sums then only tell the share of the probability that the best few hold
     """
@@ -100,22 +103,38 @@ class _Sample:
     paths : best first
     weights : (n,) which sum to 1
     log_sum : log Σ exp(score) over them, nats
+    kind : "best", or "likely" for those of a beam
     """
 
     paths: Sequence[LabelIds]
     weights: Floats
     log_sum: float
+    kind: str
 
     @classmethod
     def of(cls, problem: Problem, task: Task, size: int) -> "_Sample | Result":
-        """The `size` best labellings as far as they are there in time; the engine's result where there are none."""
-        results = list(auto(problem, replace(task, top=size), "auto"))
-        paths = [r.path for r in results if r.path is not None and problem.value(r.path).feasible]
-        if not paths:
+        """The `size` best labellings; the engine's result where there are none.
+
+        Where half of the time left is not enough for them, those of a beam stand for them.
+        """
+        left, kind = task.deadline.remaining, "best"
+        half = task.deadline if left is None else Deadline(left / 2)
+        results = list(auto(problem, replace(task, top=size, deadline=half), "auto"))
+        task.deadline.excuse(0.0 if left is None else half.warm_up)
+        if half.passed and not task.deadline.passed:
+            kind = "likely"
+            results += beam_search(problem, replace(task, top=size, width=max(task.width, 2 * size)), "beam")
+        unique = {r.path.tobytes(): r.path for r in results if r.path is not None}
+        valued = [(problem.value(path), path) for path in unique.values()]
+        known = sorted((-value.score, tuple(path.tolist())) for value, path in valued if value.feasible)[
+            :size
+        ]
+        if not known:
             return replace(results[0], path=None)
-        scores = np.array([problem.value(path).score for path in paths]) / UNITS_PER_NAT
+        scores = -np.array([score for score, _ in known]) / UNITS_PER_NAT
         shares = np.exp(scores - scores.max())
-        return cls(paths, shares / shares.sum(), float(scores.max() + np.log(shares.sum())))
+        paths = [np.array(path, np.int64) for _, path in known]
+        return cls(paths, shares / shares.sum(), float(scores.max() + np.log(shares.sum())), kind)
 
     def marginals(self, labels: int) -> Floats:
         """(T, K) probability of label k at token t."""
@@ -127,9 +146,9 @@ class _Sample:
     def words(self, product: Product | str) -> str:
         """How much of the probability they hold, or why that is not known."""
         if isinstance(product, str):
-            return f"by the best {len(self.paths)} labellings alone, since {product}"
+            return f"by the {self.kind} {len(self.paths)} labellings alone, since {product}"
         share = min(1.0, math.exp(self.log_sum - product.log_sum))
-        return f"by the best {len(self.paths)} labellings, which hold {share:.4f} of the probability"
+        return f"by the {self.kind} {len(self.paths)} labellings, which hold {share:.4f} of the probability"
 
 
 def _tokens(folded: Problem, task: Task, product: Product | str, sample: _Sample | None) -> Iterator[Worded]:
