@@ -1,4 +1,4 @@
-"""Two-phase inference on mined rules, and the cost of Pareto frontiers: `python -m benchmarks.two_phase DATA [CRF.json] [--output DIR]`.
+"""Two-phase inference on mined rules, and the cost of Pareto frontiers: `python -m benchmarks.two_phase DATA [CRF.json] [--picture SVG]`.
 
 Fersini et al. 2014, section 3: rules from labelled sequences, soft, the least violation near the best score. Accuracy against tau,
 with tau chosen on the other half of the sequences (2 folds), beside Viterbi, constrained Viterbi and one phase with the same
@@ -30,6 +30,8 @@ TAUS: dict[Floor, tuple[float, ...]] = {
     "relative": (1.0, 0.995, 0.99, 0.98, 0.97, 0.95, 0.9, 0.8),
     "odds": (1.0, 0.5, 0.2, 0.1, 0.03, 0.01, 0.001, 1e-5),
 }
+UMASS_RULES = 60
+"""The strongest ones, and the hard rule that labels keep their scheme."""
 LIMIT = 1.0
 """Seconds for each sequence and tau."""
 HEAVIEST = 8.0
@@ -145,13 +147,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("crf", nargs="?")
     parser.add_argument("--picture", type=Path)
-    parser.add_argument("--number", type=int, default=100, help="sequences of Cora")
+    parser.add_argument("--cora", type=int, default=100, help="sequences of Cora")
+    parser.add_argument("--umass", type=int, default=40, help="sequences of UMass, where a CRF is given")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore", RuleNotice)
     print(header())
-    settings = list(cora(options.data, (5, 20, 300), options.number))
-    if options.crf:
-        settings += umass(options.data, options.crf, options.number, 60)
+    settings = list(cora(options.data, (5, 20, 300), options.cora)) if options.cora else []
+    if options.crf and options.umass:
+        settings += umass(options.data, options.crf, options.umass, UMASS_RULES)
     panels = [report(setting) for setting in settings]
     if options.picture:
         options.picture.write_text(picture(panels), "utf-8")
