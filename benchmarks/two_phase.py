@@ -30,7 +30,7 @@ TAUS: dict[Floor, tuple[float, ...]] = {
     "relative": (1.0, 0.995, 0.99, 0.98, 0.97, 0.95, 0.9, 0.8),
     "odds": (1.0, 0.5, 0.2, 0.1, 0.03, 0.01, 0.001, 1e-5),
 }
-UMASS_RULES = 60
+UMASS_RULES = 120
 """The strongest ones, and the hard rule that labels keep their scheme."""
 LIMIT = 1.0
 """Seconds for each sequence and tau."""
@@ -148,7 +148,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("crf", nargs="?")
     parser.add_argument("--picture", type=Path)
     parser.add_argument("--cora", type=int, default=100, help="sequences of Cora")
-    parser.add_argument("--umass", type=int, default=40, help="sequences of UMass, where a CRF is given")
+    parser.add_argument("--umass", type=int, default=60, help="sequences of UMass, where a CRF is given")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore", RuleNotice)
     print(header())

@@ -17,8 +17,8 @@ from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import finite
 from ilpinfer.decoding.two_phase import TwoPhaseSearch, decode_two_phase
 from ilpinfer.exact.frontier import FrontierSearch
-from ilpinfer.exact.least_cost import Point
 from ilpinfer.exact.programs import Reply
+from ilpinfer.exact.weights import Point
 
 
 @dataclass(frozen=True)

@@ -5,54 +5,29 @@ gives the corners of the convex hull, by the best labellings of score - weight Â
 other Pareto-optimal labelling lies in a triangle, all of which label setting with an account of the cost goes through.
 """
 
-import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-
-from formulations.automata.lattice import Lattice
 from formulations.dtypes import LabelIds
-from formulations.grid import FORBIDDEN, LIMIT, Grid, is_forbidden
-from formulations.problem.problem import GroundRule, Problem
+from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import MachineKey
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Task
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.label_setting import LABEL_SETTING, label_setting
-from ilpinfer.exact.least_cost import Point
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round, rounds
-from ilpinfer.proof.phases import cost_unit, lowest_score
+from ilpinfer.exact.weights import Point, Weight, Weighting
 
 WIDTHS = (256, 4096, 32768)
 """Prefixes a token that label setting may follow, one after the other; a beam of an eighth in between."""
-FINEST = 2**12
-"""The largest factor of scores, so that a weight can be a fraction of a grid unit."""
 STEP = 8
 """The factor from one weight to the next heavier one."""
 MOST_LOCAL = 40
 """Rules on single steps that label setting takes account of from the beginning."""
-
-
-@dataclass(frozen=True, order=True)
-class Weight:
-    """What a unit of cost weighs: cost / score grid units.
-
-    Parameters
-    ----------
-    cost, score : whole numbers that costs and scores are multiplied by
-    """
-
-    cost: int
-    score: int
-
-    def value(self, point: Point) -> int:
-        """score - weight Â· cost, in the units of the weight."""
-        return self.score * point.score - self.cost * point.cost
 
 
 @dataclass
@@ -81,12 +56,8 @@ class FrontierSearch:
     open: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.unit = cost_unit(self.problem.rules)
-        self.lowest = lowest_score(self.problem)
-        self._most = [rule.most for rule in self.problem.rules]
-        costs = (rule.finite_penalty // self.unit for rule in self.problem.rules)
-        self.greatest = sum(cost * most for cost, most in zip(costs, self._most, strict=True))
-        self._known: dict[bytes, Point | None] = {}
+        self.weights = Weighting(self.problem)
+        self.unit = self.weights.unit
         self._progress: dict[Weight, Progress] = {}
         self.add(self.best)
 
@@ -97,7 +68,7 @@ class FrontierSearch:
         """
         if not self.points[0].cost:
             return
-        corner = self.probe(Weight(1, self._finest))
+        corner = self.probe(Weight(1, self.weights.finest))
         if corner is None:
             self.open.append((-1, self.points[-1].cost))
             return
@@ -113,7 +84,7 @@ class FrontierSearch:
         else:
             if self.heaviest is not None:
                 self.points = [point for point in self.points if point.cost >= corner.cost]
-            elif self.close(Point(corner.path, self.lowest - 1, -1), corner, weight):
+            elif self.close(Point(corner.path, self.weights.lowest - 1, -1), corner, weight):
                 return
         if corner.cost and self.heaviest is None:
             self.open.append((-1, corner.cost))
@@ -125,7 +96,7 @@ class FrontierSearch:
 
     def add(self, path: LabelIds) -> Point | None:
         """Keep a labelling that none of those so far beats; None for one that breaks a hard rule."""
-        point = self._point(path)
+        point = self.weights.point(path)
         if point is None:
             return None
         cheaper = bisect_left(self.points, point.cost, key=lambda known: known.cost)
@@ -137,30 +108,9 @@ class FrontierSearch:
         self.points[cheaper:end] = [point]
         return point
 
-    def _point(self, path: LabelIds) -> Point | None:
-        """Score and cost of a labelling, looked up where it was here before; None where it breaks a hard rule."""
-        key = path.tobytes()
-        if key not in self._known:
-            value = self.problem.value(path)
-            point = Point(path, value.model + value.features, value.penalty // self.unit)
-            self._known[key] = point if value.feasible else None
-        return self._known[key]
-
-    def between(self, left: Point, right: Point) -> Weight:
-        """The weight at which two points are worth the same, as nearly as whole numbers say it."""
-        return self.weight(right.score - left.score, right.cost - left.cost)
-
-    def weight(self, score: int, cost: int) -> Weight:
-        """The weight score / cost, as nearly as whole numbers say it."""
-        divisor = math.gcd(score, cost)
-        if cost // divisor <= self._finest and score // divisor <= self._heaviest:
-            return Weight(score // divisor, cost // divisor)
-        factor = max(1, min(self._finest, self._heaviest * cost // score))
-        return Weight(min(self._heaviest, max(1, round(Fraction(score * factor, cost)))), factor)
-
     def probe(self, weight: Weight) -> Point | None:
         """The best labelling at a weight; None where that is not proved."""
-        problem = self.weighted(weight)
+        problem = self.weights.weighted(weight)
         progress = self._progress[weight] = Progress.of(problem, self.deadline)
         end = rounds(progress)
         if end.complete and end.paths:
@@ -173,20 +123,6 @@ class FrontierSearch:
         point = self.add(result.path)
         return point if point is not None and weight.value(point) >= result.bound else None
 
-    def weighted(self, weight: Weight) -> Problem:
-        """The problem at a weight."""
-
-        def is_weighted(rule: GroundRule, most: int) -> GroundRule:
-            if rule.hard:
-                return rule
-            return replace(rule, penalty=rule.penalty // self.unit * weight.cost if most else 1)
-
-        lattice = self.problem.lattice
-        scaled = Lattice(_times(lattice.node, weight.score), _times(lattice.pool, weight.score), lattice.step)
-        return replace(
-            self.problem, lattice=scaled, rules=tuple(map(is_weighted, self.problem.rules, self._most))
-        )
-
     def close(self, left: Point, right: Point, weight: Weight) -> bool:
         """Add all points between two neighbours; whether that is proved."""
         if right.score - left.score <= 1 and right.cost - left.cost <= 1:
@@ -194,7 +130,7 @@ class FrontierSearch:
         self.deadline.excuse(LABEL_SETTING.warm())
         probed = self._progress.get(weight)
         numbers = list(range(len(self.problem.rules)))
-        progress = Progress(self.weighted(weight), numbers, self.deadline, fixed=True)
+        progress = Progress(self.weights.weighted(weight), numbers, self.deadline, fixed=True)
         if probed is not None:
             progress.multipliers = dict(probed.multipliers)
         known = [left.path, right.path]
@@ -219,33 +155,23 @@ class FrontierSearch:
         local = [(r, p) for r, rule in enumerate(rules) if rule.folds for p in range(len(rule.components))]
         return local if len(local) <= MOST_LOCAL else []
 
-    @cached_property
-    def _heaviest(self) -> int:
-        return max(1, LIMIT // (4 * max(1, self.greatest)))
-
-    @cached_property
-    def _finest(self) -> int:
-        lattice = self.problem.lattice
-        parts = [np.where(is_forbidden(x), 0, np.abs(x)).max(initial=1) for x in (lattice.node, lattice.pool)]
-        return max(1, min(FINEST, LIMIT // (4 * len(lattice.node) * sum(map(int, parts)))))
-
     def _ladder(self) -> Iterator[Weight]:
         """Heavier and heavier weights, from that of the penalties themselves."""
-        factor, last = Fraction(1), Fraction(self._heaviest, self.unit)
+        factor, last = Fraction(1), Fraction(self.weights.heaviest, self.unit)
         if self.heaviest is not None:
             last = min(last, self.heaviest)
         while factor < last:
             weight = factor * self.unit
-            yield self.weight(weight.numerator, weight.denominator)
+            yield self.weights.ratio(weight.numerator, weight.denominator)
             factor *= STEP
         weight = last * self.unit
-        yield self.weight(weight.numerator, weight.denominator)
+        yield self.weights.ratio(weight.numerator, weight.denominator)
 
     def _search(self, left: Point, right: Point) -> None:
         """Add the points between two corners of the hull, by halving (Aneja and Nair 1979)."""
         if right.cost == left.cost:
             return
-        weight = self.between(left, right)
+        weight = self.weights.between(left, right)
         middle = None if right.cost - left.cost == 1 or self.deadline.passed else self.probe(weight)
         if middle is not None and _above(middle, left, right):
             self._search(middle, right)
@@ -307,7 +233,3 @@ def _above(point: Point, left: Point, right: Point) -> bool:
 def _components(progress: Progress | None) -> set[MachineKey]:
     """The components that a search took up."""
     return set() if progress is None else {machine.component for machine in progress.active}
-
-
-def _times(units: Grid, factor: int) -> Grid:
-    return np.where(is_forbidden(units), FORBIDDEN, units * np.int64(factor)) if factor > 1 else units
