@@ -11,6 +11,7 @@ from typing import Any
 
 from formulations import Trellis, time_limits
 from formulations.grid import nats
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import deadline_for, natural
 from ilpinfer.core.rule_compiler import Rules, compiler_of
@@ -183,8 +184,7 @@ def decode_frontier(
     most = None if most is None else natural(most, "most")
     limit = None if heaviest is None else checked_weight(heaviest)
     context = Context(compiler, trellis, partial(decode_two_phase, trellis))
-    search: FrontierSearch | None = None
-    reason = "no time left"
+    search, finished = None, False
     try:
         with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
             context = replace(context, known_problem=compiler.problem(trellis))
@@ -194,19 +194,24 @@ def decode_frontier(
                 search = FrontierSearch(phases.base, deadline, first.path, hull, most, limit)
                 search.run()
                 _close(search, phases, first)
+                search.trim()
+                finished = True
             elif first.status == "infeasible":
                 return Frontier((), True, deadline.elapsed, "no labelling keeps the hard rules")
     except time_limits.OutOfTime:
         pass
     if search is None:
-        return Frontier((), False, deadline.elapsed, reason)
-    if not search.open and first.status == "optimal":
-        reason = ""
-    elif not deadline.passed:
-        enough = most is not None and len(search.points) >= most
-        reason = f"{len(search.points)} points are enough" if enough else "a solver gave no answer"
-    points = tuple(_points(search, context, first.status == "optimal"))
-    return Frontier(points, not reason, deadline.elapsed, reason)
+        return Frontier((), False, deadline.elapsed, "no time left")
+    proved = finished and first.status == "optimal"
+    reason = "" if proved and not search.open else _reason(search, deadline)
+    return Frontier(tuple(_points(search, context, proved)), not reason, deadline.elapsed, reason)
+
+
+def _reason(search: FrontierSearch, deadline: Deadline) -> str:
+    """Why the frontier is not complete."""
+    if deadline.passed:
+        return "no time left"
+    return f"{len(search.points)} points are enough" if search.enough else "a solver gave no answer"
 
 
 def checked_weight(heaviest: float) -> Fraction:
@@ -220,8 +225,7 @@ def _close(search: FrontierSearch, phases: TwoPhaseSearch, first: Reply) -> None
     """Search the gaps that are open by a solver, one least cost at a floor after the other."""
     left_open = []
     for low, high in search.open:
-        enough = search.most is not None and len(search.points) >= search.most
-        if enough or phases.deadline.passed or not _fill(search, phases, first, low, high):
+        if search.enough or phases.deadline.passed or not _fill(search, phases, first, low, high):
             left_open.append((low, high))
     search.open = left_open
 

@@ -75,19 +75,25 @@ class FrontierSearch:
         corner = self.points[-1]
         for weight in self._ladder():
             cheaper = self.probe(weight)
-            if cheaper is None:
-                break
-            self._search(cheaper, corner)
-            corner = cheaper
-            if not corner.cost or self.enough:
-                break
-        else:
-            if self.heaviest is not None:
-                self.points = [point for point in self.points if point.cost >= corner.cost]
-            elif self.close(Point(corner.path, self.weights.lowest - 1, -1), corner, weight):
+            if cheaper is not None:
+                self._search(cheaper, corner)
+                corner = cheaper
+            if not corner.cost:
                 return
-        if corner.cost and self.heaviest is None:
-            self.open.append((-1, corner.cost))
+            if cheaper is None or self.enough:
+                self.open.append((-1, corner.cost))
+                return
+        if self.heaviest is None:
+            everything = Point(corner.path, self.weights.lowest - 1, -1)
+            if not self.close(everything, corner, weight):
+                self.open.append((-1, corner.cost))
+
+    def trim(self) -> None:
+        """Leave out the points that are cheaper than the best at the heaviest weight."""
+        if self.heaviest is not None:
+            weight = self.heaviest * self.unit
+            worth = [point.score - weight * point.cost for point in self.points]
+            self.points = self.points[worth.index(max(worth)) :]
 
     @property
     def enough(self) -> bool:
