@@ -30,7 +30,7 @@ TAUS: dict[Floor, tuple[float, ...]] = {
     "relative": (1.0, 0.995, 0.99, 0.98, 0.97, 0.95, 0.9, 0.8),
     "odds": (1.0, 0.5, 0.2, 0.1, 0.03, 0.01, 0.001, 1e-5),
 }
-UMASS_RULES = 120
+UMASS_RULES = 60
 """The strongest ones, and the hard rule that labels keep their scheme."""
 LIMIT = 1.0
 """Seconds for each sequence and tau."""
