@@ -107,7 +107,7 @@ def read_labelled(path: Path) -> list[Labelled]:
     return require_labels(read(path))
 
 
-def soft_rules(examples: Sequence[Labelled], number: int) -> list[Rule]:
+def soft_rules(examples: Sequence[Labelled], number: int | None = None) -> list[Rule]:
     """The rules of four families with most evidence: occasions times the log odds of the rule being kept, its penalty.
 
     Two fields are never together at as many occasions as they would be, were they independent.

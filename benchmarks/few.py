@@ -18,9 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 import ilpinfer
-from benchmarks.corpora import UMASS_RULES, read_labelled
+from benchmarks.corpora import UMASS_RULES, read_labelled, soft_rules
 from benchmarks.machine import header
-from benchmarks.mining import mine
 from formulations import RuleSet, Trellis, load_rules
 from formulations import constraints as C
 from formulations.problem.problem import RuleNotice
@@ -96,7 +95,7 @@ def umass(folder: Path, path: str) -> tuple[str, list[Trellis], RuleSet]:
     """The references of the development part under mined rules."""
     train, dev = (read_labelled(folder / "umass_cfe" / f"{name}.tsv") for name in ("train", "dev"))
     model = load_model(path)
-    rules = RuleSet(tuple(one.rule for one in mine(train, model.labels)[:UMASS_RULES]))
+    rules = RuleSet(tuple(soft_rules(train, UMASS_RULES)))
     return f"UMass, {len(rules)} rules", [model.trellis(t) for t, _ in dev], rules
 
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from ilpinfer import api as api
     from ilpinfer.api import Comparison as Comparison
     from ilpinfer.api import Decoder as Decoder
+    from ilpinfer.api import Frontier as Frontier
+    from ilpinfer.api import FrontierPoint as FrontierPoint
     from ilpinfer.api import Incumbent as Incumbent
     from ilpinfer.api import InferenceError as InferenceError
     from ilpinfer.api import Labellings as Labellings
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from ilpinfer.api import Verdict as Verdict
     from ilpinfer.api import compare as compare
     from ilpinfer.api import decode as decode
+    from ilpinfer.api import decode_frontier as decode_frontier
     from ilpinfer.api import decode_many as decode_many
     from ilpinfer.api import decode_two_phase as decode_two_phase
     from ilpinfer.api import evaluate_labelling as evaluate_labelling
@@ -34,6 +37,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "Comparison": "comparison.comparison",
     "Decoder": "decoding.decoder",
+    "Frontier": "decoding.frontier",
+    "FrontierPoint": "decoding.frontier",
     "Incumbent": "core.incumbents",
     "InferenceError": "errors",
     "Labellings": "decoding.labellings",
@@ -44,6 +49,7 @@ _HOMES = {
     "Verdict": "proof.verification",
     "compare": "comparison.comparison",
     "decode": "decoding.single",
+    "decode_frontier": "decoding.frontier",
     "decode_many": "decoding.batch",
     "decode_two_phase": "decoding.two_phase",
     "evaluate_labelling": "decoding.evaluation",

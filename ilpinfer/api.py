@@ -9,6 +9,7 @@ from ilpinfer.decoding.batch import decode_many
 from ilpinfer.decoding.certification import prove
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.evaluation import evaluate_labelling
+from ilpinfer.decoding.frontier import Frontier, FrontierPoint, decode_frontier
 from ilpinfer.decoding.labellings import Labellings
 from ilpinfer.decoding.single import decode
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, decode_two_phase
@@ -19,6 +20,8 @@ from ilpinfer.proof.verification import Verdict, verify
 __all__ = [
     "Comparison",
     "Decoder",
+    "Frontier",
+    "FrontierPoint",
     "Incumbent",
     "InferenceError",
     "Labellings",
@@ -29,6 +32,7 @@ __all__ = [
     "Verdict",
     "compare",
     "decode",
+    "decode_frontier",
     "decode_many",
     "decode_two_phase",
     "evaluate_labelling",

@@ -143,6 +143,12 @@ def _decode(
     ] = None,
     tau: Annotated[float | None, typer.Option(help="Two-phase inference with this tau, 0 to 1.")] = None,
     bound: Annotated[str, typer.Option(help="The two-phase floor: relative or odds.")] = "relative",
+    risk: Annotated[
+        str,
+        typer.Option(
+            help="With --method posterior: what is to be right as often as can be, tokens or spans."
+        ),
+    ] = "",
     width: Width = 10,
     threads: Threads = 1,
     explain: Annotated[
@@ -191,6 +197,7 @@ def _decode(
             top=top,
             tau=tau,
             bound=bound,
+            risk=risk,
             explain=explain,
             within=within,
             trace=trace,

@@ -49,6 +49,7 @@ class DecodeOptions:
     width, threads, within : options of methods
     top : how many labellings of each sequence, or None for a single one
     tau, bound : of two-phase inference; None for decoding in one phase
+    risk : of minimum-risk decoding; empty for the usual one
     explain : whether rows explain the broken rules
     trace : whether rows have the incumbents and bounds
     option : NAME=VALUE, parameters of the method
@@ -64,6 +65,7 @@ class DecodeOptions:
     top: int | None = None
     tau: float | None = None
     bound: str = "relative"
+    risk: str = ""
     explain: bool = False
     within: float | None = None
     trace: bool = False
@@ -188,6 +190,10 @@ def _solver(options: DecodeOptions) -> Solve:
         raise ValueError(f"--bound {options.bound}: says what --tau means; add --tau, or leave it out")
     own = method_options(known, width=options.width, threads=options.threads, within=options.within)
     own |= parameters(options.option)
+    if options.risk:
+        if "risk" in own:
+            raise ValueError(f"--risk {options.risk} and --option risk={own['risk']}: give one of them")
+        own["risk"] = options.risk
     Request.of(method, time_limit, own).task(top)
     if options.trace and options.jobs > 1:
         raise ValueError("--trace follows one sequence at a time: leave --jobs out")
@@ -216,6 +222,8 @@ def _solver(options: DecodeOptions) -> Solve:
 def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
     if options.option:
         raise ValueError(f"--option {options.option[0]}: --tau takes none; leave it out")
+    if options.risk:
+        raise ValueError(f"--risk {options.risk}: --tau takes none; leave it out")
     score_floor(0, tau, options.bound)
     check_method(options.method)
     if options.within is not None:

@@ -105,6 +105,13 @@ BUILT_IN = (
         "ilpinfer.search.post_correction:post_correction",
     ),
     Method(
+        "posterior",
+        False,
+        "the labelling with the most right tokens, or the best F1 of spans, to be expected under the rules",
+        "ilpinfer.search.posterior:posterior",
+        parameters="ilpinfer.search.posterior:Posterior",
+    ),
+    Method(
         "beam",
         False,
         "the best few prefixes at every token",

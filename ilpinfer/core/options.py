@@ -47,3 +47,6 @@ class Options(TypedDict, total=False):
     patience: int
     kicks: int
     refit_rate: float
+    risk: Literal["tokens", "spans"]
+    top_k: int
+    budget: int

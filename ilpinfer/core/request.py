@@ -18,6 +18,7 @@ LONGEST = 1e6
 """Seconds; a longer limit is none."""
 MOST = {
     "top": 10_000,
+    "most": 10_000_000,
     "seeds": 10_000,
     "n_jobs": 1024,
     "threads": 1024,

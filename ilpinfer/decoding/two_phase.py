@@ -3,12 +3,14 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property, partial
+from numbers import Real
 from typing import Any, Literal, overload
 
 from formulations import Trellis, time_limits
 from formulations.dtypes import LabelIds
-from formulations.grid import nats
+from formulations.grid import UNITS_PER_NAT, nats
 from formulations.problem.problem import Value
 from formulations.programs.formulation import Formulation, exclude_labelling, formulate, score_floor
 from formulations.programs.record import IntegerProgram
@@ -39,7 +41,8 @@ class TwoPhaseSolution(Solution):
     best_score : Z*, the best model_score + feature_score among labellings that keep the hard rules, nats
     floor : the lowest such score that was accepted, nats, on the grid; -inf for none
     cost_bound : proved lower bound on the penalty of every labelling at or above the floor, nats
-    tau, floor_kind : what the floor was made of, as given to `decode_two_phase`; `floor_kind` is its `bound`
+    tau, floor_kind : what the floor was made of, as given to `decode_two_phase`; `floor_kind` is its `bound`, or "score"
+        where the floor itself was given, and tau then 1
     """
 
     best_score: float = -math.inf
@@ -78,6 +81,7 @@ def decode_two_phase(
     time_limit: float | None = None,
     top: None = None,
     threads: int = 1,
+    floor: float | None = None,
 ) -> TwoPhaseSolution: ...
 
 
@@ -92,6 +96,7 @@ def decode_two_phase(
     time_limit: float | None = None,
     top: int,
     threads: int = 1,
+    floor: float | None = None,
 ) -> list[TwoPhaseSolution]: ...
 
 
@@ -105,6 +110,7 @@ def decode_two_phase(
     time_limit: float | None = None,
     top: int | None = None,
     threads: int = 1,
+    floor: float | None = None,
 ) -> TwoPhaseSolution | list[TwoPhaseSolution]:
     """The least violation cost among labellings with a score near the best, and among those the best score.
 
@@ -117,21 +123,29 @@ def decode_two_phase(
     bound : "relative", floor Z* - (1 - tau)·|Z*|, or "odds", floor Z* + log tau; rounded up to the grid
     method : "auto", "cbc", "cp-sat", "highs" or "scip"
     time_limit, top, threads : as in `decode`
+    floor : the floor itself, nats, in place of tau and bound; rounded up to the grid
 
     Returns
     -------
     TwoPhaseSolution, or a list of them where `top` is a number: least cost first, then best score
+
+    Raises
+    ------
+    ValueError
+        for a tau, bound or method that makes no sense, and for a floor above the best score.
     """
     score_floor(0, tau, bound)
+    given = None if floor is None else floor_units(floor)
     check_method(method)
     wanted = 1 if top is None else natural(top, "top")
     compiler, deadline, threads = compiler_of(rules), deadline_for(time_limit), natural(threads, "threads")
     options = {"tau": tau, "bound": bound, "method": method, "time_limit": time_limit, "threads": threads}
+    options["floor"] = floor
     context = Context(compiler, trellis, partial(decode_two_phase, trellis, **options))
     try:
         with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
             context = replace(context, known_problem=compiler.problem(trellis))
-            solutions = _Search(context, method, deadline, threads).run(tau, bound, wanted)
+            solutions = TwoPhaseSearch(context, method, deadline, threads).run(tau, bound, wanted, given)
     except time_limits.OutOfTime:
         nothing = Reply("unknown", None, math.inf, NONE)
         solutions = [_solution(nothing, context, deadline, "no time left")]
@@ -141,7 +155,7 @@ def decode_two_phase(
 
 
 @dataclass
-class _Search:
+class TwoPhaseSearch:
     """The programs of both phases over one problem."""
 
     context: Context
@@ -159,21 +173,25 @@ class _Search:
         """Built on first use."""
         return formulate(self.base)
 
-    def run(self, tau: float, bound: str, top: int) -> list[TwoPhaseSolution]:
-        """Labellings by cost, then score; at least one entry."""
-        first, words = self._best()
+    def run(self, tau: float, bound: str, top: int, given: int | None = None) -> list[TwoPhaseSolution]:
+        """Labellings by cost, then score; at least one entry. A floor that is given, grid units, wins over tau."""
+        first, words = self.first_phase()
         if first.path is None:
             return [self._report(first, words)]
         best = int(max(first.bound, self._score(first.path)))
         proved = first.status == "optimal"
-        floor = score_floor(self._score(first.path), tau, bound)
+        floor = score_floor(self._score(first.path), tau, bound) if given is None else given
+        if given is not None and given > best:
+            raise ValueError(
+                f"floor is {nats(given):g}, above the best score {nats(best):g}: give a floor of at most that"
+            )
         result: list[TwoPhaseSolution] = []
         excluded: list[LabelIds] = []
         common = {
             "best_score": nats(self._score(first.path)),
             "floor": -math.inf if floor is None else nats(floor),
-            "tau": float(tau),
-            "floor_kind": bound,
+            "tau": float(tau) if given is None else 1.0,
+            "floor_kind": bound if given is None else "score",
         }
         if self.method == "auto" and proved and (closed := self._cheapest(first, floor, top)):
             return [self._proved(reply, common) for reply in closed]
@@ -221,7 +239,17 @@ class _Search:
         cost = nats(self._value(reply.path).penalty)
         return self._report(reply, "auto: label setting", cost_bound=cost, **common)
 
-    def _best(self) -> tuple[Reply, str]:
+    def at_floor(self, first: Reply, floor: int | None) -> TwoPhaseSolution | None:
+        """The least cost at or above a floor, and the best score at that cost, by a solver; None where there is no answer."""
+        assert first.path is not None
+        reply, cost_bound = self._least_cost(first, floor, [])
+        if reply.path is None:
+            return None
+        best = int(max(first.bound, self._score(first.path)))
+        proved = first.status == "optimal"
+        return self._finish(reply, cost_bound, best, proved, "", [], {"floor_kind": "score", "tau": 1.0})
+
+    def first_phase(self) -> tuple[Reply, str]:
         """Z* and a labelling that has it: by the engine where that closes, else by a program."""
         if self.method == "auto":
             from ilpinfer.exact.auto import auto
@@ -313,6 +341,13 @@ class _Search:
 
     def _report(self, reply: Reply, method: str, **own: Any) -> TwoPhaseSolution:
         return _solution(reply, self.context, self.deadline, method, **own)
+
+
+def floor_units(floor: float) -> int:
+    """A floor in grid units, rounded up; ValueError for what is no finite number."""
+    if not isinstance(floor, Real) or not math.isfinite(float(floor)):
+        raise ValueError(f"floor is {floor!r}; expected a finite number of nats, or None for tau's")
+    return math.ceil(Fraction(float(floor)) * UNITS_PER_NAT)
 
 
 def _solution(

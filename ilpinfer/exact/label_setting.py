@@ -65,6 +65,7 @@ def label_setting(
     beam: bool = False,
     copies: int = 1,
     budget: int = -1,
+    undominated: bool = False,
 ) -> LabelSetting:
     """The best labellings under some machines.
 
@@ -77,6 +78,7 @@ def label_setting(
     copies : how many prefixes with the same future are kept
     budget : grid units; the most that violations may cost in all, where labellings are wanted that cost the least, of
         those the best; -1 where the best are wanted
+    undominated : of the cheapest, only those that score more than every cheaper one
     """
     by_key = dict(zip((machine.key for machine in guide.charged), multipliers.tolist(), strict=True))
     if not guide.futures_in_time(by_key, deadline):
@@ -118,8 +120,19 @@ def label_setting(
     size = int(counts[1])
     values, costs = front.value[:size], front.key[:size, 1]
     order = [h for h in np.lexsort((-values, costs)).tolist() if values[h] >= max(floor, FORBIDDEN // 2)]
+    if undominated:
+        order = _undominated(order, costs, values + costs)
     paths = [lattice.labels_of(_backtrack(back, h)) for h in order]
     return LabelSetting(paths, values[order].tolist(), int(counts[2]), costs=costs[order].tolist())
+
+
+def _undominated(order: list[int], costs: Integers, scores: Integers) -> list[int]:
+    """Of prefixes in the order of their costs, those that score more than every cheaper one."""
+    result: list[int] = []
+    for h in order:
+        if not result or scores[h] > scores[result[-1]]:
+            result.append(h)
+    return result
 
 
 def _bounds(

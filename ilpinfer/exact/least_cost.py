@@ -5,29 +5,23 @@ bounds the cost (Handler and Zang 1980, for constrained shortest paths). Label s
 duality gap.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from fractions import Fraction
 
 from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT
-from formulations.problem.problem import GroundRule, Problem
+from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import Leaf, MachineKey
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.label_setting import label_setting
 from ilpinfer.exact.progress import Progress
 from ilpinfer.exact.rounds import Round, place, rounds
-from ilpinfer.proof.phases import cost_unit, lowest_score
+from ilpinfer.exact.weights import Point, Weight, Weighting
 
 WIDTHS = (256, 4096, 65536)
 MOST_WEIGHTS = 20
-
-
-@dataclass(frozen=True)
-class Point:
-    """A labelling with its score, model and features, and its cost in units of the penalties' divisor."""
-
-    path: LabelIds
-    score: int
-    cost: int
+STEP = 8
+"""The factor from one weight to the next heavier one."""
 
 
 @dataclass
@@ -47,7 +41,8 @@ class LeastCost:
     best: LabelIds
 
     def __post_init__(self) -> None:
-        self.unit = cost_unit(self.problem.rules)
+        self.weights = Weighting(self.problem)
+        self.lowest = self.weights.lowest if self.floor is None else self.floor
         self.incumbent = self.point(self.best)
         self.cost_bound = 0
         self.is_weighted = False
@@ -57,23 +52,13 @@ class LeastCost:
 
     def point(self, path: LabelIds) -> Point:
         """Its score and cost."""
-        value = self.problem.value(path)
-        return Point(path, value.model + value.features, value.penalty // self.unit)
+        point = self.weights.point(path)
+        assert point is not None, "a labelling that keeps the hard rules"
+        return point
 
     def reaches_floor(self, score: int) -> bool:
         """Whether a score reaches the floor."""
         return self.floor is None or score >= self.floor
-
-    def weighted_problem(self, weight: int) -> Problem:
-        """The problem with penalties of `weight` grid units for each unit of cost; 1 for rules that cannot be broken."""
-
-        def is_weighted(rule: GroundRule) -> GroundRule:
-            if rule.hard:
-                return rule
-            return replace(rule, penalty=rule.penalty // self.unit * weight if rule.most else 1)
-
-        rules = tuple(map(is_weighted, self.problem.rules))
-        return replace(self.problem, rules=rules)
 
     def proof(self) -> tuple[Leaf, int]:
         """The leaf of the proof, and its weight.
@@ -93,39 +78,53 @@ class LeastCost:
 
     def run(self, top: int) -> list[LabelIds] | None:
         """The `top` cheapest labellings, of equal cost the best scores, equal ones by label ids; None where the gap stays open."""
-        heaviest = max(1, LIMIT // (4 * max(1, self._most())))
-        high = self.probe(heaviest)
-        if high is None:
-            return None
-        weight = heaviest if self.reaches_floor(high.score) else self.balance(high)
+        weight = self.bracket()
         if weight is None:
             return None
-        self.weight = weight
+        self.weight = max(1, weight.cost // weight.score)
         if top == 1 and self.incumbent.cost <= self.cost_bound and self.is_weighted:
             return [self.incumbent.path]
         return self.close(weight, top)
 
-    def balance(self, high: Point) -> int | None:
-        """A weight at which the best labelling just reaches the floor, or just misses it."""
-        low, weight = self.point(self.best), 1
-        for _ in range(MOST_WEIGHTS):
-            if low.cost <= high.cost:
-                break
-            weight = max(1, (low.score - high.score) // (low.cost - high.cost))
+    def bracket(self) -> Weight | None:
+        """A weight at which the best labelling just reaches the floor, or just misses it, or which is heavy enough.
+
+        It is approached from below, since the problems with heavy weights take the most time. It is heavy enough where a violation
+        less would make up for all of the score that is left above the floor.
+        """
+        weights, low = self.weights, self.point(self.best)
+        heaviest = Fraction(weights.heaviest)
+        ratio = min(heaviest, Fraction(weights.unit, STEP))
+        while True:
+            weight = weights.ratio(*ratio.as_integer_ratio())
             result = self.probe(weight)
             if result is None:
                 return None
-            if result.score - weight * result.cost <= low.score - weight * low.cost:
+            if not self.reaches_floor(result.score):
+                return self.balance(low, result)
+            enough = Fraction((result.score - self.lowest) // weights.least_penalty + 1)
+            if ratio >= min(heaviest, enough) or not result.cost:
+                return weight
+            low, ratio = result, min(heaviest, enough, STEP * ratio)
+
+    def balance(self, low: Point, high: Point) -> Weight | None:
+        """A weight between those of two labellings, one of which reaches the floor, at which one just does or does not."""
+        weight = Weight(1, 1)
+        for _ in range(MOST_WEIGHTS):
+            if low.cost <= high.cost:
+                break
+            weight = self.weights.between(high, low)
+            result = self.probe(weight)
+            if result is None:
+                return None
+            if weight.value(result) <= max(weight.value(low), weight.value(high)):
                 break
             low, high = (result, high) if self.reaches_floor(result.score) else (low, result)
         return weight
 
-    def _most(self) -> int:
-        return sum(rule.finite_penalty // self.unit * rule.most for rule in self.problem.rules)
-
-    def probe(self, weight: int) -> Point | None:
+    def probe(self, weight: Weight) -> Point | None:
         """The best labelling at a weight: none of its cost scores more, and its value bounds all costs."""
-        progress = Progress.of(self.weighted_problem(weight), self.deadline)
+        progress = Progress.of(self.weights.weighted(weight), self.deadline)
         end = rounds(progress)
         self.components |= {machine.component for machine in progress.active} | self._folded_components(
             progress
@@ -139,16 +138,13 @@ class LeastCost:
         before = self.incumbent
         if self.reaches_floor(result.score) and (result.cost, -result.score) <= (before.cost, -before.score):
             self.incumbent, self.is_weighted = result, True
-        value, floor = (
-            result.score - weight * result.cost,
-            lowest_score(self.problem) if self.floor is None else self.floor,
-        )
-        self.cost_bound = max(self.cost_bound, -((value - floor) // weight))
+        missing = weight.score * self.lowest - weight.value(result)
+        self.cost_bound = max(self.cost_bound, -(-missing // weight.cost))
         return result
 
-    def close(self, weight: int, top: int) -> list[LabelIds] | None:
+    def close(self, weight: Weight, top: int) -> list[LabelIds] | None:
         """Label setting over all labellings that could cost less, or score more at the same cost."""
-        problem, known = self.weighted_problem(weight), self.incumbent
+        problem, known = self.weights.weighted(weight), self.incumbent
         progress = Progress(problem, list(range(len(problem.rules))), self.deadline, fixed=True)
         for path in (self.best, known.path):
             progress.active += progress.machines(progress.new_components([path], progress.active))
@@ -170,7 +166,7 @@ class LeastCost:
         kept, rules = set(progress.numbers), self.problem.rules
         return {(r, p) for r in range(len(rules)) if r not in kept for p in range(len(rules[r].components))}
 
-    def _cheapest_few(self, progress: Progress, weight: int, top: int) -> list[LabelIds] | None:
+    def _cheapest_few(self, progress: Progress, weight: Weight, top: int) -> list[LabelIds] | None:
         """The cheapest labellings under the active rules."""
         current = Round(progress, progress.active, top)
         relaxed = current.guide.solve(current.multipliers, self.deadline)
@@ -179,22 +175,23 @@ class LeastCost:
         known: int | None = self.incumbent.cost if top == 1 else None
         for width in WIDTHS:
             for beam in (False, True):
-                budget = LIMIT if known is None else weight * known
-                lowest = lowest_score(self.problem) if self.floor is None else self.floor
+                budget = LIMIT if known is None else weight.cost * known
                 result = label_setting(
                     current.guide,
                     current.multipliers,
                     relaxed,
                     current.machines,
                     self.deadline,
-                    floor=-LIMIT if known is None else lowest - budget,
+                    floor=-LIMIT if known is None else weight.score * self.lowest - budget,
                     width=width // 8 if beam else width,
                     beam=beam,
                     copies=top,
                     budget=budget,
                 )
                 pairs = zip(result.paths, result.values, result.costs, strict=True)
-                kept = [path for path, value, cost in pairs if self.reaches_floor(value + cost)]
+                kept = [
+                    path for path, value, cost in pairs if self.reaches_floor((value + cost) // weight.score)
+                ]
                 if result.complete and not beam:
                     return kept[:top]
                 if self.deadline.passed:

@@ -84,6 +84,28 @@ def _thin(new, number, copies):
 
 
 @subroutine
+def _drop_beaten(new, number):
+    """Drop prefixes that another one with the same state and joint state beats in what is spent, and in score as well."""
+    score, mask, slot = np.empty(number, np.int64), np.int64(len(new.slots) - 1), np.int64(0)
+    for c in range(number):
+        score[c] = new.value[c] + new.key[c, 1]
+    for empty in range(len(new.slots)):
+        new.slots[empty] = -1
+    for c in descending(score, number):
+        if new.bound[c] <= _DEAD:
+            continue
+        hashed = np.uint64(new.key[c, 0]) * np.uint64(0x9E3779B97F4A7C15)
+        slot = np.int64(hashed >> np.uint64(32)) & mask
+        while new.slots[slot] >= 0 and new.key[new.slots[slot], 0] != new.key[c, 0]:
+            slot = (slot + 1) & mask
+        cheapest = new.slots[slot]
+        if cheapest >= 0 and new.key[cheapest, 1] <= new.key[c, 1]:
+            new.bound[c] = FORBIDDEN
+        else:
+            new.slots[slot] = c
+
+
+@subroutine
 def _keep(front, new, back, counts, number, width):
     """Move the best `width` of the new prefixes to the front, in the order of their label ids."""
     value, bound, key = front
@@ -183,6 +205,8 @@ def advance(chain, domains, bounds, joint, front, new, back, counts, limits):
         done += size * (begins[t + 1] - begins[t]) + len(slots) // 8
         if copies > 1:
             _thin(new, number, copies)
+        elif budget >= 0:
+            _drop_beaten(new, number)
         _keep(front, new, back, counts, number, width)
     if counts[0] == T:
         _finish(joint, front, budget, counts[1])

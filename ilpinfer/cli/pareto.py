@@ -1,0 +1,290 @@
+"""`ilpinfer pareto`."""
+
+import json
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from formulations import RuleSet
+from ilpinfer import __version__
+from ilpinfer.cli.failure import Findings
+from ilpinfer.cli.inputs import InputOptions, notice, on_error, prepare
+from ilpinfer.cli.progress import progress
+from ilpinfer.cli.show import add_row, console, numbers, table
+from ilpinfer.core.request import deadline_for
+from ilpinfer.core.rule_compiler import compiler_of
+from ilpinfer.corpus.sequences import InputError
+from ilpinfer.decoding.evaluation import evaluate_labelling
+from ilpinfer.decoding.failures import attempt
+from ilpinfer.decoding.frontier import Frontier, checked_weight, decode_frontier
+from ilpinfer.errors import describe
+from ilpinfer.learning.frontier_pictures import corpus_picture, sequence_picture
+from ilpinfer.learning.tau import TauChoice, TauSearch
+from ilpinfer.learning.trade_off import CorpusFrontier, TradeOff, sum_frontiers
+from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
+from ilpinfer.system.files import digest, reserve, write_atomically
+from ilpinfer.system.output_paths import OutputError, output_path
+
+SHOWN = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""Weights on all penalties in the table."""
+
+
+@dataclass(frozen=True)
+class ParetoOptions:
+    """Options of `ilpinfer pareto`.
+
+    Parameters
+    ----------
+    input : sequences, model and rules
+    output : a file of JSON lines
+    picture : an SVG file; empty for none
+    summary : a JSON file; empty for none
+    first : how many of the sequences; None for all
+    time_limit : seconds for each sequence, and for each sequence and tau
+    hull, heaviest, most : as for `decode_frontier`
+    choose_tau : whether tau is chosen on the gold labels
+    bound, measure, folds, seed : as for `TauSearch`
+    """
+
+    input: InputOptions
+    output: str
+    picture: str = ""
+    summary: str = ""
+    first: int | None = None
+    time_limit: float | None = None
+    hull: bool = False
+    heaviest: float | None = None
+    most: int | None = None
+    choose_tau: bool = False
+    bound: str = "relative"
+    measure: str = "accuracy"
+    folds: int = 2
+    seed: int = 0
+
+    def job(self, content: str) -> str:
+        """The fingerprint of all that rows depend on; `content` stands for the input."""
+        return digest(__version__, content, self.time_limit, self.hull, self.heaviest, self.most)
+
+    @property
+    def search(self) -> TauSearch | None:
+        """How tau is chosen; ValueError for values that make no sense."""
+        bound: Any = self.bound
+        search = TauSearch((), bound, self.measure, self.folds, self.seed, self.time_limit)
+        return search if self.choose_tau else None
+
+
+def run_pareto(options: ParetoOptions) -> None:
+    """Write the Pareto frontier of each sequence, and show the trade-off over all of them.
+
+    A sequence that no labelling fits, or whose frontier cannot be found, is a row like any other, and reported at the end.
+    """
+    inputs, search = options.input.files, options.search
+    place = output_path(options.output, inputs)
+    if place.direct:
+        raise OutputError(f"{place.name}: is read back, and so must be a file; choose another output")
+    others = [
+        output_path(path, [*inputs, options.output]) for path in (options.picture, options.summary) if path
+    ]
+    if len(others) == 2 and others[0].target == others[1].target:
+        raise OutputError(f"{options.summary}: is the place of --picture and of --summary; give each its own")
+    deadline_for(options.time_limit)
+    if options.heaviest is not None:
+        checked_weight(options.heaviest)
+    scored, rules, content = prepare(options.input, options.input.reading, options.first)
+    if not scored:
+        raise InputError(f"{options.input.source}: no sequences")
+    if search is not None and any(item.gold is None for item in scored):
+        where = next(item.example.where for item in scored if item.gold is None)
+        raise InputError(
+            f"{where}: --choose-tau needs gold labels for every sequence; give them, or leave it out"
+        )
+    if search is not None and len(scored) < search.folds:
+        raise InputError(f"--folds {search.folds}: there are {len(scored)} sequences; give fewer folds")
+    findings = Findings()
+    with ExitStack() as stack:
+        for other in others:
+            stack.enter_context(reserve(other))
+        checkpoint = stack.enter_context(RowCheckpoint(place.name, options.job(content), _position, inputs))
+        frontiers = _fill(checkpoint, scored, rules, options, findings)
+        kept = [n for n, frontier in enumerate(frontiers) if frontier.points]
+        curve = _curve(scored, frontiers, kept, options)
+        choice = None if search is None else _choose(search, scored, rules, kept)
+        _write(options, scored, rules, frontiers, curve, choice)
+    if curve is not None:
+        _show(curve, len(scored) - len(kept))
+    if choice is not None:
+        _show_taus(choice)
+    findings.check()
+
+
+def _position(row: Row) -> RowPosition:
+    if type(row["sequence"]) is not int or not isinstance(row["status"], str):
+        raise TypeError("a number and a text are expected")
+    Frontier.from_dict(row)
+    return RowPosition(row["sequence"])
+
+
+def _fill(
+    checkpoint: RowCheckpoint,
+    scored: Sequence[ScoredSequence],
+    rules: RuleSet,
+    options: ParetoOptions,
+    findings: Findings,
+) -> list[Frontier]:
+    """The frontiers of all sequences; those that the checkpoint lacks are computed and written."""
+    if checkpoint.damage:
+        notice(checkpoint.damage)
+    rows = list(checkpoint.rows()) if checkpoint.groups else []
+    compiler = compiler_of(rules)
+    with progress("following", len(scored), checkpoint.groups) as advance:
+        for number in range(checkpoint.groups, len(scored)):
+            item = scored[number]
+
+            def values(item: ScoredSequence = item) -> Row:
+                if item.error is not None or item.trellis is None:
+                    raise item.error or ValueError("no scores")
+                frontier = decode_frontier(
+                    item.trellis,
+                    compiler,
+                    hull=options.hull,
+                    heaviest=options.heaviest,
+                    most=options.most,
+                    time_limit=options.time_limit,
+                )
+                return {"status": _status(frontier), **frontier.to_dict()}
+
+            def failed(error: Exception, seconds: float, item: ScoredSequence = item) -> Row:
+                nothing = Frontier((), False, seconds, f"{item.example.where}: {describe(error)}")
+                return {"status": "unknown", **nothing.to_dict(), "error": type(error).__name__}
+
+            row = {"sequence": number, "tokens": list(item.tokens), **attempt(values, on_error(), failed)}
+            checkpoint.write([row])
+            rows.append(row)
+            advance()
+    for row, item in zip(rows, scored, strict=True):
+        findings.add(row, item.example.where)
+    return [Frontier.from_dict(row) for row in rows]
+
+
+def _status(frontier: Frontier) -> str:
+    if frontier.points:
+        return "complete" if frontier.complete else "incomplete"
+    return "infeasible" if frontier.complete else "unknown"
+
+
+def _curve(
+    scored: Sequence[ScoredSequence],
+    frontiers: Sequence[Frontier],
+    kept: Sequence[int],
+    options: ParetoOptions,
+) -> CorpusFrontier | None:
+    """The trade-off over the sequences that have a frontier."""
+    if not kept:
+        return None
+    golden = [gold for n in kept if (gold := scored[n].gold) is not None]
+    labels = [trellis.labels for n in kept if (trellis := scored[n].trellis) is not None]
+    every = golden if len(golden) == len(kept) else None
+    return sum_frontiers([frontiers[n] for n in kept], labels, every, options.heaviest)
+
+
+def _choose(
+    search: TauSearch, scored: Sequence[ScoredSequence], rules: RuleSet, kept: Sequence[int]
+) -> TauChoice:
+    chosen = [scored[n] for n in kept]
+    trellises = [item.trellis for item in chosen if item.trellis is not None]
+    return search.fit(trellises, [item.gold for item in chosen if item.gold is not None], rules)
+
+
+def _write(
+    options: ParetoOptions,
+    scored: Sequence[ScoredSequence],
+    rules: RuleSet,
+    frontiers: Sequence[Frontier],
+    curve: CorpusFrontier | None,
+    choice: TauChoice | None,
+) -> None:
+    if options.summary:
+        record = {
+            "version": __version__,
+            "sequences": len(scored),
+            "complete": sum(frontier.complete for frontier in frontiers),
+            "points": sum(len(frontier.points) for frontier in frontiers),
+            "curve": [] if curve is None else [point.to_dict() for point in curve.points],
+            **({} if choice is None else {"tau": choice.to_dict()}),
+        }
+        write_atomically(options.summary, json.dumps(record, indent=2, allow_nan=False) + "\n")
+    if not options.picture:
+        return
+    if curve is None:
+        notice(f"{options.picture}: not drawn, since no sequence has a frontier")
+        return
+    if len(scored) == 1:
+        text = sequence_picture(frontiers[0], f"{len(scored[0].tokens)} tokens", _gold(scored[0], rules))
+    else:
+        text = corpus_picture(
+            curve, f"{len(curve.frontiers)} sequences, {len(curve.points)} choices of a weight"
+        )
+    write_atomically(options.picture, text)
+
+
+def _gold(item: ScoredSequence, rules: RuleSet) -> tuple[float, float] | None:
+    """Score and cost of the gold labelling, where the model knows its labels and it keeps the hard rules."""
+    if item.gold is None or item.trellis is None or not {*item.gold} <= {*item.trellis.labels.names}:
+        return None
+    value = evaluate_labelling(item.trellis, rules, list(item.gold))
+    if value.score == float("-inf"):
+        notice("the gold labelling breaks a hard rule, or is impossible: the picture leaves it out")
+        return None
+    return value.model_score + value.feature_score, value.penalty
+
+
+def _show(curve: CorpusFrontier, left_out: int) -> None:
+    measured = curve.points[0].measures is not None
+    shown = table("weight")
+    names = ["right tokens", "F1 of spans", "whole"] if measured else []
+    numbers(shown, "loss of score", "cost", *names)
+    last = curve.points[-1]
+    weights = [weight for weight in SHOWN if weight <= last.high]
+    lines = [(f"{weight:g}", curve.at(weight)) for weight in weights]
+    for name, point in [*lines, (f"{last.low:g} and more", last)]:
+        add_row(shown, name, *_figures(curve, point))
+    screen = console()
+    screen.print(shown)
+    if measured:
+        best = max(curve.points, key=lambda point: point.measures.accuracy if point.measures else 0.0)
+        screen.print(
+            f"most right tokens: {_figures(curve, best)[2]} with weights from {best.low:.4g} to {best.high:.4g}",
+            highlight=False,
+        )
+    if not curve.complete:
+        notice("some frontiers are not complete: where that matters, give --time-limit more, or --heaviest")
+    if left_out:
+        notice(f"{left_out} sequences have no frontier, and are left out of the table")
+
+
+def _figures(curve: CorpusFrontier, point: TradeOff) -> list[str]:
+    number, best = len(curve.frontiers), curve.points[0].score
+    result = [f"{(best - point.score) / number:.3f}", f"{point.cost / number:.3f}"]
+    if point.measures is not None:
+        m = point.measures
+        result += [f"{m.accuracy:.2%}", f"{m.f1:.2%}", f"{m.whole:.2%}"]
+    return result
+
+
+def _show_taus(choice: TauChoice) -> None:
+    shown = table("tau")
+    numbers(shown, "right tokens", "F1 of spans", "whole", "cost", "proved")
+    for row in choice.table:
+        mark = f"{row.tau:g}{' *' * (row.tau == choice.tau)}"
+        figures = f"{row.accuracy:.2%}", f"{row.f1:.2%}", f"{row.whole:.2%}"
+        add_row(shown, mark, *figures, f"{row.cost:.3f}", str(row.proved))
+    held = choice.held_out
+    screen = console()
+    screen.print(shown)
+    screen.print(
+        f"tau {choice.tau:g} ({choice.bound}); chosen on other parts: {held['accuracy']:.2%} right tokens, "
+        f"F1 {held['f1']:.2%}, {held['whole']:.2%} whole sequences",
+        highlight=False,
+    )

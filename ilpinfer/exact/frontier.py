@@ -1,0 +1,241 @@
+"""Pareto-optimal labellings: those that no other one beats in both score and violation cost.
+
+The two-phase method of bi-objective shortest paths (Ulungu and Teghem 1995; Raith and Ehrgott 2009, section 3). The engine
+gives the corners of the convex hull, by the best labellings of score - weight · cost. Between two neighbours on the hull every
+other Pareto-optimal labelling lies in a triangle, all of which label setting with an account of the cost goes through.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+from formulations.dtypes import LabelIds
+from formulations.problem.problem import Problem
+from ilpinfer.core.certificate import MachineKey
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Task
+from ilpinfer.exact.auto import auto
+from ilpinfer.exact.label_setting import LABEL_SETTING, label_setting
+from ilpinfer.exact.progress import Progress
+from ilpinfer.exact.rounds import Round, rounds
+from ilpinfer.exact.weights import Point, Weight, Weighting
+
+WIDTHS = (256, 4096, 32768)
+"""Prefixes a token that label setting may follow, one after the other; a beam of an eighth in between."""
+STEP = 8
+"""The factor from one weight to the next heavier one."""
+MOST_LOCAL = 40
+"""Rules on single steps that label setting takes account of from the beginning."""
+
+
+@dataclass
+class FrontierSearch:
+    """The search for a problem in which only hard rules are folded.
+
+    Parameters
+    ----------
+    problem : scores and rules
+    deadline : when to stop
+    best : a labelling of the best score
+    hull : whether the corners of the convex hull, and points on its edges, are enough
+    most : points after which no further gap is searched; None for all
+    heaviest : the heaviest weight on all penalties; points that are cheaper than the best at that one are left out
+    points : Pareto-optimal among the labellings so far, cheapest first
+    open : the gaps that were given up, as the costs of their ends
+    """
+
+    problem: Problem
+    deadline: Deadline
+    best: LabelIds
+    hull: bool = False
+    most: int | None = None
+    heaviest: Fraction | None = None
+    points: list[Point] = field(default_factory=list)
+    open: list[tuple[int, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.weights = Weighting(self.problem)
+        self.unit = self.weights.unit
+        self._progress: dict[Weight, Progress] = {}
+        self.add(self.best)
+
+    def run(self) -> None:
+        """Fill `points`, and `open` where something stays open.
+
+        It goes from the best score to the least cost, since the problems with heavy weights take the most time.
+        """
+        if not self.points[0].cost:
+            return
+        corner = self.probe(Weight(1, self.weights.finest))
+        if corner is None:
+            self.open.append((-1, self.points[-1].cost))
+            return
+        corner = self.points[-1]
+        for weight in self._ladder():
+            cheaper = self.probe(weight)
+            if cheaper is not None:
+                self._search(cheaper, corner)
+                corner = cheaper
+            if not corner.cost:
+                return
+            if cheaper is None or self.enough:
+                self.open.append((-1, corner.cost))
+                return
+        if self.heaviest is None:
+            everything = Point(corner.path, self.weights.lowest - 1, -1)
+            if not self.close(everything, corner, weight):
+                self.open.append((-1, corner.cost))
+
+    def trim(self) -> None:
+        """Leave out the points that are cheaper than the best at the heaviest weight."""
+        if self.heaviest is not None:
+            weight = self.heaviest * self.unit
+            worth = [point.score - weight * point.cost for point in self.points]
+            self.points = self.points[worth.index(max(worth)) :]
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are as many points as are wanted."""
+        return self.most is not None and len(self.points) >= self.most
+
+    def add(self, path: LabelIds) -> Point | None:
+        """Keep a labelling that none of those so far beats; None for one that breaks a hard rule."""
+        point = self.weights.point(path)
+        if point is None:
+            return None
+        cheaper = bisect_left(self.points, point.cost, key=lambda known: known.cost)
+        if any(known.score >= point.score for known in self.points[max(0, cheaper - 1) : cheaper]):
+            return point
+        if any(k.cost == point.cost and k.score >= point.score for k in self.points[cheaper : cheaper + 1]):
+            return point
+        end = bisect_right(self.points, point.score, key=lambda known: known.score)
+        self.points[cheaper:end] = [point]
+        return point
+
+    def probe(self, weight: Weight) -> Point | None:
+        """The best labelling at a weight; None where that is not proved."""
+        problem = self.weights.weighted(weight)
+        progress = self._progress[weight] = Progress.of(problem, self.deadline)
+        end = rounds(progress)
+        if end.complete and end.paths:
+            return self.add(end.paths[0])
+        if self.deadline.passed:
+            return None
+        result = next(auto(problem, Task(self.deadline), "auto"))
+        if result.path is None:
+            return None
+        point = self.add(result.path)
+        return point if point is not None and weight.value(point) >= result.bound else None
+
+    def close(self, left: Point, right: Point, weight: Weight) -> bool:
+        """Add all points between two neighbours; whether that is proved."""
+        if right.score - left.score <= 1 and right.cost - left.cost <= 1:
+            return True
+        self.deadline.excuse(LABEL_SETTING.warm())
+        probed = self._progress.get(weight)
+        numbers = list(range(len(self.problem.rules)))
+        progress = Progress(self.weights.weighted(weight), numbers, self.deadline, fixed=True)
+        if probed is not None:
+            progress.multipliers = dict(probed.multipliers)
+        known = [left.path, right.path]
+        progress.active = progress.machines(
+            sorted({*self._local, *progress.new_components(known, ()), *_components(probed)})
+        )
+        while True:
+            paths = self._all_between(progress, weight, left, right)
+            if paths is None:
+                return False
+            for path in paths:
+                self.add(path)
+            new = progress.machines(progress.new_components(paths, progress.active))
+            if not new:
+                return not any(progress.machineless(path) for path in paths)
+            progress.active = [*progress.active, *new]
+
+    @cached_property
+    def _local(self) -> list[MachineKey]:
+        """Components of soft rules that look at single steps, as long as they are few."""
+        rules = self.problem.rules
+        local = [(r, p) for r, rule in enumerate(rules) if rule.folds for p in range(len(rule.components))]
+        return local if len(local) <= MOST_LOCAL else []
+
+    def _ladder(self) -> Iterator[Weight]:
+        """Heavier and heavier weights, from that of the penalties themselves."""
+        factor, last = Fraction(1), Fraction(self.weights.heaviest, self.unit)
+        if self.heaviest is not None:
+            last = min(last, self.heaviest)
+        while factor < last:
+            weight = factor * self.unit
+            yield self.weights.ratio(weight.numerator, weight.denominator)
+            factor *= STEP
+        weight = last * self.unit
+        yield self.weights.ratio(weight.numerator, weight.denominator)
+
+    def _search(self, left: Point, right: Point) -> None:
+        """Add the points between two corners of the hull, by halving (Aneja and Nair 1979)."""
+        if right.cost == left.cost:
+            return
+        weight = self.weights.between(left, right)
+        middle = None if right.cost - left.cost == 1 or self.deadline.passed else self.probe(weight)
+        if middle is not None and _above(middle, left, right):
+            self._search(middle, right)
+            self._search(left, middle)
+        elif self.enough or not self.close(left, right, weight):
+            self.open.append((left.cost, right.cost))
+
+    def _all_between(
+        self, progress: Progress, weight: Weight, left: Point, right: Point
+    ) -> list[LabelIds] | None:
+        """The Pareto-optimal labellings between two points under the active rules; None where they are too many."""
+        current = Round(progress, progress.active, 1)
+        relaxed = current.guide.solve(current.multipliers, self.deadline)
+        if relaxed is None:
+            return None
+        for width in WIDTHS:
+            for beam in (False, True):
+                floor, most = self._region(weight, left, right)
+                if relaxed.bound < floor:
+                    return []
+                result = label_setting(
+                    current.guide,
+                    current.multipliers,
+                    relaxed,
+                    current.machines,
+                    self.deadline,
+                    floor=floor,
+                    width=width // 8 if beam else width,
+                    beam=beam,
+                    budget=weight.cost * most,
+                    undominated=True,
+                )
+                if result.complete and not beam:
+                    return result.paths
+                if self.deadline.passed:
+                    return None
+                for path in result.paths:
+                    self.add(path)
+        return None
+
+    def _region(self, weight: Weight, left: Point, right: Point) -> tuple[int, int]:
+        """The least value, in the units of the weight, and the highest cost of points that are still wanted."""
+        if self.hull and left.cost >= 0:
+            slack = weight.score * (right.score - left.score) - weight.cost * (right.cost - left.cost)
+            return weight.value(left) - abs(slack) + 1, right.cost - 1
+        known = [p for p in self.points if left.cost < p.cost < right.cost]
+        ends = zip([left, *known], [*known, right], strict=True)
+        corners = [(a.score + 1, b.cost - 1) for a, b in ends]
+        return min(weight.score * score - weight.cost * cost for score, cost in corners), right.cost - 1
+
+
+def _above(point: Point, left: Point, right: Point) -> bool:
+    """Whether a point is above the line through two others."""
+    return (point.score - left.score) * (right.cost - left.cost) > (point.cost - left.cost) * (
+        right.score - left.score
+    )
+
+
+def _components(progress: Progress | None) -> set[MachineKey]:
+    """The components that a search took up."""
+    return set() if progress is None else {machine.component for machine in progress.active}

@@ -1,0 +1,178 @@
+"""The tau of two-phase inference, chosen by what it is worth on labelled sequences."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, get_args
+
+from formulations import Trellis
+from formulations.programs.formulation import score_floor
+from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.decoding.two_phase import Floor, decode_two_phase
+from ilpinfer.evaluation.counts import f_measure
+from ilpinfer.evaluation.evaluation import Evaluation, Pair, evaluate
+from ilpinfer.pipelines.cross_validation import make_folds
+
+TAUS = (1.0, 0.999, 0.995, 0.99, 0.98, 0.97, 0.95, 0.92, 0.9, 0.85, 0.8, 0.7, 0.5)
+"""Relative floors that are tried where none are given."""
+ODDS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4, 1e-6, 1e-8)
+"""The same for floors by odds."""
+MEASURES = ("accuracy", "f1", "whole")
+"""Right tokens, F1 of spans, and whole sequences."""
+
+
+@dataclass(frozen=True)
+class TauRow:
+    """A tau with what it is worth.
+
+    Parameters
+    ----------
+    tau : from 0 to 1
+    accuracy, f1, whole : right tokens, F1 of spans and whole sequences over all sequences, as shares
+    cost : mean penalty of a sequence, nats
+    proved : sequences whose labelling is proved to be that of this tau
+    """
+
+    tau: float
+    accuracy: float
+    f1: float
+    whole: float
+    cost: float
+    proved: int
+
+
+@dataclass(frozen=True)
+class TauChoice:
+    """The tau that was chosen.
+
+    Parameters
+    ----------
+    tau : the best one over all sequences; of equal ones the nearest to 1
+    bound : what its floor is measured from
+    table : a row for each tau, from 1 downwards
+    held_out : the measures over all sequences where each part has the tau that is best on the other parts
+    folds : the tau of each part
+    measure : what was maximised
+    """
+
+    tau: float
+    bound: str
+    table: tuple[TauRow, ...]
+    held_out: dict[str, float]
+    folds: tuple[float, ...]
+    measure: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field as plain values."""
+        rows = [vars(row) for row in self.table]
+        return {**vars(self), "folds": list(self.folds), "table": rows}
+
+
+@dataclass(frozen=True)
+class TauSearch:
+    """Choose tau by decoding labelled sequences with each of several (Fersini et al. 2014, eq. 23, leave it open).
+
+    Parameters
+    ----------
+    taus : from 0 to 1; the usual ones where not given
+    bound : "relative" or "odds", as for `decode_two_phase`
+    measure : "accuracy", "f1" or "whole"
+    folds : parts, for each of which tau is chosen on the others; they say what the choice is worth on other sequences
+    seed : of the parts
+    time_limit : seconds for each sequence and tau
+
+    Raises
+    ------
+    ValueError
+        for values that make no sense.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> rules = [C.requires_present("a", "b", penalty=1.0)]
+    >>> choice = TauSearch((1.0, 0.7, 0.5), "odds").fit([trellis] * 2, [["b", "b"]] * 2, rules)
+    >>> choice.tau, [row.accuracy for row in choice.table], choice.held_out["accuracy"]
+    (0.5, [0.0, 0.0, 1.0], 1.0)
+    """
+
+    taus: Sequence[float] = ()
+    bound: Floor = "relative"
+    measure: str = "accuracy"
+    folds: int = 2
+    seed: int = 0
+    time_limit: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.bound not in get_args(Floor):
+            raise ValueError(f"bound is {self.bound!r}; expected one of {', '.join(get_args(Floor))}")
+        if self.measure not in MEASURES:
+            raise ValueError(f"measure is {self.measure!r}; expected one of {', '.join(MEASURES)}")
+        if not isinstance(self.folds, Integral) or self.folds < 2:
+            raise ValueError(f"folds is {self.folds!r}; expected a whole number from 2")
+        for tau in self.taus:
+            if not isinstance(tau, Real):
+                raise ValueError(f"tau is {tau!r}; expected a number from 0 to 1")
+            score_floor(0, tau, self.bound)
+        given = self.taus or (TAUS if self.bound == "relative" else ODDS)
+        object.__setattr__(self, "taus", tuple(sorted({float(tau) for tau in given}, reverse=True)))
+
+    def fit(self, trellises: Iterable[Trellis], gold: Sequence[Sequence[str]], rules: Rules) -> TauChoice:
+        """Decode every sequence with every tau, and choose.
+
+        Parameters
+        ----------
+        trellises : N sequences, at least as many as there are folds
+        gold : N labellings
+        rules : rules and features, or a rule set
+
+        Raises
+        ------
+        ValueError
+            for too few sequences, and other numbers of labels than of tokens.
+        """
+        given = list(trellises)
+        if len(gold) != len(given):
+            raise ValueError(
+                f"there are {len(gold)} gold labellings for {len(given)} sequences; give one for each"
+            )
+        parts = make_folds(range(len(given)), int(self.folds), self.seed)
+        compiler, pairs, rows = compiler_of(rules), list[list[Pair]](), list[TauRow]()
+        for tau in self.taus:
+            results = [
+                decode_two_phase(trellis, compiler, tau, self.bound, time_limit=self.time_limit)
+                for trellis in given
+            ]
+            labels = [tuple(s.labels) if s.has_labelling else None for s in results]
+            tokens = [tuple(map(str, trellis.tokens)) for trellis in given]
+            pairs.append([Pair(t, p, tuple(g)) for t, p, g in zip(tokens, labels, gold, strict=True)])
+            cost = math.fsum(s.penalty for s in results if s.has_labelling) / len(results)
+            proved = sum(s.status == "optimal" for s in results)
+            rows.append(TauRow(tau, **self._measures(given, pairs[-1]), cost=cost, proved=proved))
+        chosen, mixed = list[float](), list[Pair]()
+        for part in parts:
+            others = [place for place in range(len(given)) if place not in set(part)]
+            worth = [self._measures(given, [one[place] for place in others])[self.measure] for one in pairs]
+            best = worth.index(max(worth))
+            chosen.append(self.taus[best])
+            mixed += [pairs[best][place] for place in part]
+        values = [getattr(row, self.measure) for row in rows]
+        return TauChoice(
+            self.taus[values.index(max(values))],
+            self.bound,
+            tuple(rows),
+            self._measures(given, mixed),
+            tuple(chosen),
+            self.measure,
+        )
+
+    def _measures(self, trellises: Sequence[Trellis], pairs: Sequence[Pair]) -> dict[str, float]:
+        scheme = trellises[0].labels.scheme
+        return measures_of(evaluate(pairs, scheme=scheme))
+
+
+def measures_of(evaluation: Evaluation) -> dict[str, float]:
+    """Accuracy, F1 of spans and whole sequences, as shares."""
+    f1 = float(f_measure(evaluation.of_all("spans")))
+    return {"accuracy": evaluation.accuracy, "f1": f1, "whole": evaluation.whole_sequences}

@@ -1,0 +1,206 @@
+"""The trade-off between score and violation cost over a corpus, by the weight on all penalties."""
+
+import bisect
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from formulations import LabelSet, Trellis
+from formulations.dtypes import Integers
+from ilpinfer.core.rule_compiler import Rules
+from ilpinfer.core.solution import finite
+from ilpinfer.decoding.frontier import Frontier, FrontierPoint, decode_frontier
+from ilpinfer.evaluation.counts import FieldTable, f_measure
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Predicted labels against gold, over a corpus.
+
+    Parameters
+    ----------
+    accuracy : share of tokens with the gold label
+    f1 : of spans, over all fields
+    whole : share of sequences with the gold label on every token
+    """
+
+    accuracy: float
+    f1: float
+    whole: float
+
+
+@dataclass(frozen=True)
+class TradeOff:
+    """The labellings of a corpus for an interval of weights on all penalties.
+
+    Parameters
+    ----------
+    low, high : the least and the greatest weight; at both ends another choice is as good
+    score, cost : sums over the sequences, nats
+    measures : against gold; None where there is none
+    """
+
+    low: float
+    high: float
+    score: float
+    cost: float
+    measures: Measures | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field as plain values, with None for an infinite weight."""
+        own = {"low": self.low, "high": finite(self.high), "score": self.score, "cost": self.cost}
+        return own if self.measures is None else {**own, **vars(self.measures)}
+
+
+@dataclass(frozen=True)
+class CorpusFrontier:
+    """The frontier of a corpus by a common weight.
+
+    Parameters
+    ----------
+    points : from weight 0, the best score, to the heaviest weight, the least cost; one for each interval between breakpoints
+    frontiers : of the sequences, in order
+    complete : whether the frontier of every sequence is, up to the heaviest weight
+    """
+
+    points: tuple[TradeOff, ...]
+    frontiers: tuple[Frontier, ...] = field(repr=False)
+    complete: bool = True
+
+    def at(self, weight: float) -> TradeOff:
+        """The choice at a weight; at a breakpoint the one for lighter weights.
+
+        Raises
+        ------
+        ValueError
+            for a weight below 0 or beyond the heaviest.
+        """
+        if not 0 <= weight <= self.points[-1].high:
+            raise ValueError(f"weight is {weight!r}; expected a number from 0 to {self.points[-1].high:g}")
+        return self.points[bisect.bisect_left([point.high for point in self.points], weight)]
+
+
+def corpus_frontier(
+    trellises: Iterable[Trellis],
+    rules: Rules,
+    gold: Sequence[Sequence[str]] | None = None,
+    *,
+    heaviest: float | None = None,
+    time_limit: float | None = None,
+) -> CorpusFrontier:
+    """Total score against total cost over a corpus, for every weight that multiplies all penalties alike.
+
+    The pairs (score, cost) of a corpus are the sums of those of its sequences, one labelling each. So its frontier is the Pareto
+    frontier of the Minkowski sum of theirs, which can have exponentially many points. The points on its convex hull are known
+    exactly, however: a sum is supported at a weight where each summand is supported at the same weight. This gives all of them,
+    with all breakpoints of the weight; unsupported sums, for which every sequence would have a weight of its own, are left out.
+
+    Parameters
+    ----------
+    trellises : N sequences
+    rules : rules and features, or a rule set
+    gold : N labellings, by which the points are measured
+    heaviest : the greatest weight that is looked at; None for all
+    time_limit : seconds for each sequence
+
+    Raises
+    ------
+    ValueError
+        for no sequences, as many labellings as there are not sequences, and a sequence that no labelling fits.
+
+    Examples
+    --------
+    >>> from formulations import Trellis, constraints as C
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> curve = corpus_frontier([trellis], [C.requires_present("a", "b", penalty=1.0)], [["b", "b"]])
+    >>> [(point.low, point.high, point.score, point.cost, point.measures.accuracy) for point in curve.points]
+    [(0.0, 0.5, 0.0, 1.0, 0.0), (0.5, inf, -0.5, 0.0, 1.0)]
+    """
+    given = list(trellises)
+    options: dict[str, Any] = {"hull": True, "heaviest": heaviest, "time_limit": time_limit}
+    frontiers = [decode_frontier(trellis, rules, **options) for trellis in given]
+    return sum_frontiers(frontiers, [trellis.labels for trellis in given], gold, heaviest)
+
+
+def sum_frontiers(
+    frontiers: Sequence[Frontier],
+    labels: Sequence[LabelSet],
+    gold: Sequence[Sequence[str]] | None = None,
+    heaviest: float | None = None,
+) -> CorpusFrontier:
+    """The frontier of a corpus from those of its sequences; arguments and errors as in `corpus_frontier`."""
+    if not frontiers:
+        raise ValueError("no sequences to trade off; give at least one")
+    if gold is not None and len(gold) != len(frontiers):
+        raise ValueError(
+            f"there are {len(gold)} gold labellings for {len(frontiers)} sequences; give one for each"
+        )
+    for number, frontier in enumerate(frontiers):
+        if not frontier.points:
+            raise ValueError(f"sequence {number}: {frontier.reason}; leave it out, or soften a rule")
+    paths = [_choices(frontier) for frontier in frontiers]
+    counts = None
+    if gold is not None:
+        tables: dict[LabelSet, FieldTable] = {}
+        counts = [
+            [_counts(point, right, known, tables) for point in path]
+            for path, right, known in zip(paths, gold, labels, strict=True)
+        ]
+    points = tuple(_sums(paths, counts, math.inf if heaviest is None else heaviest))
+    return CorpusFrontier(points, tuple(frontiers), all(frontier.complete for frontier in frontiers))
+
+
+def _choices(frontier: Frontier) -> list[FrontierPoint]:
+    """The corners of the hull, from the best score to the least cost."""
+    corners = [p for p in frontier.points if p.weights is not None and p.weights[0] < p.weights[1]]
+    return corners[::-1]
+
+
+def _counts(
+    point: FrontierPoint, gold: Sequence[str], labels: LabelSet, tables: dict[LabelSet, FieldTable]
+) -> Integers:
+    """Tokens, right tokens, whether all are right; spans predicted, in gold, and in both. Gold has label names of the model."""
+    known = labels.with_optional_fields(())
+    if any(name not in known.names for name in gold):
+        known = LabelSet((*known.names, *sorted({*gold} - {*known.names})), known.scheme)
+    table = tables.setdefault(known, FieldTable.of(known))
+    mine, right = known.ids(point.labels), known.ids(gold)
+    equal = int((mine == right).sum())
+    ours, theirs = table.spans(mine), table.spans(right)
+    both = len(ours & theirs)
+    return np.array([len(right), equal, equal == len(right), len(ours), len(theirs), both], np.int64)
+
+
+def _sums(
+    paths: Sequence[Sequence[FrontierPoint]], counts: Sequence[Sequence[Integers]] | None, heaviest: float
+) -> Iterator[TradeOff]:
+    """Sums over sequences for each interval of weights, exact as sums of grid numbers."""
+    changes = sorted(
+        (point.weights[1], number, place + 1)
+        for number, path in enumerate(paths)
+        for place, point in enumerate(path[:-1])
+        if point.weights is not None and point.weights[1] < heaviest
+    )
+    at = [0] * len(paths)
+    score, cost = (math.fsum(getattr(path[0], name) for path in paths) for name in ("score", "cost"))
+    total = None if counts is None else np.sum([own[0] for own in counts], axis=0)
+    low = 0.0
+    for weight, number, place in [*changes, (heaviest, -1, 0)]:
+        if weight > low or number < 0:
+            yield TradeOff(low, weight, score, cost, None if total is None else _measures(total, len(paths)))
+            low = weight
+        if number < 0:
+            return
+        before, after = paths[number][at[number]], paths[number][place]
+        score, cost = score + (after.score - before.score), cost + (after.cost - before.cost)
+        if counts is not None and total is not None:
+            total = total + counts[number][place] - counts[number][at[number]]
+        at[number] = place
+
+
+def _measures(total: Integers, sequences: int) -> Measures:
+    tokens, right, whole = (int(n) for n in total[:3])
+    return Measures(right / tokens, float(f_measure(total[3:])), whole / sequences)

@@ -1,0 +1,284 @@
+"""Pareto frontiers against brute force over all labellings."""
+
+import math
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support import oracles
+from support.effort import examples
+from support.strategies import NEAR_TIES, UNIT, cost_units, problems
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.decoding.frontier import Frontier, decode_frontier, upper_hull
+from ilpinfer.exact import frontier as engine
+
+SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+NEAR = problems(NEAR_TIES, st.one_of(st.just(math.inf), st.integers(1, 3).map(lambda k: k * UNIT)))
+
+
+def undominated(best):
+    """(cost, score) of those in {cost: best score} that score more than every cheaper one."""
+    result = []
+    for cost in sorted(best):
+        if not result or best[cost] > result[-1][1]:
+            result.append((cost, best[cost]))
+    return result
+
+
+def by_oracle(instance, cases):
+    """All Pareto-optimal (cost, score), grid units, by the meanings of the rules."""
+    best = {}
+    for y in oracles.labellings(*instance.shape):
+        score = instance.units(y)
+        if score is not None and cost_units(instance, cases, y) is not None:
+            cost = cost_units(instance, cases, y, hard=False)
+            best[cost] = max(score, best.get(cost, score))
+    return undominated(best)
+
+
+def by_enumeration(trellis, rules):
+    """The same by the compiled rules."""
+    problem, best = compile_problem(trellis, rules), {}
+    T, K = problem.shape
+    for y in product(range(K), repeat=T):
+        value = problem.value(np.array(y))
+        if value.feasible:
+            score = value.model + value.features
+            best[value.penalty] = max(score, best.get(value.penalty, score))
+    return undominated(best)
+
+
+def units(point):
+    return round(point.cost * 2**20), round(point.score * 2**20)
+
+
+def corners(frontier):
+    return [p for p in frontier.points if p.weights is not None and p.weights[0] < p.weights[1]]
+
+
+@settings(max_examples=examples(120), **SLOW)
+@given(st.one_of(problems(), NEAR))
+def test_every_kind_of_rule(problem):
+    instance, cases = problem
+    rules = [case.rule for case in cases]
+    frontier, expected = decode_frontier(instance.trellis, rules), by_oracle(instance, cases)
+    assert frontier.complete and [units(p) for p in frontier.points] == expected
+    for point in frontier.points:
+        value = compile_problem(instance.trellis, rules).value(instance.trellis.ids(point.labels))
+        assert value.feasible and point.proved and point.violations == value.violations
+        assert (value.penalty, value.model + value.features) == units(point)
+
+
+def random_problem(seed):
+    """A trellis of up to 6 tokens and 4 labels under several soft rules, whose frontier has up to a dozen points."""
+    rng = np.random.default_rng(seed)
+    T, K = int(rng.integers(3, 7)), int(rng.integers(2, 5))
+    labels = list("abcd")[:K]
+
+    def scores(*shape):
+        return np.round(rng.normal(0, 2, shape), int(rng.integers(0, 4)))
+
+    def penalty():
+        return float(rng.choice([0.5, 1.0, 2.0])) if seed % 2 else float(rng.uniform(0.1, 3))
+
+    tokens = [str(token) for token in rng.choice(list(".xy"), T)]
+    trellis = Trellis.from_emissions(scores(T, K), scores(K, K), labels=labels, tokens=tokens)
+    rules = []
+    for _ in range(int(rng.integers(3, 7))):
+        a, b = rng.choice(labels, 2, replace=False).tolist()
+        n, cost = int(rng.integers(0, 3)), penalty()
+        kinds = [
+            lambda a, b, n, cost: C.at_most_runs(a, n, penalty=cost),
+            lambda a, b, n, cost: C.at_least_tokens(a, n + 1, penalty=cost),
+            lambda a, b, n, cost: C.requires_present(a, b, penalty=cost),
+            lambda a, b, n, cost: C.requires_before(a, b, penalty=cost),
+            lambda a, b, n, cost: C.forbidden_transition(a, b, penalty=cost),
+            lambda a, b, n, cost: C.changes_only_after(penalty=cost),
+            lambda a, b, n, cost: C.at_most_tokens(a, n, penalty=cost, distance="binary"),
+            lambda a, b, n, cost: C.exactly_tokens(a, n, penalty=cost),
+        ]
+        rules.append(kinds[int(rng.integers(len(kinds)))](a, b, n, cost))
+    if seed % 3 == 0:
+        rules.append(C.at_most_runs(labels[0], 1))
+    return trellis, rules
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_many_points(seed):
+    trellis, rules = random_problem(seed)
+    frontier, expected = decode_frontier(trellis, rules), by_enumeration(trellis, rules)
+    assert frontier.complete and not frontier.reason
+    assert [units(p) for p in frontier.points] == expected
+    assert [units(p) for p in corners(frontier)] == upper_hull(expected)
+    hull = decode_frontier(trellis, rules, hull=True)
+    assert hull.complete and [units(p) for p in corners(hull)] == upper_hull(expected)
+    for point in frontier.points:
+        cost, score = units(point)
+        if point.weights is None:
+            low, high = 0.0, math.inf
+            for c, s in expected:
+                if c < cost:
+                    low = max(low, 0.0)
+                    high = min(high, (score - s) / (cost - c))
+                elif c > cost:
+                    low = max(low, (s - score) / (c - cost))
+            assert low > high, "no weight makes it the best"
+        else:
+            ends = [end for end in point.weights if math.isfinite(end)]
+            for weight in [*ends, sum(ends) / len(ends)] if ends else []:
+                best = max(s - weight * c for c, s in expected)
+                assert score - weight * cost >= best - 1e-6 * max(1, abs(best))
+
+
+def test_there_are_unsupported_points_among_the_random_ones():
+    """So that the tests above are about something."""
+    found = [p for seed in range(40) for p in decode_frontier(*random_problem(seed)).points]
+    assert sum(not p.supported for p in found) >= 10
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("tau", [1.0, 0.95, 0.8, 0.3])
+def test_two_phases_land_on_the_frontier(seed, tau):
+    trellis, rules = random_problem(seed)
+    frontier = decode_frontier(trellis, rules)
+    solution = ilpinfer.decode_two_phase(trellis, rules, tau)
+    point = frontier.at_floor(solution.floor)
+    assert (point.cost, point.score) == (solution.penalty, solution.model_score + solution.feature_score)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("weight", [0.0, 0.3, 1.0, 7.0])
+def test_one_phase_lands_on_the_hull(seed, weight):
+    trellis, rules = random_problem(seed)
+    point = decode_frontier(trellis, rules).at_weight(weight)
+    hard, soft = ([r for r in rules if (r.penalty == math.inf) == kind] for kind in (True, False))
+    kept = [*hard, *(replace(rule, penalty=rule.penalty * weight) for rule in soft if weight)]
+    assert ilpinfer.decode(trellis, kept).score == pytest.approx(point.score - weight * point.cost, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_points_that_no_heavier_weight_makes_the_best_are_left_out(seed):
+    trellis, rules = random_problem(seed)
+    whole, part = decode_frontier(trellis, rules), decode_frontier(trellis, rules, heaviest=0.5)
+    assert part.complete
+    assert part.points == () or list(map(units, part.points)) == [
+        units(p) for p in whole.points if p.cost >= part.points[0].cost
+    ]
+    assert part.at_weight(0.5).cost == whole.at_weight(0.5).cost
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_gaps_that_label_setting_leaves_open_go_to_a_solver(seed, monkeypatch):
+    monkeypatch.setattr(engine, "WIDTHS", ())
+    trellis, rules = random_problem(seed)
+    frontier = decode_frontier(trellis, rules)
+    assert frontier.complete and [units(p) for p in frontier.points] == by_enumeration(trellis, rules)
+
+
+def test_formulas():
+    trellis, _ = random_problem(1)
+    a, b = trellis.labels.names[:2]
+    formula = f"forall t: {a}(t) -> exists s: {b}(s) and s < t and t < s + 3"
+    rules = [C.logic(formula, penalty=1.5), C.at_most_tokens(b, 1, penalty=0.75)]
+    frontier = decode_frontier(trellis, rules)
+    assert frontier.complete and [units(p) for p in frontier.points] == by_enumeration(trellis, rules)
+
+
+def test_second_order_scores():
+    rng = np.random.default_rng(5)
+    trellis = Trellis.second_order(
+        rng.normal(size=2), rng.normal(size=(2, 2)), rng.normal(size=(3, 2, 2, 2)) * 2
+    )
+    a, b = trellis.labels.names
+    rules = [C.at_most_tokens(a, 1, penalty=0.7), C.requires_before(a, b, penalty=1.1)]
+    frontier = decode_frontier(trellis, rules)
+    assert frontier.complete and [units(p) for p in frontier.points] == by_enumeration(trellis, rules)
+
+
+def test_no_labelling():
+    trellis, _ = random_problem(0)
+    name = trellis.labels.names[0]
+    frontier = decode_frontier(trellis, [C.at_least_tokens(name, 3), C.at_most_tokens(name, 1)])
+    assert frontier.points == () and frontier.complete
+    assert frontier.reason == "no labelling keeps the hard rules"
+    with pytest.raises(ValueError, match="the frontier has no points: no labelling keeps the hard rules"):
+        frontier.at_weight(1.0)
+
+
+def test_no_rules():
+    trellis, _ = random_problem(2)
+    (point,) = decode_frontier(trellis, ()).points
+    assert point.cost == 0 and point.weights == (0.0, math.inf)
+    assert list(point.labels) == ilpinfer.decode(trellis).labels
+
+
+def test_enough_points():
+    trellis, rules = next(
+        (t, r) for t, r in map(random_problem, range(40)) if len(decode_frontier(t, r).points) > 6
+    )
+    whole, part = decode_frontier(trellis, rules), decode_frontier(trellis, rules, most=2)
+    assert not part.complete and "points are enough" in part.reason
+    proved = {units(p) for p in part.points if p.proved}
+    assert proved <= {units(p) for p in whole.points}
+    assert len(part.points) < len(whole.points)
+
+
+def test_no_time():
+    trellis, rules = random_problem(3)
+    frontier = decode_frontier(trellis, rules, time_limit=1e-9)
+    assert not frontier.complete and frontier.reason == "no time left"
+    assert not any(point.proved for point in frontier.points)
+
+
+def test_what_is_written_is_read_back():
+    frontier = decode_frontier(*random_problem(4))
+    assert Frontier.from_dict(frontier.to_dict()) == frontier
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"heaviest": 0}, "heaviest is 0; expected a number above 0"),
+        ({"heaviest": math.nan}, "heaviest is nan; expected a number above 0"),
+        ({"most": 0}, "most is 0; expected a whole number from 1"),
+        ({"time_limit": -1}, "time_limit is -1; expected seconds above 0"),
+    ],
+)
+def test_values_that_make_no_sense(options, message):
+    with pytest.raises(ValueError, match=message):
+        decode_frontier(*random_problem(0), **options)
+
+
+def test_weights_and_floors_that_make_no_sense():
+    frontier = decode_frontier(*random_problem(4))
+    with pytest.raises(ValueError, match=r"weight is -1; expected a number from 0"):
+        frontier.at_weight(-1)
+    with pytest.raises(ValueError, match=r"floor is 1000000000.0, above the best score"):
+        frontier.at_floor(1e9)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_each_point_is_proved_at_its_own_score_as_the_floor(seed):
+    trellis, rules = random_problem(seed)
+    for point in decode_frontier(trellis, rules).points:
+        solution = ilpinfer.decode_two_phase(trellis, rules, floor=point.score)
+        assert (solution.floor, solution.floor_kind, solution.penalty) == (point.score, "score", point.cost)
+        verdict = ilpinfer.verify(trellis, rules, solution)
+        assert verdict.proved, verdict.reasons
+        lied = replace(solution, floor=point.score + 1.0)
+        assert not ilpinfer.verify(trellis, rules, lied).ok
+
+
+def test_a_floor_that_nothing_reaches():
+    trellis, rules = random_problem(0)
+    with pytest.raises(ValueError, match="floor is 1e\\+06, above the best score"):
+        ilpinfer.decode_two_phase(trellis, rules, floor=1e6)
+    with pytest.raises(ValueError, match="floor is nan; expected a finite number of nats"):
+        ilpinfer.decode_two_phase(trellis, rules, floor=math.nan)

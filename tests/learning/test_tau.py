@@ -1,0 +1,88 @@
+"""The choice of tau, against decoding with each."""
+
+import numpy as np
+import pytest
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from ilpinfer.learning import TauSearch
+from ilpinfer.pipelines.cross_validation import make_folds
+
+RULES = [C.at_most_runs("a", 1, penalty=1.0), C.requires_before("a", "b", penalty=0.5)]
+TAUS = (1.0, 0.9, 0.6, 0.2)
+
+
+def corpus(count=12):
+    rng = np.random.default_rng(3)
+    given = [
+        Trellis.from_emissions(rng.normal(0, 1, (5, 3)), rng.normal(0, 1, (3, 3)), labels=["a", "b", "O"])
+        for _ in range(count)
+    ]
+    return given, [[("a", "b", "O")[k] for k in rng.integers(0, 3, 5)] for _ in given]
+
+
+def right(given, gold, tau, bound):
+    """(N,) right tokens of each sequence."""
+    labels = [ilpinfer.decode_two_phase(t, RULES, tau, bound).labels for t in given]
+    return np.array([sum(map(str.__eq__, p, g)) for p, g in zip(labels, gold, strict=True)])
+
+
+@pytest.mark.parametrize("bound", ["relative", "odds"])
+def test_the_best_tau_is_chosen_and_measured_on_other_parts(bound):
+    given, gold = corpus()
+    counts = {tau: right(given, gold, tau, bound) for tau in TAUS}
+    choice = TauSearch(TAUS, bound, folds=3, seed=1).fit(given, gold, RULES)
+    assert [row.tau for row in choice.table] == list(TAUS)
+    assert [row.accuracy for row in choice.table] == pytest.approx([counts[t].sum() / 60 for t in TAUS])
+    assert choice.tau == max(TAUS, key=lambda tau: (counts[tau].sum(), tau))
+    assert all(row.proved == len(given) for row in choice.table)
+    held, taus = 0, []
+    for part in make_folds(range(len(given)), 3, 1):
+        others = [n for n in range(len(given)) if n not in part]
+        taus.append(max(TAUS, key=lambda tau: (counts[tau][others].sum(), tau)))
+        held += counts[taus[-1]][part].sum()
+    assert choice.folds == tuple(taus)
+    assert choice.held_out["accuracy"] == pytest.approx(held / 60)
+
+
+def test_of_equal_taus_the_nearest_to_1_is_chosen():
+    given, _ = corpus(4)
+    gold = [["O"] * 5] * 4
+    nothing = TauSearch(TAUS).fit(given, gold, [C.at_most_runs("a", 9, penalty=1.0)])
+    assert nothing.tau == 1.0 and nothing.folds == (1.0, 1.0)
+
+
+def test_the_same_seed_gives_the_same_choice():
+    given, gold = corpus(6)
+    one, other = (TauSearch(TAUS, seed=5).fit(given, gold, RULES).to_dict() for _ in range(2))
+    assert one == other
+
+
+def test_costs_fall_with_tau():
+    given, gold = corpus(6)
+    costs = [row.cost for row in TauSearch(TAUS).fit(given, gold, RULES).table]
+    assert costs == sorted(costs, reverse=True) and costs[0] > costs[-1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"taus": (1.5,)}, "tau is 1.5; expected a number from 0 to 1"),
+        ({"taus": ("x",)}, "tau is 'x'; expected a number from 0 to 1"),
+        ({"bound": "score"}, "bound is 'score'; expected one of relative, odds"),
+        ({"measure": "recall"}, "measure is 'recall'; expected one of accuracy, f1, whole"),
+        ({"folds": 1}, "folds is 1; expected a whole number from 2"),
+    ],
+)
+def test_values_that_make_no_sense(options, message):
+    with pytest.raises(ValueError, match=message):
+        TauSearch(**options)
+
+
+def test_too_few_sequences():
+    given, gold = corpus(3)
+    with pytest.raises(ValueError, match="cannot make 5 folds of 3 documents"):
+        TauSearch(folds=5).fit(given, gold, RULES)
+    with pytest.raises(ValueError, match="there are 2 gold labellings for 3 sequences"):
+        TauSearch().fit(given, gold[:2], RULES)
