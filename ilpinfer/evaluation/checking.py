@@ -107,8 +107,11 @@ def smoothed_penalty(breaks: int, applies: int, given: float = CRUDE) -> float:
     >>> round(smoothed_penalty(0, 5), 2), round(smoothed_penalty(20, 100), 2), round(smoothed_penalty(7, 7), 2)
     (11.0, 1.62, 0.13)
     """
-    prior = math.exp(-CRUDE if math.isinf(given) else -given)
-    return max(0.0, -math.log((breaks + prior) / (applies + 1)))
+    given = CRUDE if math.isinf(given) else given
+    counted = breaks + math.exp(-given)
+    if not counted:
+        return given + math.log(applies + 1)
+    return max(0.0, -math.log(counted / (applies + 1)))
 
 
 def check_rules(
