@@ -35,7 +35,9 @@ class Perceptron:
     et al. 2014, section 4). The result of some epochs is the mean over all steps.
 
     The epochs go over a pool of labellings of each example. All examples are then decoded exactly under the mean weights, and
-    labellings that are new enter the pool, until none is, as cutting planes do: the pool then holds every best labelling.
+    labellings that are new enter the pool, until none is, as cutting planes do: the pool then holds every best labelling. It begins
+    with the best labellings under the weights to start with and without any; towards a measure also under the given ones, since
+    from 0 there would be nothing better to reach.
 
     Parameters
     ----------
@@ -57,8 +59,9 @@ class Perceptron:
     def fit(self, data: TrainingSet, start: Floats, places: Sequence[int]) -> Fitted:
         """Weights learnt from the examples at some places, from weights (R,) to start with."""
         places = list(places)
-        for first in (start, np.zeros_like(start)):
-            data.decode(first, places)
+        first = [start, np.zeros_like(start), *([] if self.towards == "gold" else [data.given])]
+        for weights in {each.tobytes(): each for each in first}.values():
+            data.decode(weights, places)
         result = Fitted.plain(start)
         for _ in range(self.rounds):
             pools = sum(len(data.pool(place).scores) for place in places)

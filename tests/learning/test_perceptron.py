@@ -51,7 +51,10 @@ def plain_perceptron(examples, rules, start, *, rate, epochs, rounds, towards, s
     def acts(example, names):
         return [activation(item, names, example.trellis.tokens) for item in items]
 
-    pools = [list(dict.fromkeys(best(e, rules, w) for w in (start, [0.0] * len(items)))) for e in examples]
+    first = [start, [0.0] * len(items)]
+    if towards != "gold":
+        first.append([getattr(item, "penalty", None) or item.weight for item in items])
+    pools = [list(dict.fromkeys(best(e, rules, w) for w in first)) for e in examples]
     rows = [{ids: acts(e, named(e, ids)) for ids in pool} for e, pool in zip(examples, pools, strict=True)]
     weights = list(start)
     for _ in range(rounds):
