@@ -38,7 +38,11 @@ def cells(section: str, scale: Scale) -> list[Cell]:
     if section == "gamma":
         return product("cora", ("H&W 0.1", "H&W&C 0.1"), sizes, few)
     if section == "posterior":
-        goal = [Cell(section, "cora", "best", 20, "posterior", draw) for draw in range(draws)]
+        goal = [
+            Cell(section, "cora", "best", 20, column, draw)
+            for draw in range(draws)
+            for column in ("posterior, softer", "posterior")
+        ]
         rest = product("cora", ("soft EM", "posterior"), sizes, few)
         return list(dict.fromkeys(rest if scale.smoke else goal + rest))
     if section == "top-k":
