@@ -134,6 +134,15 @@ def measure(cell: Cell, end: float) -> dict[str, Any] | None:
     return {"data": data, "item": item, "method": method, "section": cell.section, "seconds": seconds, **row}
 
 
+def softened(rules: RuleSet, column: str) -> RuleSet:
+    """The rules with the penalties that a column has in its E-step."""
+    other = SOFTER.get(column, {})
+    items = tuple(
+        replace(item, penalty=other[item.name]) if item.name in other else item for item in rules.items
+    )
+    return replace(rules, items=items)
+
+
 def split(corpora: Corpora, cell: Cell) -> tuple[list[Labelled], Sequence[Labelled], list[tuple[str, ...]]]:
     """Labelled references, others to measure on, and the pool, which has neither of them."""
     order = np.random.default_rng(cell.draw).permutation(len(corpora.references)).tolist()
