@@ -17,7 +17,7 @@ FEW, ALL = 5, 20
 """Draws: those of costly cells, which come first everywhere, and all."""
 
 
-def cells(section: str, scale: Scale) -> list[Cell]:
+def planned(section: str, scale: Scale) -> list[Cell]:
     """The cells of a section, in the order in which they are run: by draw, so that all settings have the first draws."""
     sizes, kinds = (SIZES, ("plain", "best")) if not scale.smoke else ((5,), ("plain",))
     draws = scale(ALL, 2, 1)
@@ -59,7 +59,7 @@ def cells(section: str, scale: Scale) -> list[Cell]:
 def run(work: Work) -> None:
     """Every cell that the journal lacks, the first draws of all sections before the others."""
     start(work.data)
-    wanted = [cell for section in work.sections for cell in cells(section, work.scale)]
+    wanted = [cell for section in work.sections for cell in planned(section, work.scale)]
     wanted.sort(key=_turn)
     todo = [cell for cell in wanted if not work.journal.has(*cell.key)]
     end = time.monotonic() + SECONDS

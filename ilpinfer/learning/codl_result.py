@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
-import ilpinfer
 from formulations import RuleSet
 from ilpinfer.models.files import record_of, text_of
 from ilpinfer.models.mixture import Mixture, Part
@@ -92,7 +90,7 @@ def made_by(settings: Mapping[str, Any], labelled: Any, pool: Any, rules: RuleSe
     return {
         "by": "CODL",
         "settings": dict(settings),
-        "versions": {"ilpinfer": ilpinfer.__version__, "numpy": np.__version__},
+        "versions": {"ilpinfer": version("ilpinfer"), "numpy": version("numpy")},
         "labelled": digest(labelled),
         "unlabelled": digest(pool),
         "rules": digest(str(rules)),
