@@ -1,6 +1,7 @@
 """Few labelled references and many unlabelled ones: constraint-driven learning and its rivals (Chang et al. 2007, Table 2 (a))."""
 
 import time
+from functools import partial
 from multiprocessing import get_context
 
 from benchmarks.codl.cells import Cell, measure, start
@@ -64,9 +65,7 @@ def run(work: Work) -> None:
     todo = [cell for cell in wanted if not work.journal.has(*cell.key)]
     end = time.monotonic() + SECONDS
     with get_context("fork").Pool(PROCESSES) as pool:
-        running = [pool.apply_async(measure, (cell, end)) for cell in todo]
-        for number, each in enumerate(running, 1):
-            row = each.get()
+        for number, row in enumerate(pool.imap_unordered(partial(measure, end=end), todo), 1):
             if row is not None:
                 work.journal.add(row)
             if number % 50 == 0:

@@ -60,7 +60,7 @@ def report(journal: Journal, folder: Path) -> str:
     )
     _published(console)
     rows = list(journal.rows.values())
-    groups = dict.fromkeys(tuple(row["data"].split(", ")[:2]) for row in rows)
+    groups = sorted({tuple(row["data"].split(", ")[:2]) for row in rows})
     for pool, kind in groups:
         own = [row for row in rows if row["data"].startswith(f"{pool}, {kind}, ")]
         _picture(own, folder / f"{pool.replace(' ', '-')}-{kind}.svg", f"{pool}, {kind} HMM")
@@ -125,7 +125,7 @@ def _difference(console: Console, rows: Sequence[Row]) -> None:
         ("posterior, softer", "posterior"),
     )
     table = Table("pool, HMM, N", "compared", "draws", "no I", "I", box=None)
-    for data in dict.fromkeys(row["data"] for row in rows):
+    for data in sorted({row["data"] for row in rows}, key=_order):
         own = {(row["method"], row["item"]): row for row in rows if row["data"] == data}
         for one, other in pairs:
             items = [item for name, item in own if name == one and (other, item) in own]
@@ -140,6 +140,12 @@ def _difference(console: Console, rows: Sequence[Row]) -> None:
                 table.add_row(data, f"{one} - {other}", str(len(items)), *cells)
     console.print("\nDifferences in points of token accuracy on the same draws, mean ± standard error")
     console.print(table)
+
+
+def _order(data: str) -> tuple[str, int]:
+    """Pool and HMM, then the number of labelled references."""
+    name, _, size = data.rpartition(", ")
+    return name, int(size)
 
 
 def _ways(console: Console, rows: Sequence[Row]) -> None:
