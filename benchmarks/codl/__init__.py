@@ -37,7 +37,12 @@ def planned(section: str, scale: Scale) -> list[Cell]:
     if section == "cora":
         return product("cora", ("sup", "H", "H&W", "H&W&C", "H&W&C counts"), sizes, draws)
     if section == "gamma":
-        return product("cora", ("H&W 0.1", "H&W&C 0.1"), sizes, few)
+        columns = ("H&W 0.1", "H&W&C 0.1")
+        goal = [
+            Cell(section, "cora", "best", 20, column, draw) for draw in range(draws) for column in columns
+        ]
+        rest = product("cora", columns, sizes, few)
+        return list(dict.fromkeys(rest if scale.smoke else goal + rest))
     if section == "posterior":
         goal = [
             Cell(section, "cora", "best", 20, column, draw)
@@ -74,7 +79,11 @@ def run(work: Work) -> None:
 
 def _turn(cell: Cell) -> int:
     """When a cell is run: the goal of the study first, then a few draws of everything, then the others."""
-    if (cell.pool, cell.kind, cell.size) == ("cora", "best", 20) and cell.section in ("cora", "posterior"):
+    if (cell.pool, cell.kind, cell.size) == ("cora", "best", 20) and cell.section in (
+        "cora",
+        "gamma",
+        "posterior",
+    ):
         return 0
     if cell.section == "rexa":
         return 4 if cell.draw < 2 else 8 if cell.draw < FEW else 9
