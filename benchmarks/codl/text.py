@@ -51,7 +51,7 @@ def report(journal: Journal, folder: Path) -> str:
     console.print(journal.about)
     console.print(
         "\nHMMs of N labelled references and a pool, measured on 100 other references; percent, mean ± standard deviation "
-        "of the draws, without | with rules in the end (no I | I). Rules and penalties: the catalogue's citation rules, 9.21 nats. "
+        "of the draws, without | with rules in the end (no I | I), and in brackets the number of draws that time allowed. Rules and penalties: the catalogue's citation rules, 9.21 nats. "
         "Column names are those of Chang et al. 2007: H hard EM, W weighted with the supervised model (γ = 0.9 on it, probabilities "
         "mixed; 0.1 where named), C constraints in the E-step, K = 1, 5 cycles. counts, soft EM and posterior mix counts, 0.6 of them "
         "from labelled references, chosen on draws that are not reported; posterior has the rules in its E-step, soft EM has not; softer: 3 nats for changes without "
