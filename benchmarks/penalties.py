@@ -2,11 +2,11 @@
 
 Each draw takes 5, 20 or 300 Cora references at random to train on, and 100 others to decode, exactly. Penalties of the
 catalogue's citation rules are learnt from the training references alone: each is scored by a model that was trained without its part.
-"check" has the suggestions of `ilpinfer check --write`. "learnt, and mined" learns the penalties of rules that `RuleMiner` finds in the training
-references, too, and "learnt, and order" those of the catalogue's `citations-order`. Labels keep their scheme in every column, also without rules. Measures are of fields.
+"check" has the suggestions of `ilpinfer check --write`. "learnt, and order" has the rules of the catalogue's `citations-order`, too. Labels keep their scheme in every column, also without rules. Measures are of fields.
 """
 
 import argparse
+import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -24,7 +24,7 @@ from benchmarks.machine import header
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from formulations.problem.problem import RuleNotice
-from ilpinfer.learning import PenaltyLearner, RuleMiner, ScoredExample, held_out_examples
+from ilpinfer.learning import PenaltyLearner, ScoredExample, held_out_examples
 from ilpinfer.learning.log_odds import log_odds
 from ilpinfer.learning.measures import Scale
 from ilpinfer.learning.training_set import TrainingSet
@@ -37,7 +37,7 @@ KINDS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "CRF": ("crf", "bio", {"template": "citations", "c1": 0.05, "c2": 0.3, "max_iterations": 100}),
 }
 """Kind, scheme and options of each model."""
-COLUMNS = ("no rules", "published", "check", "learnt", "learnt, and order", "learnt, and mined")
+COLUMNS = ("no rules", "published", "check", "learnt", "learnt, and order")
 SIZES = (5, 20, 300)
 TEST, DRAWS, PROCESSES = 100, 20, 2
 MOST_FOLDS = 20
@@ -75,23 +75,17 @@ def measure(known: Sequence[Labelled], cell: Cell) -> dict[str, Any]:
     counted = TrainingSet(examples, given)
     learner = PenaltyLearner(seed=draw)
     learnt = learner.fit(examples, given)
-    more = RuleMiner(support=min(10, max(3, size // 4)), seed=draw).fit(training).rule_set
-    both = learner.fit(
-        examples, replace(given, items=(*given, *more), fields=tuple({*given.fields, *more.fields}))
-    )
     rule_sets = {
         "no rules": counted.with_weights(0 * counted.given),
         "published": given,
         "check": counted.with_weights(log_odds(counted, counted.given, range(size))),
         "learnt": learnt.rules,
         "learnt, and order": learner.fit(examples, with_order).rules,
-        "learnt, and mined": both.rules,
     }
     return {
         "cell": cell,
         "algorithm": learnt.algorithm,
         "left out": [verdict.name for verdict in learnt.verdicts if not verdict.learnt],
-        "mined": len(more),
         **{column: measured(unseen, rules) for column, rules in rule_sets.items()},
     }
 
@@ -106,7 +100,7 @@ def measured(examples: Sequence[ScoredExample], rules: RuleSet) -> list[float]:
 def table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Means over draws, with the standard error of the difference to no rules."""
     yield f"{'':24}{'token accuracy':>24}{'span F1':>24}{'whole references':>24}"
-    for name, size in dict.fromkeys((row["cell"][0], row["cell"][1]) for row in rows):
+    for name, size in sorted({(row["cell"][0], row["cell"][1]) for row in rows}):
         some = [row for row in rows if (row["cell"][0], row["cell"][1]) == (name, size)]
         none = np.array([row["no rules"] for row in some])
         yield f"{name}, {size} labelled, {len(some)} draws"
@@ -125,6 +119,13 @@ def table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"  taken: {names}; {left:.1f} of 11 rules left out in the mean"
 
 
+def read_rows(path: Path | None) -> list[dict[str, Any]]:
+    """Rows of an earlier run."""
+    if path is None or not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
 def main() -> None:
     """Run all cells and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -133,13 +134,20 @@ def main() -> None:
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
     parser.add_argument("--models", default=",".join(KINDS))
     parser.add_argument("--first", type=int, default=0, help="the first draw")
+    parser.add_argument("--rows", type=Path, help="a file that keeps what was run, and goes on from it")
     options = parser.parse_args()
     known = references(options.data)
     sizes = [int(size) for size in options.sizes.split(",")]
     draws = range(options.first, options.first + options.draws)
-    cells = list(product(options.models.split(","), sizes, draws))
+    cells = [(name, size, draw) for draw, name, size in product(draws, options.models.split(","), sizes)]
+    rows = read_rows(options.rows)
+    done = {tuple(row["cell"]) for row in rows}
     with ProcessPoolExecutor(PROCESSES, mp_context=get_context("fork")) as pool:
-        rows = list(pool.map(partial(measure, known), cells))
+        for row in pool.map(partial(measure, known), [cell for cell in cells if cell not in done]):
+            rows.append(row)
+            if options.rows:
+                with options.rows.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps(row) + "\n")
     print(header())
     print("\n".join(table(rows)))
 
