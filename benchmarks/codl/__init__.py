@@ -1,6 +1,7 @@
 """Few labelled references and many unlabelled ones: constraint-driven learning and its rivals (Chang et al. 2007, Table 2 (a))."""
 
 import time
+from functools import partial
 from multiprocessing import get_context
 
 from benchmarks.codl.cells import Cell, measure, start
@@ -17,7 +18,7 @@ FEW, ALL = 5, 20
 """Draws: those of costly cells, which come first everywhere, and all."""
 
 
-def cells(section: str, scale: Scale) -> list[Cell]:
+def planned(section: str, scale: Scale) -> list[Cell]:
     """The cells of a section, in the order in which they are run: by draw, so that all settings have the first draws."""
     sizes, kinds = (SIZES, ("plain", "best")) if not scale.smoke else ((5,), ("plain",))
     draws = scale(ALL, 2, 1)
@@ -36,9 +37,18 @@ def cells(section: str, scale: Scale) -> list[Cell]:
     if section == "cora":
         return product("cora", ("sup", "H", "H&W", "H&W&C", "H&W&C counts"), sizes, draws)
     if section == "gamma":
-        return product("cora", ("H&W 0.1", "H&W&C 0.1"), sizes, few)
+        columns = ("H&W 0.1", "H&W&C 0.1")
+        goal = [
+            Cell(section, "cora", "best", 20, column, draw) for draw in range(draws) for column in columns
+        ]
+        rest = product("cora", columns, sizes, few)
+        return list(dict.fromkeys(rest if scale.smoke else goal + rest))
     if section == "posterior":
-        goal = [Cell(section, "cora", "best", 20, "posterior", draw) for draw in range(draws)]
+        goal = [
+            Cell(section, "cora", "best", 20, column, draw)
+            for draw in range(draws)
+            for column in ("posterior, softer", "posterior")
+        ]
         rest = product("cora", ("soft EM", "posterior"), sizes, few)
         return list(dict.fromkeys(rest if scale.smoke else goal + rest))
     if section == "top-k":
@@ -55,14 +65,12 @@ def cells(section: str, scale: Scale) -> list[Cell]:
 def run(work: Work) -> None:
     """Every cell that the journal lacks, the first draws of all sections before the others."""
     start(work.data)
-    wanted = [cell for section in work.sections for cell in cells(section, work.scale)]
+    wanted = [cell for section in work.sections for cell in planned(section, work.scale)]
     wanted.sort(key=_turn)
     todo = [cell for cell in wanted if not work.journal.has(*cell.key)]
     end = time.monotonic() + SECONDS
     with get_context("fork").Pool(PROCESSES) as pool:
-        running = [pool.apply_async(measure, (cell, end)) for cell in todo]
-        for number, each in enumerate(running, 1):
-            row = each.get()
+        for number, row in enumerate(pool.imap_unordered(partial(measure, end=end), todo), 1):
             if row is not None:
                 work.journal.add(row)
             if number % 50 == 0:
@@ -71,7 +79,11 @@ def run(work: Work) -> None:
 
 def _turn(cell: Cell) -> int:
     """When a cell is run: the goal of the study first, then a few draws of everything, then the others."""
-    if (cell.pool, cell.kind, cell.size) == ("cora", "best", 20) and cell.section in ("cora", "posterior"):
+    if (cell.pool, cell.kind, cell.size) == ("cora", "best", 20) and cell.section in (
+        "cora",
+        "gamma",
+        "posterior",
+    ):
         return 0
     if cell.section == "rexa":
         return 4 if cell.draw < 2 else 8 if cell.draw < FEW else 9

@@ -61,7 +61,8 @@ class RuleReport:
     sequences, broken, share : sequences in all, those that break it, and their share
     violations : in all
     applies, holds, breaks : occasions at which the rule was at stake, and how they went
-    suggested_penalty : nats, by `smoothed_penalty`; None where it never applies
+    applicable : sequences in which the rule was at stake
+    suggested_penalty : nats, by `smoothed_penalty` of sequences; None where it never applies
     examples : where the first breaches are
     breaches : the first breaches
     implied_by : rules without which this one would not be missed, on all sequences that were looked at
@@ -79,6 +80,7 @@ class RuleReport:
     applies: int
     holds: int
     breaks: int
+    applicable: int
     suggested_penalty: float | None
     examples: tuple[str, ...]
     breaches: tuple[Breach, ...]
@@ -95,12 +97,17 @@ class RuleReport:
         return {**asdict(self), "never_fires": self.never_fires}
 
 
-def smoothed_penalty(breaks: int, applies: int, given: float = CRUDE) -> float:
-    """-log P(broken), nats, where the penalty that is given counts as one more trial.
+def smoothed_penalty(broken: int, applicable: int, given: float = CRUDE) -> float:
+    """-log P(a sequence breaks the rule), nats, where the penalty that is given counts as one more sequence.
 
-    -log((breaks + exp(-given)) / (applies + 1)) is the cost of Fersini et al. 2014, eq. 30, with its sign mended, under a Beta
-    distribution beforehand whose mean is exp(-given). A rule that few trials have not broken so keeps its penalty, and one
-    that gold breaks often loses it. It is near 0 where every trial is broken.
+    -log((broken + exp(-given)) / (applicable + 1)) is the cost of Fersini et al. 2014, eq. 30, with its sign mended, under a Beta
+    distribution beforehand whose mean is exp(-given). A rule that few sequences have not broken so keeps its penalty, and one
+    that gold breaks often loses it. Sequences are counted rather than trials: a model knows much of what single trials show.
+
+    Parameters
+    ----------
+    broken, applicable : sequences that break the rule, and those in which it is at stake
+    given : nats; inf for a hard rule counts as `CRUDE`
 
     Examples
     --------
@@ -108,10 +115,10 @@ def smoothed_penalty(breaks: int, applies: int, given: float = CRUDE) -> float:
     (11.0, 1.62, 0.13)
     """
     given = CRUDE if math.isinf(given) else given
-    counted = breaks + math.exp(-given)
+    counted = broken + math.exp(-given)
     if not counted:
-        return given + math.log(applies + 1)
-    return max(0.0, -math.log(counted / (applies + 1)))
+        return given + math.log(applicable + 1)
+    return max(0.0, -math.log(counted / (applicable + 1)))
 
 
 def check_rules(
@@ -146,12 +153,14 @@ class _Tally:
         self.name, self.rule = name, rule
         self.applies = self.breaks = self.violations = self.overruled = 0
         self.broken: list[str] = []
+        self.applicable = 0
         self.breaches: list[Breach] = []
 
     def add(self, gold: Gold, reading: Reading, lost: set[int]) -> None:
         trials = [t for t in self.rule.trials(reading) if not (lost and t.tokens and t.tokens[0] in lost)]
         broken = [t for t in trials if t.amount]
         self.applies += len(trials)
+        self.applicable += bool(trials)
         self.breaks += len(broken)
         self.overruled += len(lost)
         result = sum(t.amount for t in broken)
@@ -164,7 +173,11 @@ class _Tally:
             self.breaches.append(Breach(gold.where, at, text, labels, trial.amount))
 
     def result(self, sequences: int) -> RuleReport:
-        suggested = smoothed_penalty(self.breaks, self.applies, self.rule.penalty) if self.applies else None
+        suggested = (
+            smoothed_penalty(len(self.broken), self.applicable, self.rule.penalty)
+            if self.applicable
+            else None
+        )
         return RuleReport(
             rule=self.name,
             hard=self.rule.hard,
@@ -176,6 +189,7 @@ class _Tally:
             applies=self.applies,
             holds=self.applies - self.breaks,
             breaks=self.breaks,
+            applicable=self.applicable,
             suggested_penalty=suggested,
             examples=tuple(self.broken[:EXAMPLES]),
             breaches=tuple(self.breaches),

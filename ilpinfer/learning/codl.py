@@ -99,7 +99,13 @@ class CODL(Settings):
         return CODLResult(run.model, run.supervised, run.before, tuple(run.trace), made)
 
     def _pool(self, unlabelled: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
-        texts = [tuple(text) for text in unlabelled]
+        texts = list[tuple[str, ...]]()
+        for number, text in enumerate(unlabelled):
+            if isinstance(text, str):
+                raise ValueError(
+                    f"sequence {number} of the pool is the text {text!r:.60}; expected a list of tokens"
+                )
+            texts.append(tuple(text))
         if not texts and self.cycles:
             raise ValueError("the pool is empty: give unlabelled sequences, or take 0 cycles")
         pool = check_texts(texts) if texts else []

@@ -6,8 +6,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from formulations import RuleSet
 from ilpinfer.models.files import record_of, text_of
 from ilpinfer.models.mixture import Mixture, Part
@@ -92,7 +90,7 @@ def made_by(settings: Mapping[str, Any], labelled: Any, pool: Any, rules: RuleSe
     return {
         "by": "CODL",
         "settings": dict(settings),
-        "versions": {"ilpinfer": version("ilpinfer"), "numpy": np.__version__},
+        "versions": {"ilpinfer": version("ilpinfer"), "numpy": version("numpy")},
         "labelled": digest(labelled),
         "unlabelled": digest(pool),
         "rules": digest(str(rules)),

@@ -1,9 +1,7 @@
 """The state of constraint-driven learning: models, the labels of the pool, and the trace."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property
 
 import numpy as np
 
@@ -11,7 +9,6 @@ from formulations import LabelSet, RuleSet
 from formulations import constraints as C
 from formulations.dtypes import Integers
 from formulations.labels.schemes import CLOSED
-from formulations.problem.problem import GroundRule
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.evaluation import Pair, evaluate, measures
@@ -53,6 +50,7 @@ class Run:
         self.used = compiler_of(RuleSet((*used.items, *own), used.fields, used.name))
         self.best = dict[int, Integers]()
         self.labelled = dict[int, Labellings]()
+        self.broken = dict[int, dict[str, int]]()
         self.learnt = 0
         self.before = self._measures()
         self.trace: list[Cycle] = []
@@ -77,18 +75,19 @@ class Run:
             )
         chosen = self._choose(made)
         before, self.best = self.best, {p: each.best for p, each in {**self.labelled, **made}.items()}
-        changed = sum(
-            place not in before or not np.array_equal(before[place], path)
+        changed = [
+            place
             for place, path in self.best.items()
-        )
+            if place not in before or not np.array_equal(before[place], path)
+        ]
         self.pool_model = self.learn(chosen.values())
         self.learnt = sum(len(self.pool[place]) for place in chosen)
         self._mix()
-        broken = self._violations()
+        broken = self._violations(changed)
         cycle = Cycle(
             number,
             len(chosen),
-            changed / len(self.pool),
+            len(changed) / len(self.pool),
             broken,
             ways.pop(NO_LABELLING, 0),
             dict(sorted(ways.items())),
@@ -115,19 +114,17 @@ class Run:
         )
         self.model = self.learner.mix(self.supervised, self.pool_model, gamma, self.codl.own_mixing)
 
-    @cached_property
-    def _ground(self) -> dict[int, tuple[GroundRule, ...]]:
-        """The rules of each sequence of the pool."""
-        trellis = self.supervised.trellis
-        return {place: self.rules.quietly(trellis(text)).rules for place, text in self.pool.items()}
-
-    def _violations(self) -> dict[str, int]:
-        """How often the labels of the pool break each rule."""
-        result = Counter[str]()
-        for place, path in self.best.items():
-            for rule in self._ground[place]:
-                result[rule.name] += int(rule.violations(path))
-        return dict(result)
+    def _violations(self, changed: Collection[int]) -> dict[str, int]:
+        """How often the labels of the pool break each rule; counted anew where they have changed."""
+        for place in self.best.keys() & ({*changed} | (self.best.keys() - self.broken.keys())):
+            problem = self.rules.quietly(self.supervised.trellis(self.pool[place]))
+            path = self.best[place]
+            self.broken[place] = {rule.name: int(rule.violations(path)) for rule in problem.rules}
+        result = dict[str, int]()
+        for place in self.best:
+            for name, count in self.broken[place].items():
+                result[name] = result.get(name, 0) + count
+        return result
 
     def _measures(self) -> dict[str, Measures]:
         """The model on held-out sequences, without and with the rules."""

@@ -20,20 +20,20 @@ def log_odds(data: TrainingSet, start: Floats, places: Sequence[int]) -> Floats:
     start : (R,) weights that count as given
     places : of the examples
     """
-    applies, breaks = (np.zeros(len(start), np.int64) for _ in range(2))
+    applicable, broken = (np.zeros(len(start), np.int64) for _ in range(2))
     for place in places:
         example = data.examples[place]
         reading = Reading(example.gold, example.trellis.tokens, data.optional_labels)
         for j, item in enumerate(data.items):
             if not isinstance(item, Feature):
                 trials = item.trials(reading)
-                applies[j] += len(trials)
-                breaks[j] += sum(trial.amount > 0 for trial in trials)
+                applicable[j] += bool(trials)
+                broken[j] += any(trial.amount for trial in trials)
     return np.array(
         [
             weight if isinstance(item, Feature) else smoothed_penalty(b, n, weight)
             for item, weight, b, n in zip(
-                data.items, start.tolist(), breaks.tolist(), applies.tolist(), strict=True
+                data.items, start.tolist(), broken.tolist(), applicable.tolist(), strict=True
             )
         ]
     )

@@ -27,8 +27,10 @@ ALGORITHMS: Mapping[str, str] = {
     "conservative-given": "the same from twice the given penalties",
 }
 """The algorithms, and what each does."""
-PREFERENCE = ("perceptron-given", "log-odds", "given", "perceptron")
-"""What is taken first where no other algorithm is clearly better: given penalties are knowledge that few labels do not have."""
+PREFERENCE = ("perceptron-given", "log-odds", "given", "perceptron", NONE)
+"""What is taken first with few labels where no other algorithm is clearly better: given penalties are knowledge that they lack."""
+FEW = 50
+"""Sequences below which held-out folds say too little to choose by them alone."""
 
 
 @dataclass(frozen=True)
@@ -225,14 +227,13 @@ class PenaltyLearner:
         ]
         if self.algorithm != "cross-validated":
             return tuple(candidates), self.algorithm
-        chosen = next((name for name in PREFERENCE if not worse(trials[name].counts, none.counts)), NONE)
-        for candidate in candidates:
-            better = not candidate.refused and self._beats(
-                trials[candidate.algorithm].counts, trials[chosen].counts
-            )
-            if better:
-                chosen = candidate.algorithm
-        return tuple(candidates), chosen
+        allowed = [candidate for candidate in candidates if not candidate.refused]
+        best = max(allowed, key=lambda candidate: candidate.scale.value(self.measure)).algorithm
+        if len(none.counts) < FEW:
+            usual = next(name for name in PREFERENCE if name in {c.algorithm for c in allowed})
+            if not self._beats(trials[best].counts, trials[usual].counts):
+                best = usual
+        return tuple(candidates), best
 
     def _beats(self, counts: Counts, other: Counts) -> bool:
         """Whether counts (N, 6) are better by the measure, by more than two standard errors."""

@@ -14,6 +14,8 @@ from formulations.problem.problem import Problem
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.learning.measures import Counts, Judge
 
+MOST_GROUND = 500_000
+"""Ground rules that are kept; beyond, they are stated again for each new labelling."""
 SMALLEST = 1e-4
 """Nats: a penalty below is 0, and its rule is left out."""
 
@@ -177,10 +179,13 @@ class TrainingSet:
         return self._counters[labels]
 
     def _problem(self, place: int) -> tuple[Problem, list[Problem]]:
-        if place not in self._problems:
+        known = self._problems.get(place)
+        if known is None:
             trellis = self.examples[place].trellis
-            self._problems[place] = self._counter(trellis.labels).problems(trellis)
-        return self._problems[place]
+            known = self._counter(trellis.labels).problems(trellis)
+            if len(self) * len(self.items) <= MOST_GROUND:
+                self._problems[place] = known
+        return known
 
 
 @dataclass(frozen=True, eq=False)

@@ -123,12 +123,15 @@ def replace_target(place: OutputPath) -> None:
 def replace_part(place: OutputPath, content: bytes) -> None:
     """Put other content into the part, whole or not at all."""
     new = place.part.with_name(place.part.name + ".new")
-    with new.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.chmod(new, stat.S_IMODE(place.part.stat().st_mode))
-    os.replace(new, place.part)
+    try:
+        with new.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(new, stat.S_IMODE(place.part.stat().st_mode))
+        os.replace(new, place.part)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def keep_part(place: OutputPath) -> None:

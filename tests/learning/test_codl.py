@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -216,6 +217,36 @@ def test_the_seed_draws_the_pool():
     assert texts[0] == texts[1] != texts[2]
 
 
+@dataclass(frozen=True)
+class Counted:
+    """A learner of one's own, which keeps what it is given."""
+
+    seen: list
+    mixings: tuple[str, ...] = ("probabilities",)
+    fractions: bool = False
+
+    def prepare(self, labels, texts):
+        def learn(estimates):
+            pairs = [(texts[e.place], [labels.names[k] for k in e.best]) for e in estimates]
+            self.seen.append(pairs)
+            return HMM.train(pairs, labels=labels.names)
+
+        return learn
+
+    def mix(self, supervised, pool, gamma, mixing):
+        return Mixture((supervised, pool), (gamma, 1 - gamma), mixing)
+
+
+def test_a_learner_of_ones_own():
+    learner = Counted([])
+    result = CODL(learner=learner, cycles=2, gamma=0.5).fit(LABELLED, POOL, RULES)
+    assert learner.seen[0] == [(tuple(text), labels) for text, labels in LABELLED]
+    assert [[text for text, _ in pairs] for pairs in learner.seen[1:]] == [list(map(tuple, POOL))] * 2
+    assert result.model.models[0] is result.supervised
+    with pytest.raises(ValueError, match="take another E-step"):
+        CODL(learner=learner, e_step="posterior")
+
+
 def test_self_training_keeps_labels_and_adds_the_surest():
     codl = CODL.of("self-training", options=OPTIONS, mixing="counts", gamma=None)
     trace = codl.fit(LABELLED, POOL, RULES).trace
@@ -295,6 +326,7 @@ def test_baselines_cannot_be_contradicted():
     [
         (LABELLED, [], "the pool is empty: give unlabelled sequences, or take 0 cycles"),
         (LABELLED, [["a"], []], "sequence 1 is empty: leave it out"),
+        (LABELLED, [["a"], "b c"], "sequence 1 of the pool is the text 'b c'; expected a list of tokens"),
         ([], POOL, "no sequences to train on"),
         ([(["a", "b"], ["x", "x"])], POOL, "every token is labelled 'x'; expected at least two labels"),
     ],
