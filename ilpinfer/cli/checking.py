@@ -9,9 +9,10 @@ from formulations import Feature, LabelSet, Rule, RuleSet, dump_rules, load_rule
 from formulations.labels import schemes
 from formulations.problem.compiled_rules import notices, unique_names
 from formulations.problem.problem import RuleNotice
-from ilpinfer.cli.inputs import checked_scheme, files_read, notice
+from ilpinfer.cli.inputs import checked_scheme, comments, files_read, notice
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import add_row, console, numbers, table
+from ilpinfer.cli.streams import say
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
 from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.evaluation.checking import Breach, Gold, RuleReport, check_rules
@@ -69,17 +70,25 @@ def check(options: CheckOptions) -> None:
         result = check_rules(rule_set, sequences, label_set, advance)
     if place is not None:
         with reserve(place):
-            write_atomically(options.write, dump_rules(suggested(rule_set, result)))
+            rules, left_out = suggested(rule_set, result)
+            write_atomically(
+                options.write, dump_rules(rules) + comments(f"left out: {each}" for each in left_out)
+            )
+        say(f"{options.write}: {len(rules)} of {len(rule_set)} rules and features kept")
     if options.as_json:
         print(json.dumps([row.to_dict() for row in result], indent=2, ensure_ascii=False))
     else:
         _show(result)
 
 
-def suggested(rules: RuleSet, reports: Sequence[RuleReport]) -> RuleSet:
-    """The rules with suggested penalties; hard ones that gold never breaks, and those that never apply, stay as they are."""
+def suggested(rules: RuleSet, reports: Sequence[RuleReport]) -> tuple[RuleSet, list[str]]:
+    """The rules with suggested penalties, and those that are left out, with the reason.
+
+    Hard ones that gold never breaks, and those that never apply, stay as they are.
+    """
     by_name = {report.rule: report for report in reports}
     items: list[Rule | Feature] = []
+    left_out = []
     for name, item in zip(unique_names(rules), rules, strict=True):
         report = by_name.get(name)
         if isinstance(item, Rule) and report is not None and report.suggested_penalty is not None:
@@ -87,14 +96,15 @@ def suggested(rules: RuleSet, reports: Sequence[RuleReport]) -> RuleSet:
             if item.hard and not report.breaks:
                 items.append(item)
                 continue
+            counts = f"broken in {report.broken} of the {report.applicable} sequences to which it applies"
             if penalty < LEAST:
+                left_out.append(f"{name} ({counts})")
                 continue
-            counts = f"held {report.holds}, broken {report.breaks} of {report.applies}"
             item = replace(
                 item, penalty=penalty, reason=f"{item.reason}; {counts}" if item.reason else counts
             )
         items.append(item)
-    return replace(rules, items=tuple(items))
+    return replace(rules, items=tuple(items)), left_out
 
 
 def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:

@@ -4,7 +4,7 @@ import contextlib
 import json
 import tomllib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -225,6 +225,13 @@ def parameters(entries: Sequence[str]) -> dict[str, Any]:
 def notice(text: str) -> None:
     """Something to know that is no error, a line on standard error."""
     say(f"ilpinfer: notice: {' '.join(text.split())}")
+
+
+def comments(lines: Iterable[str]) -> str:
+    """Lines of comments to put below a TOML text, after an empty one; empty where there are none."""
+    printable = ("".join(c if c.isprintable() else " " for c in line) for line in lines)
+    text = "".join(f"# {line}\n" for line in printable)
+    return f"\n{text}" if text else ""
 
 
 def _content(path: str | None) -> str:

@@ -6,24 +6,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from formulations import RuleSet, dump_rules
 from formulations.problem.problem import RuleNotice
-from ilpinfer.cli.inputs import about, checked_scheme, files_read, notice, parameters, read_rules
+from ilpinfer.cli.inputs import about, checked_scheme, comments, files_read, notice, parameters, read_rules
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.cli.streams import say
 from ilpinfer.corpus.sequences import InputError, read, require_labels
 from ilpinfer.learning.held_out import held_out_examples
 from ilpinfer.learning.penalties import LearntPenalties, PenaltyLearner
+from ilpinfer.learning.perceptron import LARGEST
 from ilpinfer.learning.training_set import ScoredExample
-from ilpinfer.models.files import TrainingRecord, load_model, training_digest, training_record
+from ilpinfer.models.files import BUILT_IN, TrainingRecord, load_model, training_digest, training_record
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS, rewrite
 from ilpinfer.pipelines.trellises import score
-from ilpinfer.system.files import reserve, write_atomically
+from ilpinfer.system.files import digest, reserve, write_atomically
 from ilpinfer.system.output_paths import output_path
 
 SHOWN = 40
@@ -72,18 +74,18 @@ def run_learn(options: LearnOptions) -> None:
     rules = read_rules(options.rules)
     warnings.simplefilter("ignore", RuleNotice)
     with reserve(place), about(source):
-        examples, data = _examples(options, scheme)
+        examples, scores, data = _examples(options, scheme)
         try:
             with _count(len(examples)) as advance:
                 result = learner.fit(examples, rules, advance=advance)
         except ValueError as error:
             raise InputError(f"{', '.join(options.rules)}: {error}") from None
-        write_atomically(options.output, _text(result, learner, data))
+        write_atomically(options.output, _text(result, learner, f"{data}, {scores}"))
     _show(options, result)
 
 
-def _examples(options: LearnOptions, scheme: str) -> tuple[list[ScoredExample], str]:
-    """Sequences scored by models that have not seen them, and a fingerprint of the data."""
+def _examples(options: LearnOptions, scheme: str) -> tuple[list[ScoredExample], str, str]:
+    """Sequences scored by models that have not seen them, where the scores are from, and a fingerprint of the data."""
     read_in = read(options.source, column=options.column, notify=notice)
     pairs = rewrite(require_labels(read_in), scheme)
     data = training_digest(pairs)
@@ -92,21 +94,21 @@ def _examples(options: LearnOptions, scheme: str) -> tuple[list[ScoredExample], 
     if options.kind:
         if options.kind not in KINDS:
             raise InputError(f'no kind of model "{options.kind}"; there are {", ".join(KINDS)}')
-        own = parameters(options.option)
-        return _cross_fitted(
-            options, pairs, TrainingRecord(options.kind, own, scheme, len(pairs), data)
-        ), data
+        made = TrainingRecord(options.kind, parameters(options.option), scheme, len(pairs), data)
+        return _cross_fitted(options, pairs, made), _parts(made), data
     if options.option:
         raise InputError("--option: options of a model that is trained; add --kind")
-    record = training_record(options.model) if options.model else None
-    if record is not None:
+    own = all(example.scores is not None for example in read_in)
+    record = training_record(options.model) if options.model and not own else None
+    if record is not None and record.kind in KINDS:
         pairs = rewrite(require_labels(read_in), record.scheme)
         data = training_digest(pairs)
         if record.data == data:
             notice(
                 f"{options.model} was trained on {options.source}: models of its kind, each trained without a part, score it"
             )
-            return _cross_fitted(options, pairs, record), data
+            return _cross_fitted(options, pairs, record), _parts(record), data
+    _warn(options, own, record)
     with about(options.model):
         model: SequenceModel | None = load_model(options.model) if options.model else None
     scored = score(read_in, model, scheme)
@@ -117,7 +119,31 @@ def _examples(options: LearnOptions, scheme: str) -> tuple[list[ScoredExample], 
     ]
     if len(examples) < len(scored):
         notice(f"{len(scored) - len(examples)} sequences could not be scored, and are left out")
-    return examples, data
+    return examples, "with scores" if own else f"scored by {_shown(options.model)}", data
+
+
+def _parts(record: TrainingRecord) -> str:
+    """How models of a kind score a sequence that they are not trained on, in a few words."""
+    settings = ", ".join(f"{name}={value}" for name, value in record.options.items())
+    return f"scored by {record.kind}{f' ({settings})' if settings else ''} trained without each part"
+
+
+def _shown(model: str | None) -> str:
+    """A model by its name, or by a fingerprint of its file."""
+    if model is None or model in BUILT_IN:
+        return model or "no model"
+    return f"a model ({digest(Path(model).read_bytes())})"
+
+
+def _warn(options: LearnOptions, own: bool, record: TrainingRecord | None) -> None:
+    """Notices of a model that is not used, and of one that may have seen the sequences."""
+    if options.model and own:
+        notice(f"{options.source} has scores of its own: {options.model} is not used")
+    elif options.model and options.model not in BUILT_IN and record is None:
+        notice(
+            f"{options.model} does not say what it was trained on: if {options.source} was among that, take --kind instead, "
+            "which trains models without parts of it"
+        )
 
 
 def _cross_fitted(
@@ -165,8 +191,7 @@ def _text(result: LearntPenalties, learner: PenaltyLearner, data: str) -> str:
         RuleSet(rules.items, rules.fields, "", rules.groups, rules.templates, rules.title, source)
     )
     left = [verdict for verdict in result.verdicts if not verdict.learnt]
-    lines = "".join(f"# left out: {verdict.name} ({verdict.reason})\n" for verdict in left)
-    return text + ("\n" + lines if left else "")
+    return text + comments(f"left out: {verdict.name} ({verdict.reason})" for verdict in left)
 
 
 def _show(options: LearnOptions, result: LearntPenalties) -> None:
@@ -193,8 +218,13 @@ def _show(options: LearnOptions, result: LearntPenalties) -> None:
             screen.print(f"… and {len(result.verdicts) - SHOWN} more; --json shows all", highlight=False)
     if result.capped:
         notice(
-            f"{len(result.capped)} weights ran to the cap of 30 nats, as where no labelling of the data breaks a rule for good: "
-            f"{', '.join(result.capped[:3])}"
+            f"weights that ran to the cap of {LARGEST:.0f} nats, as where predictions break a rule whatever it costs: "
+            f"{', '.join(result.capped[:3])}{f' and {more} more' if (more := len(result.capped) - 3) > 0 else ''}"
         )
+    if result.unlabelled:
+        notice(f"hard rules leave no labelling of {result.unlabelled} of {result.sequences} sequences")
+    for candidate in result.candidates:
+        if candidate.algorithm == result.algorithm and candidate.refused:
+            notice(f"{result.algorithm}: {candidate.refused}, before rules were left out")
     kept = sum(verdict.learnt != 0 for verdict in result.verdicts)
     say(f"{options.output}: {kept} of {len(result.verdicts)} rules and features kept, by {result.algorithm}")

@@ -56,9 +56,12 @@ def training_record(path: str | Path) -> TrainingRecord | None:
     if str(path) in BUILT_IN:
         return None
     try:
-        return TrainingRecord(**_record(path)["made"])
+        made = TrainingRecord(**_record(path)["made"])
     except (KeyError, TypeError):
         return None
+    texts = (made.kind, made.scheme, made.data)
+    sound = all(isinstance(text, str) for text in texts) and isinstance(made.options, dict)
+    return made if sound else None
 
 
 def save_trained(path: str | Path, model: TrainedModel, training: TrainingRecord) -> None:

@@ -195,7 +195,7 @@ def test_the_conservative_variant_stays_where_nothing_better_is_reachable():
 
 
 def test_log_odds_by_hand():
-    """Each tag rule applies once a sequence, at the word that it names."""
+    """Of the sequences that have a word, those that break its rule, however often."""
     golds = [("b", "a", "b", "a"), ("b", "b", "a", "a"), ("a", "a", "a", "a"), ("b", "a", "b", "b")]
     rules = RuleSet(
         (
@@ -205,15 +205,17 @@ def test_log_odds_by_hand():
             C.tag_at("c", words=["absent"], penalty=1.5),
             C.tag_at("a", words=["7"], penalty=1000.0),
             C.tag_at("b", words=["red"], penalty=1000.0, name="large"),
+            C.tag_at("a", words=["red", "green"], penalty=3.0),
         )
     )
     data = TrainingSet([scored(i, gold) for i, gold in enumerate(golds)], rules)
-    first, feature, absent, seven, large = log_odds(data, data.given, range(4)).tolist()
+    first, feature, absent, seven, large, two = log_odds(data, data.given, range(4)).tolist()
     assert first == pytest.approx(-math.log((1 + math.exp(-2)) / 5))
     assert feature == -0.3
     assert absent == pytest.approx(1.5)
     assert seven == pytest.approx(-math.log(1 / 5))
     assert large == pytest.approx(-math.log(1 / 5))
+    assert two == pytest.approx(-math.log((3 + math.exp(-3)) / 5))
     of_two = log_odds(data, data.given, [0, 1]).tolist()
     assert of_two[0] == pytest.approx(2 + math.log(3))
     assert of_two[4] == pytest.approx(1000 + math.log(3))

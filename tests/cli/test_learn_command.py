@@ -1,0 +1,514 @@
+"""`ilpinfer learn` and `ilpinfer check --write`: what they write and show, where scores come from, bad input, interrupts."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.command_line import run
+from test_interrupts import Run, linux
+
+from formulations import load_rules
+from ilpinfer.cli import main
+from ilpinfer.models.files import load_model, training_record
+
+RULES = """
+title = "References"
+source = "by hand"
+fields = ["author", "title", "date", "pages"]
+
+[groups]
+opening = ["author", "title"]
+
+[[template]]
+name = "after"
+parameters = ["A", "B"]
+logic = "forall t: B(t) -> exists s < t: A(s)"
+
+[[rule]]
+name = "a title after the author"
+template = "after"
+A = "author"
+B = "title"
+penalty = 0.8
+
+[[rule]]
+name = "years are dates"
+template = "tag_at"
+field = "date"
+pattern = '\\d{4}'
+penalty = 3.0
+reason = "the style guide"
+
+[[rule]]
+template = "starts_with"
+field = "opening"
+penalty = 2.0
+
+[[rule]]
+template = "at_most_runs"
+field = "each field"
+distance = "binary"
+penalty = 1.0
+
+[[rule]]
+template = "at_most_runs"
+field = "each field"
+penalty = 0.5
+
+[[rule]]
+name = "all names\\nin one"
+template = "at_most_tokens"
+field = "author"
+n = 0
+penalty = 0.001
+
+[[rule]]
+template = "tag_at"
+field = "title"
+words = { file = "words.txt" }
+penalty = 1.5
+
+[[rule]]
+name = "never more than nine dates"
+template = "at_most_tokens"
+field = "date"
+n = 9
+
+[[feature]]
+label = "pages"
+weight = -0.5
+"""
+SURNAMES = ("Lovelace", "Hopper", "Turing", "Noether", "Church", "Goedel")
+
+
+def references(number: int, seed: int = 0, scheme: str = "bio") -> str:
+    """Columns of references: author, title, perhaps pages, date."""
+    random = np.random.default_rng(seed)
+    texts = []
+    for _ in range(number):
+        title = random.choice(
+            ["Notes", "on", "Engines", "Turing", "1931", "pp", "7", "."], random.integers(1, 6)
+        ).tolist()
+        parts = [("author", [str(random.choice(SURNAMES)), "."]), ("title", [*title, "."])]
+        parts += [("pages", ["pp", str(random.integers(1, 9))])] * int(random.integers(2))
+        parts.append(("date", [str(random.integers(1900, 1999))]))
+        rows = []
+        for field, tokens in parts:
+            prefixes = [""] * len(tokens)
+            if scheme == "bio":
+                prefixes = ["B-", *["I-"] * (len(tokens) - 1)]
+            elif scheme == "iobes":
+                prefixes = ["B-", *["I-"] * (len(tokens) - 2), "E-"] if len(tokens) > 1 else ["S-"]
+            rows += [f"{token}\t{prefix}{field}" for token, prefix in zip(tokens, prefixes, strict=True)]
+        texts.append("\n".join(rows))
+    return "\n\n".join(texts) + "\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("train.tsv").write_text(references(24))
+    Path("more.tsv").write_text(references(20, seed=1))
+    Path("rules.toml").write_text(RULES)
+    Path("words.txt").write_text("Notes\nEngines\n")
+    return tmp_path
+
+
+def learn(*more: str, rules: str = "rules.toml", source: str = "train.tsv") -> list[str]:
+    return ["learn", rules, source, "--output", "learnt.toml", *more]
+
+
+def scored_lines(text: str) -> str:
+    """JSON lines with random scores, and the labels of columns as gold."""
+    random = np.random.default_rng(5)
+    names = ["author", "title", "pages", "date"]
+    lines = []
+    for block in text.strip().split("\n\n"):
+        rows = [row.split("\t") for row in block.split("\n")]
+        emissions = random.normal(size=(len(rows), 4))
+        for t, (_, label) in enumerate(rows):
+            emissions[t, names.index(label)] += 1.0
+        record = {
+            "emissions": emissions.tolist(),
+            "transitions": np.zeros((4, 4)).tolist(),
+            "label_names": names,
+            "tokens": [token for token, _ in rows],
+            "labels": [label for _, label in rows],
+        }
+        lines.append(json.dumps(record) + "\n")
+    return "".join(lines)
+
+
+def test_rules_are_learnt_written_read_and_decoded(folder, capsys):
+    code, out, err = run(learn("--kind", "hmm", "--json"), capsys)
+    assert code == 0
+    result = json.loads(out)
+    assert result["sequences"] == 24 and result["unlabelled"] == 0
+    given = {rule["name"]: rule["given"] for rule in result["rules"]}
+    assert given == {
+        "a title after the author": 0.8,
+        "years are dates": 3.0,
+        "starts_with(opening)": 2.0,
+        "at_most_runs(each field, 1)": 1.0,
+        "at_most_runs(each field, 1) #2": 0.5,
+        "all names\nin one": 0.001,
+        "tag_at(title, words.txt (2 words))": 1.5,
+        "feature pages": -0.5,
+    }
+    again = load_rules("learnt.toml")
+    learnt = [rule["learnt"] for rule in result["rules"] if rule["learnt"]]
+    weights = [getattr(item, "weight", None) or item.penalty for item in again]
+    assert [weight for weight in weights if weight != float("inf")] == learnt
+    assert "never more than nine dates" in {item.name for item in again}
+    assert (again.fields, again.title) == (load_rules("rules.toml").fields, "References")
+    assert again.source.startswith("by hand; penalties learnt by ilpinfer ")
+    assert "from 24 sequences (" in again.source and "scored by hmm trained without each part" in again.source
+    assert again.source.endswith("prune True, seed 0")
+    text = Path("learnt.toml").read_text()
+    assert "# left out: all names in one (changes none of 24 sequences in which it could be broken)\n" in text
+    assert f"learnt.toml: {len(learnt)} of 8 rules and features kept, by {result['algorithm']}" in err
+    assert main(["train", "train.tsv", "--output", "hmm.json"]) == 0
+    assert (
+        main(["decode", "more.tsv", "--model", "hmm.json", "--rules", "learnt.toml", "--output", "o.jsonl"])
+        == 0
+    )
+    assert sorted(path.name for path in folder.iterdir() if path.name.startswith("learnt")) == ["learnt.toml"]
+
+
+def test_what_is_shown(folder, capsys):
+    code, out, _ = run(learn("--kind", "hmm", "--algorithm", "log-odds"), capsys)
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0].split("  ")[0].startswith("on held-out parts")
+    assert any(line.startswith("no rules") for line in lines)
+    assert any(line.startswith("log-odds, taken") for line in lines)
+    assert any(line.startswith("years are dates") and " 3.00 " in line for line in lines)
+
+
+def test_the_same_seed_gives_the_same_bytes_in_every_process(folder, capsys):
+    for name, hashes, seed in (("a", "1", "0"), ("b", "2", "0"), ("c", "1", "4")):
+        command = [sys.executable, "-m", "ilpinfer", "learn", "rules.toml", "train.tsv", "--kind", "hmm"]
+        own = {**os.environ, "PYTHONHASHSEED": hashes}
+        more = ["--epochs", "3", "--output", f"{name}.toml", "--seed", seed]
+        subprocess.run([*command, *more], env=own, check=True, capture_output=True)
+    assert Path("a.toml").read_bytes() == Path("b.toml").read_bytes() != Path("c.toml").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    ["given", "log-odds", "perceptron", "perceptron-given", "conservative", "conservative-given"],
+)
+def test_every_algorithm_writes_rules_that_load(folder, capsys, algorithm):
+    more = ["--algorithm", algorithm, "--measure", "spans", "--epochs", "3", "--folds", "3"]
+    assert run(learn("--kind", "hmm", *more), capsys)[0] == 0
+    assert f": {algorithm}, from 24" in load_rules("learnt.toml").source
+
+
+def test_a_model_of_other_sequences_scores(folder, capsys):
+    assert main(["train", "more.tsv", "--output", "hmm.json"]) == 0
+    code, _, err = run(learn("--model", "hmm.json"), capsys)
+    assert code == 0 and "was trained on" not in err
+    assert "scored by a model (" in load_rules("learnt.toml").source
+
+
+def shuffled(text: str) -> str:
+    return "\n\n".join(reversed(text.strip().split("\n\n"))) + "\n"
+
+
+@pytest.mark.parametrize("change", ["none", "order", "name", "scheme", "layout"])
+def test_a_model_that_was_trained_on_the_sequences_is_recognised(folder, capsys, change):
+    assert main(["train", "train.tsv", "--output", "hmm.json", "--option", "alike=true"]) == 0
+    source, model = "train.tsv", "hmm.json"
+    if change == "order":
+        Path(source).write_text(shuffled(references(24)))
+    elif change == "name":
+        source, model = "copy.tsv", "other.json"
+        Path("train.tsv").rename(source)
+        Path("hmm.json").rename(model)
+    elif change == "scheme":
+        assert (
+            main(["train", "train.tsv", "--output", model, "--scheme", "iobes", "--option", "alike=true"])
+            == 0
+        )
+    elif change == "layout":
+        Path(model).write_text(json.dumps(json.loads(Path(model).read_text())))
+    code, _, err = run(learn("--model", model, source=source), capsys)
+    assert code == 0
+    assert (
+        f"{model} was trained on {source}: models of its kind, each trained without a part, score it" in err
+    )
+    assert "scored by hmm (alike=True) trained without each part" in load_rules("learnt.toml").source
+
+
+def test_a_recognised_model_is_as_its_kind(folder, capsys):
+    assert main(["train", "train.tsv", "--output", "hmm.json"]) == 0
+    assert run(learn("--model", "hmm.json"), capsys)[0] == 0
+    first = Path("learnt.toml").read_bytes()
+    assert run(learn("--kind", "hmm"), capsys)[0] == 0
+    assert Path("learnt.toml").read_bytes() == first
+
+
+@pytest.mark.parametrize("made", [None, 5, {}, {"kind": ["hmm"]}, "missing"])
+def test_a_model_that_does_not_say_what_it_was_trained_on(folder, capsys, made):
+    assert main(["train", "train.tsv", "--output", "hmm.json"]) == 0
+    record = json.loads(Path("hmm.json").read_text())
+    if made == {"kind": ["hmm"]}:
+        record["made"].update(made)
+    elif made == "missing":
+        del record["made"]["data"]
+    else:
+        record["made"] = made
+    Path("hmm.json").write_text(json.dumps(record))
+    assert training_record("hmm.json") is None
+    assert load_model("hmm.json").labels.scheme == "bio"
+    code, _, err = run(learn("--model", "hmm.json"), capsys)
+    assert code == 0
+    assert (
+        "hmm.json does not say what it was trained on: if train.tsv was among that, take --kind instead"
+        in err
+    )
+
+
+@pytest.mark.parametrize("scheme", ["bio", "iobes"])
+def test_gold_in_another_scheme_than_the_models(folder, capsys, scheme):
+    Path("gold.tsv").write_text(references(24, scheme=scheme))
+    assert main(["train", "more.tsv", "--output", "hmm.json", "--scheme", "iobes"]) == 0
+    code, out, _ = run(learn("--model", "hmm.json", "--json", source="gold.tsv"), capsys)
+    assert code == 0
+    none = json.loads(out)["candidates"][0]
+    assert none["algorithm"] == "no rules" and none["tokens"] > 60
+
+
+def test_gold_that_the_model_has_no_labels_for(folder, capsys):
+    Path("gold.tsv").write_text(references(24, scheme="plain"))
+    assert main(["train", "more.tsv", "--output", "hmm.json"]) == 0
+    code, _, err = run(learn("--model", "hmm.json", source="gold.tsv"), capsys)
+    assert code == 2 and "gold.tsv, line 1" in err and "take a model of such labels" in err
+    assert not Path("learnt.toml").exists()
+
+
+def test_one_label_only(folder, capsys):
+    Path("train.tsv").write_text("a\tx\n\nb\tx\n\na\tx\n")
+    Path("rules.toml").write_text(FIELDS + SOFT.replace("date", "x"))
+    assert run(learn("--kind", "hmm"), capsys)[0] == 0
+    assert len(load_rules("learnt.toml")) <= 1
+
+
+def test_scores_of_the_sequences_themselves(folder, capsys):
+    Path("scored.jsonl").write_text(scored_lines(references(30, scheme="plain")))
+    code, _, err = run(learn(source="scored.jsonl"), capsys)
+    assert code == 0 and "is not used" not in err
+    first = Path("learnt.toml").read_bytes()
+    assert b", with scores)" in first
+    assert main(["train", "more.tsv", "--output", "hmm.json"]) == 0
+    code, _, err = run(learn("--model", "hmm.json", source="scored.jsonl"), capsys)
+    assert code == 0 and "scored.jsonl has scores of its own: hmm.json is not used" in err
+    assert Path("learnt.toml").read_bytes() == first
+
+
+def test_rules_of_several_files_and_gold_labels_that_the_model_lacks(folder, capsys):
+    Path("gold.tsv").write_text(references(12) + "\nWorld\tB-note\n1999\tB-date\n")
+    Path("notes.toml").write_text(
+        'fields = ["note"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "note"\npenalty = 2.0\n'
+    )
+    assert main(["train", "more.tsv", "--output", "hmm.json"]) == 0
+    code, _, err = run(learn("--model", "hmm.json", "--rules", "notes.toml", source="gold.tsv"), capsys)
+    if code:
+        assert "note" in err and not Path("learnt.toml").exists()
+    else:
+        assert "learnt.toml: " in err
+
+
+def test_weights_at_the_cap_and_sequences_without_labelling_are_told(folder, capsys):
+    rules = """
+fields = ["author", "note"]
+[[rule]]
+name = "some note"
+template = "at_least_tokens"
+field = "note"
+n = 1
+penalty = 1.0
+[[rule]]
+template = "at_least_tokens"
+field = "author"
+n = 3
+"""
+    Path("rules.toml").write_text(rules)
+    lines = [json.loads(line) for line in scored_lines(references(14, scheme="plain")).splitlines()]
+    for record in lines:
+        record["labels"][-1] = "note"
+    for key in ("emissions", "tokens", "labels"):
+        lines[0][key] = lines[0][key][:2]
+    Path("scored.jsonl").write_text("".join(json.dumps(record) + "\n" for record in lines))
+    code, _, err = run(learn("--algorithm", "perceptron", source="scored.jsonl"), capsys)
+    if code == 0:
+        assert "weights that ran to the cap of 30 nats" in err and "some note" in err
+        assert "hard rules leave no labelling of 1 of 14 sequences" in err
+    else:
+        assert "note" in err
+
+
+FIELDS = 'fields = ["author", "title", "date", "pages", "x"]\n'
+HARD = '[[rule]]\ntemplate = "at_most_tokens"\nfield = "date"\nn = 9\n'
+SOFT = '[[rule]]\ntemplate = "at_most_runs"\nfield = "date"\npenalty = 1.0\n'
+IMPOSSIBLE = SOFT + HARD.replace("9", "0") + '[[rule]]\ntemplate = "at_least_tokens"\nfield = "date"\nn = 1\n'
+
+
+@pytest.mark.parametrize(
+    ("rules", "more", "message"),
+    [
+        (
+            HARD,
+            ["--kind", "hmm"],
+            "rules.toml: no soft rule and no feature: hard rules have no penalty to learn",
+        ),
+        (IMPOSSIBLE, ["--kind", "hmm"], "rules.toml: the hard rules leave no labelling of any sequence"),
+        (SOFT.replace("date", "dates"), ["--kind", "hmm"], 'no field "dates"'),
+        (SOFT.replace("1.0", "nan"), ["--kind", "hmm"], "rules.toml"),
+        (SOFT.replace("1.0", "-1.0"), ["--kind", "hmm"], "a penalty is positive"),
+        ((SOFT + 'name = "x"\n') * 2, ["--kind", "hmm"], "x"),
+        ("", ["--kind", "hmm"], "rules.toml"),
+        (SOFT, [], "no scores; name a model with --model"),
+        (SOFT, ["--kind", "svm"], 'no kind of model "svm"; there are '),
+        (SOFT, ["--kind", "hmm", "--option", "alik=true"], "alik"),
+        (SOFT, ["--option", "alike=true"], "--option: options of a model that is trained; add --kind"),
+        (SOFT, ["--kind", "hmm", "--model", "hmm.json"], "give one of them"),
+        (SOFT, ["--model", "absent.json"], "absent.json"),
+        (SOFT, ["--kind", "hmm", "--algorithm", "svm"], "no algorithm 'svm'"),
+        (SOFT, ["--kind", "hmm", "--measure", "f1"], "no measure 'f1'"),
+        (SOFT, ["--kind", "hmm", "--folds", "1"], "folds is 1; expected a whole number from 2"),
+        (SOFT, ["--kind", "hmm", "--rate", "nan"], "rate is nan"),
+        (SOFT, ["--kind", "hmm", "--epochs", "0"], "epochs is 0"),
+        (SOFT, ["--kind", "hmm", "--seed", "-1"], "seed"),
+        (SOFT, ["--kind", "hmm", "--scheme", "bioes2"], 'no scheme "bioes2"'),
+        (SOFT, ["--kind", "hmm", "--output", "train.tsv"], "train.tsv"),
+        (SOFT, ["--kind", "hmm", "--output", "rules.toml"], "rules.toml"),
+    ],
+)
+def test_bad_input(folder, capsys, rules, more, message):
+    Path("rules.toml").write_text(FIELDS + rules)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    code, out, err = run(learn(*more), capsys)
+    assert (code, out) == (2, "")
+    assert message in err and "Traceback" not in err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "train.tsv"),
+        ("a\n\nb\n", "train.tsv"),
+        ("a\tx\nb\tx\n", "train.tsv: one sequence: nothing is left to score it by"),
+    ],
+)
+def test_sequences_from_which_nothing_can_be_learnt(folder, capsys, text, message):
+    Path("train.tsv").write_text(text)
+    Path("rules.toml").write_text(FIELDS + SOFT.replace("date", "x"))
+    code, _, err = run(learn("--kind", "hmm"), capsys)
+    assert code == 2 and message in err and "Traceback" not in err
+    assert not Path("learnt.toml").exists()
+
+
+def test_scores_that_are_not_numbers(folder, capsys):
+    text = scored_lines(references(4, scheme="plain"))
+    Path("scored.jsonl").write_text(text.replace("0.0", "NaN", 1))
+    code, _, err = run(learn(source="scored.jsonl"), capsys)
+    assert code == 2 and "scored.jsonl" in err and "Traceback" not in err
+    assert not Path("learnt.toml").exists()
+
+
+def test_no_rule_survives(folder, capsys):
+    Path("rules.toml").write_text(FIELDS + SOFT.replace("date", "author").replace("1.0", "0.001"))
+    code, _, err = run(learn("--kind", "hmm", "--algorithm", "given"), capsys)
+    assert code == 0
+    rules = load_rules("learnt.toml")
+    assert len(rules) in (0, 1)
+    if not len(rules):
+        assert "0 of 1 rules and features kept" in err
+        assert "# left out: at_most_runs(author, 1) (" in Path("learnt.toml").read_text()
+    assert main(["train", "train.tsv", "--output", "hmm.json"]) == 0
+    assert (
+        main(["decode", "more.tsv", "--model", "hmm.json", "--rules", "learnt.toml", "--output", "o.jsonl"])
+        == 0
+    )
+
+
+@linux
+def test_an_interrupt_leaves_nothing_and_the_next_run_is_whole(folder, capsys):
+    Path("large.tsv").write_text(references(600))
+    arguments = learn("--kind", "hmm", "--epochs", "2", source="large.tsv")
+    before = {path.name for path in folder.iterdir()}
+    with Run(folder, arguments) as command:
+        command.wait_until(
+            lambda: list(folder.glob("*.lock")) or list(folder.glob(".*")) or list(folder.glob("learnt*"))
+        )
+        assert command.interrupted() == (130, "", "ilpinfer: interrupted\n")
+    assert {path.name for path in folder.iterdir()} - before <= {"temporary"}
+    assert run(learn("--kind", "hmm"), capsys)[0] == 0
+    first = Path("learnt.toml").read_bytes()
+    assert run(learn("--kind", "hmm"), capsys)[0] == 0
+    assert Path("learnt.toml").read_bytes() == first
+
+
+def test_check_writes_suggestions(folder, capsys):
+    golds = [("author", "author", "date"), ("author", "title", "author"), ("title", "date", "title")]
+    text = "\n\n".join("\n".join(f"w{t}\t{label}" for t, label in enumerate(gold)) for gold in golds)
+    Path("gold.tsv").write_text(text + "\n")
+    rules = """
+fields = ["author", "title", "date", "pages"]
+[[rule]]
+name = "one author"
+template = "at_most_runs"
+field = "author"
+penalty = 2.0
+reason = "known"
+[[rule]]
+name = "no author"
+template = "at_most_tokens"
+field = "author"
+n = 0
+[[rule]]
+name = "one date"
+template = "at_most_runs"
+field = "date"
+[[rule]]
+name = "pages before dates"
+template = "requires_before"
+fields = ["pages", "date"]
+penalty = 0.001
+[[rule]]
+name = "pages are numbers"
+template = "label_only_at"
+field = "pages"
+pattern = '\\d+'
+penalty = 7.0
+[[feature]]
+label = "pages"
+weight = -0.5
+"""
+    Path("rules.toml").write_text(rules)
+    code, _, err = run(["check", "rules.toml", "gold.tsv", "--write", "new.toml"], capsys)
+    assert code == 0
+    new = {item.title: item for item in load_rules("new.toml")}
+    assert list(new) == ["one author", "no author", "one date", "pages are numbers", "feature pages"]
+    assert "# left out: pages before dates (broken in 2 of the 2 sequences" in Path("new.toml").read_text()
+    one = new["one author"]
+    assert one.penalty == pytest.approx(-np.log((1 + np.exp(-2)) / 3))
+    assert one.reason == "known; broken in 1 of the 2 sequences to which it applies"
+    assert new["no author"].penalty == pytest.approx(-np.log((2 + 1e-4) / 3))
+    assert new["one date"].hard and new["one date"].reason == ""
+    assert (new["pages are numbers"].penalty, new["feature pages"].weight) == (7.0, -0.5)
+    assert "new.toml: 5 of 6 rules and features kept" in err
+
+
+@pytest.mark.parametrize("output", ["rules.toml", "train.tsv", "words.txt"])
+def test_check_refuses_to_write_over_what_it_reads(folder, capsys, output):
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    code, out, err = run(["check", "rules.toml", "train.tsv", "--write", output], capsys)
+    assert (code, out) == (2, "") and output in err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
