@@ -164,17 +164,16 @@ class PenaltyLearner:
         data = TrainingSet(examples, rules, advance)
         if not data.items:
             raise ValueError("no soft rule and no feature: hard rules have no penalty to learn")
+        data.decode(np.zeros_like(data.given))
+        if data.unlabelled == len(data):
+            raise ValueError(
+                "the hard rules leave no labelling of any sequence: leave some out, or give them penalties"
+            )
         fits = self._fits(data)
         places = list(range(len(data)))
         folds = make_folds(places, min(self.folds, len(data)), self.seed) if len(data) > 1 else []
         trials = {name: Trial.of(data, fit, folds) for name, fit in fits.items()} if folds else {}
         candidates, chosen = self._choose(trials)
-        if not folds:
-            data.decode(np.zeros_like(data.given))
-        if data.unlabelled == len(data):
-            raise ValueError(
-                "the hard rules leave no labelling of any sequence: leave some out, or give them penalties"
-            )
         weights, at_cap = fits[chosen](data, data.given, places)
         result = verdicts(data, trials.get(chosen), weights, chosen, self.measure, self.prune)
         capped = [each.name for each, yes in zip(result, at_cap, strict=True) if yes and each.learnt]
