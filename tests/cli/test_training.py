@@ -202,6 +202,8 @@ def test_a_scheme_converts_in_python_as_the_command_does(kind, scheme, folder):
     model = train(kind, PAIRS, scheme=scheme)
     model.save("python.json")
     command, python = (json.loads((folder / f"{each}.json").read_text()) for each in ("command", "python"))
+    made = command.pop("made")
+    assert (made["kind"], made["options"], made["sequences"]) == (kind, {}, len(PAIRS))
     assert command == python
     known = model.labels.scheme
     expected = {name for _, labels in PAIRS for name in convert(labels, "bio", known)}
