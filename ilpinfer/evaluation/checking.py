@@ -114,8 +114,11 @@ def smoothed_penalty(broken: int, applicable: int, given: float = CRUDE) -> floa
     >>> round(smoothed_penalty(0, 5), 2), round(smoothed_penalty(20, 100), 2), round(smoothed_penalty(7, 7), 2)
     (11.0, 1.62, 0.13)
     """
-    prior = math.exp(-CRUDE if math.isinf(given) else -given)
-    return max(0.0, -math.log((broken + prior) / (applicable + 1)))
+    given = CRUDE if math.isinf(given) else given
+    counted = broken + math.exp(-given)
+    if not counted:
+        return given + math.log(applicable + 1)
+    return max(0.0, -math.log(counted / (applicable + 1)))
 
 
 def check_rules(

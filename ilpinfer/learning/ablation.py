@@ -1,6 +1,6 @@
 """What one rule changes in the labellings of held-out sequences: with it and without it, everything else equal."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,36 +51,88 @@ class Ablation:
 
 
 def ablate(
-    data: TrainingSet, weights: Sequence[Floats], folds: Sequence[Sequence[int]], final: Floats
+    data: TrainingSet, weights: Sequence[Floats], folds: Sequence[Sequence[int]], items: Iterable[int]
 ) -> dict[int, Ablation]:
-    """Each item of the final weights left out, on sequences where a labelling that was met breaks it.
+    """Each of some items left out, on sequences where a labelling that was met breaks it.
 
     Parameters
     ----------
     data : examples
     weights : (R,) for each fold, learnt without it
     folds : places of the examples of each
-    final : (R,) weights; items without one are not looked at
+    items : places of the items to leave out, one at a time
     """
     concerned = [[set(data.concerned(place)) for place in fold] for fold in folds]
     best = [data.decode(w, fold) for w, fold in zip(weights, folds, strict=True)]
     result = {}
-    for j in np.flatnonzero(np.abs(final) >= SMALLEST).tolist():
+    for j in items:
         pairs, applies = [], 0
         for w, fold, touched, labellings in zip(weights, folds, concerned, best, strict=True):
             at = [n for n, items in enumerate(touched) if j in items]
             applies += len(at)
             if not at or abs(w[j]) < SMALLEST:
                 continue
-            without = w.copy()
-            without[j] = 0.0
-            others = data.decode(without, [fold[n] for n in at])
+            others = data.decode(_without(w, [j]), [fold[n] for n in at])
             for n, other in zip(at, others, strict=True):
                 if not _same(labellings[n], other):
                     pairs.append((data.counts(fold[n], labellings[n]), data.counts(fold[n], other)))
         both = np.array(pairs, np.int64).reshape(len(pairs), 2, 6)
         result[j] = Ablation(applies, len(pairs), both[:, 0], both[:, 1], len(data))
     return result
+
+
+def indispensable(
+    data: TrainingSet,
+    weights: Sequence[Floats],
+    folds: Sequence[Sequence[int]],
+    ablations: Mapping[int, Ablation],
+    useless: Callable[[Ablation], bool],
+) -> dict[int, Ablation]:
+    """Items that look useless by themselves, but are not once others that look so are left out: they do the same work.
+
+    Parameters
+    ----------
+    data, weights, folds : as for `ablate`
+    ablations : of each item by itself
+    useless : whether an item leaves after an ablation
+
+    Returns
+    -------
+    The items that have to stay, and what each changes when those that leave are out.
+    """
+    leaving = sorted(
+        (j for j, each in ablations.items() if useless(each)), key=lambda j: -ablations[j].changed
+    )
+    staying, joint = {}, False
+    for n, j in enumerate(leaving):
+        if not ablations[j].changed and not joint:
+            joint = True
+            if _alike(data, weights, [_without(w, leaving[n:]) for w in weights], folds):
+                break
+        ablation = ablate(data, weights, folds, [j])[j] if n else ablations[j]
+        if useless(ablation):
+            weights = [_without(w, [j]) for w in weights]
+        else:
+            staying[j] = ablation
+    return staying
+
+
+def _without(weights: Floats, items: Sequence[int]) -> Floats:
+    """Weights (R,), 0 for some items."""
+    result = weights.copy()
+    result[list(items)] = 0.0
+    return result
+
+
+def _alike(
+    data: TrainingSet, weights: Sequence[Floats], others: Sequence[Floats], folds: Sequence[Sequence[int]]
+) -> bool:
+    """Whether the labellings of all folds are the same under other weights."""
+    return all(
+        _same(a, b)
+        for w, v, fold in zip(weights, others, folds, strict=True)
+        for a, b in zip(data.decode(w, fold), data.decode(v, fold), strict=True)
+    )
 
 
 def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:

@@ -2,23 +2,20 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from formulations import Feature, Rule, RuleSet
+from formulations import RuleSet
 from formulations.dtypes import Floats
 from formulations.messages import suggestion
-from ilpinfer.learning.ablation import Ablation, ablate
 from ilpinfer.learning.log_odds import log_odds
-from ilpinfer.learning.measures import Counts, Scale, check_measure, losses
-from ilpinfer.learning.perceptron import LARGEST, Perceptron
-from ilpinfer.learning.training_set import SMALLEST, ScoredExample, TrainingSet
+from ilpinfer.learning.measures import Counts, check_measure
+from ilpinfer.learning.perceptron import LARGEST, Fitted, Perceptron
+from ilpinfer.learning.training_set import ScoredExample, TrainingSet
+from ilpinfer.learning.trials import MARGIN, Candidate, Fit, Trial, difference, worse
+from ilpinfer.learning.verdicts import NONE, Verdict, verdicts
 from ilpinfer.pipelines.cross_validation import make_folds
-
-Fit = Callable[[TrainingSet, Floats, Sequence[int]], Floats]
-"""Weights (R,) from a training set, weights to start with, and the places of the examples to learn from."""
 
 ALGORITHMS: Mapping[str, str] = {
     "cross-validated": "the best of the others and of no rules on held-out folds",
@@ -30,50 +27,10 @@ ALGORITHMS: Mapping[str, str] = {
     "conservative-given": "the same from twice the given penalties",
 }
 """The algorithms, and what each does."""
-NONE = "no rules"
 PREFERENCE = ("perceptron-given", "log-odds", "given", "perceptron", NONE)
 """What is taken first with few labels where no other algorithm is clearly better: given penalties are knowledge that they lack."""
 FEW = 50
 """Sequences below which held-out folds say too little to choose by them alone."""
-MARGIN = 2.0
-"""Standard errors by which an algorithm has to differ."""
-ENOUGH = 20
-"""Sequences to which a rule applies before it is said to change nothing."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What became of one rule or feature.
-
-    Parameters
-    ----------
-    name : of the rule
-    given, learnt : nats; 0 where it is left out
-    ablation : what it changes on held-out sequences; None where that was not tried
-    reason : why it stays or leaves
-    """
-
-    name: str
-    given: float
-    learnt: float
-    ablation: Ablation | None
-    reason: str
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """An algorithm on held-out folds.
-
-    Parameters
-    ----------
-    algorithm : its name, or "no rules"
-    scale : token accuracy, span F1 and whole sequences in percent
-    refused : why it was not taken; empty where it could have been
-    """
-
-    algorithm: str
-    scale: Scale
-    refused: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,8 +43,9 @@ class LearntPenalties:
     algorithm : that was taken
     candidates : all that were tried on held-out folds
     verdicts : one for each soft rule and feature
-    capped : names of those whose weight ran to the cap, as where data are separable
+    capped : names of those whose weight a step took to the cap, as where every labelling breaks a rule that gold keeps
     sequences : examples
+    unlabelled : examples of which hard rules leave no labelling
     """
 
     rules: RuleSet
@@ -96,12 +54,14 @@ class LearntPenalties:
     verdicts: tuple[Verdict, ...]
     capped: tuple[str, ...]
     sequences: int
+    unlabelled: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the rules, as plain values."""
         return {
             "algorithm": self.algorithm,
             "sequences": self.sequences,
+            "unlabelled": self.unlabelled,
             "candidates": [
                 {"algorithm": c.algorithm, **vars(c.scale), "refused": c.refused} for c in self.candidates
             ],
@@ -144,11 +104,18 @@ class PenaltyLearner:
 
     Examples
     --------
+    A model prefers a second title, and gold never has one:
+
     >>> from formulations import RuleSet, Trellis, constraints as C
-    >>> trellis = Trellis([0.0, 1.0], [[[0.0, 0.1], [0.0, 0.0]]], labels=["a", "b"])
-    >>> example = ScoredExample(trellis, ("a", "a"))
-    >>> PenaltyLearner("perceptron").fit([example] * 4, RuleSet((C.at_most_runs("b", 0 + 1, penalty=1.0),))).algorithm
-    'perceptron'
+    >>> scores = [[1.0, 0.0], [0.0, 2.0], [0.5, 0.0]]
+    >>> trellis = Trellis.from_emissions(scores, [[0.0, 0.0], [0.0, 0.0]], labels=["title", "author"])
+    >>> examples = [ScoredExample(trellis, ("title", "author", "author"))] * 4
+    >>> rules = RuleSet((C.at_most_runs("title", 1, penalty=0.2, name="one title"),))
+    >>> learnt = PenaltyLearner().fit(examples, rules)
+    >>> learnt
+    LearntPenalties(perceptron-given, 1 of 1 rules kept)
+    >>> learnt.rules.rules
+    [Rule('one title', penalty=0.7)]
     """
 
     algorithm: str = "cross-validated"
@@ -191,7 +158,8 @@ class PenaltyLearner:
         Raises
         ------
         ValueError
-            for no examples, no soft rule or feature, and rules that do not fit the labels.
+            for no examples, gold labels that do not fit the scores, no soft rule or feature, rules that do not fit the
+            labels, and hard rules that leave no labelling of any example.
         """
         data = TrainingSet(examples, rules, advance)
         if not data.items:
@@ -201,36 +169,52 @@ class PenaltyLearner:
         folds = make_folds(places, min(self.folds, len(data)), self.seed) if len(data) > 1 else []
         trials = {name: Trial.of(data, fit, folds) for name, fit in fits.items()} if folds else {}
         candidates, chosen = self._choose(trials)
-        weights = fits[chosen](data, data.given, places)
-        verdicts, weights = self._judge(data, trials.get(chosen), weights)
-        capped = [n for n, w in zip(data.names, weights, strict=True) if abs(w) >= LARGEST]
-        result = self._with_reasons(data.with_weights(weights), verdicts)
-        return LearntPenalties(result, chosen, candidates, verdicts, tuple(capped), len(data))
+        if not folds:
+            data.decode(np.zeros_like(data.given))
+        if data.unlabelled == len(data):
+            raise ValueError(
+                "the hard rules leave no labelling of any sequence: leave some out, or give them penalties"
+            )
+        weights, at_cap = fits[chosen](data, data.given, places)
+        result = verdicts(data, trials.get(chosen), weights, chosen, self.measure, self.prune)
+        capped = [each.name for each, yes in zip(result, at_cap, strict=True) if yes and each.learnt]
+        return LearntPenalties(
+            data.with_weights(np.array([each.learnt for each in result]), _reasons(data, result)),
+            chosen,
+            candidates,
+            result,
+            tuple(capped),
+            len(data),
+            data.unlabelled,
+        )
 
     def _fits(self, data: TrainingSet) -> dict[str, Fit]:
         """What is tried, by name; always with no rules."""
 
-        def from_zero(one: Perceptron, data: TrainingSet, given: Floats, places: Sequence[int]) -> Floats:
-            return one.fit(data, np.zeros_like(given), places)
+        def from_zero(one: Perceptron) -> Fit:
+            return lambda data, given, places: one.fit(data, np.zeros_like(given), places)
 
-        def from_given(one: Perceptron, data: TrainingSet, given: Floats, places: Sequence[int]) -> Floats:
-            start = np.minimum(self.scale * given, np.where(data.signed == 0, LARGEST, given))
-            return one.fit(data, start, places)
+        def from_given(one: Perceptron) -> Fit:
+            return lambda data, given, places: one.fit(data, self._scaled(data, given), places)
 
         gold = Perceptron(self.rate, self.epochs, seed=self.seed)
         reachable = replace(gold, towards=self.measure)
         known: dict[str, Fit] = {
-            NONE: lambda data, given, places: np.zeros_like(given),
-            "given": lambda data, given, places: given,
-            "log-odds": log_odds,
-            "perceptron": partial(from_zero, gold),
-            "perceptron-given": partial(from_given, gold),
-            "conservative": partial(from_zero, reachable),
-            "conservative-given": partial(from_given, reachable),
+            NONE: lambda data, given, places: Fitted.plain(np.zeros_like(given)),
+            "given": lambda data, given, places: Fitted.plain(given),
+            "log-odds": lambda data, given, places: Fitted.plain(log_odds(data, given, places)),
+            "perceptron": from_zero(gold),
+            "perceptron-given": from_given(gold),
+            "conservative": from_zero(reachable),
+            "conservative-given": from_given(reachable),
         }
         if self.algorithm == "cross-validated":
             return known
         return {name: known[name] for name in (NONE, self.algorithm)}
+
+    def _scaled(self, data: TrainingSet, given: Floats) -> Floats:
+        """(R,) penalties times the scale, within the cap; features keep their weights."""
+        return np.where(data.signed == 0, np.minimum(self.scale * given, LARGEST), given)
 
     def _choose(self, trials: Mapping[str, "Trial"]) -> tuple[tuple[Candidate, ...], str]:
         """Every algorithm on held-out folds, and the one to take."""
@@ -256,90 +240,11 @@ class PenaltyLearner:
         gain, error = difference(other, counts, self.measure)
         return gain > MARGIN * error
 
-    def _judge(
-        self, data: TrainingSet, trial: "Trial | None", weights: Floats
-    ) -> tuple[tuple[Verdict, ...], Floats]:
-        """What each item changes on held-out sequences, and the weights without those that do not help."""
-        ablations = ablate(data, trial.weights, trial.folds, weights) if trial and self.prune else {}
-        result, kept = [], weights.copy()
-        for j, name in enumerate(data.names):
-            ablation = ablations.get(j)
-            reason, leaves = self._reason(float(weights[j]), ablation, trial is not None)
-            if leaves:
-                kept[j] = 0.0
-            result.append(Verdict(name, float(data.given[j]), float(kept[j]), ablation, reason))
-        return tuple(result), kept
 
-    def _reason(self, weight: float, ablation: Ablation | None, tried: bool) -> tuple[str, bool]:
-        """Why an item stays or leaves, and whether it leaves."""
-        if abs(weight) < SMALLEST:
-            return "penalty 0: predictions break it no more often than gold does", True
-        if ablation is None:
-            return ("not tried" if not tried else "kept as it is"), False
-        if not ablation.changed:
-            if ablation.applies >= ENOUGH:
-                return f"changes none of {ablation.applies} sequences in which it could be broken", True
-            return "too few sequences to try it on", False
-        gain = ablation.describe()
-        if ablation.harms(self.measure):
-            return f"left out: {gain}", True
-        return gain, False
-
-    @staticmethod
-    def _with_reasons(rules: RuleSet, verdicts: Sequence[Verdict]) -> RuleSet:
-        """Rules whose reasons say how their penalties came about."""
-        reasons = {verdict.name: verdict for verdict in verdicts}
-        items: list[Rule | Feature] = []
-        for item in rules:
-            verdict = reasons.get(item.name or item.title)
-            if verdict is not None:
-                own = f"learnt, {verdict.given:.3g} nats before: {verdict.reason}"
-                item = replace(item, reason=f"{item.reason}; {own}" if item.reason else own)
-            items.append(item)
-        return replace(rules, items=tuple(items))
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One algorithm, fitted without each fold in turn.
-
-    Parameters
-    ----------
-    folds : places of the examples of each
-    weights : learnt without each fold
-    counts : (N, 6) of every example, under the weights learnt without its fold
-    """
-
-    folds: tuple[tuple[int, ...], ...]
-    weights: tuple[Floats, ...]
-    counts: Counts
-
-    @classmethod
-    def of(cls, data: TrainingSet, fit: Fit, folds: Sequence[Sequence[int]]) -> "Trial":
-        """Fit without each fold, and label it."""
-        counts = np.zeros((len(data), 6), np.int64)
-        weights = []
-        for fold in folds:
-            left_out = set(fold)
-            weights.append(fit(data, data.given, [i for i in range(len(data)) if i not in left_out]))
-            counts[list(fold)] = data.measure(weights[-1], fold)
-        return cls(tuple(tuple(fold) for fold in folds), tuple(weights), counts)
-
-    @property
-    def scale(self) -> Scale:
-        return Scale.of(self.counts)
-
-
-def worse(counts: Counts, other: Counts) -> str:
-    """Names the measure in which counts (N, 6) are worse than others by more than two standard errors; empty if none is."""
-    for measure in ("tokens", "spans", "sequences"):
-        loss, error = difference(counts, other, measure)
-        if loss > MARGIN * error:
-            return f"{measure} worse than without rules by {100 * loss:.2f} ± {100 * error:.2f}"
-    return ""
-
-
-def difference(counts: Counts, other: Counts, measure: str) -> tuple[float, float]:
-    """The mean of what sequences lack in counts (N, 6) beyond what they lack in others, and its standard error."""
-    each = losses(counts, measure) - losses(other, measure)
-    return float(each.mean()), float(each.std() / np.sqrt(len(each)))
+def _reasons(data: TrainingSet, result: Sequence[Verdict]) -> list[str]:
+    """(R,) reasons of the items, with how their penalties came about."""
+    said = []
+    for item, verdict in zip(data.items, result, strict=True):
+        own = f"learnt, {verdict.given:.3g} nats before: {verdict.reason}"
+        said.append(f"{item.reason}; {own}" if item.reason else own)
+    return said

@@ -2,15 +2,28 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from formulations.dtypes import Floats
+from formulations.dtypes import Booleans, Floats
 from ilpinfer.learning.measures import losses
 from ilpinfer.learning.training_set import TrainingSet
 
 LARGEST = 30.0
 """Nats: weights stay within this; a rule that reaches it is as good as hard."""
+
+
+class Fitted(NamedTuple):
+    """Weights (R,) in nats, and (R,) which of them ran to the cap."""
+
+    weights: Floats
+    capped: Booleans
+
+    @classmethod
+    def plain(cls, weights: Floats) -> "Fitted":
+        """Weights that no step has moved."""
+        return cls(weights, np.zeros(len(weights), bool))
 
 
 @dataclass(frozen=True)
@@ -22,7 +35,9 @@ class Perceptron:
     et al. 2014, section 4). The result of some epochs is the mean over all steps.
 
     The epochs go over a pool of labellings of each example. All examples are then decoded exactly under the mean weights, and
-    labellings that are new enter the pool, until none is, as cutting planes do: the pool then holds every best labelling.
+    labellings that are new enter the pool, until none is, as cutting planes do: the pool then holds every best labelling. It begins
+    with the best labellings under the weights to start with and without any; towards a measure also under the given ones, since
+    from 0 there would be nothing better to reach.
 
     Parameters
     ----------
@@ -41,35 +56,38 @@ class Perceptron:
     towards: str = "gold"
     seed: int = 0
 
-    def fit(self, data: TrainingSet, start: Floats, places: Sequence[int]) -> Floats:
-        """(R,) weights learnt from the examples at some places, from weights to start with."""
+    def fit(self, data: TrainingSet, start: Floats, places: Sequence[int]) -> Fitted:
+        """Weights learnt from the examples at some places, from weights (R,) to start with."""
         places = list(places)
-        for first in (start, np.zeros_like(start)):
-            data.decode(first, places)
-        weights = start
+        first = [start, np.zeros_like(start), *([] if self.towards == "gold" else [data.given])]
+        for weights in {each.tobytes(): each for each in first}.values():
+            data.decode(weights, places)
+        result = Fitted.plain(start)
         for _ in range(self.rounds):
             pools = sum(len(data.pool(place).scores) for place in places)
-            weights = self._epochs(data, start, places)
-            data.decode(weights, places)
+            result = self._epochs(data, start, places)
+            data.decode(result.weights, places)
             if sum(len(data.pool(place).scores) for place in places) == pools:
                 break
-        return weights
+        return result
 
-    def _epochs(self, data: TrainingSet, start: Floats, places: list[int]) -> Floats:
-        """The mean weights of some passes over the pools."""
+    def _epochs(self, data: TrainingSet, start: Floats, places: list[int]) -> Fitted:
+        """The mean weights of some passes over the pools; capped are those that a step takes to the cap."""
         random = np.random.default_rng(self.seed)
         targets = {place: self._target(data, place) for place in places}
         least = np.maximum(data.signed, -LARGEST)
-        weights, total = start.copy(), np.zeros_like(start)
+        weights, total, capped = start, np.zeros_like(start), np.zeros(len(start), bool)
         for epoch in range(self.epochs):
             rate = self.rate / (1 + epoch / 10)
             for place in random.permutation(places).tolist():
                 pool, (target, good) = data.pool(place), targets[place]
                 best = pool.best(weights) if good else 0
                 if good and not good[best]:
-                    weights = np.clip(weights + rate * (target - pool.activations[best]), least, LARGEST)
+                    moved = np.clip(weights + rate * (target - pool.activations[best]), least, LARGEST)
+                    capped |= (np.abs(moved) >= LARGEST) & (moved != weights)
+                    weights = moved
                 total += weights
-        return np.asarray(total / (self.epochs * len(places)))
+        return Fitted(np.asarray(total / (self.epochs * len(places))), capped)
 
     def _target(self, data: TrainingSet, place: int) -> tuple[Floats, list[bool]]:
         """Activations (R,) to move towards, and which labellings of the pool are as good."""

@@ -11,7 +11,7 @@ from formulations.dtypes import Floats, Integers, LabelIds
 from formulations.grid import UNITS_PER_NAT
 from formulations.labels.reading import Reading
 from formulations.problem.compiled_rules import CompiledRules, compile_rules, unique_names
-from formulations.problem.problem import GroundRule, Problem
+from formulations.problem.problem import Problem
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.learning.measures import Counts, Judge
 
@@ -56,15 +56,11 @@ class TrainingSet:
     def __init__(
         self, examples: Sequence[ScoredExample], rules: RuleSet, advance: Callable[[], None] = lambda: None
     ) -> None:
-        if not examples:
-            raise ValueError("no labelled sequences to learn from: expected at least one")
+        _check(examples)
         self.examples, self.rules, self.advance = list(examples), rules, advance
-        self.items = [item for item in rules if isinstance(item, Feature) or not item.hard]
-        self.names = [
-            name
-            for name, item in zip(unique_names(rules), rules, strict=True)
-            if isinstance(item, Feature) or not item.hard
-        ]
+        pairs = list(zip(unique_names(rules), rules, strict=True))
+        self.items = [item for _, item in pairs if _is_learnt(item)]
+        self.names = [name for name, item in pairs if _is_learnt(item)]
         names = (name for e in examples for name in (*e.trellis.labels.names, *e.gold))
         self.labels = LabelSet(tuple(dict.fromkeys(names)), examples[0].trellis.labels.scheme)
         self.optional_labels = self.labels.with_optional_fields(rules.fields)
@@ -90,20 +86,21 @@ class TrainingSet:
         """(R,) the least weight of each item: 0 for rules, -inf for features."""
         return np.array([-np.inf if isinstance(item, Feature) else 0.0 for item in self.items])
 
-    def with_weights(self, weights: Floats) -> RuleSet:
-        """The rule set with other penalties and weights; items of weight 0 are left out."""
-        values = iter(zip(self.items, weights.tolist(), strict=True))
+    def with_weights(self, weights: Floats, reasons: Sequence[str] = ()) -> RuleSet:
+        """The rule set with other penalties and weights, and R reasons where given; items of weight 0 are left out."""
+        values = iter(weights.tolist())
+        said = iter(reasons or [item.reason for item in self.items])
         result: list[Rule | Feature] = []
         for item in self.rules:
-            if isinstance(item, Rule) and item.hard:
+            if not _is_learnt(item):
                 result.append(item)
                 continue
-            item, weight = next(values)
+            weight, reason = next(values), next(said)
             if abs(weight) >= SMALLEST:
                 result.append(
-                    replace(item, weight=weight)
+                    replace(item, weight=weight, reason=reason)
                     if isinstance(item, Feature)
-                    else replace(item, penalty=weight)
+                    else replace(item, penalty=weight, reason=reason)
                 )
         return replace(self.rules, items=tuple(result))
 
@@ -147,6 +144,11 @@ class TrainingSet:
         )
         self._pools[place] = more if known is None else known.extended(more)
         return self.pool(place)
+
+    @property
+    def unlabelled(self) -> int:
+        """How many examples had no labelling whenever they were decoded."""
+        return sum(not seen for seen in self._seen)
 
     def concerned(self, place: int) -> list[int]:
         """Items that some labelling of an example activates, of those that were counted so far."""
@@ -193,7 +195,7 @@ class TrainingSet:
 
     def _counter(self, labels: LabelSet) -> "Counter":
         if labels not in self._counters:
-            self._counters[labels] = Counter(self.rules, self.items, self.names, labels)
+            self._counters[labels] = Counter(self.rules, labels)
         return self._counters[labels]
 
     def _problem(self, place: int) -> tuple[Problem, list[Problem]]:
@@ -237,12 +239,10 @@ class Pool:
 class Counter:
     """Counts items in labellings over one label set."""
 
-    def __init__(
-        self, rules: RuleSet, items: Sequence[Rule | Feature], names: Sequence[str], labels: LabelSet
-    ) -> None:
-        self.items, self.names = items, names
+    def __init__(self, rules: RuleSet, labels: LabelSet) -> None:
+        self.items = list(rules)
         self.rules = compile_rules(replace(rules, items=tuple(rules.rules)), labels)
-        features = [replace(item, weight=1.0) for item in items if isinstance(item, Feature)]
+        features = [replace(item, weight=1.0) for item in rules if isinstance(item, Feature)]
         self.features = [compile_rules(replace(rules, items=(each,)), labels) for each in features]
 
     def problems(self, trellis: Trellis) -> tuple[Problem, list[Problem]]:
@@ -256,12 +256,36 @@ class Counter:
     def count(self, trellis: Trellis, ids: Integers, problems: tuple[Problem, list[Problem]]) -> Floats:
         """(R,) activations of a labelling."""
         rules, features = problems
-        ground: dict[str, GroundRule] = {rule.name: rule for rule in rules.rules}
-        firings = iter(each.lattice.score(ids) - each.model.score(ids) for each in features)
+        ground, each_feature = iter(rules.rules), iter(features)
         result = []
-        for item, name in zip(self.items, self.names, strict=True):
+        for item in self.items:
             if isinstance(item, Feature):
-                result.append(next(firings) / UNITS_PER_NAT)
-            else:
-                result.append(-float(ground[name].violations(ids)))
+                one = next(each_feature)
+                result.append((one.lattice.score(ids) - one.model.score(ids)) / UNITS_PER_NAT)
+                continue
+            rule = next(ground)
+            if not item.hard:
+                result.append(-float(rule.violations(ids)))
         return np.array(result)
+
+
+def _is_learnt(item: Rule | Feature) -> bool:
+    return isinstance(item, Feature) or not item.hard
+
+
+def _check(examples: Sequence[ScoredExample]) -> None:
+    """Raise ValueError for no examples, and for labels that do not belong to the scores."""
+    if not examples:
+        raise ValueError("no labelled sequences to learn from: expected at least one")
+    scheme = examples[0].trellis.labels.scheme
+    for place, example in enumerate(examples):
+        trellis = example.trellis
+        if len(example.gold) != len(trellis):
+            raise ValueError(
+                f"sequence {place}: {len(example.gold)} gold labels for {len(trellis)} tokens; expected one for each"
+            )
+        if trellis.labels.scheme != scheme:
+            raise ValueError(
+                f"sequence {place}: labels of the scheme {trellis.labels.scheme}, but those of sequence 0 are {scheme}; "
+                "score all by one model, or name the scheme"
+            )

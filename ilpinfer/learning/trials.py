@@ -1,0 +1,81 @@
+"""Weights learnt without each part of the examples in turn, and how good they are on that part."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from formulations.dtypes import Floats
+from ilpinfer.learning.measures import Counts, Scale, losses
+from ilpinfer.learning.perceptron import Fitted
+from ilpinfer.learning.training_set import TrainingSet
+
+Fit = Callable[[TrainingSet, Floats, Sequence[int]], Fitted]
+"""Learns from a training set, weights (R,) to start with, and the places of the examples to learn from."""
+
+MARGIN = 2.0
+"""Standard errors by which an algorithm has to differ."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An algorithm on held-out folds.
+
+    Parameters
+    ----------
+    algorithm : its name, or "no rules"
+    scale : token accuracy, span F1 and whole sequences in percent
+    refused : why it was not taken; empty where it could have been
+    """
+
+    algorithm: str
+    scale: Scale
+    refused: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One algorithm, fitted without each fold in turn.
+
+    Parameters
+    ----------
+    folds : places of the examples of each
+    weights : (R,) learnt without each fold
+    counts : (N, 6) of every example, under the weights learnt without its fold
+    """
+
+    folds: tuple[tuple[int, ...], ...]
+    weights: tuple[Floats, ...]
+    counts: Counts
+
+    @classmethod
+    def of(cls, data: TrainingSet, fit: Fit, folds: Sequence[Sequence[int]]) -> "Trial":
+        """Fit without each fold, and label it."""
+        counts = np.zeros((len(data), 6), np.int64)
+        weights = []
+        for fold in folds:
+            left_out = set(fold)
+            others = [i for i in range(len(data)) if i not in left_out]
+            weights.append(fit(data, data.given, others).weights)
+            counts[list(fold)] = data.measure(weights[-1], fold)
+        return cls(tuple(tuple(fold) for fold in folds), tuple(weights), counts)
+
+    @property
+    def scale(self) -> Scale:
+        """Its measures over all examples."""
+        return Scale.of(self.counts)
+
+
+def worse(counts: Counts, other: Counts) -> str:
+    """Names the measure in which counts (N, 6) are worse than others by more than two standard errors; empty if none is."""
+    for measure in ("tokens", "spans", "sequences"):
+        loss, error = difference(counts, other, measure)
+        if loss > MARGIN * error:
+            return f"{measure} worse than without rules by {100 * loss:.2f} ± {100 * error:.2f}"
+    return ""
+
+
+def difference(counts: Counts, other: Counts, measure: str) -> tuple[float, float]:
+    """The mean of what sequences lack in counts (N, 6) beyond what they lack in others, and its standard error."""
+    each = losses(counts, measure) - losses(other, measure)
+    return float(each.mean()), float(each.std() / np.sqrt(len(each)))

@@ -1,0 +1,242 @@
+"""The perceptron against a plain one that decodes by brute force, log odds by hand, and what both make of odd data."""
+
+import math
+
+import numpy as np
+import pytest
+from support.scored import activation, best, learnt_items, named, scored
+
+from formulations import RuleSet
+from formulations import constraints as C
+from ilpinfer.evaluation.checking import CRUDE, smoothed_penalty
+from ilpinfer.learning import ScoredExample
+from ilpinfer.learning.log_odds import log_odds
+from ilpinfer.learning.perceptron import LARGEST, Perceptron
+from ilpinfer.learning.training_set import TrainingSet
+
+RULES = RuleSet(
+    (
+        C.at_most_runs("b", 1, penalty=0.7),
+        C.feature(label="c", weight=-0.4),
+        C.at_most_tokens("c", 3),
+        C.at_most_tokens("a", 1, penalty=0.2, distance="binary"),
+        C.feature(from_="a", to="b", weight=0.9),
+        C.requires_before("a", "b", penalty=0.9),
+    )
+)
+
+
+def loss(example, ids, measure):
+    """What a labelling over plain labels lacks, by the meaning of the measures."""
+    names, gold = named(example, ids), list(example.gold)
+    tokens = sum(x != y for x, y in zip(names, gold, strict=True)) / len(gold)
+    found, golden = spans(names), spans(gold)
+    parts = {
+        "tokens": tokens,
+        "spans": 1 - 2 * len(found & golden) / (len(found) + len(golden)),
+        "sequences": float(names != gold),
+    }
+    return parts[measure] if measure in parts else sum(parts.values()) / 3
+
+
+def spans(names):
+    starts = [t for t in range(len(names)) if t == 0 or names[t] != names[t - 1]]
+    return {(a, b, names[a]) for a, b in zip(starts, [*starts[1:], len(names)], strict=True)}
+
+
+def plain_perceptron(examples, rules, start, *, rate, epochs, rounds, towards, seed):
+    """The algorithm of the docstring, in lists and loops; decoding goes over all labellings."""
+    items = learnt_items(rules)
+
+    def acts(example, names):
+        return [activation(item, names, example.trellis.tokens) for item in items]
+
+    first = [start, [0.0] * len(items)]
+    if towards != "gold":
+        first.append([getattr(item, "penalty", None) or item.weight for item in items])
+    pools = [list(dict.fromkeys(best(e, rules, w) for w in first)) for e in examples]
+    rows = [{ids: acts(e, named(e, ids)) for ids in pool} for e, pool in zip(examples, pools, strict=True)]
+    weights = list(start)
+    for _ in range(rounds):
+        random = np.random.default_rng(seed)
+        w, total, steps = list(start), [0.0] * len(items), 0
+        for epoch in range(epochs):
+            for n in random.permutation(len(examples)).tolist():
+                example, row = examples[n], rows[n]
+                score = {
+                    y: example.trellis.score(y) + sum(map(math.prod, zip(w, a, strict=True)))
+                    for y, a in row.items()
+                }
+                guess = max(row, key=lambda y: score[y])
+                if towards == "gold":
+                    target = acts(example, example.gold)
+                else:
+                    least = min(loss(example, y, towards) for y in row)
+                    good = [y for y in row if loss(example, y, towards) <= least + 1e-12]
+                    target = row[guess] if guess in good else row[max(good, key=example.trellis.score)]
+                step = rate / (1 + epoch / 10)
+                for j, item in enumerate(items):
+                    low = 0.0 if hasattr(item, "penalty") else -30.0
+                    w[j] = min(30.0, max(low, w[j] + step * (target[j] - row[guess][j])))
+                    total[j] += w[j]
+                steps += 1
+        weights = [x / steps for x in total]
+        new = [best(example, rules, weights) for example in examples]
+        if all(ids in row for ids, row in zip(new, rows, strict=True)):
+            break
+        for example, ids, row in zip(examples, new, rows, strict=True):
+            row.setdefault(ids, acts(example, named(example, ids)))
+    return weights
+
+
+@pytest.mark.parametrize("towards", ["gold", "tokens", "spans", "sequences", "all"])
+@pytest.mark.parametrize("seed", range(4))
+def test_it_is_the_plain_perceptron(towards, seed):
+    examples = [scored(10 * seed + i, T=3 + i % 2) for i in range(6)]
+    data = TrainingSet(examples, RULES)
+    options = {"rate": 0.5, "epochs": 4, "rounds": 5, "towards": towards, "seed": seed}
+    for start in (np.zeros_like(data.given), data.given):
+        fresh = TrainingSet(examples, RULES)
+        result = Perceptron(**options).fit(fresh, start, range(len(examples)))
+        expected = plain_perceptron(examples, RULES, start.tolist(), **options)
+        assert result.weights == pytest.approx(expected, abs=1e-9)
+        assert not result.capped.any()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_at_the_end_the_pool_has_the_best_of_all_labellings(seed):
+    examples = [scored(100 * seed + i) for i in range(5)]
+    data = TrainingSet(examples, RULES)
+    weights = Perceptron(rounds=100, seed=seed).fit(data, np.zeros_like(data.given), range(5)).weights
+    for place, example in enumerate(examples):
+        pool = data.pool(place)
+        chosen = list(data._seen[place].values())[pool.best(weights)]
+        assert tuple(chosen) == best(example, RULES, weights)
+
+
+def test_only_the_examples_at_the_given_places_teach():
+    examples = [scored(i) for i in range(6)]
+    some = Perceptron(seed=1).fit(TrainingSet(examples[:3], RULES), np.zeros(5), range(3))
+    first = Perceptron(seed=1).fit(TrainingSet(examples, RULES), np.zeros(5), [0, 1, 2])
+    assert first.weights.tolist() == some.weights.tolist()
+    data = TrainingSet(examples, RULES)
+    Perceptron().fit(data, np.zeros(5), [0, 1, 2])
+    assert [bool(seen) for seen in data._seen] == [True] * 3 + [False] * 3
+
+
+def test_the_start_is_not_changed_and_the_seed_decides():
+    data = TrainingSet([scored(i) for i in range(8)], RULES)
+    start = data.given.copy()
+    fits = [Perceptron(seed=seed).fit(data, start, range(8)).weights.tolist() for seed in (0, 0, 1)]
+    assert start.tolist() == data.given.tolist()
+    assert fits[0] == fits[1] != fits[2]
+
+
+def test_a_penalty_of_a_rule_that_gold_breaks_more_often_than_predictions_is_driven_to_zero():
+    """Gold has two runs of b, and the scores want one."""
+    examples = [scored(i, ("b", "a", "b", "a")) for i in range(10)]
+    data = TrainingSet(
+        examples, RuleSet((C.at_most_runs("b", 1, penalty=1.0), C.at_most_tokens("c", 0, penalty=1.0)))
+    )
+    weights, capped = Perceptron().fit(data, np.zeros(2), range(10))
+    assert weights[0] == 0.0
+    assert weights[1] > 0.3
+    assert not capped.any()
+
+
+@pytest.mark.filterwarnings("ignore::formulations.problem.problem.RuleNotice")
+def test_a_weight_that_no_labelling_stops_runs_to_the_cap_and_is_told():
+    """Gold has a field that the model lacks, so that every labelling breaks the rule."""
+    rules = RuleSet((C.at_least_tokens("q", 1, penalty=2.0), C.feature(label="q", weight=1.0)), ("q",))
+    data = TrainingSet([scored(i, ("a", "q", "b", "a")) for i in range(12)], rules)
+    for start in (np.zeros(2), data.given):
+        weights, capped = Perceptron().fit(data, start, range(12))
+        assert capped.tolist() == [True, True]
+        assert (weights > 15).all() and (weights < LARGEST).all()
+
+
+def test_features_may_run_to_the_lower_cap():
+    rules = RuleSet((C.feature(label="a", weight=1.0),))
+    data = TrainingSet([scored(i, ("q", "q", "q", "q"), names=("a", "O")) for i in range(12)], rules)
+    weights, capped = Perceptron(rate=3.0).fit(data, np.zeros(1), range(12))
+    assert weights[0] < 0
+    one = TrainingSet([scored(i, ("q", "q"), names=("a",), T=2) for i in range(12)], rules)
+    weights, capped = Perceptron(rate=3.0).fit(one, np.zeros(1), range(12))
+    assert capped.tolist() == [True] and -LARGEST < weights[0] < -15
+
+
+def test_a_start_at_the_cap_that_no_step_moves_is_not_told():
+    data = TrainingSet(
+        [scored(0, ("a", "a", "a", "a"))], RuleSet((C.at_most_tokens("c", 4, penalty=LARGEST),))
+    )
+    weights, capped = Perceptron().fit(data, data.given, [0])
+    assert weights.tolist() == [LARGEST] and capped.tolist() == [False]
+
+
+def test_examples_without_labelling_do_not_teach():
+    rules = RuleSet((C.at_least_tokens("a", 3), C.at_most_runs("b", 0, penalty=0.5)))
+    short, long = scored(0, ("b", "b"), T=2), scored(1)
+    with_short = Perceptron(epochs=1).fit(TrainingSet([short], rules), np.array([0.5]), [0])
+    assert with_short.weights.tolist() == [0.5]
+    data = TrainingSet([short, long], rules)
+    assert np.isfinite(Perceptron().fit(data, np.zeros(1), [0, 1]).weights).all()
+
+
+def test_the_conservative_variant_stays_where_nothing_better_is_reachable():
+    """Hard rules forbid gold; towards gold the weights move for ever, towards the best of the pool they rest."""
+    rules = RuleSet((C.at_most_tokens("b", 0), C.at_most_tokens("a", 0, penalty=1.0)))
+    examples = [scored(i, ("b", "b", "b", "b")) for i in range(6)]
+    towards_gold = Perceptron(rounds=3).fit(TrainingSet(examples, rules), np.zeros(1), range(6))
+    conservative = Perceptron(rounds=3, towards="tokens").fit(
+        TrainingSet(examples, rules), np.zeros(1), range(6)
+    )
+    assert towards_gold.weights[0] > 0
+    assert conservative.weights.tolist() == [0.0]
+
+
+def test_log_odds_by_hand():
+    """Each tag rule applies once a sequence, at the word that it names."""
+    golds = [("b", "a", "b", "a"), ("b", "b", "a", "a"), ("a", "a", "a", "a"), ("b", "a", "b", "b")]
+    rules = RuleSet(
+        (
+            C.tag_at("b", words=["red"], penalty=2.0),
+            C.feature(label="a", weight=-0.3),
+            C.at_most_tokens("c", 0),
+            C.tag_at("c", words=["absent"], penalty=1.5),
+            C.tag_at("a", words=["7"], penalty=1000.0),
+            C.tag_at("b", words=["red"], penalty=1000.0, name="large"),
+        )
+    )
+    data = TrainingSet([scored(i, gold) for i, gold in enumerate(golds)], rules)
+    first, feature, absent, seven, large = log_odds(data, data.given, range(4)).tolist()
+    assert first == pytest.approx(-math.log((1 + math.exp(-2)) / 5))
+    assert feature == -0.3
+    assert absent == pytest.approx(1.5)
+    assert seven == pytest.approx(-math.log(1 / 5))
+    assert large == pytest.approx(-math.log(1 / 5))
+    of_two = log_odds(data, data.given, [0, 1]).tolist()
+    assert of_two[0] == pytest.approx(2 + math.log(3))
+    assert of_two[4] == pytest.approx(1000 + math.log(3))
+
+
+@pytest.mark.parametrize("given", [0.01, 1.0, 9.21, 40.0])
+def test_smoothed_penalties_count_what_is_given_as_one_more_trial(given):
+    assert smoothed_penalty(0, 0, given) == pytest.approx(given)
+    assert smoothed_penalty(0, 9, given) == pytest.approx(given + math.log(10))
+    assert smoothed_penalty(9, 9, given) == pytest.approx(-math.log((9 + math.exp(-given)) / 10), abs=1e-12)
+    penalties = [smoothed_penalty(n, 9, given) for n in range(10)]
+    assert penalties == sorted(penalties, reverse=True) and penalties[-1] >= 0
+
+
+@pytest.mark.parametrize("given", [750.0, 1e6])
+def test_smoothed_penalties_of_rules_that_are_as_good_as_hard(given):
+    assert smoothed_penalty(0, 5, given) == pytest.approx(given + math.log(6))
+    assert smoothed_penalty(1, 5, given) == pytest.approx(math.log(6))
+    assert smoothed_penalty(0, 5, math.inf) == smoothed_penalty(0, 5, CRUDE)
+
+
+@pytest.mark.filterwarnings("ignore::formulations.problem.problem.RuleNotice")
+def test_gold_labels_that_the_model_lacks_count_for_log_odds():
+    rules = RuleSet((C.at_most_tokens("q", 0, penalty=1.0),), ("q",))
+    data = TrainingSet([ScoredExample(scored(0).trellis, ("q", "a", "b", "c"))], rules)
+    assert log_odds(data, data.given, [0])[0] == pytest.approx(-math.log((1 + math.exp(-1)) / 2))

@@ -1,0 +1,77 @@
+"""Small scored examples, with brute force over all their labellings."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from support import oracles
+from support.oracles import Labelling
+
+from formulations import Feature, LabelSet, Rule, RuleSet, Trellis
+from ilpinfer.learning import ScoredExample
+
+NAMES = ("a", "b", "c")
+LABELS = LabelSet(NAMES)
+TOKENS = ("red", "7", "green", "8", "blue")
+
+
+def scored(seed: int, gold: Sequence[str] = (), *, T: int = 4, names: Sequence[str] = NAMES) -> ScoredExample:
+    """Random scores of T tokens; gold is random, too, where it is not given."""
+    random = np.random.default_rng(seed)
+    K = len(names)
+    emissions, transitions = random.normal(size=(T, K)), random.normal(size=(K, K))
+    trellis = Trellis.from_emissions(emissions, transitions, labels=names, tokens=TOKENS[:T])
+    drawn = tuple(names[k] for k in random.integers(K, size=T))
+    return ScoredExample(trellis, tuple(gold) or drawn)
+
+
+def labellings(example: ScoredExample) -> list[Labelling]:
+    """All of them, as ids."""
+    return list(oracles.labellings(len(example.trellis), len(example.trellis.labels)))
+
+
+def named(example: ScoredExample, ids: Labelling) -> list[str]:
+    """The labels of ids."""
+    return [example.trellis.labels.names[k] for k in ids]
+
+
+def firings(feature: Feature, names: Sequence[str], tokens: Sequence[str]) -> int:
+    """How many tokens or steps fit a feature on single labels and words."""
+
+    def fits(t: int) -> bool:
+        return not feature.words or tokens[t] in feature.words
+
+    if feature.label is not None:
+        return sum(name == feature.label and fits(t) for t, name in enumerate(names))
+    return sum(
+        feature.from_ in (None, before) and feature.to in (None, after) and fits(t)
+        for t, (before, after) in enumerate(zip(names, names[1:], strict=False), 1)
+    )
+
+
+def activation(
+    item: Rule | Feature, names: Sequence[str], tokens: Sequence[str], labels: LabelSet = LABELS
+) -> int:
+    """Minus the violations of a rule by its plain checker, or the firings of a feature."""
+    if isinstance(item, Feature):
+        return firings(item, names, tokens)
+    return -item.violations(list(names), list(tokens), labels)
+
+
+def learnt_items(rules: RuleSet) -> list[Rule | Feature]:
+    """Soft rules and features."""
+    return [item for item in rules if isinstance(item, Feature) or not item.hard]
+
+
+def best(example: ScoredExample, rules: RuleSet, weights: Sequence[float]) -> Labelling | None:
+    """The best labelling under other weights; None where hard rules leave none."""
+    items, tokens, labels = learnt_items(rules), example.trellis.tokens, example.trellis.labels
+    hard = [rule for rule in rules.rules if rule.hard]
+    totals = {}
+    for ids in labellings(example):
+        names = named(example, ids)
+        if not any(rule.violations(names, list(tokens), labels) for rule in hard):
+            extra = (
+                w * activation(item, names, tokens, labels) for w, item in zip(weights, items, strict=True)
+            )
+            totals[ids] = example.trellis.score(ids) + sum(extra)
+    return max(totals, key=lambda ids: totals[ids]) if totals else None
