@@ -6,7 +6,6 @@ import numpy as np
 
 from formulations import Feature
 from formulations.dtypes import Floats
-from formulations.labels.reading import Reading
 from ilpinfer.evaluation.checking import smoothed_penalty
 from ilpinfer.learning.training_set import TrainingSet
 
@@ -20,15 +19,9 @@ def log_odds(data: TrainingSet, start: Floats, places: Sequence[int]) -> Floats:
     start : (R,) weights that count as given
     places : of the examples
     """
-    applicable, broken = (np.zeros(len(start), np.int64) for _ in range(2))
-    for place in places:
-        example = data.examples[place]
-        reading = Reading(example.gold, example.trellis.tokens, data.optional_labels)
-        for j, item in enumerate(data.items):
-            if not isinstance(item, Feature):
-                trials = item.trials(reading)
-                applicable[j] += bool(trials)
-                broken[j] += any(trial.amount for trial in trials)
+    applicable, broken = sum(
+        (data.gold_trials(place) for place in places), np.zeros((len(start), 2), np.int64)
+    ).T
     return np.array(
         [
             weight if isinstance(item, Feature) else smoothed_penalty(b, n, weight)

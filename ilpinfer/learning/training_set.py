@@ -9,6 +9,7 @@ import numpy as np
 from formulations import Feature, LabelSet, Rule, RuleSet, Trellis
 from formulations.dtypes import Floats, Integers, LabelIds
 from formulations.grid import UNITS_PER_NAT
+from formulations.labels.reading import Reading
 from formulations.problem.compiled_rules import CompiledRules, compile_rules, unique_names
 from formulations.problem.problem import Problem
 from ilpinfer.decoding.decoder import Decoder
@@ -69,6 +70,7 @@ class TrainingSet:
         self._problems: dict[int, tuple[Problem, list[Problem]]] = {}
         self._counts: list[dict[bytes, list[int]]] = [{} for _ in examples]
         self._seen: list[dict[bytes, LabelIds]] = [{} for _ in examples]
+        self._trials: dict[int, Integers] = {}
         self._pools: list[Pool | None] = [None] * len(examples)
 
     def __len__(self) -> int:
@@ -105,17 +107,24 @@ class TrainingSet:
     def decode(self, weights: Floats, places: Iterable[int] | None = None) -> list[LabelIds | None]:
         """The best labelling of each example, or of those at some places; None where hard rules leave none."""
         decoder = Decoder(self.with_weights(weights))
-        chosen = range(len(self)) if places is None else list(places)
-        result = []
-        for place, solution in zip(
-            chosen, decoder.decode_many(self.examples[i].trellis for i in chosen), strict=True
-        ):
+        chosen = list(range(len(self)) if places is None else places)
+        together = sorted(chosen, key=self._models.__getitem__)
+        best: dict[int, LabelIds | None] = {}
+        solutions = decoder.decode_many(self.examples[i].trellis for i in together)
+        for place, solution in zip(together, solutions, strict=True):
             ids = solution.ids if solution.has_labelling else None
             if ids is not None:
                 self._seen[place].setdefault(ids.tobytes(), ids)
-            result.append(ids)
+            best[place] = ids
             self.advance()
-        return result
+        return [best[place] for place in chosen]
+
+    @cached_property
+    def _models(self) -> list[int]:
+        """A number for the transitions of each example: those of one model are decoded together, which is faster."""
+        numbers: dict[bytes, int] = {}
+        pools = (example.trellis.lattice.pool for example in self.examples)
+        return [numbers.setdefault(pool.tobytes() if len(pool) == 1 else b"", len(numbers)) for pool in pools]
 
     def pool(self, place: int) -> "Pool":
         """The labellings of one example that any weights have led to, in the order in which they were met."""
@@ -144,6 +153,17 @@ class TrainingSet:
     def concerned(self, place: int) -> list[int]:
         """Items that some labelling of an example activates, of those that were counted so far."""
         return [int(j) for j in np.flatnonzero(self.pool(place).activations.any(axis=0))]
+
+    def gold_trials(self, place: int) -> Integers:
+        """(R, 2) whether each rule is at stake in the gold labelling of one example, and whether that breaks it; 0 for features."""
+        if place not in self._trials:
+            example = self.examples[place]
+            reading = Reading(example.gold, example.trellis.tokens, self.optional_labels)
+            trials = [[] if isinstance(item, Feature) else item.trials(reading) for item in self.items]
+            self._trials[place] = np.array(
+                [[bool(t), any(one.amount for one in t)] for t in trials], np.int64
+            )
+        return self._trials[place]
 
     @cached_property
     def gold_activations(self) -> Floats:

@@ -10,7 +10,7 @@ from formulations import Feature, LabelSet, Trellis, catalogue, dump_rules, load
 from formulations.rulefiles.loading import CATALOGUE
 
 ENTRIES = {
-    "advertisements": (13, 0), "bio": (1, 0), "case-law": (10, 0), "citations": (11, 0), "entities": (5, 0),
+    "advertisements": (13, 0), "bio": (1, 0), "case-law": (10, 0), "citations": (11, 0), "citations-order": (4, 0), "entities": (5, 0),
     "iobes": (1, 0), "newswire": (5, 0), "resume": (1, 3), "resume-both": (3, 3), "resume-hard": (1, 3),
     "resume-no-features": (1, 0), "resume-one-each": (3, 3), "resume-one-organization": (2, 3),
     "resume-strong-features": (1, 3), "resume-title-first": (2, 3),
