@@ -10,7 +10,7 @@ from formulations import LabelSet, RuleSet, Trellis
 from formulations import constraints as C
 from ilpinfer.core.solution import Solution
 from ilpinfer.evaluation.evaluation import Pair, evaluate
-from ilpinfer.learning.tau import measures_of
+from ilpinfer.learning.measures import Measures
 from ilpinfer.models.files import load_model
 from ilpinfer.models.hmm import HMM
 from ilpinfer.models.sequence_model import SequenceModel
@@ -96,5 +96,5 @@ def labels_of(solution: Solution) -> tuple[str, ...] | None:
 def percentages(setting: Setting, labellings: Sequence[tuple[str, ...] | None]) -> tuple[float, float, float]:
     """Right tokens, F1 of spans and whole sequences."""
     pairs = [Pair(gold, labels, gold) for labels, gold in zip(labellings, setting.gold, strict=True)]
-    shares = measures_of(evaluate(pairs, scheme=setting.trellises[0].labels.scheme))
+    shares = Measures.of(evaluate(pairs, scheme=setting.trellises[0].labels.scheme))._asdict()
     return 100 * shares["accuracy"], 100 * shares["f1"], 100 * shares["whole"]

@@ -26,7 +26,7 @@ from formulations import constraints as C
 from formulations.problem.problem import RuleNotice
 from ilpinfer.learning import PenaltyLearner, ScoredExample, held_out_examples
 from ilpinfer.learning.log_odds import log_odds
-from ilpinfer.learning.measures import Scale
+from ilpinfer.learning.measures import Measures
 from ilpinfer.learning.training_set import TrainingSet
 from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.training import rewrite, train
@@ -93,8 +93,7 @@ def measure(known: Sequence[Labelled], cell: Cell) -> dict[str, Any]:
 def measured(examples: Sequence[ScoredExample], rules: RuleSet) -> list[float]:
     """Token accuracy, span F1 and whole sequences in percent, all optima proved."""
     data = TrainingSet(examples, rules)
-    scale = Scale.of(data.measure(data.given))
-    return [scale.tokens, scale.spans, scale.sequences]
+    return [100 * share for share in Measures.of_counts(data.measure(data.given))]
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -21,7 +21,8 @@ from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.plain_text import read_plain_text
 from ilpinfer.corpus.sequences import Example, InputError, read
 from ilpinfer.learning import CODL, CODLResult
-from ilpinfer.learning.codl_result import Measures, Row
+from ilpinfer.learning.codl_result import Row
+from ilpinfer.learning.measures import Measures
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS
 from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition

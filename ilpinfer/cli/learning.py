@@ -203,9 +203,8 @@ def _show(options: LearnOptions, result: LearntPenalties) -> None:
             shown = table("on held-out parts")
             numbers(shown, "token accuracy", "span F1", "whole sequences")
             for candidate in result.candidates:
-                scale = candidate.scale
                 name = candidate.algorithm + (", taken" if candidate.algorithm == result.algorithm else "")
-                figures = (f"{x:.2f}" for x in (scale.tokens, scale.spans, scale.sequences))
+                figures = (f"{100 * share:.2f}" for share in candidate.measures)
                 add_row(shown, name, *figures)
             screen.print(shown)
         shown = table("rule")

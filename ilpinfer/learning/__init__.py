@@ -5,11 +5,12 @@ from ilpinfer.learning.codl_result import CODLResult, Cycle
 from ilpinfer.learning.codl_settings import BASELINES
 from ilpinfer.learning.expectation import E_STEPS
 from ilpinfer.learning.held_out import held_out_examples
+from ilpinfer.learning.measures import Measures
 from ilpinfer.learning.mined_rules import Dropped, MinedRule, MinedRules
 from ilpinfer.learning.mining import FAMILIES, RuleMiner
 from ilpinfer.learning.penalties import ALGORITHMS, LearntPenalties, PenaltyLearner
 from ilpinfer.learning.tau import TauChoice, TauRow, TauSearch
-from ilpinfer.learning.trade_off import CorpusFrontier, Measures, TradeOff, corpus_frontier
+from ilpinfer.learning.trade_off import CorpusFrontier, TradeOff, corpus_frontier
 from ilpinfer.learning.training_set import ScoredExample
 from ilpinfer.learning.verdicts import Verdict
 from ilpinfer.learning.wrong_labellings import PredictionsError

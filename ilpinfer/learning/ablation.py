@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations.dtypes import Floats
-from ilpinfer.learning.measures import Counts, Scale, losses
+from ilpinfer.learning.measures import Counts, Measures, losses
 from ilpinfer.learning.training_set import SMALLEST, TrainingSet
 
 
@@ -43,7 +43,7 @@ class Ablation:
         """What changes, in words."""
         before, after = self.without_rule.sum(axis=0), self.with_rule.sum(axis=0)
         tokens, whole = after[1] - before[1], after[5] - before[5]
-        spans = Scale.of(self.with_rule).spans - Scale.of(self.without_rule).spans
+        spans = 100 * (Measures.of_counts(self.with_rule).f1 - Measures.of_counts(self.without_rule).f1)
         return (
             f"changes {self.changed} of {self.sequences} held-out labellings: {tokens:+d} tokens, {whole:+d} whole "
             f"sequences, span F1 {spans:+.1f} on these"

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from formulations import RuleSet
+from ilpinfer.learning.measures import Measures
 from ilpinfer.models.files import record_of, text_of
 from ilpinfer.models.mixture import Mixture, Part
 from ilpinfer.system.files import digest, write_atomically
@@ -15,14 +16,6 @@ Progress = Callable[[int, int, int], None]
 """Receives the cycle, from 1, how many sequences are labelled in it, and how many there are."""
 Row = dict[str, Any]
 """The state after a cycle, as plain values."""
-
-
-class Measures(NamedTuple):
-    """Of held-out sequences: share of right tokens, F1 of fields, share of sequences without a wrong token."""
-
-    accuracy: float
-    f1: float
-    whole_sequences: float
 
 
 @dataclass(frozen=True)

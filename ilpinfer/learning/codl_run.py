@@ -11,11 +11,12 @@ from formulations.dtypes import Integers
 from formulations.labels.schemes import CLOSED
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.evaluation.evaluation import Pair, evaluate, measures
-from ilpinfer.learning.codl_result import Cycle, Measures, Progress, Row
+from ilpinfer.evaluation.evaluation import Pair, evaluate
+from ilpinfer.learning.codl_result import Cycle, Progress, Row
 from ilpinfer.learning.codl_settings import Settings
 from ilpinfer.learning.estimates import Estimate, Labellings
 from ilpinfer.learning.expectation import NO_LABELLING, Expectation, most_confident
+from ilpinfer.learning.measures import Measures
 from ilpinfer.models.files import model_of, record_of
 from ilpinfer.models.mixture import Mixture, Part
 from ilpinfer.models.sequence_model import SequenceModel
@@ -181,6 +182,4 @@ def measure(model: SequenceModel, held_out: Sequence[Labelled], rules: Rules) ->
         Pair(tuple(tokens), tuple(solution.labels) if solution.has_labelling else None, tuple(gold))
         for (tokens, gold), solution in zip(held_out, solutions, strict=True)
     ]
-    result = evaluate(pairs)
-    f1 = float(measures(result.counts["spans"].sum(axis=1), 1.0)["f1"])
-    return Measures(result.accuracy, f1, result.whole_sequences)
+    return Measures.of(evaluate(pairs))

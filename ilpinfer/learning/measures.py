@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +11,8 @@ from formulations import LabelSet
 from formulations.dtypes import Floats, Integers
 from formulations.labels import schemes
 from formulations.messages import suggestion
-from ilpinfer.evaluation.counts import FieldTable, Span
+from ilpinfer.evaluation.counts import FieldTable, Span, f_measure
+from ilpinfer.evaluation.evaluation import Evaluation
 
 MEASURES = ("tokens", "spans", "sequences", "all")
 """What can be aimed at: token accuracy, span F1, the share of whole sequences, or the mean of the three."""
@@ -28,34 +30,33 @@ def check_measure(name: str) -> str:
     return name
 
 
-@dataclass(frozen=True)
-class Scale:
-    """Token accuracy, span F1 and whole sequences of a corpus, in percent."""
+class Measures(NamedTuple):
+    """Of a corpus, as shares: right tokens, F1 of spans, and sequences in which all is right."""
 
-    tokens: float
-    spans: float
-    sequences: float
+    accuracy: float
+    f1: float
+    whole: float
 
     @classmethod
-    def of(cls, counts: Counts) -> "Scale":
+    def of_counts(cls, counts: Counts) -> "Measures":
         """From the counts (N, 6) of N sequences."""
-        return cls(*(100 * shares(counts.sum(axis=0), len(counts))).tolist())
+        tokens, right, predicted, gold, both, whole = counts.sum(axis=0).tolist()
+        f1 = 2 * both / (predicted + gold) if predicted + gold else 1.0
+        return cls(right / tokens, f1, whole / len(counts))
+
+    @classmethod
+    def of(cls, evaluation: Evaluation) -> "Measures":
+        """From an evaluation; F1 is over all fields."""
+        f1 = float(f_measure(evaluation.of_all("spans")))
+        return cls(evaluation.accuracy, f1, evaluation.whole_sequences)
 
     def value(self, measure: str) -> float:
-        """One measure, or the mean of the three for "all"."""
-        if measure == "all":
-            return (self.tokens + self.spans + self.sequences) / 3
-        return float(getattr(self, measure))
+        """One measure of `MEASURES`."""
+        known = dict(zip(MEASURES, self, strict=False))
+        return known[measure] if measure in known else sum(self) / len(self)
 
     def __str__(self) -> str:
-        return f"{self.tokens:.2f} / {self.spans:.2f} / {self.sequences:.2f}"
-
-
-def shares(total: Counts, sequences: int) -> Floats:
-    """(3,) token accuracy, span F1 and whole sequences, from 0 to 1, of summed counts (6,)."""
-    tokens, right, predicted, gold, both, whole = total.astype(float)
-    f1 = 2 * both / (predicted + gold) if predicted + gold else 1.0
-    return np.array([right / tokens, f1, whole / sequences])
+        return " / ".join(f"{100 * share:.2f}" for share in self)
 
 
 def losses(counts: Counts, measure: str) -> Floats:

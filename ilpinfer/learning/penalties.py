@@ -63,7 +63,8 @@ class LearntPenalties:
             "sequences": self.sequences,
             "unlabelled": self.unlabelled,
             "candidates": [
-                {"algorithm": c.algorithm, **vars(c.scale), "refused": c.refused} for c in self.candidates
+                {"algorithm": c.algorithm, **c.measures._asdict(), "refused": c.refused}
+                for c in self.candidates
             ],
             "rules": [
                 {
@@ -221,13 +222,13 @@ class PenaltyLearner:
             return (), PREFERENCE[0] if self.algorithm == "cross-validated" else self.algorithm
         none = trials[NONE]
         candidates = [
-            Candidate(name, trial.scale, "" if name == NONE else worse(trial.counts, none.counts))
+            Candidate(name, trial.measures, "" if name == NONE else worse(trial.counts, none.counts))
             for name, trial in trials.items()
         ]
         if self.algorithm != "cross-validated":
             return tuple(candidates), self.algorithm
         allowed = [candidate for candidate in candidates if not candidate.refused]
-        best = max(allowed, key=lambda candidate: candidate.scale.value(self.measure)).algorithm
+        best = max(allowed, key=lambda candidate: candidate.measures.value(self.measure)).algorithm
         if len(none.counts) < FEW:
             usual = next(name for name in PREFERENCE if name in {c.algorithm for c in allowed})
             if not self._beats(trials[best].counts, trials[usual].counts):

@@ -10,8 +10,8 @@ from formulations import Trellis
 from formulations.programs.formulation import score_floor
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.decoding.two_phase import Floor, decode_two_phase
-from ilpinfer.evaluation.counts import f_measure
-from ilpinfer.evaluation.evaluation import Evaluation, Pair, evaluate
+from ilpinfer.evaluation.evaluation import Pair, evaluate
+from ilpinfer.learning.measures import Measures
 from ilpinfer.pipelines.cross_validation import make_folds
 
 TAUS = (1.0, 0.999, 0.995, 0.99, 0.98, 0.97, 0.95, 0.92, 0.9, 0.85, 0.8, 0.7, 0.5)
@@ -169,10 +169,4 @@ class TauSearch:
 
     def _measures(self, trellises: Sequence[Trellis], pairs: Sequence[Pair]) -> dict[str, float]:
         scheme = trellises[0].labels.scheme
-        return measures_of(evaluate(pairs, scheme=scheme))
-
-
-def measures_of(evaluation: Evaluation) -> dict[str, float]:
-    """Accuracy, F1 of spans and whole sequences, as shares."""
-    f1 = float(f_measure(evaluation.of_all("spans")))
-    return {"accuracy": evaluation.accuracy, "f1": f1, "whole": evaluation.whole_sequences}
+        return Measures.of(evaluate(pairs, scheme=scheme))._asdict()

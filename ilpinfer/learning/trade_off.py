@@ -14,22 +14,7 @@ from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.core.solution import finite
 from ilpinfer.decoding.frontier import Frontier, FrontierPoint, decode_frontier
 from ilpinfer.evaluation.counts import FieldTable, f_measure
-
-
-@dataclass(frozen=True)
-class Measures:
-    """Predicted labels against gold, over a corpus.
-
-    Parameters
-    ----------
-    accuracy : share of tokens with the gold label
-    f1 : of spans, over all fields
-    whole : share of sequences with the gold label on every token
-    """
-
-    accuracy: float
-    f1: float
-    whole: float
+from ilpinfer.learning.measures import Measures
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,9 @@ class TrainingSet:
     @cached_property
     def given(self) -> Floats:
         """(R,) the penalties and weights of the rule set, nats."""
-        return np.array([item.weight if isinstance(item, Feature) else item.penalty for item in self.items])
+        return np.array(
+            [item.weight if isinstance(item, Feature) else item.penalty for item in self.items], float
+        )
 
     @cached_property
     def signed(self) -> Floats:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations.dtypes import Floats
-from ilpinfer.learning.measures import Counts, Scale, losses
+from ilpinfer.learning.measures import Counts, Measures, losses
 from ilpinfer.learning.perceptron import Fitted
 from ilpinfer.learning.training_set import TrainingSet
 
@@ -24,12 +24,12 @@ class Candidate:
     Parameters
     ----------
     algorithm : its name, or "no rules"
-    scale : token accuracy, span F1 and whole sequences in percent
+    measures : on held-out folds
     refused : why it was not taken; empty where it could have been
     """
 
     algorithm: str
-    scale: Scale
+    measures: Measures
     refused: str = ""
 
 
@@ -61,9 +61,9 @@ class Trial:
         return cls(tuple(tuple(fold) for fold in folds), tuple(weights), counts)
 
     @property
-    def scale(self) -> Scale:
+    def measures(self) -> Measures:
         """Its measures over all examples."""
-        return Scale.of(self.counts)
+        return Measures.of_counts(self.counts)
 
 
 def worse(counts: Counts, other: Counts) -> str:

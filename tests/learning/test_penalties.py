@@ -55,7 +55,7 @@ def test_a_rule_that_repairs_predictions_stays(algorithm):
     assert decode(WRONG[0].trellis, result.rules).labels == ["a"]
     none = next(c for c in result.candidates if c.algorithm == NONE)
     taken = next(c for c in result.candidates if c.algorithm == result.algorithm)
-    assert (none.scale.sequences, taken.scale.sequences, taken.refused) == (0.0, 100.0, "")
+    assert (none.measures.whole, taken.measures.whole, taken.refused) == (0.0, 1.0, "")
 
 
 @pytest.mark.parametrize("epochs", [1, 20])
@@ -65,9 +65,9 @@ def test_harmful_rules_all_leave(epochs):
     assert [verdict.learnt for verdict in result.verdicts] == [0.0, 0.0]
     by_name = {candidate.algorithm: candidate for candidate in result.candidates}
     assert by_name["given"].refused.startswith("tokens worse than without rules by 50.00 ± ")
-    assert by_name["given"].scale.tokens == 50.0
+    assert by_name["given"].measures.accuracy == 0.5
     assert by_name[result.algorithm].refused == ""
-    assert by_name[result.algorithm].scale.tokens == 100.0
+    assert by_name[result.algorithm].measures.accuracy == 1.0
 
 
 def test_an_algorithm_that_is_asked_for_is_taken_but_its_harmful_rules_leave():

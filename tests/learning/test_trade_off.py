@@ -12,7 +12,7 @@ from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.learning import corpus_frontier
 from ilpinfer.learning.frontier_pictures import corpus_picture, sequence_picture
-from ilpinfer.learning.tau import measures_of
+from ilpinfer.learning.measures import Measures
 
 LABELS = ["B-a", "I-a", "B-b", "O"]
 RULES = [
@@ -79,7 +79,7 @@ def test_measures_are_those_of_the_evaluation():
         middle = point.low + 1e-6 if point.high == math.inf else (point.low + point.high) / 2
         chosen = [frontier.at_weight(middle).labels for frontier in curve.frontiers]
         pairs = [Pair(tuple(g), p, tuple(g)) for g, p in zip(right, chosen, strict=True)]
-        expected = measures_of(evaluate(pairs, scheme="bio"))
+        expected = Measures.of(evaluate(pairs, scheme="bio"))._asdict()
         assert point.measures is not None and vars(point.measures) == pytest.approx(expected)
 
 

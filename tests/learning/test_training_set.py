@@ -9,7 +9,7 @@ from support.scored import activation, best, learnt_items, named, scored
 from formulations import RuleSet, Trellis
 from formulations import constraints as C
 from ilpinfer.learning import ScoredExample
-from ilpinfer.learning.measures import Judge, Scale, losses
+from ilpinfer.learning.measures import Judge, Measures, losses
 from ilpinfer.learning.training_set import SMALLEST, TrainingSet
 
 RULES = RuleSet(
@@ -128,8 +128,8 @@ def test_counts_of_labellings_by_hand():
     assert losses(counts, "spans").tolist() == pytest.approx([2 / 3, 0.0])
     assert losses(counts, "sequences").tolist() == [1.0, 0.0]
     assert losses(counts, "all").tolist() == pytest.approx([(0.2 + 2 / 3 + 1) / 3, 0.0])
-    assert str(Scale.of(counts)) == "90.00 / 33.33 / 50.00"
-    assert Scale.of(counts).value("all") == pytest.approx((90 + 100 / 3 + 50) / 3)
+    assert str(Measures.of_counts(counts)) == "90.00 / 33.33 / 50.00"
+    assert Measures.of_counts(counts).value("all") == pytest.approx((0.9 + 1 / 3 + 0.5) / 3)
 
 
 TOKENS_OF_FIVE = ("v", "w", "x", "y", "z")
