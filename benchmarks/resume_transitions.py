@@ -3,9 +3,9 @@
 Which field follows which, whatever tokens of `O` stand between them, is counted on the training folds: the log-odds of a
 pair of consecutive fields are ln p(B after A) - ln p(B after any). They enter decoding as soft rules of the template
 `next_field`, since features look at neighbouring tokens alone; line breaks are tokens. Beside them stand the reward for the
-beginning of each span, and weights of both learnt on inner folds, from the given ones. Five folds by section, three
-shuffles; a conditional random field for each fold. Intervals are those of the paired bootstrap over sections, the three
-shuffles of a section taken together: they know of other sections, and not of other training runs.
+beginning of each span, and, in the first shuffle, weights of both learnt on inner folds, from the given ones. Five folds
+by section, three shuffles; a conditional random field for each fold. Intervals are those of the paired bootstrap over
+sections, the shuffles of a section taken together: they know of other sections, and not of other training runs.
 """
 
 import sys
@@ -51,6 +51,7 @@ COMPARED = {
 }
 """Conditions, and the one that each is compared with."""
 
+Train = Callable[[Sequence[Labelled]], CRF]
 Weights = Mapping[tuple[str, str], float]
 """Nats for each (field, next field)."""
 
@@ -88,29 +89,26 @@ def rules_of(fields: Sequence[str], reward: float, weights: Weights) -> RuleSet:
     return RuleSet((C.valid_scheme(), *begins, *rules), tuple(fields))
 
 
-def conditions(
-    training: Sequence[Labelled], train: Callable[[Sequence[Labelled]], CRF]
-) -> dict[str, RuleSet]:
+def conditions(training: Sequence[Labelled], train: Train, learn: bool) -> dict[str, RuleSet]:
     """The rule sets to compare, made of the training sections alone."""
     labels = LabelSet(tuple(sorted({label for _, gold in training for label in gold})))
     fields = [field.name for field in labels.each_field]
     weights = transition_log_odds((field_order(labels, gold) for _, gold in training), fields)
-    examples = held_out_examples(training, train, folds=INNER_FOLDS)
     result = {
         "nothing": rules_of(fields, 0.0, {}),
         "log-odds": rules_of(fields, 0.0, weights),
         "reward": rules_of(fields, REWARD, {}),
         "reward, log-odds": rules_of(fields, REWARD, weights),
     }
-    for learner in LEARNERS:
-        for name in ("reward", "reward, log-odds"):
-            result[f"{name}: {learner}"] = LEARNERS[learner].fit(examples, result[name]).rules
+    if learn:
+        examples = held_out_examples(training, train, folds=INNER_FOLDS)
+        for learner in LEARNERS:
+            for name in ("reward", "reward, log-odds"):
+                result[f"{name}: {learner}"] = LEARNERS[learner].fit(examples, result[name]).rules
     return result
 
 
-def labelled(
-    pairs: Sequence[Labelled], train: Callable[[Sequence[Labelled]], CRF], seed: int
-) -> dict[str, list[Pair]]:
+def labelled(pairs: Sequence[Labelled], train: Train, seed: int, learn: bool) -> dict[str, list[Pair]]:
     """For each condition, all sections as labelled by models that were not trained on them, in their order."""
     result: dict[str, dict[int, Pair]] = {}
     for fold in make_folds(range(len(pairs)), FOLDS, seed):
@@ -118,7 +116,7 @@ def labelled(
         training = [pair for place, pair in enumerate(pairs) if place not in left_out]
         model = train(training)
         trellises = [model.trellis(pairs[place][0]) for place in fold]
-        for name, rules in conditions(training, train).items():
+        for name, rules in conditions(training, train, learn).items():
             solutions = Decoder(rules).decode_many(trellises)
             for place, solution in zip(fold, solutions, strict=True):
                 tokens, gold = pairs[place]
@@ -139,13 +137,11 @@ def together(evaluations: Sequence[Evaluation]) -> Evaluation:
     )
 
 
-def study(
-    pairs: Sequence[Labelled], train: Callable[[Sequence[Labelled]], CRF], shuffles: int = SHUFFLES
-) -> dict[str, list[Evaluation]]:
-    """Each condition, evaluated on all sections in each shuffle."""
+def study(pairs: Sequence[Labelled], train: Train, shuffles: int = SHUFFLES) -> dict[str, list[Evaluation]]:
+    """Each condition, evaluated on all sections in each shuffle; learnt weights in the first, which take long."""
     result: dict[str, list[Evaluation]] = {}
     for seed in range(shuffles):
-        for name, sections in labelled(pairs, train, seed).items():
+        for name, sections in labelled(pairs, train, seed, learn=not seed).items():
             result.setdefault(name, []).append(evaluate(sections, scheme="bio"))
     return result
 
