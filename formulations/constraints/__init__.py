@@ -20,6 +20,7 @@ from formulations.constraints.patterns import *
 from formulations.constraints.presence import *
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_functions import maker
+from formulations.constraints.run_order import *
 from formulations.constraints.scheme import *
 from formulations.constraints.template import TEMPLATES, Template, Trial, template
 from formulations.labels.selectors import EACH_FIELD, Group, group, other_than

@@ -20,7 +20,7 @@ from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import Selector
 
-__all__ = ["alternation", "inside", "precedence", "presence_precedence", "requires_before", "state_change"]
+__all__ = ["inside", "precedence", "presence_precedence", "requires_before", "state_change"]
 
 
 def _around(state: int, symbol: int) -> tuple[int, int]:
@@ -29,18 +29,8 @@ def _around(state: int, symbol: int) -> tuple[int, int]:
     return (2 if symbol & 4 else 1 if symbol & 2 else 0), emitted
 
 
-def _turns(kind: int, symbol: int) -> tuple[int, int]:
-    """State: which of the two began last, 1 or 2; 0 for none."""
-    broken = 0
-    for bit in (1, 2):
-        if symbol & bit:
-            kind, broken = bit, broken + (kind == bit)
-    return kind, broken
-
-
 _BEFORE = automaton(0, lambda seen, now: (seen | now >> 1, now & 1 & ~seen), symbols=4)
 _AROUND = automaton(0, _around, symbols=8)
-_TURNS = automaton(0, _turns, symbols=4)
 
 
 @template("requires_before")
@@ -193,36 +183,8 @@ class StateChange(Matching):
                 yield Trial((t - 1, t, t + 1), int(not (before and after)))
 
 
-@template("alternation")
-class Alternation(Template):
-    """Runs of two fields take turns. Each run that follows one of its own kind is a violation.
-
-    Runs are in the order of their first tokens; of two that begin at one token, as nested paths do, that of `field` is the
-    first.
-
-    Parameters
-    ----------
-    field, other : field, label or group
-    """
-
-    field: Selector
-    other: Selector
-
-    def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        steps = everywhere(bits(labels.field(self.field).begins, labels.field(self.other).begins))
-        return [automaton_component(_TURNS, steps)]
-
-    def trials(self, reading: Reading) -> Iterable[Trial]:
-        runs = [(t, i) for i, f in enumerate((self.field, self.other)) for t in reading.run_starts(f)]
-        before = None
-        for t, kind in sorted(runs):
-            yield Trial((t,), int(kind == before))
-            before = kind
-
-
 requires_before = maker(RequiresBefore)
 precedence = maker(Precedence)
 presence_precedence = maker(PresencePrecedence)
 inside = maker(Inside)
 state_change = maker(StateChange)
-alternation = maker(Alternation)

@@ -59,6 +59,7 @@ def rule(rng, fields):
         lambda: C.requires_before(a, b, **how),
         lambda: C.precedence(a, b, **how),
         lambda: C.alternation(a, b, **how),
+        lambda: C.next_field(a, b, required=bool(n), **how),
         lambda: C.never_together(a, b, **how),
         lambda: C.min_run_length(a, width, **how),
         lambda: C.max_run_length(a, width, **how),

@@ -230,6 +230,10 @@ def cases(draw: st.DrawFn, labels: LabelSet, penalties: st.SearchStrategy[float]
         ),
         lambda: Case(C.max_gap(A, B, n, **how), lambda y, x: more.max_gap(y, x, A, B, n, scheme)),
         lambda: Case(C.alternation(A, B, **how), lambda y, x: more.alternation(y, x, A, B, scheme)),
+        lambda: Case(
+            C.next_field(A, B, required=flag, **how),
+            lambda y, x: more.next_field(y, x, A, B, scheme, required=flag),
+        ),
         lambda: Case(C.numbers_continue(A, **how), lambda y, x: more.numbers_continue(y, x, A, scheme)),
         lambda: _regex_case(draw(_expressions(labels)), "runs" if flag else "tokens", how, scheme),
         lambda: _formula_case(draw(formulas.formulas(fields)), labels, how),

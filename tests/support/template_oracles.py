@@ -352,6 +352,20 @@ def alternation(y: Names, x: Sequence, field: Group, other: Group, scheme: str) 
     return sum(kinds[i - 1] == kinds[i] for i in range(1, len(kinds)))
 
 
+def next_field(
+    y: Names, x: Sequence, field: Group, allowed: Group, scheme: str, required: bool = False
+) -> int:
+    """Tokens in field at which a run of any name but O begins, where the next such token is not in allowed."""
+    every = {name for label in y for name, _ in fields_of(label, scheme)} - {"O"}
+    begins = sorted({t for name in every for t in field_run_starts(y, name, scheme)})
+    wrong = 0
+    for i, t in enumerate(begins):
+        if _in(y[t], field, scheme):
+            last = i + 1 == len(begins)
+            wrong += required if last else not _in(y[begins[i + 1]], allowed, scheme)
+    return wrong
+
+
 def numbers_continue(y: Names, x: Sequence, field: Group, scheme: str) -> int:
     """Numberings in the field, but the first, that do not continue the one before."""
     read = [numbering_readings(x[t]) for t in tokens_of(y, field, scheme)]

@@ -98,6 +98,12 @@ CASES = [
     ("max_gap", "plain", "b a O b a b", "", ("a", "b", 0), {}, 1),
     ("alternation", "plain", "a O a b O b a", "", ("a", "b"), {}, 2),
     ("alternation", "paths", "B-a/B-b I-a/B-b", "", ("a", "a/b"), {}, 1),  # a, a/b, a/b
+    ("next_field", "plain", "a O b a O a c a", "", ("a", "b"), {}, 2),
+    ("next_field", "bio", "B-a I-a B-a O B-b", "", ("a", "b"), {}, 1),
+    ("next_field", "bio", "B-a I-a B-a O B-b", "", ("b", "a"), {"required": True}, 1),
+    ("next_field", "plain", "O a O", "", ("O", "a"), {"required": True}, 0),  # O is no run
+    ("next_field", "paths", "B-v I-v/B-p I-v B-v", "", ("v", "v"), {}, 0),
+    ("next_field", "paths", "B-v I-v/B-p I-v B-v", "", ("v/p", "v/p"), {}, 1),
     ("numbers_continue", "plain", "n n n n n", "1 xy 2 4 x", ("n",), {}, 2),
     ("numbers_continue", "plain", "n n n n n", "1.2 1.2.1 1.3 2. 2.2", ("n",), {}, 1),
     ("numbers_continue", "plain", "n n O n", "h) (i 7 II.", ("n",), {}, 0),
