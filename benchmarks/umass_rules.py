@@ -26,7 +26,9 @@ from formulations.problem.problem import RuleNotice
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.evaluation import Evaluation, Pair, evaluate, measures
 from ilpinfer.evaluation.significance import compare
-from ilpinfer.learning import PenaltyLearner, RuleMiner, ScoredExample
+from ilpinfer.learning import RuleMiner, ScoredExample
+from ilpinfer.learning.perceptron import Perceptron
+from ilpinfer.learning.training_set import TrainingSet
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.files import load_model
 from ilpinfer.models.sequence_model import SequenceModel
@@ -39,7 +41,8 @@ MINERS: Mapping[str, RuleMiner] = {
     "all families, pruned": RuleMiner(confidence=0.75, gain=0.0, support=20),
     "four families, all": RuleMiner(FAMILIES, support=20, confidence=0.73, gain=0.0, pruning="none"),
 }
-LEARNER = PenaltyLearner("perceptron", prune=False)
+LEARNER = Perceptron()
+"""From penalties of 0, as `PenaltyLearner("perceptron", prune=False)` in the end."""
 VALID = C.valid_scheme()
 
 
@@ -133,7 +136,8 @@ def learnt(corpus: Corpus, rules: RuleSet, *, training: bool = True) -> list[Rul
     for number in range(2):
         other = [corpus.unseen[place] for place in folds[1 - number]]
         examples = [*corpus.taught, *other] if training else other
-        result.append(LEARNER.fit(examples, rules).rules)
+        data = TrainingSet(examples, rules)
+        result.append(data.with_weights(LEARNER.fit(data, 0 * data.given, range(len(data))).weights))
     return result
 
 
@@ -151,8 +155,8 @@ def rows(corpus: Corpus) -> Iterator[tuple[str, Outcome]]:
         counted = with_valid([one.rule for one in mined.rules], fields)
         number = len(mined.rules)
         families = Counter(one.family for one in mined.rules)
-        title = f"{name}: {', '.join(f'{count} {family}' for family, count in sorted(families.items()))}"
-        yield f"{title}; penalties as counted", outcome(corpus, lambda fold, r=counted: r, number, number)  # type: ignore[misc]
+        print(f"{name}: {', '.join(f'{count} {family}' for family, count in sorted(families.items()))}")
+        yield f"{name}, penalties as counted", outcome(corpus, lambda fold, r=counted: r, number, number)  # type: ignore[misc]
         for what, training in (("learnt on the other half of dev", False), ("and on train", True)):
             sets = learnt(corpus, counted, training=training)
             kept = kept_rules(sets)

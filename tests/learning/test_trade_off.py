@@ -80,7 +80,7 @@ def test_measures_are_those_of_the_evaluation():
         chosen = [frontier.at_weight(middle).labels for frontier in curve.frontiers]
         pairs = [Pair(tuple(g), p, tuple(g)) for g, p in zip(right, chosen, strict=True)]
         expected = Measures.of(evaluate(pairs, scheme="bio"))._asdict()
-        assert point.measures is not None and vars(point.measures) == pytest.approx(expected)
+        assert point.measures is not None and point.measures._asdict() == pytest.approx(expected)
 
 
 def test_weights_up_to_a_heaviest_one():
