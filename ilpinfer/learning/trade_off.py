@@ -37,7 +37,7 @@ class TradeOff:
     def to_dict(self) -> dict[str, Any]:
         """Every field as plain values, with None for an infinite weight."""
         own = {"low": self.low, "high": finite(self.high), "score": self.score, "cost": self.cost}
-        return own if self.measures is None else {**own, **vars(self.measures)}
+        return own if self.measures is None else {**own, **self.measures._asdict()}
 
 
 @dataclass(frozen=True)

@@ -292,7 +292,7 @@ def test_check_says_how_often_and_how_rules_relate(gold, capsys):
     assert code == 0
     one = rows["one"]
     assert (one["applies"], one["holds"], one["breaks"], one["broken"], one["share"]) == (2, 1, 1, 1, 0.5)
-    assert one["suggested_penalty"] == pytest.approx(-math.log(2 / 4))
+    assert one["suggested_penalty"] == pytest.approx(-math.log((1 + 1e-4) / 3))
     assert one["breaches"] == [
         {"where": "gold.tsv, line 6", "tokens": [2], "text": ["Trees"], "labels": ["t"], "violations": 1}
     ]
