@@ -10,7 +10,7 @@ from formulations import RuleSet
 from formulations.dtypes import Floats
 from formulations.messages import suggestion
 from ilpinfer.learning.log_odds import log_odds
-from ilpinfer.learning.measures import Counts, check_measure
+from ilpinfer.learning.measures import check_measure
 from ilpinfer.learning.perceptron import LARGEST, Fitted, Perceptron
 from ilpinfer.learning.training_set import ScoredExample, TrainingSet
 from ilpinfer.learning.trials import MARGIN, Candidate, Fit, Trial, difference, worse
@@ -30,7 +30,8 @@ ALGORITHMS: Mapping[str, str] = {
 PREFERENCE = ("perceptron-given", "log-odds", "given", "perceptron", NONE)
 """What is taken first with few labels where no other algorithm is clearly better: given penalties are knowledge that they lack."""
 FEW = 50
-"""Sequences below which held-out folds say too little to choose by them alone."""
+"""Sequences below which held-out folds say too little to choose by them alone. From there on an algorithm has to be no worse than no rules by
+every measure, and better by more than a standard error."""
 
 
 @dataclass(frozen=True)
@@ -221,24 +222,19 @@ class PenaltyLearner:
         if not trials:
             return (), PREFERENCE[0] if self.algorithm == "cross-validated" else self.algorithm
         none = trials[NONE]
+        few = len(none.counts) < FEW
+        margin = MARGIN if few else 0.0
         candidates = [
-            Candidate(name, trial.measures, "" if name == NONE else worse(trial.counts, none.counts))
+            Candidate(name, trial.measures, "" if name == NONE else worse(trial.counts, none.counts, margin))
             for name, trial in trials.items()
         ]
         if self.algorithm != "cross-validated":
             return tuple(candidates), self.algorithm
         allowed = [candidate for candidate in candidates if not candidate.refused]
         best = max(allowed, key=lambda candidate: candidate.measures.value(self.measure)).algorithm
-        if len(none.counts) < FEW:
-            usual = next(name for name in PREFERENCE if name in {c.algorithm for c in allowed})
-            if not self._beats(trials[best].counts, trials[usual].counts):
-                best = usual
-        return tuple(candidates), best
-
-    def _beats(self, counts: Counts, other: Counts) -> bool:
-        """Whether counts (N, 6) are better by the measure, by more than two standard errors."""
-        gain, error = difference(other, counts, self.measure)
-        return gain > MARGIN * error
+        usual = next(name for name in PREFERENCE if name in {c.algorithm for c in allowed}) if few else NONE
+        gain, error = difference(trials[usual].counts, trials[best].counts, self.measure)
+        return tuple(candidates), best if gain > (MARGIN if few else 1.0) * error else usual
 
 
 def _reasons(data: TrainingSet, result: Sequence[Verdict]) -> list[str]:

@@ -66,11 +66,11 @@ class Trial:
         return Measures.of_counts(self.counts)
 
 
-def worse(counts: Counts, other: Counts) -> str:
-    """Names the measure in which counts (N, 6) are worse than others by more than two standard errors; empty if none is."""
+def worse(counts: Counts, other: Counts, margin: float = MARGIN) -> str:
+    """Names the measure in which counts (N, 6) are worse than others by more than so many standard errors; empty if none is."""
     for measure in ("tokens", "spans", "sequences"):
         loss, error = difference(counts, other, measure)
-        if loss > MARGIN * error:
+        if loss > margin * error:
             return f"{measure} worse than without rules by {100 * loss:.2f} ± {100 * error:.2f}"
     return ""
 
