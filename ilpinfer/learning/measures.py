@@ -40,9 +40,14 @@ class Measures(NamedTuple):
     @classmethod
     def of_counts(cls, counts: Counts) -> "Measures":
         """From the counts (N, 6) of N sequences."""
-        tokens, right, predicted, gold, both, whole = counts.sum(axis=0).tolist()
+        return cls.of_sums(counts.sum(axis=0), len(counts))
+
+    @classmethod
+    def of_sums(cls, sums: Counts, sequences: int) -> "Measures":
+        """From the counts (6,) of so many sequences together."""
+        tokens, right, predicted, gold, both, whole = sums.tolist()
         f1 = 2 * both / (predicted + gold) if predicted + gold else 1.0
-        return cls(right / tokens, f1, whole / len(counts))
+        return cls(right / tokens, f1, whole / sequences)
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> "Measures":

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from formulations import LabelSet, Trellis
-from formulations.dtypes import Integers
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.core.solution import finite
 from ilpinfer.decoding.frontier import Frontier, FrontierPoint, decode_frontier
-from ilpinfer.evaluation.counts import FieldTable, f_measure
-from ilpinfer.learning.measures import Measures
+from ilpinfer.learning.measures import Counts, Judge, Measures
 
 
 @dataclass(frozen=True)
@@ -129,9 +127,9 @@ def sum_frontiers(
     paths = [_choices(frontier) for frontier in frontiers]
     counts = None
     if gold is not None:
-        tables: dict[LabelSet, FieldTable] = {}
+        judges: dict[LabelSet, Judge] = {}
         counts = [
-            [_counts(point, right, known, tables) for point in path]
+            [_judged(point, right, known, judges) for point in path]
             for path, right, known in zip(paths, gold, labels, strict=True)
         ]
     points = tuple(_sums(paths, counts, math.inf if heaviest is None else heaviest))
@@ -144,23 +142,17 @@ def _choices(frontier: Frontier) -> list[FrontierPoint]:
     return corners[::-1]
 
 
-def _counts(
-    point: FrontierPoint, gold: Sequence[str], labels: LabelSet, tables: dict[LabelSet, FieldTable]
-) -> Integers:
-    """Tokens, right tokens, whether all are right; spans predicted, in gold, and in both. Gold has label names of the model."""
-    known = labels.with_optional_fields(())
-    if any(name not in known.names for name in gold):
-        known = LabelSet((*known.names, *sorted({*gold} - {*known.names})), known.scheme)
-    table = tables.setdefault(known, FieldTable.of(known))
-    mine, right = known.ids(point.labels), known.ids(gold)
-    equal = int((mine == right).sum())
-    ours, theirs = table.spans(mine), table.spans(right)
-    both = len(ours & theirs)
-    return np.array([len(right), equal, equal == len(right), len(ours), len(theirs), both], np.int64)
+def _judged(
+    point: FrontierPoint, gold: Sequence[str], labels: LabelSet, judges: dict[LabelSet, Judge]
+) -> Counts:
+    """The counts of one labelling; gold may have labels that the model lacks."""
+    known = LabelSet(tuple(dict.fromkeys((*labels.names, *gold))), labels.scheme)
+    judge = judges.setdefault(known, Judge(known))
+    return np.array(judge.counts(point.labels, judge.gold(gold)), np.int64)
 
 
 def _sums(
-    paths: Sequence[Sequence[FrontierPoint]], counts: Sequence[Sequence[Integers]] | None, heaviest: float
+    paths: Sequence[Sequence[FrontierPoint]], counts: Sequence[Sequence[Counts]] | None, heaviest: float
 ) -> Iterator[TradeOff]:
     """Sums over sequences for each interval of weights, exact as sums of grid numbers."""
     changes = sorted(
@@ -175,7 +167,9 @@ def _sums(
     low = 0.0
     for weight, number, place in [*changes, (heaviest, -1, 0)]:
         if weight > low or number < 0:
-            yield TradeOff(low, weight, score, cost, None if total is None else _measures(total, len(paths)))
+            yield TradeOff(
+                low, weight, score, cost, None if total is None else Measures.of_sums(total, len(paths))
+            )
             low = weight
         if number < 0:
             return
@@ -184,8 +178,3 @@ def _sums(
         if counts is not None and total is not None:
             total = total + counts[number][place] - counts[number][at[number]]
         at[number] = place
-
-
-def _measures(total: Integers, sequences: int) -> Measures:
-    tokens, right, whole = (int(n) for n in total[:3])
-    return Measures(right / tokens, float(f_measure(total[3:])), whole / sequences)

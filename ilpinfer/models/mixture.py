@@ -103,7 +103,8 @@ class Mixture:
     @property
     def size(self) -> str:
         """How much it holds."""
-        return " and ".join(model.size for model in self.models)
+        sizes = dict.fromkeys(model.size for model in self.models)
+        return f"{len(self.models)} models of {' and '.join(sizes)}"
 
     def __repr__(self) -> str:
         return f"Mixture({', '.join(map(repr, self.models))}, {self.weights}, {self.mixing})"

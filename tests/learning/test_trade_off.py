@@ -119,3 +119,9 @@ def test_pictures():
     text = sequence_picture(curve.frontiers[0], "one", (0.0, 1.0))
     assert "violation cost, nats" in text and "gold" in text
     assert "gold" not in sequence_picture(curve.frontiers[0], "one")
+
+
+def test_tokens_are_right_where_their_field_is():
+    trellis = Trellis([1.0, 0.0], [[[1.0, 0.0], [0.0, 0.0]]], labels=["B-a", "I-a"])
+    (point,) = corpus_frontier([trellis], [], [["B-a", "I-a"]]).points
+    assert point.measures == (1.0, 0.0, 0.0)
