@@ -1,7 +1,7 @@
 """The commands and their options; the work is imported when a command runs."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.exceptions import TyperException
@@ -9,22 +9,19 @@ from typer.exceptions import TyperException
 from ilpinfer.cli.arguments import (
     AsJson,
     Column,
-    Input,
-    LabelNames,
     Limit,
-    Logits,
-    Model,
-    Pool,
-    Reward,
     RuleFile,
-    Rules,
-    RulesFirst,
     Scheme,
     Threads,
     Width,
+    decodes_input,
+    reads_input,
 )
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.learning_commands import COMMANDS
+
+if TYPE_CHECKING:
+    from ilpinfer.cli.inputs import InputOptions
 
 app = typer.Typer(
     name="ilpinfer",
@@ -124,20 +121,12 @@ def _train(
 
 
 @app.command("decode")
+@decodes_input
 def _decode(
-    source: Input,
-    model: Model = None,
-    rules: Rules = None,
-    reward: Reward = None,
-    rules_first: RulesFirst = False,
+    source: "InputOptions",
     output: Annotated[str, typer.Option(help="Where to write JSON lines; - is standard output.")] = "-",
     method: Annotated[str, typer.Option(help="See `ilpinfer methods`.")] = "auto",
     time_limit: Limit = None,
-    scheme: Scheme = "",
-    column: Column = "",
-    label_names: LabelNames = None,
-    pool: Pool = "first",
-    logits: Logits = "",
     top: Annotated[
         int | None, typer.Option(min=1, help="Write the best so many labellings of each sequence.")
     ] = None,
@@ -172,22 +161,10 @@ def _decode(
 ) -> None:
     """Label sequences: one JSON object a line, with score, penalty, violations, bound and proof."""
     from ilpinfer.cli.decoding import DecodeOptions, decode
-    from ilpinfer.cli.inputs import InputOptions
 
     decode(
         DecodeOptions(
-            InputOptions(
-                source,
-                model,
-                rules or [],
-                scheme,
-                column,
-                label_names,
-                pool,
-                logits,
-                rewards=reward or [],
-                rules_first=rules_first,
-            ),
+            source,
             output=output,
             jobs=jobs,
             method=method,
@@ -221,11 +198,10 @@ FloorKind = Annotated[str, typer.Option(help="The two-phase floor: relative or o
 
 
 @app.command("export")
+@reads_input
 def _export(
-    source: Input,
+    source: "InputOptions",
     output: Annotated[str, typer.Option(help="A folder for 0001.lp and 0001.columns.json of each sequence.")],
-    model: Model = None,
-    rules: Rules = None,
     format_: Annotated[str, typer.Option("--format", help="lp or mps.")] = "lp",
     units: Annotated[
         str, typer.Option(help="Of the objective: nats, or grid for whole numbers of 2^-20 nats.")
@@ -235,20 +211,14 @@ def _export(
     tau: Tau = None,
     bound: FloorKind = "relative",
     first: Annotated[int | None, typer.Option(min=1, help="Export the first so many sequences.")] = None,
-    scheme: Scheme = "",
-    column: Column = "",
-    label_names: LabelNames = None,
-    pool: Pool = "first",
-    logits: Logits = "",
 ) -> None:
     """Write the integer program of each sequence, with named columns and rows, for other solvers."""
     from ilpinfer.cli.exporting import ExportOptions, export
-    from ilpinfer.cli.inputs import InputOptions
     from ilpinfer.cli.programs import ProgramOptions
 
     export(
         ExportOptions(
-            InputOptions(source, model, rules or [], scheme, column, label_names, pool, logits),
+            source,
             ProgramOptions(program, folded, tau, bound),
             output,
             format=format_,
@@ -259,8 +229,9 @@ def _export(
 
 
 @app.command("import-solution")
+@reads_input
 def _import_solution(
-    source: Input,
+    source: "InputOptions",
     solutions: Annotated[
         list[str],
         typer.Argument(
@@ -268,8 +239,6 @@ def _import_solution(
             help="Files of CBC, HiGHS, SCIP, Gurobi or CPLEX, or folders of them, named 0001.sol after their programs.",
         ),
     ],
-    model: Model = None,
-    rules: Rules = None,
     output: Annotated[str, typer.Option(help="Where to write JSON lines; a table if not given.")] = "",
     format_: Annotated[
         str,
@@ -285,20 +254,14 @@ def _import_solution(
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds for the engine's bound on each sequence.")
     ] = None,
-    scheme: Scheme = "",
-    column: Column = "",
-    label_names: LabelNames = None,
-    pool: Pool = "first",
-    logits: Logits = "",
 ) -> None:
     """Read the solutions of other solvers: labels, what they are worth, and how far they are from the proved optimum."""
     from ilpinfer.cli.importing import ImportOptions, import_solutions
-    from ilpinfer.cli.inputs import InputOptions
     from ilpinfer.cli.programs import ProgramOptions
 
     import_solutions(
         ImportOptions(
-            InputOptions(source, model, rules or [], scheme, column, label_names, pool, logits),
+            source,
             ProgramOptions(program, folded, tau, bound),
             solutions,
             output=output,
@@ -310,13 +273,10 @@ def _import_solution(
 
 
 @app.command("compare")
+@decodes_input
 def _compare(
-    source: Input,
+    source: "InputOptions",
     output: Annotated[str, typer.Option(help="A folder for results.jsonl, summary.json and report.html.")],
-    model: Model = None,
-    rules: Rules = None,
-    reward: Reward = None,
-    rules_first: RulesFirst = False,
     methods: Annotated[
         str,
         typer.Option(
@@ -329,11 +289,6 @@ def _compare(
         typer.Option(help="NAME=FILE, labellings of the same sequences as a method; may be repeated."),
     ] = None,
     time_limit: Limit = None,
-    scheme: Scheme = "",
-    column: Column = "",
-    label_names: LabelNames = None,
-    pool: Pool = "first",
-    logits: Logits = "",
     first: Annotated[int | None, typer.Option(min=1, help="Compare on the first so many sequences.")] = None,
     seeds: Annotated[str, typer.Option(help="Seeds of methods that draw at random, such as 1,2,3.")] = "",
     repeats: Annotated[
@@ -354,22 +309,10 @@ def _compare(
 ) -> None:
     """Decode with several methods and show what each loses against the proved optimum."""
     from ilpinfer.cli.comparing import CompareOptions, compare
-    from ilpinfer.cli.inputs import InputOptions
 
     compare(
         CompareOptions(
-            InputOptions(
-                source,
-                model,
-                rules or [],
-                scheme,
-                column,
-                label_names,
-                pool,
-                logits,
-                rewards=reward or [],
-                rules_first=rules_first,
-            ),
+            source,
             output,
             methods=methods,
             predictions=predictions or [],

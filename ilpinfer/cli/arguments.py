@@ -1,6 +1,9 @@
 """Arguments and options that several commands share."""
 
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any
 
 import typer
 
@@ -65,3 +68,47 @@ Logits = Annotated[
 ]
 Width = Annotated[int, typer.Option(min=1, help="Width of a beam.")]
 Threads = Annotated[int, typer.Option(min=1, help="Threads of a solver.")]
+
+INPUT: Mapping[str, tuple[Any, Any]] = {
+    "source": (Input, Parameter.empty),
+    "model": (Model, None),
+    "rules": (Rules, None),
+    "scheme": (Scheme, ""),
+    "column": (Column, ""),
+    "label_names": (LabelNames, None),
+    "pool": (Pool, "first"),
+    "logits": (Logits, ""),
+}
+"""Annotation and default of each argument and option that makes an `InputOptions`."""
+REWARDS: Mapping[str, tuple[Any, Any]] = {"reward": (Reward, None), "rules_first": (RulesFirst, False)}
+"""Likewise of those that only decoding has."""
+
+
+def reads_input(
+    command: Callable[..., None], shared: Mapping[str, tuple[Any, Any]] = INPUT
+) -> Callable[..., None]:
+    """The command with arguments and options of its own in place of its first parameter, an `InputOptions`."""
+    own = list(signature(command).parameters.values())[1:]
+    options = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, (annotation, default) in shared.items()
+    ]
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        from ilpinfer.cli.inputs import InputOptions
+
+        given: dict[str, Any] = {name: values.pop(name) for name in shared}
+        given |= {"rules": given.pop("rules") or [], "rewards": given.pop("reward", None) or []}
+        command(InputOptions(**given), **values)
+
+    parameters = [*options, *(each.replace(kind=Parameter.KEYWORD_ONLY) for each in own)]
+    run.__dict__.pop("__wrapped__")
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__dict__["__signature__"] = Signature(parameters)
+    return run
+
+
+def decodes_input(command: Callable[..., None]) -> Callable[..., None]:
+    """`reads_input` with what only decoding has."""
+    return reads_input(command, {**INPUT, **REWARDS})

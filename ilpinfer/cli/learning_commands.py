@@ -1,22 +1,21 @@
 """The commands that learn: rules, penalties and models; the work is imported when a command runs."""
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from ilpinfer.cli.arguments import (
     AsJson,
     Column,
-    Input,
-    LabelNames,
     Limit,
-    Logits,
-    Model,
-    Pool,
     Rules,
     Scheme,
+    reads_input,
 )
+
+if TYPE_CHECKING:
+    from ilpinfer.cli.inputs import InputOptions
 
 
 def mine(
@@ -238,11 +237,10 @@ def learn(
     )
 
 
+@reads_input
 def pareto(
-    source: Input,
+    source: "InputOptions",
     output: Annotated[str, typer.Option(help="Where to write JSON lines, a frontier a sequence.")],
-    model: Model = None,
-    rules: Rules = None,
     picture: Annotated[
         str, typer.Option(help="Where to draw the frontier, an SVG file; of several sequences, their sum.")
     ] = "",
@@ -268,19 +266,13 @@ def pareto(
     measure: Annotated[str, typer.Option(help="What tau is chosen by: accuracy, f1 or whole.")] = "accuracy",
     folds: Annotated[int, typer.Option(help="Parts; for each, tau is chosen on the others.")] = 2,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the parts.")] = 0,
-    scheme: Scheme = "",
-    column: Column = "",
-    label_names: LabelNames = None,
-    pool: Pool = "first",
-    logits: Logits = "",
 ) -> None:
     """Every trade-off between score and violation cost, exactly, for each sequence and for all together."""
-    from ilpinfer.cli.inputs import InputOptions
     from ilpinfer.cli.pareto import ParetoOptions, run_pareto
 
     run_pareto(
         ParetoOptions(
-            InputOptions(source, model, rules or [], scheme, column, label_names, pool, logits),
+            source,
             output,
             picture=picture,
             summary=summary,

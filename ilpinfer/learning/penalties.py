@@ -31,7 +31,7 @@ PREFERENCE = ("perceptron-given", "log-odds", "given", "perceptron", NONE)
 """What is taken first with few labels where no other algorithm is clearly better: given penalties are knowledge that they lack."""
 FEW = 50
 """Sequences below which held-out folds say too little to choose by them alone. From there on an algorithm has to be no worse than no rules by
-every measure, and better by more than a standard error."""
+every measure, and better by more than two standard errors."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ class PenaltyLearner:
         best = max(allowed, key=lambda candidate: candidate.measures.value(self.measure)).algorithm
         usual = next(name for name in PREFERENCE if name in {c.algorithm for c in allowed}) if few else NONE
         gain, error = difference(trials[usual].counts, trials[best].counts, self.measure)
-        return tuple(candidates), best if gain > (MARGIN if few else 1.0) * error else usual
+        return tuple(candidates), best if gain > MARGIN * error else usual
 
 
 def _reasons(data: TrainingSet, result: Sequence[Verdict]) -> list[str]:

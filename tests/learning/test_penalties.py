@@ -113,6 +113,15 @@ def test_what_is_taken_is_never_refused(seed):
     assert not taken.refused
 
 
+@pytest.mark.parametrize(("repaired", "rules_left"), [(3, 0), (8, 1)])
+def test_with_many_sequences_rules_have_to_help_by_more_than_chance(repaired, rules_left):
+    """By 1.75 standard errors with 3 sequences of 60 repaired, by 2.9 with 8, and none is harmed."""
+    examples = [tagged(1.0, "a")] * repaired + [tagged(-1.0, "a")] * (60 - repaired)
+    result = fit(examples, NO_B, prune=False)
+    assert (result.algorithm != NONE) == bool(rules_left)
+    assert len(result.rules) == rules_left
+
+
 def test_a_rule_that_changes_nothing_leaves_only_where_it_was_tried_often_enough():
     weak = C.at_most_tokens("b", 0, penalty=0.01, name="weak")
     many = fit(WRONG, weak, algorithm="given")
