@@ -58,27 +58,20 @@ def mine(
     """Mine soft rules from labelled sequences, with the counts as their reasons."""
     from ilpinfer.cli.mining import MineOptions, mine
 
-    mine(
-        MineOptions(
-            source,
-            output,
-            families=families,
-            support=support,
-            confidence=confidence,
-            gain=gain,
-            word_support=word_support,
-            smoothing=smoothing,
-            folds=folds,
-            pruning=pruning,
-            power=power,
-            most=most,
-            predictions=predictions,
-            scheme=scheme,
-            column=column,
-            seed=seed,
-            as_json=as_json,
-        )
-    )
+    settings = {
+        "families": families,
+        "support": support,
+        "confidence": confidence,
+        "gain": gain,
+        "word_support": word_support,
+        "smoothing": smoothing,
+        "folds": folds,
+        "pruning": pruning,
+        "power": power,
+        "most": most,
+        "seed": seed,
+    }
+    mine(MineOptions(source, output, settings, predictions, scheme, column, as_json))
 
 
 def codl(

@@ -2,8 +2,9 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from formulations import InferenceError, LabelSet, dump_rules
 from ilpinfer.cli.failure import Failure
@@ -31,9 +32,7 @@ class MineOptions:
     ----------
     source : labelled sequences
     output : a rule file
-    families : names with commas between; empty for all
-    support, gain, word_support, smoothing, folds, pruning, power, most, seed : as `RuleMiner` takes them
-    confidence : a share, or "cross-validated"
+    settings : those of `RuleMiner`, as text or numbers: families are names with commas between, empty for all
     predictions : a file of the same sequences as a model labels them; empty for none
     scheme : of the labels; empty to infer it
     column : which column holds the labels
@@ -42,50 +41,27 @@ class MineOptions:
 
     source: str
     output: str
-    families: str = ""
-    support: int = 10
-    confidence: str = "0.95"
-    gain: float = 5.0
-    word_support: int = 5
-    smoothing: float = 1.0
-    folds: int = 5
-    pruning: Literal["cover", "none"] = "cover"
-    power: int = 1
-    most: int | None = None
+    settings: Mapping[str, Any]
     predictions: str = ""
     scheme: str = ""
     column: str = ""
-    seed: int = 0
     as_json: bool = False
 
     @property
     def miner(self) -> RuleMiner:
         """The miner; InputError for options out of range, and ValueError with the name of the option."""
-        names = tuple(name.strip() for name in self.families.split(",")) if self.families else FAMILIES
-        return RuleMiner(
-            families=names,
-            support=self.support,
-            confidence=self._confidence,
-            gain=self.gain,
-            word_support=self.word_support,
-            smoothing=self.smoothing,
-            folds=self.folds,
-            pruning=self.pruning,
-            power=self.power,
-            most=self.most,
-            seed=self.seed,
-        )
+        names, confidence = self.settings["families"], self.settings["confidence"]
+        families = tuple(name.strip() for name in names.split(",")) if names else FAMILIES
+        return RuleMiner(**{**self.settings, "families": families, "confidence": _share(confidence)})
 
-    @property
-    def _confidence(self) -> float | Literal["cross-validated"]:
-        if self.confidence == "cross-validated":
-            return "cross-validated"
-        try:
-            return float(self.confidence)
-        except ValueError:
-            raise InputError(
-                f"--confidence {self.confidence}: expected a share such as 0.95, or cross-validated"
-            ) from None
+
+def _share(text: str) -> float | Literal["cross-validated"]:
+    if text == "cross-validated":
+        return "cross-validated"
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"--confidence {text}: expected a share such as 0.95, or cross-validated") from None
 
 
 def mine(options: MineOptions) -> None:
@@ -148,7 +124,7 @@ def _show(options: MineOptions, result: MinedRules) -> None:
     for mined in result.rules[:SHOWN]:
         folds = f"{mined.folds_held}/{mined.folds_applied}" if mined.folds_applied else "-"
         counts = str(mined.support), f"{100 * mined.confidence:.1f}", f"{mined.lift:.1f}"
-        power = str(mined.discrimination) if options.pruning == "cover" else "-"
+        power = str(mined.discrimination) if options.settings["pruning"] == "cover" else "-"
         add_row(shown, mined.rule.title, mined.family, *counts, f"{mined.cost:.2f}", folds, power)
     screen = console()
     screen.print(shown)
