@@ -52,13 +52,19 @@ def planned(section: str, scale: Scale) -> list[Cell]:
         rest = product("cora", ("soft EM", "posterior"), sizes, few)
         return list(dict.fromkeys(rest if scale.smoke else goal + rest))
     if section == "top-k":
-        kinds = ("plain",)
-        columns = ("H&W&C", "beam 10", "top 10", "beam 50", "top 50")
-        return product(f"cora {scale(30, 10, 5)}", columns, small, few)
+        beside = [
+            cell
+            for cell in product(
+                f"cora {scale(30, 10, 5)}", ("H&W&C", "beam 10", "top 10", "beam 50", "top 50"), small, few
+            )
+            if cell.kind == "plain"
+        ]
+        return beside if scale.smoke else beside + product("cora", ("top 50",), sizes, few)
     if section == "rexa":
         sizes = (*sizes, 300) if not scale.smoke else sizes
         pool = f"rexa {scale(1000, 100, 10)}"
-        return product(pool, ("sup", "H", "H&W", "H&W&C", "H&W&C counts"), sizes, draws)
+        cells = product(pool, ("sup", "H", "H&W", "H&W&C", "H&W&C counts"), sizes, draws)
+        return cells if scale.smoke else cells + product(pool, ("top 50",), (20, 300), few)
     return product("cora", ("self-training", "high confidence"), small, scale(3, 1))
 
 
