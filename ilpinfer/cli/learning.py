@@ -6,26 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from formulations import RuleSet, dump_rules
 from formulations.problem.problem import RuleNotice
-from ilpinfer.cli.inputs import about, checked_scheme, comments, files_read, notice, parameters, read_rules
-from ilpinfer.cli.progress import progress
+from ilpinfer.cli.inputs import about, checked_scheme, comments, files_read, notice, read_rules
 from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.cli.streams import say
-from ilpinfer.corpus.sequences import InputError, read, require_labels
-from ilpinfer.learning.held_out import held_out_examples
+from ilpinfer.cli.training_scores import cross_fitted, open_checkpoint, read_training
+from ilpinfer.corpus.sequences import InputError
 from ilpinfer.learning.penalties import LearntPenalties, PenaltyLearner
 from ilpinfer.learning.perceptron import LARGEST
 from ilpinfer.learning.training_set import ScoredExample
-from ilpinfer.models.files import BUILT_IN, TrainingRecord, load_model, training_digest, training_record
-from ilpinfer.models.sequence_model import SequenceModel
-from ilpinfer.models.sequences import Labelled
-from ilpinfer.models.training import KINDS, rewrite
-from ilpinfer.pipelines.trellises import score
-from ilpinfer.system.files import digest, reserve, write_atomically
+from ilpinfer.system.files import reserve, write_atomically
 from ilpinfer.system.output_paths import output_path
 
 SHOWN = 40
@@ -70,97 +63,35 @@ def run_learn(options: LearnOptions) -> None:
         learner = PenaltyLearner(folds=options.folds, **options.settings)
     except ValueError as error:
         raise InputError(str(error)) from None
-    place = output_path(options.output, files_read(source, options.model, toml=options.rules))
+    inputs = files_read(source, options.model, toml=options.rules)
+    place = output_path(options.output, inputs)
     rules = read_rules(options.rules)
     warnings.simplefilter("ignore", RuleNotice)
-    with reserve(place), about(source):
-        examples, scores, data = _examples(options, scheme)
-        try:
-            with _count(len(examples)) as advance:
-                result = learner.fit(examples, rules, advance=advance)
-        except ValueError as error:
-            raise InputError(f"{', '.join(options.rules)}: {error}") from None
-        write_atomically(options.output, _text(result, learner, f"{data}, {scores}"))
+    with about(source):
+        data = read_training(options, scheme)
+
+        def learnt(examples: Sequence[ScoredExample]) -> tuple[LearntPenalties, str]:
+            try:
+                with _count(len(examples)) as advance:
+                    result = learner.fit(examples, rules, advance=advance)
+            except ValueError as error:
+                raise InputError(f"{', '.join(options.rules)}: {error}") from None
+            return result, _text(result, learner, f"{data.digest}, {data.scores}")
+
+        if data.record is None or place.direct:
+            with reserve(place):
+                result, text = learnt(data.examples or cross_fitted(data, learner))
+                write_atomically(options.output, text)
+        else:
+            with open_checkpoint(options.output, data, learner, inputs) as checkpoint:
+                examples = cross_fitted(data, learner, checkpoint)
+                try:
+                    result, text = learnt(examples)
+                except InputError:
+                    notice(f"{checkpoint.place.part} keeps the models for the next run")
+                    raise
+                checkpoint.replace_by(text.encode("utf-8", "backslashreplace"))
     _show(options, result)
-
-
-def _examples(options: LearnOptions, scheme: str) -> tuple[list[ScoredExample], str, str]:
-    """Sequences scored by models that have not seen them, where the scores are from, and a fingerprint of the data."""
-    read_in = read(options.source, column=options.column, notify=notice)
-    pairs = rewrite(require_labels(read_in), scheme)
-    data = training_digest(pairs)
-    if options.kind and options.model:
-        raise InputError(f"--model {options.model} and --kind {options.kind}: give one of them")
-    if options.kind:
-        if options.kind not in KINDS:
-            raise InputError(f'no kind of model "{options.kind}"; there are {", ".join(KINDS)}')
-        made = TrainingRecord(options.kind, parameters(options.option), scheme, len(pairs), data)
-        return _cross_fitted(options, pairs, made), _parts(made), data
-    if options.option:
-        raise InputError("--option: options of a model that is trained; add --kind")
-    own = all(example.scores is not None for example in read_in)
-    record = training_record(options.model) if options.model and not own else None
-    if record is not None and record.kind in KINDS:
-        pairs = rewrite(require_labels(read_in), record.scheme)
-        data = training_digest(pairs)
-        if record.data == data:
-            notice(
-                f"{options.model} was trained on {options.source}: models of its kind, each trained without a part, score it"
-            )
-            return _cross_fitted(options, pairs, record), _parts(record), data
-    _warn(options, own, record)
-    with about(options.model):
-        model: SequenceModel | None = load_model(options.model) if options.model else None
-    scored = score(read_in, model, scheme)
-    examples = [
-        ScoredExample(item.trellis, item.gold)
-        for item in scored
-        if item.trellis is not None and item.gold is not None
-    ]
-    if len(examples) < len(scored):
-        notice(f"{len(scored) - len(examples)} sequences could not be scored, and are left out")
-    return examples, "with scores" if own else f"scored by {_shown(options.model)}", data
-
-
-def _parts(record: TrainingRecord) -> str:
-    """How models of a kind score a sequence that they are not trained on, in a few words."""
-    settings = ", ".join(f"{name}={value}" for name, value in record.options.items())
-    return f"scored by {record.kind}{f' ({settings})' if settings else ''} trained without each part"
-
-
-def _shown(model: str | None) -> str:
-    """A model by its name, or by a fingerprint of its file."""
-    if model is None or model in BUILT_IN:
-        return model or "no model"
-    return f"a model ({digest(Path(model).read_bytes())})"
-
-
-def _warn(options: LearnOptions, own: bool, record: TrainingRecord | None) -> None:
-    """Notices of a model that is not used, and of one that may have seen the sequences."""
-    if options.model and own:
-        notice(f"{options.source} has scores of its own: {options.model} is not used")
-    elif options.model and options.model not in BUILT_IN and record is None:
-        notice(
-            f"{options.model} does not say what it was trained on: if {options.source} was among that, take --kind instead, "
-            "which trains models without parts of it"
-        )
-
-
-def _cross_fitted(
-    options: LearnOptions, pairs: Sequence[Labelled], record: TrainingRecord
-) -> list[ScoredExample]:
-    """Each sequence as scored by a model of a kind that was trained without its part."""
-
-    def train(some: Sequence[Labelled]) -> SequenceModel:
-        return KINDS[record.kind].make(some, record.scheme, [], None, record.options)
-
-    if len(pairs) < 2:
-        raise InputError(
-            f"{options.source}: one sequence: nothing is left to score it by; give another model with --model"
-        )
-    seed = options.settings.get("seed", 0)
-    with progress("training", min(options.folds, len(pairs))) as advance:
-        return held_out_examples(pairs, train, folds=options.folds, seed=seed, advance=advance)
 
 
 @contextmanager

@@ -393,7 +393,10 @@ def test_bad_input(folder, capsys, rules, more, message):
     code, out, err = run(learn(*more), capsys)
     assert (code, out) == (2, "")
     assert message in err and "Traceback" not in err
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    kept = {path.name: path.read_bytes() for path in folder.iterdir()}
+    models = kept.pop("learnt.toml.part", None)
+    assert (models is not None) == ("learnt.toml.part keeps the models for the next run" in err)
+    assert kept == before
 
 
 @pytest.mark.parametrize(
@@ -435,20 +438,37 @@ def test_no_rule_survives(folder, capsys):
 
 
 @linux
-def test_an_interrupt_leaves_nothing_and_the_next_run_is_whole(folder, capsys):
+def test_an_interrupted_run_goes_on_to_the_same_bytes(folder, capsys):
     Path("large.tsv").write_text(references(600))
     arguments = learn("--kind", "hmm", "--epochs", "2", source="large.tsv")
-    before = {path.name for path in folder.iterdir()}
+    part = folder / "learnt.toml.part"
     with Run(folder, arguments) as command:
-        command.wait_until(
-            lambda: list(folder.glob("*.lock")) or list(folder.glob(".*")) or list(folder.glob("learnt*"))
-        )
+        command.wait_until(lambda: part.exists() and part.read_bytes().count(b"\n") >= 2)
         assert command.interrupted() == (130, "", "ilpinfer: interrupted\n")
-    assert {path.name for path in folder.iterdir()} - before <= {"temporary"}
-    assert run(learn("--kind", "hmm"), capsys)[0] == 0
-    first = Path("learnt.toml").read_bytes()
-    assert run(learn("--kind", "hmm"), capsys)[0] == 0
-    assert Path("learnt.toml").read_bytes() == first
+    left = part.read_bytes().count(b"\n")
+    assert left >= 2 and not Path("learnt.toml").exists()
+    code, _, err = run(arguments, capsys)
+    assert code == 0 and f"learnt.toml.part: {left} models are there already" in err
+    resumed = Path("learnt.toml").read_bytes()
+    assert not part.exists()
+    Path("learnt.toml").unlink()
+    assert run(arguments, capsys)[0] == 0
+    assert Path("learnt.toml").read_bytes() == resumed
+
+
+def test_models_are_kept_where_rules_are_refused(folder, capsys):
+    Path("rules.toml").write_text(FIELDS + SOFT)
+    arguments = learn("--kind", "hmm")
+    assert run(arguments, capsys)[0] == 0
+    undisturbed = Path("learnt.toml").read_bytes()
+    Path("rules.toml").write_text(FIELDS + '[[rule]]\ntemplate = "at_most_tokens"\nfield = "date"\nn = 9\n')
+    assert run(arguments, capsys)[0] == 2
+    rows = [json.loads(line) for line in Path("learnt.toml.part").read_text().splitlines()]
+    assert [row["part"] for row in rows] == [0, 1, 2, 3, 4]
+    Path("rules.toml").write_text(FIELDS + SOFT)
+    code, _, err = run(arguments, capsys)
+    assert code == 0 and "5 models are there already" in err
+    assert Path("learnt.toml").read_bytes() == undisturbed
 
 
 def test_check_writes_suggestions(folder, capsys):
