@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.scored import activation, best, learnt_items, named, scored
 
-from formulations import RuleSet, Trellis
+from formulations import LabelSet, RuleSet, Trellis
 from formulations import constraints as C
 from ilpinfer.learning import ScoredExample
 from ilpinfer.learning.measures import Judge, Measures, losses
@@ -174,3 +174,11 @@ OTHER_SCHEME = ScoredExample(
 def test_examples_that_do_not_fit(examples, message):
     with pytest.raises(ValueError, match=message):
         TrainingSet(examples, RULES)
+
+
+def test_a_run_that_is_split_wrongly_is_no_whole_sequence():
+    """Each token has the right field, but gold has two runs, and the prediction one."""
+    judge = Judge(LabelSet(("B-a", "I-a", "O"), "bio"))
+    gold = judge.gold(("B-a", "B-a", "O"))
+    assert judge.counts(("B-a", "I-a", "O"), gold) == [3, 3, 1, 2, 0, 0]
+    assert judge.counts(("B-a", "B-a", "O"), gold) == [3, 3, 2, 2, 2, 1]
