@@ -60,6 +60,14 @@ class Lattice:
     pool: Grid
     step: Integers
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Lattice):
+            return NotImplemented
+        pairs = zip((self.node, self.pool, self.step), (other.node, other.pool, other.step), strict=True)
+        return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         T, K = self.shape
         order = "" if self.order == 1 else ", second order"

@@ -90,7 +90,7 @@ def factored(
 
 def joined(lattices: Sequence[Lattice]) -> Lattice:
     """Lattices of the same labels and order, one after the other: a score is the sum of theirs."""
-    node, pool, step = [lattices[0].node], [np.zeros_like(lattices[0].pool[:1])], list[Grid]()
+    node, pool, step = [lattices[0].node], [_none(1, *lattices[0].pool.shape[1:])], list[Grid]()
     for number, lattice in enumerate(lattices):
         own, edges, later = lattice.node, lattice.pool, lattice.step
         if number and lattice.order == 2:

@@ -2,15 +2,23 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers
+from formulations.files import Unreadable, json_bytes, read_json_text, write_whole
 from formulations.grid import nats
 from formulations.labels.label_set import LabelSet, check_label_count
 from formulations.labels.schemes import scheme_name
+from formulations.plain_values import parse_json, strings, table, text
 from formulations.problem import score_arrays as arrays
+from formulations.problem.plain_scores import FORMS, lattice_of, plain_scores
+
+LARGEST_FILE = 2**31
+"""Bytes that a file of a trellis may have."""
 
 
 @dataclass(frozen=True, init=False)
@@ -195,3 +203,69 @@ class Trellis:
     def score(self, labelling: Iterable[object]) -> float:
         """Score of a labelling, given as names or ids, in nats; -inf where it takes a forbidden step."""
         return nats(self.lattice.score(self.ids(labelling)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values: `tokens`, `label_names`, `scheme` and scores in nats, None for -inf; see `from_dict`.
+
+        The keys of scores are those that `ilpinfer decode` reads, except for trellises that were joined.
+        """
+        absent = sorted(self.labels.optional_fields)
+        return {
+            "tokens": list(self.tokens),
+            "label_names": list(self.labels.names),
+            "scheme": self.labels.scheme,
+            **({"optional_fields": absent} if absent else {}),
+            **plain_scores(self.lattice),
+        }
+
+    @classmethod
+    def from_dict(cls, values: Any) -> "Trellis":
+        """The trellis that `to_dict` has made these values of, to the last bit.
+
+        Raises
+        ------
+        ValueError
+            for keys that are missing or unknown, values of another type, and whatever a trellis refuses.
+        """
+        about = ("tokens", "label_names", "scheme")
+        keys = {key for form in FORMS for key in form}
+        given = table(values, about, "the trellis", ("optional_fields", "first", *keys))
+        scores = {key: x for key, x in given.items() if key in keys or key == "first"}
+        fields = strings(given.get("optional_fields", []), "optional_fields")
+        labels = LabelSet(
+            strings(given["label_names"], "label_names"), text(given["scheme"], "scheme"), frozenset(fields)
+        )
+        return cls._from(
+            lattice_of(scores, "the trellis"), labels, strings(given["tokens"], "tokens"), labels.scheme
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write it as `.json` or `.json.gz`, whole or not at all; the same bytes for the same trellis.
+
+        Raises
+        ------
+        ValueError
+            for another suffix.
+        """
+        try:
+            write_whole(path, json_bytes(path, self.to_dict()))
+        except Unreadable as error:
+            raise Unreadable(f"{path}: {error}") from None
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Trellis":
+        """Read what `save` has written.
+
+        Raises
+        ------
+        FileNotFoundError
+            where there is no such file.
+        ValueError
+            for a file that is no trellis; the message names file, place and value.
+        """
+        try:
+            return cls.from_dict(parse_json(read_json_text(path, LARGEST_FILE)))
+        except FileNotFoundError:
+            raise
+        except ValueError as error:
+            raise Unreadable(f"{path}: {error}") from None

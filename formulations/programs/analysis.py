@@ -13,6 +13,7 @@ from formulations.automata.sums import Sum
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_set import RuleSet
 from formulations.labels.label_set import LabelSet
+from formulations.plain_values import record
 from formulations.problem.compiled_rules import compile_rules
 from formulations.problem.folding import Folding
 from formulations.problem.problem import GroundRule
@@ -58,6 +59,11 @@ class Analysis:
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
         return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Any) -> "Analysis":
+        """The analysis that `to_dict` has made these values of; ValueError for others."""
+        return record(cls, values, "the analysis")
 
 
 def analyse(rules: RuleSet, labels: LabelSet, tokens: Sequence[str]) -> list[Analysis]:

@@ -1,6 +1,5 @@
 """The public record of an integer program: its matrix, and what each column and row stands for."""
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from formulations.dtypes import Floats, Integers
+from formulations.files import write_whole
 from formulations.grid import UNITS_PER_NAT
 from formulations.messages import brief
 from formulations.problem.digest import digest
@@ -232,12 +232,7 @@ class Program:
         suffix = target.suffix.lower().removeprefix(".")
         if suffix not in FORMATS:
             raise ValueError(f"{target}: programs are written as .lp or .mps; name such a file")
-        text, part = self.text(suffix, units=units), target.with_name(f"{target.name}.part")
-        try:
-            part.write_text(text, "ascii")
-            os.replace(part, target)
-        finally:
-            part.unlink(missing_ok=True)
+        write_whole(target, self.text(suffix, units=units).encode("ascii"))
 
     def general(self) -> "Program":
         """The program as it was formulated, with rows of all kinds (Stokman 2011, section 4.1)."""

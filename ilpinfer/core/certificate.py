@@ -1,25 +1,25 @@
-"""Certificates: proofs of bounds, as trees of splits and leaves."""
+"""Certificates: proofs of bounds, and what else stands behind them."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
-from formulations.errors import InferenceError
+from formulations.messages import brief
+from formulations.plain_values import choice, items, number, table, text, whole, wholes
+from ilpinfer.core.trees import DEEPEST as DEEPEST
+from ilpinfer.core.trees import MOST_LEAVES as MOST_LEAVES
+from ilpinfer.core.trees import Leaf as Leaf
+from ilpinfer.core.trees import MachineKey as MachineKey
+from ilpinfer.core.trees import Split as Split
+from ilpinfer.core.trees import TooManyCases as TooManyCases
+from ilpinfer.core.trees import Tree as Tree
+from ilpinfer.core.trees import as_plain as as_plain
+from ilpinfer.core.trees import nodes as nodes
+from ilpinfer.core.trees import tree_of
 
-MachineKey = tuple[int, int]
-"""A rule by its place among the compiled rules, and a component or machine of it by its own.
-
-A split above a leaf adds a rule after the last one, so that those of nested splits are numbered from the root.
-"""
-
-DEEPEST, MOST_LEAVES = 200, 10_000
-"""Splits one below the other that a tree may have, and leaves."""
-
-
-class TooManyCases(InferenceError, ValueError):
-    """A tree of more than `DEEPEST` splits one below the other, or of more than `MOST_LEAVES` leaves."""
+KINDS = ("exact", "solver", "none")
 
 
 @dataclass(frozen=True)
@@ -34,117 +34,6 @@ class Cost:
 
     leaves: int
     passes: int
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """A bound that passes over the folded lattice recompute. Rules without a name in it are relaxed.
-
-    Parameters
-    ----------
-    multipliers : (rule, component) of a `Sum` whose violations count singly, and its multiplier for each unit of weight: an
-        integer in units of 2^-30 nats, from -penalty to penalty
-    product : (rule, machine) that the lattice is multiplied with for the first backward pass
-    stages : (rule, machine) of further machines by stage, none of them empty. The machines of a stage read what the stage
-        before has left. A forward pass prunes prefixes that cannot pass the bound, and a backward pass the steps
-    shares : (rule, component) of an `Agreement` whose violations count singly, and the scores (n, F), grid units, that its
-        tokens give to the lattice for each kind; by stage. Each stage prunes states that cannot pass the bound, and the
-        shares of the last one stay in the lattice
-    """
-
-    multipliers: Mapping[MachineKey, int] = field(default_factory=dict)
-    product: tuple[MachineKey, ...] = ()
-    stages: tuple[tuple[MachineKey, ...], ...] = ()
-    shares: tuple[Mapping[MachineKey, Sequence[Sequence[int]]], ...] = ()
-
-    @property
-    def passes(self) -> int:
-        """The number of passes over the lattice that check it."""
-        return 2 + len(self.product) + sum(1 + len(stage) for stage in self.stages) + 2 * len(self.shares)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values; shares where there are any."""
-        shares = [
-            [[*component, [list(row) for row in rows]] for component, rows in stage.items()]
-            for stage in self.shares
-        ]
-        return {
-            "multipliers": [[*component, value] for component, value in self.multipliers.items()],
-            "inside": [list(component) for component in self.product],
-            "followed": [[list(component) for component in stage] for stage in self.stages],
-            **({"shares": shares} if shares else {}),
-        }
-
-
-@dataclass(frozen=True)
-class Split:
-    """Two cases that cover all labellings: the row Σ_t [t in tokens and label t in labels] is <= most, or above.
-
-    Above 0 for a single token means none of its other labels, which folds as the first case does.
-
-    Parameters
-    ----------
-    tokens, labels : the row's ones
-    most : the largest value of the first case
-    below, above : the proofs of both
-    """
-
-    tokens: tuple[int, ...]
-    labels: tuple[int, ...]
-    most: int
-    below: "Leaf | Split" = field(repr=False)
-    above: "Leaf | Split" = field(repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values; see `as_plain`."""
-        return as_plain(self)
-
-
-Tree = Leaf | Split
-
-
-def nodes(tree: Any) -> Iterator[tuple[int, Any]]:
-    """Depth and node of each node of a tree, parents first. The tree may hold objects that are no nodes.
-
-    Raises
-    ------
-    TooManyCases
-        where a node lies below more than `DEEPEST` splits, or there are more than `MOST_LEAVES` leaves.
-    """
-    waiting, leaves = [(0, tree)], 0
-    while waiting:
-        depth, node = waiting.pop()
-        yield depth, node
-        if isinstance(node, Split):
-            if depth == DEEPEST:
-                raise TooManyCases(f"the tree is deeper than {DEEPEST} splits")
-            waiting += [(depth + 1, node.above), (depth + 1, node.below)]
-        else:
-            leaves += 1
-            if leaves > MOST_LEAVES:
-                raise TooManyCases(f"the tree has more than {MOST_LEAVES} leaves")
-
-
-def as_plain(tree: Tree) -> dict[str, Any]:
-    """A tree as plain values, those of a split with those of its two cases inside.
-
-    Raises
-    ------
-    TooManyCases
-        as `nodes`: no check accepts such a tree.
-    """
-    root: dict[str, Any] = {}
-    places = [(root, "tree")]
-    for _, node in nodes(tree):
-        parent, name = places.pop()
-        if isinstance(node, Split):
-            row = {"tokens": list(node.tokens), "labels": list(node.labels), "most": node.most}
-            parent[name] = {**row, "below": None, "above": None}
-            places += [(parent[name], "above"), (parent[name], "below")]
-        else:
-            parent[name] = node.to_dict()
-    result: dict[str, Any] = root["tree"]
-    return result
 
 
 @dataclass(frozen=True)
@@ -181,6 +70,17 @@ class Phases:
             "weight": self.weight,
         }
 
+    @classmethod
+    def from_dict(cls, values: Any) -> "Phases":
+        """The proofs that `to_dict` has made these values of; ValueError for others."""
+        given = table(values, ("best", "witness", "least", "weight"), "phases")
+        return cls(
+            tree_of(given["best"], "phases: best"),
+            wholes(given["witness"], "phases: witness"),
+            None if given["least"] is None else tree_of(given["least"], "phases: least"),
+            whole(given["weight"], "phases: weight"),
+        )
+
 
 @dataclass(frozen=True)
 class Rest:
@@ -198,6 +98,12 @@ class Rest:
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
         return {"bound": self.bound if math.isfinite(self.bound) else None, "tree": as_plain(self.tree)}
+
+    @classmethod
+    def from_dict(cls, values: Any) -> "Rest":
+        """The proof that `to_dict` has made these values of; ValueError for others."""
+        given = table(values, ("bound", "tree"), "rest")
+        return cls(number(given["bound"], "rest: bound", -math.inf), tree_of(given["tree"], "rest: tree"))
 
 
 @dataclass(frozen=True)
@@ -274,6 +180,43 @@ class Certificate:
             "excluded": [list(p) for p in self.excluded],
             **({"rest": self.rest.to_dict()} if self.rest else {}),
         }
+
+    @classmethod
+    def from_dict(cls, values: Any) -> "Certificate":
+        """The certificate that `to_dict` has made these values of.
+
+        Raises
+        ------
+        ValueError
+            for keys that are missing or unknown, values of another type, an unknown kind, a cost that is not that of the
+            tree, and a tree as large as `TooManyCases` says.
+        """
+        what, proof = "certificate", ("digest", "cost", "tree", "excluded")
+        proved = isinstance(values, dict) and "tree" in values
+        own = ("kind", "source", "settings", *(proof if proved else ()))
+        given = table(values, own, what, ("rest",) if proved else ())
+        settings = given["settings"]
+        result = cls(
+            choice(given["kind"], f"{what}: kind", KINDS),
+            text(given["source"], f"{what}: source"),
+            dict(table(settings, (), f"{what}: settings", settings if isinstance(settings, dict) else ())),
+        )
+        if not proved:
+            return result
+        tree, excluded = given["tree"], items(given["excluded"], f"{what}: excluded")
+        phases = isinstance(tree, dict) and "best" in tree
+        result = replace(
+            result,
+            tree=Phases.from_dict(tree) if phases else tree_of(tree, f"{what}: tree"),
+            excluded=tuple(wholes(ids, f"{what}: excluded[{at}]") for at, ids in enumerate(excluded)),
+            rest=Rest.from_dict(given["rest"]) if "rest" in given else None,
+            make_digest=partial(str, text(given["digest"], f"{what}: digest")),
+        )
+        if given["cost"] != asdict(result.cost):
+            raise ValueError(
+                f"{what}: cost is {brief(given['cost'])}, and that of its tree {asdict(result.cost)}"
+            )
+        return result
 
 
 def proof(

@@ -1,13 +1,15 @@
 """Explanations of labellings: broken rules, places, costs, and the labelling without each rule."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from formulations import Rule, Trellis
 from formulations.constraints.template import Trial
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.plain_values import items, of_type, record, table
 from formulations.problem.compiled_rules import unique_names
 from formulations.problem.problem import Problem
 from ilpinfer.core.rule_compiler import RuleCompiler
@@ -162,6 +164,21 @@ class Explanation:
         ]
         return {"broken": items, "overruled": {rule: list(at) for rule, at in self.overruled.items()}}
 
+    @classmethod
+    def from_dict(cls, values: Any) -> "Explanation":
+        """The explanation that `to_dict` has made these values of; ValueError for others."""
+        what = "explanation"
+        given = table(values, ("broken", "overruled"), what)
+        broken = items(given["broken"], f"{what}: broken")
+        overruled = of_type(dict[str, tuple[int, ...]], given["overruled"], f"{what}: overruled")
+        return cls(tuple(_broken(item, f"{what}: broken[{at}]") for at, item in enumerate(broken)), overruled)
+
+
+def _broken(value: Any, what: str) -> Broken:
+    """A broken rule from plain values, with what None stands for: a hard rule costs inf, and no labelling scores -inf."""
+    item = record(Broken, value, what, null={"cost": math.inf, "gain": math.inf})
+    return replace(item, gain=-math.inf) if value["gain"] is None and item.without is None else item
+
 
 def _finite(number: float) -> float | None:
     return number if abs(number) < float("inf") else None
@@ -188,7 +205,7 @@ def explain(
         without = tuple(other.labels) if other.has_labelling else None
         changes = tuple(t for t, (a, b) in enumerate(zip(labels, without or labels, strict=True)) if a != b)
         cost = float("inf") if rule.hard else rule.units * count / 2**20
-        gain = other.score - score
+        gain = other.score - score if other.score != score else 0.0
         result.append(
             Broken(name, rule.reason, rule.hard, count, cost, tuple(places), without, changes, gain)
         )

@@ -1,11 +1,13 @@
 """Incumbents of a method: labellings better than all before them."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from formulations.dtypes import LabelIds
+from formulations.plain_values import number, of_type, table
 
 
 @dataclass(frozen=True)
@@ -43,3 +45,11 @@ class Incumbent:
         """Plain values, with None for a score that is not finite."""
         score = None if np.isinf(self.score) else self.score
         return {"seconds": self.seconds, "score": score, "violations": self.violations}
+
+    @classmethod
+    def from_dict(cls, values: Any, what: str = "incumbent") -> "Incumbent":
+        """The incumbent that `to_dict` has made these values of; ValueError for others."""
+        given = table(values, ("seconds", "score", "violations"), what)
+        counts = of_type(dict[str, int], given["violations"], f"{what}: violations")
+        score = number(given["score"], f"{what}: score", -math.inf)
+        return cls(number(given["seconds"], f"{what}: seconds"), score, counts)

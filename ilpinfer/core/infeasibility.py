@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from formulations.plain_values import record
+
 
 @dataclass(frozen=True)
 class Clash:
@@ -43,7 +45,14 @@ class Infeasibility:
             "conflict": [{"rule": clash.rule, "tokens": list(clash.tokens)} for clash in self.conflict],
             "relaxation": self.relaxation,
             "labels": None if self.labels is None else list(self.labels),
+            "places": {rule: list(tokens) for rule, tokens in self.places.items()},
+            "reason": self.reason,
         }
+
+    @classmethod
+    def from_dict(cls, values: Any, what: str = "infeasibility") -> "Infeasibility":
+        """The report that `to_dict` has made these values of; ValueError for others."""
+        return record(cls, values, what)
 
 
 def tokens_text(tokens: Sequence[int], texts: Sequence[str]) -> str:

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from warnings import warn
 
 import numpy as np
@@ -16,19 +16,8 @@ from ilpinfer.core.certificate import NONE, Certificate
 from ilpinfer.core.explanation import Context, Explanation, explain
 from ilpinfer.core.incumbents import Improvement, Incumbent
 from ilpinfer.core.infeasibility import Infeasibility
-
-
-class Status(StrEnum):
-    """What is proved about a labelling."""
-
-    OPTIMAL = "optimal"
-    """Score and bound are equal."""
-    FEASIBLE = "feasible"
-    """A limit ended the method, or a heuristic has no proof."""
-    INFEASIBLE = "infeasible"
-    """No labelling keeps the hard rules."""
-    UNKNOWN = "unknown"
-    """No labelling that keeps the hard rules was found."""
+from ilpinfer.core.solution_fields import read_values, solution_fields, write_values
+from ilpinfer.core.status import Status as Status
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +64,8 @@ class Solution:
     context: Context | None = field(default_factory=lambda: None, repr=False, compare=False)
     improvements: tuple[Improvement, ...] = field(default=(), repr=False, compare=False)
     error: str = ""
+    FURTHER: ClassVar[Mapping[str, Callable[[Any, str], Any]]] = {}
+    """How further fields of a subclass are read from plain values."""
 
     @classmethod
     def lazy(cls, rest: Callable[[], Mapping[str, Any]], known: Mapping[str, Any] | None = None) -> Self:
@@ -118,9 +109,12 @@ class Solution:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Solution) or type(self) is not type(other):
             return NotImplemented
-        compared = [each.name for each in fields(self) if each.compare and each.name != "path"]
+        apart = ("path", "names")
+        compared = [each.name for each in fields(self) if each.compare and each.name not in apart]
         same = all(getattr(self, name) == getattr(other, name) for name in compared)
-        mine, theirs = (None if each.path is None else each.path.tolist() for each in (self, other))
+        mine, theirs = (
+            None if each.path is None else (each.path.tolist(), each.labels) for each in (self, other)
+        )
         return same and mine == theirs
 
     @property
@@ -219,6 +213,53 @@ class Solution:
             **({"overruled": self.overruled} if self.overruled else {}),
             **({"incumbents": [i.to_dict() for i in self.incumbents]} if incumbents else {}),
         }
+
+    @classmethod
+    def from_dict(cls, values: Any) -> Self:
+        """The solution that `to_dict` has made these values of, or a row of `ilpinfer decode`.
+
+        It is equal to the first one, and `ilpinfer.verify` says the same of it. Of `names` it has those that the labelling
+        uses, and empty texts in place of others. It cannot be explained, since rules and scores are not part of it.
+
+        Raises
+        ------
+        ValueError
+            for keys that are missing or unknown, values of another type, an unknown status, and values that contradict
+            each other. Whether the claims are true is for `ilpinfer.verify` to say.
+        """
+        given, incumbents = solution_fields(values, cls.FURTHER)
+        result = cls(**given)
+        if finite(result.gap) != values["gap"]:
+            raise ValueError(
+                f"gap is {values['gap']!r}, where bound and score make it {finite(result.gap)!r}"
+            )
+        if incumbents is not None:
+            result.__dict__["incumbents"] = incumbents
+        return result
+
+    def save(self, path: str | Path) -> None:
+        """Write it as `.json` or `.json.gz`, incumbents and all label names included, whole or not at all.
+
+        Raises
+        ------
+        ValueError
+            for another suffix, and a place that cannot be written to.
+        """
+        values = {**self.to_dict(incumbents=True), "label_names": list(self.names)}
+        write_values(path, values)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what `save` has written, or a row of `ilpinfer decode` in a file of its own; see `from_dict`.
+
+        Raises
+        ------
+        FileNotFoundError
+            where there is no such file.
+        ValueError
+            for a file that is no solution; the message names file, place and value.
+        """
+        return read_values(path, cls.from_dict)
 
 
 def finite(number: float) -> float | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from formulations import Trellis, time_limits
 from formulations.grid import nats
+from formulations.plain_values import flag, items, number, record, table, text
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import deadline_for, natural
@@ -20,6 +21,9 @@ from ilpinfer.decoding.two_phase import TwoPhaseSearch, decode_two_phase
 from ilpinfer.exact.frontier import FrontierSearch
 from ilpinfer.exact.programs import Reply
 from ilpinfer.exact.weights import Point
+
+ROW_KEYS = ("sequence", "tokens", "status", "error", "job")
+"""Further keys of rows of `ilpinfer pareto`, which are not read."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +66,8 @@ class FrontierPoint:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "FrontierPoint":
-        """The point that `to_dict` made these values of; KeyError or TypeError for others."""
-        weights = values["weights"]
-        ends = None if weights is None else tuple(math.inf if end is None else float(end) for end in weights)
-        score, cost, labels = float(values["score"]), float(values["cost"]), tuple(values["labels"])
-        return cls(score, cost, dict(values["violations"]), labels, ends, bool(values["proved"]))  # type: ignore[arg-type]
+        """The point that `to_dict` has made these values of; ValueError for others."""
+        return _point(values, "point")
 
 
 @dataclass(frozen=True)
@@ -130,13 +131,32 @@ class Frontier:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Frontier":
-        """The frontier that `to_dict` made these values of; KeyError or TypeError for others."""
-        points = tuple(map(FrontierPoint.from_dict, values["points"]))
-        return cls(points, bool(values["complete"]), float(values["seconds"]), str(values["reason"]))
+        """The frontier that `to_dict` has made these values of, or a row of `ilpinfer pareto`; ValueError for others."""
+        given = table(values, ("points", "complete", "seconds", "reason"), "the frontier", ROW_KEYS)
+        points = enumerate(items(given["points"], "points"))
+        return cls(
+            tuple(_point(each, f"points[{at}]") for at, each in points),
+            flag(given["complete"], "complete"),
+            number(given["seconds"], "seconds"),
+            text(given["reason"], "reason"),
+        )
 
     def _check(self) -> None:
         if not self.points:
             raise ValueError(f"the frontier has no points: {self.reason}")
+
+
+def _point(values: Any, what: str) -> FrontierPoint:
+    """A point from plain values, in which an infinite weight is None."""
+    weights = values.get("weights") if isinstance(values, Mapping) else None
+    if weights is None:
+        return record(FrontierPoint, values, what, derived=("supported",))
+    low, high = (
+        number(end, f"{what}: weights[{at}]", math.inf)
+        for at, end in enumerate(items(weights, f"{what}: weights", 2))
+    )
+    point = record(FrontierPoint, {**values, "weights": None}, what, derived=("supported",))
+    return replace(point, weights=(low, high))
 
 
 def decode_frontier(

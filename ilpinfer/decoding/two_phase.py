@@ -1,16 +1,17 @@
 """Two-phase inference: first the best score, then the least violation near it."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from numbers import Real
-from typing import Any, Literal, overload
+from typing import Any, ClassVar, Literal, overload
 
 from formulations import Trellis, time_limits
 from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, nats
+from formulations.plain_values import choice, number
 from formulations.problem.problem import Value
 from formulations.programs.formulation import Formulation, exclude_labelling, formulate, score_floor
 from formulations.programs.record import IntegerProgram
@@ -50,6 +51,13 @@ class TwoPhaseSolution(Solution):
     cost_bound: float = 0.0
     tau: float = 0.9
     floor_kind: str = "relative"
+    FURTHER: ClassVar[Mapping[str, Callable[[Any, str], Any]]] = {
+        "best_score": partial(number, null=-math.inf),
+        "floor": partial(number, null=-math.inf),
+        "cost_bound": number,
+        "tau": number,
+        "floor_kind": partial(choice, options=("relative", "odds", "score")),
+    }
 
     def to_dict(self, *, incumbents: bool = False) -> dict[str, Any]:
         """Every field as plain values, with None for what is not finite."""

@@ -12,6 +12,7 @@ from formulations.automata.machine import Automaton, Machine
 from formulations.dtypes import LabelIds
 from formulations.grid import HARD
 from formulations.labels.reading import Reading
+from formulations.plain_values import record
 from formulations.problem.compiled_rules import unique_names
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.deadline import Deadline
@@ -95,6 +96,11 @@ class RuleReport:
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
         return {**asdict(self), "never_fires": self.never_fires}
+
+    @classmethod
+    def from_dict(cls, values: Any) -> "RuleReport":
+        """The report that `to_dict` has made these values of; ValueError for others."""
+        return record(cls, values, "the report", derived=("never_fires",))
 
 
 def smoothed_penalty(broken: int, applicable: int, given: float = CRUDE) -> float:

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, get_args
 
 from formulations import Trellis
+from formulations.plain_values import record
 from formulations.programs.formulation import score_floor
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.decoding.two_phase import Floor, decode_two_phase
@@ -67,6 +68,11 @@ class TauChoice:
         """Every field as plain values."""
         rows = [vars(row) for row in self.table]
         return {**vars(self), "folds": list(self.folds), "table": rows}
+
+    @classmethod
+    def from_dict(cls, values: Any) -> "TauChoice":
+        """The choice that `to_dict` has made these values of; ValueError for others."""
+        return record(cls, values, "the choice of tau")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from formulations import LabelSet, Trellis
+from formulations import LabelSet, Trellis, plain_values
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.core.solution import finite
 from ilpinfer.decoding.frontier import Frontier, FrontierPoint, decode_frontier
@@ -36,6 +36,21 @@ class TradeOff:
         """Every field as plain values, with None for an infinite weight."""
         own = {"low": self.low, "high": finite(self.high), "score": self.score, "cost": self.cost}
         return own if self.measures is None else {**own, **self.measures._asdict()}
+
+    @classmethod
+    def from_dict(cls, values: Any) -> "TradeOff":
+        """The choice that `to_dict` has made these values of; ValueError for others."""
+        what, own = "the trade-off", ("low", "high", "score", "cost")
+        measured = isinstance(values, dict) and any(name in values for name in Measures._fields)
+        given = plain_values.table(values, (*own, *(Measures._fields if measured else ())), what)
+        measures = [
+            plain_values.number(given[name], f"{what}: {name}") for name in Measures._fields if measured
+        ]
+        low, high, score, cost = (
+            plain_values.number(given[name], f"{what}: {name}", math.inf if name == "high" else None)
+            for name in own
+        )
+        return cls(low, high, score, cost, Measures(*measures) if measured else None)
 
 
 @dataclass(frozen=True)

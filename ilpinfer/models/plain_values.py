@@ -1,41 +1,20 @@
 """Plain values of model files, checked before anything is built from them."""
 
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 from formulations import LabelSet
 from formulations.dtypes import Floats
+from formulations.plain_values import flag as flag
+from formulations.plain_values import kind_of as kind_of
+from formulations.plain_values import table as table
+from formulations.plain_values import text as text
 
 MOST_NUMBERS = 5 * 10**7
 """Entries of a table that a file describes without holding each of them."""
 MOST_COUNT = 2.0**53
 """Counts up to here are exact."""
-
-
-def table(value: Any, keys: Collection[str], what: str) -> dict[str, Any]:
-    """An object with these keys and no others; ValueError for another value, as all functions here raise."""
-    if not isinstance(value, dict):
-        raise ValueError(f"{what} is {kind_of(value)}; expected an object")
-    for key in keys:
-        if key not in value:
-            raise ValueError(f"{what} has no {key}")
-    for key in value:
-        if key not in keys:
-            raise ValueError(f"no use for {key!r:.60} in {what}")
-    return value
-
-
-def text(value: Any, what: str) -> str:
-    """A text that can be written as UTF-8."""
-    if not isinstance(value, str):
-        raise ValueError(f"{what} is {kind_of(value)}; expected a text")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"{what} has half of a surrogate pair, which is no text") from None
-    return value
 
 
 def texts(value: Any, what: str) -> tuple[str, ...]:
@@ -46,13 +25,6 @@ def texts(value: Any, what: str) -> tuple[str, ...]:
     if len(set(result)) < len(result):
         raise ValueError(f"{what} has a text twice")
     return result
-
-
-def flag(value: Any, what: str) -> bool:
-    """True or false."""
-    if not isinstance(value, bool):
-        raise ValueError(f"{what} is {kind_of(value)}; expected true or false")
-    return value
 
 
 def label_set(body: dict[str, Any]) -> LabelSet:
@@ -89,9 +61,3 @@ def check_room(what: str, *sizes: int) -> None:
     entries = int(np.prod(np.array(sizes, dtype=object)))
     if entries > MOST_NUMBERS:
         raise ValueError(f"{what} would be a table of {' × '.join(map(str, sizes))} numbers; too large")
-
-
-def kind_of(value: Any) -> str:
-    """The kind of a value, for messages."""
-    kinds = {list: "a list", dict: "an object", str: "a text", type(None): "null"}
-    return kinds.get(type(value), f"{value!r:.40}")

@@ -6,13 +6,11 @@ from typing import Any
 
 from formulations.grid import UNITS_PER_NAT
 from formulations.problem.problem import Problem
-from ilpinfer.core.certificate import Phases
+from ilpinfer.core.certificate import KINDS, Phases
 from ilpinfer.proof.checker import check_tree
 from ilpinfer.proof.claims import Case, is_two_phase, phases_claim, rank, read_path, units_of
 from ilpinfer.proof.meter import OVERHEAD, RULE, Meter, Rejected
 from ilpinfer.proof.phases import check_phases
-
-KINDS = ("exact", "solver", "none")
 
 
 def baseless_claims(solution: Any) -> Iterator[str]:

@@ -68,7 +68,8 @@ def labelling_faults(case: Case, solution: Any, path: tuple[int, ...] | None) ->
     claims: dict[str, tuple[Any, Any]] = {}
     if path is not None:
         value, labels = case.problem.value(np.array(path, np.int64)), [names[k] for k in path]
-        claims["names"] = tuple(solution.names), names
+        known = tuple(solution.names)  # empty texts where a solution was read that does not say them
+        claims["names"] = known, tuple(name and right for name, right in zip(known, names, strict=False))
         claims["labels"] = list(solution.labels), labels
         claims["ids"] = tuple(solution.ids), path
         for name, count in case.counts(labels).items():

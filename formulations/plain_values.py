@@ -1,0 +1,184 @@
+"""Plain values, as JSON has them, read strictly: each error names the key, the value and what was expected.
+
+All functions here raise ValueError. `what` is the place of the value, for messages. Lists may be tuples.
+"""
+
+import json
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from formulations.messages import brief, suggestion
+
+Record = TypeVar("Record")
+NO_SUCH_TEXT = "half of a surrogate pair, which is no text"
+
+
+def table(value: Any, keys: Collection[str], what: str, optional: Iterable[str] = ()) -> dict[str, Any]:
+    """An object with these keys, some of the optional ones, and no others."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{what} is {kind_of(value)}; expected an object")
+    known = (*keys, *optional)
+    for key in keys:
+        if key not in value:
+            raise ValueError(f"{what} has no {key}")
+    for key in value:
+        if key not in known:
+            raise ValueError(f"no use for {key!r:.60} in {what}")
+    return value
+
+
+def items(value: Any, what: str, length: int | None = None) -> list[Any]:
+    """The items of a list, which may have to be so many."""
+    size = "" if length is None else f" of {length}"
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"{what} is {kind_of(value)}; expected a list{size}")
+    if length is not None and len(value) != length:
+        raise ValueError(f"{what} has {len(value)} items; expected {length}")
+    return list(value)
+
+
+def text(value: Any, what: str) -> str:
+    """A text that can be written as UTF-8."""
+    if not isinstance(value, str):
+        raise ValueError(f"{what} is {kind_of(value)}; expected a text")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{what} has {NO_SUCH_TEXT}") from None
+    return value
+
+
+def choice(value: Any, what: str, options: Collection[str]) -> str:
+    """One of a few texts."""
+    if text(value, what) not in options:
+        raise ValueError(f"{what} is {brief(value)}{suggestion(value, options)}")
+    return str(value)
+
+
+def flag(value: Any, what: str) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{what} is {kind_of(value)}; expected true or false")
+    return value
+
+
+def whole(value: Any, what: str, end: int | None = None) -> int:
+    """A whole number, from 0 and below an end where there is one."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{what} is {kind_of(value)}; expected a whole number")
+    if end is not None and not 0 <= value < end:
+        raise ValueError(f"{what} is {brief(value)}; expected a whole number from 0 to {end - 1}")
+    return value
+
+
+def number(value: Any, what: str, null: float | None = None) -> float:
+    """A finite number, or what null stands for where it stands for something."""
+    if value is None and null is not None:
+        return null
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{what} is {kind_of(value)}; expected a number")
+    try:
+        result = float(value)
+    except OverflowError:
+        result = math.inf
+    if not math.isfinite(result):
+        hint = "" if null is None else f", or null for {null}"
+        raise ValueError(f"{what} is {brief(value)}; expected a finite number{hint}")
+    return result
+
+
+def strings(value: Any, what: str) -> tuple[str, ...]:
+    """Texts."""
+    return tuple(text(each, f"{what}[{at}]") for at, each in enumerate(items(value, what)))
+
+
+def wholes(value: Any, what: str, end: int | None = None) -> tuple[int, ...]:
+    """Whole numbers; see `whole`."""
+    return tuple(whole(each, f"{what}[{at}]", end) for at, each in enumerate(items(value, what)))
+
+
+def record(
+    kind: type[Record],
+    value: Any,
+    what: str,
+    *,
+    derived: Iterable[str] = (),
+    null: Mapping[str, float] = MappingProxyType({}),
+) -> Record:
+    """A dataclass from an object with its fields, read by their types.
+
+    Parameters
+    ----------
+    kind : its fields are texts, numbers, truth values, tuples, lists, dicts with texts as keys, dataclasses, or None
+    derived : further keys that follow from the fields
+    null : what null stands for in fields that are numbers
+    """
+    declared = [each for each in fields(kind) if each.init]  # type: ignore[arg-type]
+    names = [each.name for each in declared]
+    needed = [each.name for each in declared if each.default is MISSING and each.default_factory is MISSING]
+    given, hints = table(value, needed, what, (*names, *derived)), get_type_hints(kind)
+
+    def field_of(name: str) -> Any:
+        if name in null and given[name] is None:
+            return null[name]
+        return of_type(hints[name], given[name], f"{what}: {name}")
+
+    return kind(**{name: field_of(name) for name in names if name in given})
+
+
+def of_type(hint: Any, value: Any, what: str) -> Any:
+    """A value of a type, as `record` reads them."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        (other,) = [each for each in inner if each is not NoneType]
+        return None if value is None else of_type(other, value, what)
+    if origin is tuple:
+        each = [inner[0]] * len(items(value, what)) if inner[1:] == (...,) else inner
+        pairs = zip(each, items(value, what, len(each)), strict=True)
+        return tuple(of_type(kind, x, f"{what}[{at}]") for at, (kind, x) in enumerate(pairs))
+    if origin is list:
+        return [of_type(inner[0], x, f"{what}[{at}]") for at, x in enumerate(items(value, what))]
+    if origin is dict:
+        given = table(value, (), what, value if isinstance(value, dict) else ())
+        return {
+            text(key, f"a key of {what}"): of_type(inner[1], x, f"{what}[{key!r:.60}]")
+            for key, x in given.items()
+        }
+    if is_dataclass(hint):
+        return record(hint, value, what)  # type: ignore[arg-type]
+    return READERS[hint](value, what)
+
+
+READERS: Mapping[Any, Callable[[Any, str], Any]] = {str: text, int: whole, float: number, bool: flag}
+
+
+def kind_of(value: Any) -> str:
+    """The kind of a value, for messages."""
+    kinds = {list: "a list", tuple: "a list", dict: "an object", str: "a text", type(None): "null"}
+    return kinds.get(type(value), f"{brief(value):.40}")
+
+
+def parse_json(content: str) -> Any:
+    """The value of a JSON text; ValueError for other texts, a key given twice, NaN and infinities."""
+    try:
+        return json.loads(content, object_pairs_hook=_object, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error}") from None
+    except RecursionError:
+        raise ValueError("lists and objects are nested too deeply") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise ValueError(f"{twice!r:.60} is given twice in one object; give it once")
+    return result
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no JSON number; give null for what is not finite")

@@ -1,0 +1,115 @@
+"""The fields of a solution from plain values, and files of such values."""
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from formulations.files import Unreadable, json_bytes, read_json_text
+from formulations.labels.label_set import MOST_LABELS
+from formulations.plain_values import choice, items, number, of_type, parse_json, strings, table, text, wholes
+from ilpinfer.core.certificate import Certificate
+from ilpinfer.core.incumbents import Incumbent
+from ilpinfer.core.infeasibility import Infeasibility
+from ilpinfer.core.status import Status
+from ilpinfer.system.files import write_atomically
+
+Value = TypeVar("Value")
+LARGEST_FILE = 2**30
+"""Bytes that a file of a solution may have."""
+SCORES = {"score": -math.inf, "model_score": -math.inf, "feature_score": -math.inf, "penalty": math.inf}
+"""Fields in nats, with what None stands for."""
+TEXTS, TIMES = ("method", "reason"), ("seconds", "warm_up_seconds")
+NEEDED = ("status", "labels", "ids", *SCORES, "violations", "bound", "gap", "certificate", *TEXTS, *TIMES)
+OPTIONAL = ("error", "infeasibility", "overruled", "incumbents", "label_names")
+ROW_KEYS = ("sequence", "tokens", "positions", "rank", "ranks", "trace", "explanation", "job")
+"""Further keys of rows of `ilpinfer decode`; `positions` are the tokens that `ids` speak of, the others are not read."""
+
+
+def solution_fields(
+    values: Any, further: Mapping[str, Callable[[Any, str], Any]]
+) -> tuple[dict[str, Any], tuple[Incumbent, ...] | None]:
+    """Fields of a solution, and its incumbents where they are there.
+
+    Parameters
+    ----------
+    values : what `Solution.to_dict` or a row of `ilpinfer decode` has
+    further : how further fields of a kind of solution are read
+
+    Raises
+    ------
+    ValueError
+        as `Solution.from_dict`.
+    """
+    if isinstance(values, dict) and not further and "floor_kind" in values:
+        raise ValueError("the solution is of two-phase inference; read it as a TwoPhaseSolution")
+    given = table(values, (*NEEDED, *further), "the solution", (*OPTIONAL, *ROW_KEYS))
+    status = Status(choice(given["status"], "status", list(Status)))
+    ids, names = _labelling(given)
+    fields = {
+        "status": status,
+        "violations": of_type(dict[str, int], given["violations"], "violations"),
+        "bound": number(given["bound"], "bound", -math.inf if status is Status.INFEASIBLE else math.inf),
+        "certificate": Certificate.from_dict(given["certificate"]),
+        "path": None if ids is None else np.array(ids, np.int64),
+        "names": names,
+        "error": text(given.get("error", ""), "error"),
+        "overruled": of_type(dict[str, list[int]], given.get("overruled", {}), "overruled"),
+        **{name: number(given[name], name, null) for name, null in SCORES.items()},
+        **{name: text(given[name], name) for name in TEXTS},
+        **{name: number(given[name], name) for name in TIMES},
+        **{name: read(given[name], name) for name, read in further.items()},
+    }
+    if "infeasibility" in given:
+        fields["infeasibility"] = Infeasibility.from_dict(given["infeasibility"])
+    return fields, _incumbents(given)
+
+
+def _labelling(given: dict[str, Any]) -> tuple[tuple[int, ...] | None, tuple[str, ...]]:
+    """Label ids, and names by id: those that are given, or those that the labels tell."""
+    names = strings(given.get("label_names", []), "label_names")
+    if given["ids"] is None or given["labels"] is None:
+        if given["ids"] is not given["labels"]:
+            raise ValueError("ids and labels: one of them is null; expected both, or none")
+        return None, names
+    ids, labels = wholes(given["ids"], "ids", MOST_LABELS), strings(given["labels"], "labels")
+    if "positions" in given:
+        labels = tuple(labels[t] for t in wholes(given["positions"], "positions", len(labels)))
+    if len(ids) != len(labels):
+        raise ValueError(
+            f"ids has {len(ids)} items and labels has {len(labels)}; expected one of each for each token"
+        )
+    known = list(names) or [""] * (1 + max(ids, default=-1))
+    for t, (k, label) in enumerate(zip(ids, labels, strict=True)):
+        if k >= len(known) or known[k] not in ("", label) or (names and not known[k]):
+            raise ValueError(f"labels[{t}] is {label!r:.60} with id {k}, which is the id of another label")
+        known[k] = label
+    return ids, tuple(known)
+
+
+def _incumbents(given: dict[str, Any]) -> tuple[Incumbent, ...] | None:
+    if "incumbents" not in given:
+        return None
+    listed = enumerate(items(given["incumbents"], "incumbents"))
+    return tuple(Incumbent.from_dict(each, f"incumbents[{at}]") for at, each in listed)
+
+
+def write_values(path: str | Path, values: dict[str, Any]) -> None:
+    """Write plain values as `.json` or `.json.gz`, whole or not at all; ValueError for another suffix."""
+    try:
+        content = json_bytes(path, values)
+    except Unreadable as error:
+        raise Unreadable(f"{path}: {error}") from None
+    write_atomically(path, content)
+
+
+def read_values(path: str | Path, made: Callable[[Any], Value]) -> Value:
+    """What `made` makes of the values of a file; a ValueError names the file."""
+    try:
+        return made(parse_json(read_json_text(path, LARGEST_FILE)))
+    except FileNotFoundError:
+        raise
+    except ValueError as error:
+        raise Unreadable(f"{path}: {error}") from None

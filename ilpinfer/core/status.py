@@ -1,0 +1,16 @@
+"""What is proved about a labelling."""
+
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """What is proved about a labelling."""
+
+    OPTIMAL = "optimal"
+    """Score and bound are equal."""
+    FEASIBLE = "feasible"
+    """A limit ended the method, or a heuristic has no proof."""
+    INFEASIBLE = "infeasible"
+    """No labelling keeps the hard rules."""
+    UNKNOWN = "unknown"
+    """No labelling that keeps the hard rules was found."""

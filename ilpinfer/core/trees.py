@@ -1,0 +1,227 @@
+"""Trees of splits and leaves: the form of a proof, and its plain values."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from formulations.errors import InferenceError
+from formulations.plain_values import items, table, whole, wholes
+
+MachineKey = tuple[int, int]
+"""A rule by its place among the compiled rules, and a component or machine of it by its own.
+
+A split above a leaf adds a rule after the last one, so that those of nested splits are numbered from the root.
+"""
+
+DEEPEST, MOST_LEAVES = 200, 10_000
+"""Splits one below the other that a tree may have, and leaves."""
+
+
+class TooManyCases(InferenceError, ValueError):
+    """A tree of more than `DEEPEST` splits one below the other, or of more than `MOST_LEAVES` leaves."""
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A bound that passes over the folded lattice recompute. Rules without a name in it are relaxed.
+
+    Parameters
+    ----------
+    multipliers : (rule, component) of a `Sum` whose violations count singly, and its multiplier for each unit of weight: an
+        integer in units of 2^-30 nats, from -penalty to penalty
+    product : (rule, machine) that the lattice is multiplied with for the first backward pass
+    stages : (rule, machine) of further machines by stage, none of them empty. The machines of a stage read what the stage
+        before has left. A forward pass prunes prefixes that cannot pass the bound, and a backward pass the steps
+    shares : (rule, component) of an `Agreement` whose violations count singly, and the scores (n, F), grid units, that its
+        tokens give to the lattice for each kind; by stage. Each stage prunes states that cannot pass the bound, and the
+        shares of the last one stay in the lattice
+    """
+
+    multipliers: Mapping[MachineKey, int] = field(default_factory=dict)
+    product: tuple[MachineKey, ...] = ()
+    stages: tuple[tuple[MachineKey, ...], ...] = ()
+    shares: tuple[Mapping[MachineKey, Sequence[Sequence[int]]], ...] = ()
+
+    @property
+    def passes(self) -> int:
+        """The number of passes over the lattice that check it."""
+        return 2 + len(self.product) + sum(1 + len(stage) for stage in self.stages) + 2 * len(self.shares)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values; shares where there are any."""
+        shares = [
+            [[*component, [list(row) for row in rows]] for component, rows in stage.items()]
+            for stage in self.shares
+        ]
+        return {
+            "multipliers": [[*component, value] for component, value in self.multipliers.items()],
+            "inside": [list(component) for component in self.product],
+            "followed": [[list(component) for component in stage] for stage in self.stages],
+            **({"shares": shares} if shares else {}),
+        }
+
+    @classmethod
+    def from_dict(cls, values: Any) -> "Leaf":
+        """The leaf that `to_dict` has made these values of; ValueError for others."""
+        return _leaf(values, "leaf")
+
+
+@dataclass(frozen=True)
+class Split:
+    """Two cases that cover all labellings: the row Σ_t [t in tokens and label t in labels] is <= most, or above.
+
+    Above 0 for a single token means none of its other labels, which folds as the first case does.
+
+    Parameters
+    ----------
+    tokens, labels : the row's ones
+    most : the largest value of the first case
+    below, above : the proofs of both
+    """
+
+    tokens: tuple[int, ...]
+    labels: tuple[int, ...]
+    most: int
+    below: "Leaf | Split" = field(repr=False)
+    above: "Leaf | Split" = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values; see `as_plain`."""
+        return as_plain(self)
+
+    @classmethod
+    def from_dict(cls, values: Any) -> "Split":
+        """The split that `to_dict` has made these values of; ValueError for others."""
+        result = tree_of(values, "split")
+        if not isinstance(result, Split):
+            raise ValueError("split has no below")
+        return result
+
+
+Tree = Leaf | Split
+
+
+def nodes(tree: Any) -> Iterator[tuple[int, Any]]:
+    """Depth and node of each node of a tree, parents first. The tree may hold objects that are no nodes.
+
+    Raises
+    ------
+    TooManyCases
+        where a node lies below more than `DEEPEST` splits, or there are more than `MOST_LEAVES` leaves.
+    """
+    waiting, leaves = [(0, tree)], 0
+    while waiting:
+        depth, node = waiting.pop()
+        yield depth, node
+        if isinstance(node, Split):
+            if depth == DEEPEST:
+                raise TooManyCases(f"the tree is deeper than {DEEPEST} splits")
+            waiting += [(depth + 1, node.above), (depth + 1, node.below)]
+        else:
+            leaves += 1
+            if leaves > MOST_LEAVES:
+                raise TooManyCases(f"the tree has more than {MOST_LEAVES} leaves")
+
+
+def as_plain(tree: Tree) -> dict[str, Any]:
+    """A tree as plain values, those of a split with those of its two cases inside.
+
+    Raises
+    ------
+    TooManyCases
+        as `nodes`: no check accepts such a tree.
+    """
+    root: dict[str, Any] = {}
+    places = [(root, "tree")]
+    for _, node in nodes(tree):
+        parent, name = places.pop()
+        if isinstance(node, Split):
+            row = {"tokens": list(node.tokens), "labels": list(node.labels), "most": node.most}
+            parent[name] = {**row, "below": None, "above": None}
+            places += [(parent[name], "above"), (parent[name], "below")]
+        else:
+            parent[name] = node.to_dict()
+    result: dict[str, Any] = root["tree"]
+    return result
+
+
+def tree_of(value: Any, what: str = "tree") -> Tree:
+    """The tree that `as_plain` has made this value of.
+
+    Raises
+    ------
+    ValueError
+        for keys that are missing or unknown, and values of another type; TooManyCases, which is one, as `nodes`.
+    """
+    waiting: list[tuple[Any, int, str]] = [(value, 0, what)]
+    splits: list[tuple[tuple[int, ...], tuple[int, ...], int] | Leaf] = []
+    leaves = 0
+    while waiting:
+        given, depth, where = waiting.pop()
+        if not isinstance(given, dict) or "below" not in given:
+            splits.append(_leaf(given, where))
+            leaves += 1
+            if leaves > MOST_LEAVES:
+                raise TooManyCases(f"{what} has more than {MOST_LEAVES} leaves")
+            continue
+        if depth == DEEPEST:
+            raise TooManyCases(f"{what} is deeper than {DEEPEST} splits")
+        table(given, SPLIT_KEYS, where)
+        ones = wholes(given["tokens"], f"{where}: tokens"), wholes(given["labels"], f"{where}: labels")
+        splits.append((*ones, whole(given["most"], f"{where}: most")))
+        waiting += [
+            (given[side], depth + 1, f"{what}, split {len(splits) - 1}: {side}")
+            for side in ("above", "below")
+        ]
+    made: list[Tree] = []
+    for node in reversed(splits):
+        made.append(node if isinstance(node, Leaf) else Split(*node, made.pop(), made.pop()))
+    return made[0]
+
+
+SPLIT_KEYS = ("tokens", "labels", "most", "below", "above")
+LEAF_KEYS = ("multipliers", "inside", "followed")
+
+
+def _leaf(value: Any, what: str) -> Leaf:
+    given = table(value, LEAF_KEYS, what, ("shares",))
+    multipliers = [
+        wholes(items(x, what, 3), what) for x in items(given["multipliers"], f"{what}: multipliers")
+    ]
+    stages = enumerate(items(given["followed"], f"{what}: followed"))
+    shares = enumerate(items(given.get("shares", []), f"{what}: shares"))
+    return Leaf(
+        _keyed([((rule, component), x) for rule, component, x in multipliers], f"{what}: multipliers"),
+        _machines(given["inside"], f"{what}: inside"),
+        tuple(_machines(stage, f"{what}: followed[{at}]") for at, stage in stages),
+        tuple(_shares(stage, f"{what}: shares[{at}]") for at, stage in shares),
+    )
+
+
+def _machines(value: Any, what: str) -> tuple[MachineKey, ...]:
+    return tuple(_key(x, f"{what}[{at}]") for at, x in enumerate(items(value, what)))
+
+
+def _shares(value: Any, what: str) -> dict[MachineKey, list[list[int]]]:
+    result = []
+    for at, share in enumerate(items(value, what)):
+        where = f"{what}[{at}]"
+        rule, component, rows = items(share, where, 3)
+        numbers = [list(wholes(row, f"{where}[2][{n}]")) for n, row in enumerate(items(rows, f"{where}[2]"))]
+        result.append((_key((rule, component), where), numbers))
+    return _keyed(result, what)
+
+
+def _key(value: Any, what: str) -> MachineKey:
+    rule, place = wholes(items(value, what, 2), what)
+    return rule, place
+
+
+def _keyed(pairs: Sequence[tuple[MachineKey, Any]], what: str) -> dict[MachineKey, Any]:
+    """The pairs as a dict; ValueError for a key that is there twice."""
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for at, key in enumerate(keys) if key in keys[:at])
+        raise ValueError(f"{what} names {list(twice)} twice")
+    return result

@@ -1,0 +1,303 @@
+"""What `to_dict` writes is read back to equality, and nothing else is read."""
+
+import gzip
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.effort import examples
+from support.strategies import NEAR_TIES, problems
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from ilpinfer.core.certificate import Certificate, Leaf, Phases, Rest, Split, TooManyCases, proof
+from ilpinfer.core.explanation import Explanation
+from ilpinfer.core.incumbents import Incumbent
+from ilpinfer.core.infeasibility import Infeasibility
+from ilpinfer.core.trees import tree_of
+
+SCORES = st.one_of(NEAR_TIES, st.just(-math.inf), st.floats(-5, 5))
+
+
+def through_json(values):
+    return json.loads(json.dumps(values, allow_nan=False))
+
+
+def small(T: int = 6, K: int = 3, seed: int = 0) -> Trellis:
+    rng = np.random.default_rng(seed)
+    return Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), labels=["a", "b", "O"][:K])
+
+
+def hard_rules():
+    return [
+        C.at_most_runs("a", 1, penalty=0.5),
+        C.requires_before("b", "a"),
+        C.exactly_tokens("a", 2, penalty=3),
+    ]
+
+
+def check(solution, trellis, rules, **options):
+    """Equal after reading, and of the same verdict."""
+    values = through_json(solution.to_dict(incumbents=True))
+    loaded = type(solution).from_dict(values)
+    assert loaded == solution and loaded.incumbents == solution.incumbents
+    assert loaded.gap == solution.gap and loaded.certificate.digest == (
+        solution.certificate.digest if solution.certificate.tree else ""
+    )
+    assert through_json(loaded.to_dict(incumbents=True)) == values
+    copy = Trellis.from_dict(through_json(trellis.to_dict()))
+    assert ilpinfer.verify(copy, rules, loaded) == ilpinfer.verify(trellis, rules, solution, **options)
+
+
+@settings(max_examples=examples(60))
+@given(problems(SCORES), st.sampled_from(("auto", "auto", "highs", "beam", "viterbi")))
+def test_solutions_and_trellises_are_read_back(problem, method):
+    instance, cases = problem
+    rules = [case.rule for case in cases]
+    check(ilpinfer.decode(instance.trellis, rules, method=method), instance.trellis, rules)
+
+
+@settings(max_examples=examples(30))
+@given(problems(SCORES), st.sampled_from((0.5, 0.9, 1.0)))
+def test_two_phase_solutions_are_read_back(problem, tau):
+    instance, cases = problem
+    rules = [case.rule for case in cases]
+    check(ilpinfer.decode_two_phase(instance.trellis, rules, tau), instance.trellis, rules)
+
+
+@settings(max_examples=examples(30))
+@given(problems(NEAR_TIES, longest=3))
+def test_lists_are_read_back(problem):
+    instance, cases = problem
+    rules = [case.rule for case in cases]
+    solutions = ilpinfer.decode(instance.trellis, rules, top=40)
+    loaded = [ilpinfer.Solution.from_dict(through_json(each.to_dict())) for each in solutions]
+    assert loaded == solutions
+    assert ilpinfer.verify(instance.trellis, rules, loaded, top=40) == ilpinfer.verify(
+        instance.trellis, rules, solutions, top=40
+    )
+
+
+def test_lists_of_equal_tokens_are_read_back():
+    rng = np.random.default_rng(5)
+    trellis = Trellis.from_emissions(
+        rng.normal(size=(30, 4)), rng.normal(size=(4, 4)), tokens=[f"w{t % 5}" for t in range(30)]
+    )
+    rules = [C.consistent(penalty=0.8)]
+    solution = ilpinfer.decode(trellis, rules)
+    assert any('"shares"' in json.dumps(tree.to_dict()) for tree in solution.certificate.trees)
+    check(solution, trellis, rules)
+
+
+def test_a_deep_tree_is_read_back_and_a_deeper_one_refused():
+    tree = Leaf({(0, 0): 3}, ((1, 0),), (((2, 1), (3, 0)),), ({(4, 0): [[1, -2], [0, 5]]},))
+    for depth in range(200):
+        tree = (
+            Split((depth,), (0, 1), depth % 3, tree, Leaf())
+            if depth % 2
+            else Split((1,), (0,), 0, Leaf(), tree)
+        )
+    values = through_json(tree.to_dict())
+    assert tree_of(values) == tree == Split.from_dict(values)
+    certificate = proof("by hand", tree, ((1, 2),), Rest(-math.inf, tree))
+    assert Certificate.from_dict(through_json(certificate.to_dict())) == certificate
+    deeper = {"tokens": [0], "labels": [0], "most": 0, "below": Leaf().to_dict(), "above": values}
+    with pytest.raises(TooManyCases, match="deeper than 200 splits"):
+        tree_of(deeper)
+
+
+def test_a_tree_of_too_many_leaves_is_refused():
+    values = Leaf().to_dict()
+    for _ in range(14):
+        values = {"tokens": [0], "labels": [0], "most": 0, "below": values, "above": values}
+    with pytest.raises(TooManyCases, match="more than 10000 leaves"):
+        tree_of(values)
+
+
+def test_phases_are_read_back():
+    phases = Phases(Leaf(), (0, 1), Split((0,), (1,), 0, Leaf(), Leaf()), 7)
+    assert Phases.from_dict(through_json(phases.to_dict())) == phases
+    assert Phases.from_dict(Phases(Leaf()).to_dict()) == Phases(Leaf())
+
+
+@pytest.mark.parametrize("suffix", [".json", ".json.gz"])
+def test_saved_files_verify_and_tampered_ones_do_not(suffix, tmp_path):
+    trellis, rules = small(), hard_rules()
+    solution = ilpinfer.decode(trellis, rules)
+    files = tmp_path / f"trellis{suffix}", tmp_path / f"solution{suffix}"
+    trellis.save(files[0])
+    solution.save(files[1])
+    first = [file.read_bytes() for file in files]
+    loaded = Trellis.load(files[0]), ilpinfer.Solution.load(files[1])
+    assert loaded == (trellis, solution) and loaded[1].names == solution.names
+    assert ilpinfer.verify(loaded[0], rules, loaded[1]).proved
+    loaded[0].save(files[0])
+    loaded[1].save(files[1])
+    assert [file.read_bytes() for file in files] == first
+    assert sorted(tmp_path.iterdir()) == sorted(files)
+    tampered = [
+        {"score": solution.score + 1, "bound": solution.bound + 1},
+        {"model_score": solution.model_score + 2**-20},
+        {"violations": {**solution.violations, next(iter(solution.violations)): 9}},
+        {"certificate": {**solution.certificate.to_dict(), "digest": "0" * 64}},
+        {"label_names": ["c" if name not in solution.labels else name for name in solution.names]},
+    ]
+    for change in tampered[: None if set(solution.names) - set(solution.labels) else -1]:
+        other = ilpinfer.Solution.from_dict({**solution.to_dict(), **change})
+        assert not ilpinfer.verify(trellis, rules, other).ok, change
+    moved = {**trellis.to_dict(), "start": [x + 2**-20 for x in trellis.to_dict()["start"]]}
+    assert not ilpinfer.verify(Trellis.from_dict(moved), rules, loaded[1]).ok
+
+
+def test_names_that_the_labelling_does_not_use_need_not_be_known_and_must_not_be_wrong():
+    trellis = Trellis([5.0, 0, 0], [], labels=["a", "b", "O"])
+    solution = ilpinfer.decode(trellis)
+    read = ilpinfer.Solution.from_dict(solution.to_dict())
+    assert read.names == ("a",) and ilpinfer.verify(trellis, [], read).proved
+    for names in (["a", "c"], ["a", "b", "O", "d"]):
+        wrong = ilpinfer.Solution.from_dict({**solution.to_dict(), "label_names": names})
+        assert not ilpinfer.verify(trellis, [], wrong).ok
+
+
+def test_an_infeasible_solution_is_read_back_with_its_reasons(tmp_path):
+    trellis, rules = small(), [C.starts_with("a", name="one"), C.at_most_tokens("a", 0, name="two")]
+    solution = ilpinfer.decode(trellis, rules)
+    assert solution.infeasibility.places
+    check(solution, trellis, rules)
+    solution.save(tmp_path / "x.json")
+    assert ilpinfer.Solution.load(tmp_path / "x.json").infeasibility == solution.infeasibility
+    report = Infeasibility(reason="the scores themselves forbid every labelling")
+    assert Infeasibility.from_dict(through_json(report.to_dict())) == report
+
+
+def test_explanations_are_read_back():
+    trellis = small()
+    for rules in (
+        hard_rules(),
+        [C.at_most_tokens("a", 0), C.at_most_tokens("b", 0), C.at_most_tokens("O", 1)],
+    ):
+        explanation = ilpinfer.decode(trellis, rules, method="viterbi").explain()
+        assert Explanation.from_dict(through_json(explanation.to_dict())) == explanation
+    item = explanation.broken[0]
+    for without, gain in ((None, -math.inf), (item.labels if hasattr(item, "labels") else ("a",), math.inf)):
+        other = Explanation((replace(item, without=without, gain=gain),), {"r": (1, 2)})
+        assert Explanation.from_dict(through_json(other.to_dict())) == other
+
+
+def test_incumbents_are_read_back():
+    for score in (-math.inf, 1.5):
+        incumbent = Incumbent(0.25, score, {"r": 2})
+        assert Incumbent.from_dict(through_json(incumbent.to_dict())) == incumbent
+
+
+def test_a_solution_of_two_phases_says_so(tmp_path):
+    solution = ilpinfer.decode_two_phase(small(), hard_rules())
+    solution.save(tmp_path / "two.json")
+    assert ilpinfer.TwoPhaseSolution.load(tmp_path / "two.json") == solution
+    with pytest.raises(
+        ValueError, match=r"two\.json: the solution is of two-phase inference; read it as a Two"
+    ):
+        ilpinfer.Solution.load(tmp_path / "two.json")
+    one = ilpinfer.decode(small(), hard_rules())
+    with pytest.raises(ValueError, match="the solution has no best_score"):
+        ilpinfer.TwoPhaseSolution.from_dict(one.to_dict())
+
+
+CHANGES = [
+    ({"colour": 1}, "no use for 'colour' in the solution"),
+    ({"status": "best"}, "status is 'best'; there are feasible, infeasible, optimal, unknown"),
+    ({"status": 1}, "status is 1; expected a text"),
+    ({"score": "1"}, "score is a text; expected a number"),
+    ({"score": True}, "score is True; expected a number"),
+    ({"score": math.nan}, "score is nan; expected a finite number, or null for -inf"),
+    ({"bound": math.inf}, "bound is inf; expected a finite number, or null for inf"),
+    ({"bound": 10**400}, "bound is a number of 1329 bits; expected a finite number"),
+    ({"gap": 3.0}, "gap is 3.0, where bound and score make it 0.0"),
+    ({"seconds": None}, "seconds is null; expected a number"),
+    ({"violations": [1]}, "violations is a list; expected an object"),
+    ({"violations": {"r": 1.5}}, r"violations\['r'\] is 1.5; expected a whole number"),
+    ({"ids": [0, 1]}, "ids has 2 items and labels has 6; expected one of each for each token"),
+    ({"ids": [-1] * 6}, r"ids\[0\] is -1; expected a whole number from 0"),
+    (
+        {"ids": [0] * 6, "labels": ["a"] * 5 + ["b"]},
+        r"labels\[5\] is 'b' with id 0, which is the id of another label",
+    ),
+    ({"labels": None}, "ids and labels: one of them is null"),
+    ({"labels": [1] * 6}, r"labels\[0\] is 1; expected a text"),
+    ({"label_names": ["a"], "ids": [1] * 6}, "with id 1, which is the id of another label"),
+    ({"reason": None}, "reason is null; expected a text"),
+    ({"overruled": {"r": ["1"]}}, r"overruled\['r'\]\[0\] is a text; expected a whole number"),
+    ({"incumbents": [{}]}, r"incumbents\[0\] has no seconds"),
+    ({"infeasibility": {"conflict": 1}}, "infeasibility: conflict is 1; expected a list"),
+    ({"certificate": {}}, "certificate has no kind"),
+    ({"certificate": {"kind": "sure", "source": "", "settings": {}}}, "certificate: kind is 'sure'"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), CHANGES)
+def test_other_values_are_refused(change, message):
+    values = ilpinfer.decode(small(), hard_rules()).to_dict()
+    with pytest.raises(ValueError, match=message):
+        ilpinfer.Solution.from_dict({**values, **change})
+
+
+CERTIFICATES = [
+    ({"cost": {"leaves": 5, "passes": 1}}, "cost is {leaves = 5, passes = 1}, and that of its tree"),
+    ({"tree": None}, "certificate: tree is null; expected an object"),
+    ({"tree": {"below": 1}}, "certificate: tree has no tokens"),
+    (
+        {"tree": {"multipliers": [[0, 0, 1], [0, 0, 2]], "inside": [], "followed": []}},
+        r"tree: multipliers names \[0, 0\] twice",
+    ),
+    ({"tree": {"multipliers": [[0, 0]], "inside": [], "followed": []}}, "tree has 2 items; expected 3"),
+    (
+        {"tree": {"multipliers": [], "inside": [[0, 1.0]], "followed": []}},
+        r"inside\[0\]\[1\] is 1.0; expected a whole",
+    ),
+    ({"excluded": [[0.5]]}, r"excluded\[0\]\[0\] is 0.5"),
+    ({"digest": 5}, "digest is 5; expected a text"),
+    ({"rest": {"bound": "x", "tree": {}}}, "rest: bound is a text; expected a number"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), CERTIFICATES)
+def test_other_certificates_are_refused(change, message):
+    values = ilpinfer.decode(small(), hard_rules()).to_dict()["certificate"]
+    with pytest.raises(ValueError, match=message):
+        Certificate.from_dict({**values, **change})
+
+
+FILES = [
+    ("x.json", b"{", "x.json: not JSON"),
+    ("x.json", b'{"a": 1, "a": 2}', "'a' is given twice in one object"),
+    ("x.json", b'{"score": NaN}', "NaN is no JSON number; give null"),
+    ("x.json", b"[" * 100000, "nested too deeply"),
+    ("x.json", b"\xff", "not UTF-8 at byte 0"),
+    ("x.json.gz", b"{}", "not a whole gzip file"),
+    ("x.json.gz", gzip.compress(b"{}" * 99)[:-9], "not a whole gzip file"),
+    ("x.txt", b"{}", r"x.txt: its name ends neither in .json nor in .json.gz"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), FILES)
+@pytest.mark.parametrize("kind", [ilpinfer.Solution, Trellis])
+def test_other_files_are_refused(name, content, message, kind, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        kind.load(tmp_path / name)
+
+
+@pytest.mark.parametrize("kind", [ilpinfer.Solution, Trellis])
+def test_a_missing_file_and_another_suffix(kind, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        kind.load(tmp_path / "none.json")
+    made = small() if kind is Trellis else ilpinfer.decode(small())
+    with pytest.raises(ValueError, match=r"x\.pickle: its name ends neither"):
+        made.save(tmp_path / "x.pickle")
+    assert not list(Path(tmp_path).iterdir())

@@ -1,0 +1,159 @@
+"""Trellises are read back to the last bit, in the form that they were made in."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from formulations import LabelSet, Trellis
+from formulations.problem.compiled_rules import compile_rules
+from ilpinfer.corpus.records import example
+
+SCORES = st.one_of(st.floats(-100, 100), st.just(-math.inf), st.integers(-3, 3).map(lambda k: k * 2.0**-20))
+
+
+def arrays(draw, *shape):
+    size = math.prod(shape)
+    return np.array(draw(st.lists(SCORES, min_size=size, max_size=size)), float).reshape(shape)
+
+
+@st.composite
+def trellises(draw, K=None, order=None):
+    K, T = K or draw(st.integers(1, 3)), draw(st.integers(1, 4))
+    order, kept = order or draw(st.sampled_from((1, 2))), draw(st.booleans())
+    tokens = draw(st.lists(st.sampled_from(("", "é", "a b", "\0")), min_size=T, max_size=T))
+    labels = LabelSet(
+        [f"{p}-x" for p in "BIE"][:K],
+        draw(st.sampled_from(("plain", ""))),
+        frozenset(draw(st.sets(st.just("y")))),
+    )
+    make = lambda *shape: arrays(draw, *shape)  # noqa: E731
+    if kept:
+        first = make(K, K) if order == 2 and draw(st.booleans()) else None
+        ends = make(K), None if draw(st.booleans()) else make(K)
+        return Trellis.from_emissions(
+            make(T, K), make(*(K,) * (order + 1)), *ends, labels, tokens, first=first
+        )
+    if order == 1:
+        return Trellis(make(K), make(T - 1, K, K), labels, tokens)
+    return Trellis.second_order(
+        make(K), make(K, K) if T > 1 else None, make(max(T - 2, 0), K, K, K), labels, tokens
+    )
+
+
+@settings(max_examples=200)
+@given(trellises())
+def test_a_trellis_is_read_back(trellis):
+    values = json.loads(json.dumps(trellis.to_dict(), allow_nan=False))
+    read = Trellis.from_dict(values)
+    assert read == trellis and "node" not in values
+    assert [x.dtype for x in vars(read.lattice).values()] == [np.int64] * 3
+    rules = compile_rules([], trellis.labels), compile_rules([], read.labels)
+    assert rules[0].digest_of(trellis) == rules[1].digest_of(read)
+    assert json.dumps(read.to_dict()) == json.dumps(values)
+
+
+@given(st.data(), st.integers(1, 3), st.sampled_from((1, 2)))
+def test_joined_trellises_are_read_back(data, K, order):
+    several = data.draw(st.lists(trellises(K, order), min_size=2, max_size=3))
+    several = [Trellis._from(each.lattice, several[0].labels, each.tokens, "") for each in several]
+    joined = Trellis.joined(several)
+    assert Trellis.from_dict(json.loads(json.dumps(joined.to_dict()))) == joined
+
+
+def test_the_parts_stay_apart():
+    factored = Trellis.from_emissions(np.zeros((50, 9)), np.zeros((9, 9)))
+    assert set(factored.to_dict()) == {"tokens", "label_names", "scheme", "emissions", "transitions"}
+    assert len(Trellis.from_dict(factored.to_dict()).lattice.pool) == 1
+
+
+@given(trellises())
+def test_commands_read_the_scores(trellis):
+    values = trellis.to_dict()
+    own = {key: x for key, x in values.items() if key not in ("scheme", "optional_fields")}
+    read = example(json.loads(json.dumps(own)), "here", None)
+    assert (
+        read.scores.trellis(read.scores.label_names, read.tokens, values["scheme"]).lattice == trellis.lattice
+    )
+
+
+def test_equality_sees_every_part():
+    base = Trellis([0.0, 1.0], [[[0, 1], [2, 3]]], ["a", "b"], ["x", "y"])
+    same = Trellis([0.0, 1.0], [[[0, 1], [2, 3]]], ["a", "b"], ["x", "y"])
+    assert base == same
+    others = [
+        Trellis([0.0, 1.5], [[[0, 1], [2, 3]]], ["a", "b"], ["x", "y"]),
+        Trellis([0.0, 1.0], [[[0, 1], [2, 4]]], ["a", "b"], ["x", "y"]),
+        Trellis([0.0, 1.0], [[[0, 1], [2, 3]]], ["a", "c"], ["x", "y"]),
+        Trellis([0.0, 1.0], [[[0, 1], [2, 3]]], ["a", "b"], ["x", "z"]),
+        Trellis([0.0, 1.0], [[[0, 1], [2, 3]]] * 2, ["a", "b"], ["x", "y", "y"]),
+    ]
+    assert all(base != other for other in others) and base != 3
+
+
+BASE = {
+    "tokens": ["x", "y"],
+    "label_names": ["a", "b"],
+    "scheme": "plain",
+    "start": [0, 1],
+    "edges": [[[0, 1], [2, 3]]],
+}
+GENERAL = {"node": [[0, 1], [2, 3]], "pool": [[[0, 0], [0, 0]]], "step": [0]}
+PAIRS = {
+    "node": [[0, 1, None, None, None, None], [None, None, 0, 0, 0, 0]],
+    "pool": [[[0, 0]] * 6],
+    "step": [0],
+}
+
+
+def general(change):
+    return {**{key: BASE[key] for key in ("tokens", "label_names", "scheme")}, **change}
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([], "the trellis is a list; expected an object"),
+        ({**BASE, "colour": 1}, "no use for 'colour' in the trellis"),
+        ({key: x for key, x in BASE.items() if key != "scheme"}, "the trellis has no scheme"),
+        ({key: x for key, x in BASE.items() if key != "start"}, "the trellis has no start"),
+        ({**BASE, "scheme": "bies"}, "no scheme 'bies'"),
+        ({**BASE, "tokens": ["x"]}, "1 tokens are given, but the scores cover 2"),
+        ({**BASE, "tokens": ["x", 3]}, r"tokens\[1\] is 3; expected a text"),
+        ({**BASE, "label_names": ["a"]}, "1 labels are named, but the scores have 2"),
+        ({**BASE, "label_names": ["a", "a"]}, "label 'a' is given twice"),
+        ({**BASE, "start": [0, math.nan]}, r"start\[1\] is nan; expected a finite number, or null for -inf"),
+        (
+            {**BASE, "start": [0, -math.inf]},
+            r"start\[1\] is -inf; expected a finite number, or null for -inf",
+        ),
+        ({**BASE, "start": [0, True]}, r"start\[1\] is True; expected a number"),
+        ({**BASE, "start": [0, "1"]}, r"start\[1\] is a text; expected a number"),
+        ({**BASE, "edges": [[[0, 1], [2]]]}, "edges must hold numbers in rows of equal length"),
+        ({**BASE, "edges": [[[0, 1, 2]]]}, "edges has shape"),
+        ({**BASE, "emissions": [[0, 1]]}, "the trellis has no transitions"),
+        ({**BASE, "start": [2.0**32, 0]}, "beyond 2\\^31 nats"),
+        (general({**GENERAL, "step": [1]}), r"step\[0\] is 1; expected a whole number from 0 to 0"),
+        (general({**GENERAL, "step": []}), "step has 0 items; expected 1"),
+        (general({**GENERAL, "pool": [[[0, 0, 0]] * 2]}), "pool has shape"),
+        (general({**GENERAL, "node": [0, 1]}), "node has shape"),
+        (general({**GENERAL, "node": [[2**30, 1], [2**30 + 1, 3]]}), "more than 2\\^31"),
+        (general({**PAIRS, "node": [[0] * 6, PAIRS["node"][1]]}), "allows a state that no labelling has"),
+    ],
+)
+def test_other_values_are_refused(values, message):
+    with pytest.raises(ValueError, match=message):
+        Trellis.from_dict(values)
+
+
+def test_general_forms_are_read():
+    for form, order in ((GENERAL, 1), (PAIRS, 2)):
+        assert Trellis.from_dict(general(form)).order == order
+
+
+def test_one_token_trellises_are_joined():
+    single = Trellis([0.0, 1.0], [])
+    assert Trellis.joined([single, single, single]).score([0, 1, 1]) == 2.0
