@@ -2,15 +2,16 @@
 
 import json
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
 from formulations import RuleSet, dump_rules
 from formulations.problem.problem import RuleNotice
 from ilpinfer.cli.inputs import about, checked_scheme, comments, files_read, notice, read_rules
+from ilpinfer.cli.learning_options import LearnOptions
 from ilpinfer.cli.show import add_row, console, numbers, table
 from ilpinfer.cli.streams import say
 from ilpinfer.cli.training_scores import cross_fitted, open_checkpoint, read_training
@@ -23,37 +24,6 @@ from ilpinfer.system.output_paths import output_path
 
 SHOWN = 40
 """Rules of the table on screen."""
-
-
-@dataclass(frozen=True)
-class LearnOptions:
-    """Options of `ilpinfer learn`.
-
-    Parameters
-    ----------
-    rules : rule files, or names of the catalogue, which are joined
-    source : labelled sequences
-    output : a rule file
-    model : a model that scores them; where it was trained on them, others of its kind are trained on parts
-    kind, option : of models that are trained on parts, where no model is given
-    settings : those of `PenaltyLearner` that are given
-    folds : parts
-    scheme : of the labels; empty to infer it
-    column : which column holds the labels
-    as_json : whether to show JSON
-    """
-
-    rules: Sequence[str]
-    source: str
-    output: str
-    model: str | None = None
-    kind: str = ""
-    option: Sequence[str] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    folds: int = 5
-    scheme: str = ""
-    column: str = ""
-    as_json: bool = False
 
 
 def run_learn(options: LearnOptions) -> None:

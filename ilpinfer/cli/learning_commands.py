@@ -203,7 +203,8 @@ def learn(
     as_json: AsJson = False,
 ) -> None:
     """Learn the penalties of rules from labelled sequences, by what rules change in held-out labellings."""
-    from ilpinfer.cli.learning import LearnOptions, run_learn
+    from ilpinfer.cli.learning import run_learn
+    from ilpinfer.cli.learning_options import LearnOptions
 
     settings = {
         "algorithm": algorithm,

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import ilpinfer
 from ilpinfer.cli.inputs import about, notice, parameters
+from ilpinfer.cli.learning_options import LearnOptions
 from ilpinfer.cli.progress import progress
 from ilpinfer.corpus.sequences import InputError, read, require_labels
 from ilpinfer.learning.held_out import held_out_examples
@@ -27,9 +27,6 @@ from ilpinfer.models.training import KINDS, rewrite
 from ilpinfer.pipelines.trellises import score
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest
-
-if TYPE_CHECKING:
-    from ilpinfer.cli.learning import LearnOptions
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class TrainingScores:
     record: TrainingRecord | None = None
 
 
-def read_training(options: "LearnOptions", scheme: str) -> TrainingScores:
+def read_training(options: LearnOptions, scheme: str) -> TrainingScores:
     """Sequences with their scores, or with the models that will score them."""
     source = options.source
     sequences = read(source, column=options.column, notify=notice)
@@ -153,7 +150,7 @@ def _shown(model: str | None) -> str:
     return f"a model ({digest(Path(model).read_bytes())})"
 
 
-def _warn(options: "LearnOptions", own: bool, record: TrainingRecord | None) -> None:
+def _warn(options: LearnOptions, own: bool, record: TrainingRecord | None) -> None:
     """Notices of a model that is not used, and of one that may have seen the sequences."""
     if options.model and own:
         notice(f"{options.source} has scores of its own: {options.model} is not used")
