@@ -1,0 +1,60 @@
+"""The web server, with the signals of a command."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def configuration(app: Any, grace: float) -> uvicorn.Config:
+    """Errors only are logged, by the logger `ilpinfer`; requests in work have `grace` seconds in the end."""
+    logger = logging.getLogger("uvicorn.error")
+    logger.parent, logger.propagate = logging.getLogger("ilpinfer"), True
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        log_level=logging.CRITICAL,
+        access_log=False,
+        lifespan="on",
+        ws="none",
+        server_header=False,
+        timeout_graceful_shutdown=grace,  # type: ignore[arg-type]
+    )
+
+
+class Server(uvicorn.Server):
+    """A server that stops at the first signal when its requests are answered, and at the second one at once."""
+
+    interrupted = False
+    unfinished = 0
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:  # type: ignore[override]
+        """Deal with signals here until the end; nothing is raised once more behind it."""
+        before = [(number, signal.signal(number, self.handle_exit)) for number in _SIGNALS]
+        try:
+            yield
+        finally:
+            for number, handler in before:
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop."""
+        self.interrupted |= sig == signal.SIGINT
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer the requests in work; `unfinished` counts those that the grace period was too short for."""
+        waiting = asyncio.create_task(super().shutdown(sockets))
+        tasks = set(self.server_state.tasks)
+        await waiting
+        self.unfinished = sum(task.cancelled() or not task.done() for task in tasks)
