@@ -37,7 +37,7 @@ class Server(uvicorn.Server):
     unfinished = 0
 
     @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:  # type: ignore[override]
+    def capture_signals(self) -> Iterator[None]:
         """Deal with signals here until the end; nothing is raised once more behind it."""
         before = [(number, signal.signal(number, self.handle_exit)) for number in _SIGNALS]
         try:

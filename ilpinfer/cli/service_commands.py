@@ -34,7 +34,8 @@ def serve(
     labels: Annotated[int, typer.Option(help="Labels of scores.")] = 200,
     top: Annotated[int, typer.Option(help="Labellings of a sequence.")] = 50,
     grace: Annotated[
-        float, typer.Option(min=0, help="Seconds that requests have to finish when the service is told to stop.")
+        float,
+        typer.Option(min=0, help="Seconds that requests have to finish when the service is told to stop."),
     ] = 30.0,
 ) -> None:
     """Decode over HTTP, with a deadline for each request; see docs/service.md."""

@@ -103,12 +103,14 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
-        return socket.create_server(address[:2], family=family, backlog=2048)
+        listening = socket.create_server(address[:2], family=family, backlog=2048)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(
             f"--host {host} --port {port}: cannot listen there: {reason}; choose another port, or 0 for a free one"
         ) from None
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else headers wait 40 ms for the body
+    return listening
 
 
 def _serve(app: "FastAPI", listening: socket.socket, grace: float) -> None:

@@ -15,7 +15,7 @@ from ilpinfer import __version__
 from ilpinfer.errors import describe, where
 from ilpinfer.serving.page import page
 from ilpinfer.serving.refusal import FAILED, TOO_SLOW, Refusal, too_large
-from ilpinfer.serving.schemas import BATCH, DECODE, complete
+from ilpinfer.serving.schemas import batch_operation, complete, decode_operation
 from ilpinfer.serving.service import Service
 
 logger = logging.getLogger("ilpinfer.serving")
@@ -44,11 +44,13 @@ def build(service: Service) -> FastAPI:
         redoc_url=None,
     )
 
-    @app.post("/decode", summary="Decode one sequence", **DECODE)
+    @app.post("/decode", summary="Decode one sequence", **decode_operation(service.decoder))
     async def decode(request: Request) -> Response:
         return await _answer(service, "/decode", request, service.single)
 
-    @app.post("/batch", summary="Decode many sequences, with one deadline", **BATCH)
+    @app.post(
+        "/batch", summary="Decode many sequences, with one deadline", **batch_operation(service.decoder)
+    )
     async def batch(request: Request) -> Response:
         return await _answer(service, "/batch", request, service.several)
 
@@ -118,6 +120,4 @@ def _too_large(count: int, most: int) -> Refusal:
 
 def _json(status: int, value: Any, headers: dict[str, str] | None = None) -> Response:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return Response(
-        text.encode("utf-8", "backslashreplace"), status, headers, media_type="application/json"
-    )
+    return Response(text.encode("utf-8", "backslashreplace"), status, headers, media_type="application/json")

@@ -23,9 +23,7 @@ class Late(Exception):
     """The deadline passed before decoding could begin."""
 
 
-def decode_single(
-    decoder: Decoder, scheme: str, sequence: Example, asked: Asked, seconds: float
-) -> Row:
+def decode_single(decoder: Decoder, scheme: str, sequence: Example, asked: Asked, seconds: float) -> Row:
     """The solution of one sequence within a time.
 
     Parameters
@@ -43,16 +41,19 @@ def decode_single(
         when scoring leaves no time.
     """
     began = time.perf_counter()
-    try:
-        scored = _scored(decoder, scheme, sequence)
+
+    def limited() -> Decoder:
         left = for_decoding(seconds - (time.perf_counter() - began))
         if left <= 0:
             raise Late
-        limited = decoder.with_time_limit(left)
-        solutions = limited.decode(scored.trellis, top=asked.top) if asked.top else []
-        if not solutions:
-            left = for_decoding(seconds - (time.perf_counter() - began))
-            solutions = [decoder.with_time_limit(max(left, 1e-3)).decode(scored.trellis)]
+        return decoder.with_time_limit(left)
+
+    try:
+        scored = _scored(decoder, scheme, sequence)
+        trellis = scored.trellis
+        assert trellis is not None  # a single sequence without scores is an error already
+        solutions = limited().decode(trellis, top=asked.top) if asked.top else []
+        solutions = solutions or [limited().decode(trellis)]  # an empty list does not say why
         rows = [_row(scored, solution, asked) for solution in solutions]
     except ValueError as error:
         raise _refusal(error, sequence) from None

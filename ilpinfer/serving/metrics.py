@@ -44,7 +44,9 @@ class Metrics:
         self._gauge("queue_length", "Jobs that wait for a thread.", lambda: queue.waiting)
         self._gauge("running", "Jobs that threads work on.", lambda: queue.running)
         self._gauge("ready", "1 when the service is ready.", lambda: float(ready()))
-        self._gauge("proved_ratio", "Share of the sequences with a proved result, 1 before the first.", self._proved)
+        self._gauge(
+            "proved_ratio", "Share of the sequences with a proved result, 1 before the first.", self._proved
+        )
         self._gauge(
             "seconds_per_token",
             "Average of the work done lately, by which requests are refused.",

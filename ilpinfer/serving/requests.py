@@ -65,7 +65,9 @@ def read_several(body: bytes, limits: Limits) -> Several:
             raise invalid(f"body: no use for {json.dumps(key[:60])}{hint}")
     records = record.get("sequences")
     if not isinstance(records, list) or not records:
-        raise invalid('body: expected "sequences", a list with at least one sequence such as {"tokens": ["Ada"]}')
+        raise invalid(
+            'body: expected "sequences", a list with at least one sequence such as {"tokens": ["Ada"]}'
+        )
     if len(records) > limits.sequences:
         raise too_large(
             f"body: {len(records)} sequences; at most {limits.sequences} go in a batch, send several"
@@ -113,7 +115,9 @@ def _sequence(record: Any, where: str, limits: Limits) -> Example:
 
 
 def _too_long(where: str, length: int, limits: Limits) -> Refusal:
-    return too_large(f"{where}: {length} tokens; at most {limits.tokens} are decoded here, split the sequence")
+    return too_large(
+        f"{where}: {length} tokens; at most {limits.tokens} are decoded here, split the sequence"
+    )
 
 
 def _asked(record: Mapping[str, Any], limits: Limits) -> Asked:
@@ -137,7 +141,9 @@ def _parse(body: bytes) -> dict[str, Any]:
     try:
         record = loads(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise invalid(f"body: byte {body[error.start]:#04x} at {error.start} is not UTF-8; send UTF-8") from None
+        raise invalid(
+            f"body: byte {body[error.start]:#04x} at {error.start} is not UTF-8; send UTF-8"
+        ) from None
     except json.JSONDecodeError as error:
         raise invalid(f'body: not JSON: {error}; expected an object such as {{"tokens": ["Ada"]}}') from None
     except DuplicateKey as error:
@@ -145,7 +151,7 @@ def _parse(body: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise invalid("body: a number is too long, or lists are nested too deeply") from None
     if not isinstance(record, dict):
-        raise invalid(f"body: {_shown(record)}; expected an object such as {{\"tokens\": [\"Ada\"]}}")
+        raise invalid(f'body: {_shown(record)}; expected an object such as {{"tokens": ["Ada"]}}')
     return record
 
 

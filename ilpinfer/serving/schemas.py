@@ -9,19 +9,9 @@ from typing import Any, Literal
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field
 
-EXAMPLE_SCORES = {
-    "label_names": ["title", "O"],
-    "emissions": [[0, -1], [-1, 0], [0, -1], [-3, None]],
-    "transitions": [[0, -0.5], [-0.5, 0]],
-}
-EXAMPLE_EDGES = {
-    "label_names": ["title", "O"],
-    "start": [0.0, -1.0],
-    "edges": [[[0.0, -1.0], [-2.0, 0.5]]],
-    "top": 2,
-    "deadline": 0.5,
-}
-EXAMPLE_TOKENS = {"tokens": ["Ada", "Lovelace", ".", "Notes", "on", "engines", "."]}
+from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.serving.requests import ASKED
+
 Number = float | None
 
 
@@ -50,7 +40,9 @@ class Options(BaseModel):
     deadline: float | None = Field(
         None, gt=0, description="Seconds from the arrival of the request to its answer, waiting included."
     )
-    top: int | None = Field(None, ge=1, description="The best so many labellings; `alternatives` has further ones.")
+    top: int | None = Field(
+        None, ge=1, description="The best so many labellings; `alternatives` has further ones."
+    )
     certificate: bool = Field(False, description="Whether solutions have their proofs.")
 
 
@@ -80,14 +72,18 @@ class Solution(BaseModel):
     violations: dict[str, int] = Field(description="How often each rule is broken.")
     bound: Number = Field(description="Proved upper bound on the score of every labelling, nats.")
     gap: Number = Field(description="bound - score, nats.")
-    certificate: dict[str, Any] | None = Field(None, description="What proves the bound, where it is asked for.")
+    certificate: dict[str, Any] | None = Field(
+        None, description="What proves the bound, where it is asked for."
+    )
     method: str = Field(description="What produced it.")
     seconds: float = Field(description="Of decoding.")
     warm_up_seconds: float = Field(description="Of loading kernels, apart.")
     queue_seconds: float | None = Field(None, description="From the arrival of the request to its work.")
     reason: str = Field(description="Why there is no labelling, or the message of an error.")
     error: str | None = Field(None, description="In a batch: the type of the error of this sequence.")
-    alternatives: "list[Solution] | None" = Field(None, description="Further labellings, best first, with top.")
+    alternatives: "list[Solution] | None" = Field(
+        None, description="Further labellings, best first, with top."
+    )
 
 
 class BatchAnswer(BaseModel):
@@ -125,19 +121,34 @@ def _operation(model: type[BaseModel], answer: type[BaseModel], examples: dict[s
     }
 
 
-DECODE = _operation(
-    DecodeRequest,
-    Solution,
-    {"tokens": EXAMPLE_TOKENS, "scores": EXAMPLE_SCORES, "edges": EXAMPLE_EDGES},
-)
-BATCH = _operation(
-    BatchRequest,
-    BatchAnswer,
-    {
-        "tokens": {"sequences": [EXAMPLE_TOKENS, {"tokens": ["Compilers", "."]}], "deadline": 2.0},
-        "scores": {"sequences": [EXAMPLE_SCORES], "certificate": True},
-    },
-)
+def decode_operation(decoder: Decoder) -> dict[str, Any]:
+    """What the route of one sequence is declared with."""
+    return _operation(DecodeRequest, Solution, _examples(decoder))
+
+
+def batch_operation(decoder: Decoder) -> dict[str, Any]:
+    """What the route of a batch is declared with."""
+    records = list(_examples(decoder).values())
+    plain = [{key: value for key, value in each.items() if key not in ASKED} for each in records]
+    return _operation(BatchRequest, BatchAnswer, {"batch": {"sequences": plain, "deadline": 2.0}})
+
+
+def _examples(decoder: Decoder) -> dict[str, Any]:
+    """Requests that this decoder takes: tokens where it has a model, else scores."""
+    if decoder.model is not None:
+        tokens = {"tokens": ["Ada", "Lovelace", ".", "Notes", "on", "engines", "."]}
+        return {"tokens": tokens, "the best two": {**tokens, "top": 2, "deadline": 0.5, "certificate": True}}
+    names = ["title", "O"] if decoder.labels is None else list(decoder.labels.names)
+    K = len(names)
+    rows = [[-float((t + k) % K) for k in range(K)] for t in range(4)]
+    emissions = {
+        "label_names": names,
+        "tokens": ["Notes", "on", "engines", "."],
+        "emissions": rows,
+        "transitions": [[0.0 if i == j else -0.5 for j in range(K)] for i in range(K)],
+    }
+    edges = {"label_names": names, "start": rows[0], "edges": [[rows[1]] * K], "top": 2, "deadline": 0.5}
+    return {"emissions and transitions": emissions, "start and edges": edges}
 
 
 def complete(app: FastAPI, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -69,7 +69,9 @@ class Service:
     def check_ready(self) -> None:
         """Raise Refusal while kernels are loaded, and for good where that has failed."""
         if self.failed:
-            raise Refusal(FAILED, f"kernels could not be loaded: {self.failed}; see ilpinfer warm-up", "failed")
+            raise Refusal(
+                FAILED, f"kernels could not be loaded: {self.failed}; see ilpinfer warm-up", "failed"
+            )
         if not self.ready:
             raise Refusal(UNAVAILABLE, "kernels are being loaded; ask /ready", "starting", 1.0)
 

@@ -68,7 +68,10 @@ class WorkQueue:
         needed = ahead + self.estimate.of(tokens)
         if self.waiting >= self.longest:
             raise Refusal(
-                UNAVAILABLE, f"{self.waiting} requests are waiting, the most that may; try again later", "full", ahead
+                UNAVAILABLE,
+                f"{self.waiting} requests are waiting, the most that may; try again later",
+                "full",
+                ahead,
             )
         if needed > due.left:
             raise Refusal(
