@@ -57,4 +57,4 @@ class Server(uvicorn.Server):
         waiting = asyncio.create_task(super().shutdown(sockets))
         tasks = set(self.server_state.tasks)
         await waiting
-        self.unfinished = sum(task.cancelled() or not task.done() for task in tasks)
+        self.unfinished = sum(task.cancelling() > 0 for task in tasks)

@@ -1,5 +1,6 @@
 """`ilpinfer serve`."""
 
+import os
 import socket
 import sys
 import warnings
@@ -61,7 +62,7 @@ def run_serve(options: ServeOptions) -> None:
 
     Everything that can be wrong is found before the service listens.
     """
-    require("uvicorn")
+    require("fastapi", "prometheus_client", "uvicorn")
     app = application(options)
     with _listening(options.host, options.port) as listening:
         host, port = listening.getsockname()[:2]
@@ -105,7 +106,8 @@ def _listening(host: str, port: int) -> socket.socket:
         family, _, _, _, address = found[0]
         listening = socket.create_server(address[:2], family=family, backlog=2048)
     except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        unknown = isinstance(error, socket.gaierror | UnicodeError)
+        reason = "no such host" if unknown else os.strerror(error.errno or 0)
         raise InputError(
             f"--host {host} --port {port}: cannot listen there: {reason}; choose another port, or 0 for a free one"
         ) from None

@@ -46,8 +46,8 @@ def create_app(
     ------
     ValueError
         for a number of workers below 1.
-    ModuleNotFoundError
-        without the extra `serve`; the message names it.
+    MissingLibrary
+        without the extra `serve`; the message names it. It is a RuntimeError.
 
     Examples
     --------
