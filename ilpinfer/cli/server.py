@@ -11,6 +11,8 @@ from typing import Any
 
 import uvicorn
 
+KEEP_ALIVE = 60
+"""Seconds that a connection is kept open without requests."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -26,6 +28,7 @@ def configuration(app: Any, grace: float) -> uvicorn.Config:
         lifespan="on",
         ws="none",
         server_header=False,
+        timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=grace,  # type: ignore[arg-type]
     )
 

@@ -106,8 +106,9 @@ def _listening(host: str, port: int) -> socket.socket:
         family, _, _, _, address = found[0]
         listening = socket.create_server(address[:2], family=family, backlog=2048)
     except (OSError, UnicodeError) as error:
-        unknown = isinstance(error, socket.gaierror | UnicodeError)
-        reason = "no such host" if unknown else os.strerror(error.errno or 0)
+        reason = "no such host"
+        if isinstance(error, OSError) and not isinstance(error, socket.gaierror):
+            reason = os.strerror(error.errno or 0)
         raise InputError(
             f"--host {host} --port {port}: cannot listen there: {reason}; choose another port, or 0 for a free one"
         ) from None

@@ -32,7 +32,9 @@ def build(service: Service) -> FastAPI:
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         service.begin()
+        watching = asyncio.create_task(service.lag.watch())
         yield
+        watching.cancel()
         service.close()
 
     app = FastAPI(
@@ -80,7 +82,7 @@ def build(service: Service) -> FastAPI:
 
 async def _answer(service: Service, path: str, request: Request, answer: Answer) -> Response:
     """The response to a request, counted."""
-    arrived = time.perf_counter()
+    arrived = time.perf_counter() - service.lag.seconds
     try:
         body = await _body(request, service.limits.body, service.limits.longest_deadline)
         response = _json(200, await answer(body, arrived))

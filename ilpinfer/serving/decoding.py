@@ -11,7 +11,7 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.failures import failure
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.trellises import ScoredSequence, score
-from ilpinfer.serving.due import Due, for_decoding
+from ilpinfer.serving.due import Due, without_reserve
 from ilpinfer.serving.refusal import INVALID, Refusal, invalid
 from ilpinfer.serving.requests import Asked
 
@@ -43,7 +43,7 @@ def decode_single(decoder: Decoder, scheme: str, sequence: Example, asked: Asked
     began = time.perf_counter()
 
     def limited() -> Decoder:
-        left = for_decoding(seconds - (time.perf_counter() - began))
+        left = without_reserve(seconds - (time.perf_counter() - began))
         if left <= 0:
             raise Late
         return decoder.with_time_limit(left)

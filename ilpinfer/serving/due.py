@@ -4,9 +4,9 @@ import time
 from dataclasses import dataclass
 
 RESERVE = 0.02
-"""Seconds kept back from the decoder, for what is left to do with its result."""
+"""Seconds that an answer has for its way, and that the decoder leaves for writing it down."""
 SHARE = 0.25
-"""The most that is kept back, of what is left."""
+"""The most that is kept back for each of them, of what there is."""
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,10 @@ class Due:
 
     @property
     def left(self) -> float:
-        """Seconds left; 0 or below when it has passed."""
-        return self.arrived + self.seconds - time.perf_counter()
+        """Seconds until the answer has to be on its way; 0 or below when that has passed."""
+        return self.arrived + without_reserve(self.seconds) - time.perf_counter()
 
 
-def for_decoding(left: float) -> float:
-    """The seconds that a decoder gets of what is left."""
-    return left - min(RESERVE, SHARE * left)
+def without_reserve(seconds: float) -> float:
+    """The seconds, without those that are kept back."""
+    return seconds - min(RESERVE, SHARE * seconds)

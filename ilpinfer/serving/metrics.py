@@ -5,6 +5,7 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from ilpinfer.serving.decoding import Row
+from ilpinfer.serving.lag import Lag
 from ilpinfer.serving.work_queue import WorkQueue
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -19,10 +20,11 @@ class Metrics:
     Parameters
     ----------
     queue : whose length is shown
+    lag : of the event loop
     ready : whether the service is ready
     """
 
-    def __init__(self, queue: WorkQueue, ready: Callable[[], bool]) -> None:
+    def __init__(self, queue: WorkQueue, lag: Lag, ready: Callable[[], bool]) -> None:
         self._registry = CollectorRegistry()
         self.requests = self._counter("requests", "Requests by path and status of HTTP.", "path", "status")
         self.refused = self._counter("refused", "Requests refused, by reason.", "reason")
@@ -42,6 +44,7 @@ class Metrics:
         )
         self._counts = {"proved": 0, "all": 0}
         self._gauge("queue_length", "Jobs that wait for a thread.", lambda: queue.waiting)
+        self._gauge("lag_seconds", "Delay of the event loop.", lambda: lag.seconds)
         self._gauge("running", "Jobs that threads work on.", lambda: queue.running)
         self._gauge("ready", "1 when the service is ready.", lambda: float(ready()))
         self._gauge(

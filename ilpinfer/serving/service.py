@@ -13,6 +13,7 @@ from ilpinfer.decoding.warming import warm_up
 from ilpinfer.errors import describe
 from ilpinfer.serving.decoding import Row, decode_part, decode_single, error_row, late_row
 from ilpinfer.serving.due import Due
+from ilpinfer.serving.lag import Lag
 from ilpinfer.serving.limits import Limits
 from ilpinfer.serving.metrics import Metrics
 from ilpinfer.serving.refusal import FAILED, UNAVAILABLE, Refusal
@@ -31,7 +32,8 @@ class Service:
     def __init__(self, decoder: Decoder, limits: Limits, *, workers: int, scheme: str, warm: bool) -> None:
         self.decoder, self.limits, self.scheme = decoder, limits, scheme
         self.queue = WorkQueue(workers, limits.queue)
-        self.metrics = Metrics(self.queue, lambda: self.ready)
+        self.lag = Lag()
+        self.metrics = Metrics(self.queue, self.lag, lambda: self.ready)
         self.ready, self.failed = not warm, ""
 
     def begin(self) -> None:

@@ -1,14 +1,18 @@
 """Threads that decode, and the queue before them: what cannot be done in time is refused at once.
 
-All methods but the work itself run in the thread of the event loop, so that nothing needs a lock.
+All methods but the work itself run in the thread of the event loop, so that nothing needs a lock. The event loop hands each job to
+a thread itself, behind the requests that have come meanwhile. So threads, which share the interpreter's lock with it, cannot keep
+it from reading and refusing requests for longer than one job each.
 """
 
 import asyncio
 import contextlib
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from ilpinfer.serving.decoding import Late
@@ -17,6 +21,8 @@ from ilpinfer.serving.estimate import Estimate
 from ilpinfer.serving.refusal import UNAVAILABLE, Refusal
 
 Value = TypeVar("Value")
+SAFETY = 0.5
+"""Of the time that is left, what work may need by the estimate: that is an average, and a longer queue would serve no more."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,16 @@ class Done(Generic[Value]):
     value: Value
     waited: float
     seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """Work, the tokens in it, its deadline, and who waits for it."""
+
+    work: Callable[[float], Any]
+    tokens: int
+    due: Due
+    future: asyncio.Future[Done[Any]]
 
 
 class WorkQueue:
@@ -43,17 +59,18 @@ class WorkQueue:
         self.workers, self.longest = workers, longest
         self.estimate = Estimate()
         self._executor = ThreadPoolExecutor(workers, thread_name_prefix="ilpinfer-decoding")
-        self._jobs = self._tokens = 0
+        self._waiting = deque[_Job]()
+        self._running = self._tokens = 0
 
     @property
     def waiting(self) -> int:
         """Jobs for which no thread is free."""
-        return max(0, self._jobs - self.workers)
+        return len(self._waiting)
 
     @property
     def running(self) -> int:
         """Jobs that threads work on."""
-        return min(self._jobs, self.workers)
+        return self._running
 
     def admit(self, tokens: int, due: Due) -> None:
         """Raise Refusal for work that cannot be done in time, given what is there already.
@@ -62,7 +79,7 @@ class WorkQueue:
         """
         if due.left <= 0:
             raise late(due, "the request was read")
-        if self._jobs < self.workers:
+        if self.running < self.workers:
             return
         ahead = self.estimate.of(self._tokens) / self.workers
         needed = ahead + self.estimate.of(tokens)
@@ -73,13 +90,13 @@ class WorkQueue:
                 "full",
                 ahead,
             )
-        if needed > due.left:
+        if needed > SAFETY * due.left:
             raise Refusal(
                 UNAVAILABLE,
-                f"about {needed:.3g} s are needed with the {self._jobs} requests ahead, and {due.left:.3g} s are left of the "
+                f"about {needed:.3g} s are needed with the {self.running + self.waiting} requests ahead, and {due.left:.3g} s are left of the "
                 f"deadline of {due.seconds:g} s; try again later, or ask for more time",
                 "busy",
-                max(needed - due.left, 0.0),
+                max(needed - SAFETY * due.left, 0.0),
             )
 
     async def run(self, work: Callable[[float], Value], tokens: int, due: Due) -> Done[Value]:
@@ -91,33 +108,56 @@ class WorkQueue:
         tokens : that it has to decode
         due : its deadline
         """
-        loop = asyncio.get_running_loop()
-        self._jobs += 1
+        job = _Job(work, tokens, due, asyncio.get_running_loop().create_future())
+        self._waiting.append(job)
         self._tokens += tokens
-        future = self._executor.submit(_timed, work, due)
-
-        def tell(done: Future[Done[Value]]) -> None:
-            with contextlib.suppress(RuntimeError):  # the loop may have been closed meanwhile
-                loop.call_soon_threadsafe(self._leave, done, tokens)
-
-        future.add_done_callback(tell)
+        self._dispatch()
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), max(due.left, 0.0))
-        except Late:
+            return await asyncio.wait_for(job.future, max(due.left, 0.0))
+        except (Late, TimeoutError):
             raise late(due, "it was decoded", self.estimate.of(self._tokens)) from None
-        except TimeoutError:
-            raise late(due, "it was decoded", self.estimate.of(self._tokens)) from None
+        finally:
+            if job in self._waiting:
+                self._waiting.remove(job)
+                self._tokens -= tokens
 
     def close(self) -> None:
         """Take no more jobs, and forget those that wait."""
+        for job in self._waiting:
+            job.future.cancel()
         self._executor.shutdown(wait=False, cancel_futures=True)
 
-    def _leave(self, future: Future[Done[Any]], tokens: int) -> None:
-        """Count a job as done, and learn from the time it took."""
-        self._jobs -= 1
-        self._tokens -= tokens
-        if not future.cancelled() and future.exception() is None:
-            self.estimate = self.estimate.after(future.result().seconds, tokens)
+    def _dispatch(self) -> None:
+        """Give jobs to threads that are free."""
+        while self._waiting and self._running < self.workers:
+            job = self._waiting.popleft()
+            self._running += 1
+            future = self._executor.submit(_timed, job.work, job.due)
+            future.add_done_callback(partial(_tell, asyncio.get_running_loop(), self._leave, job))
+
+    def _leave(self, job: _Job, done: Future[Done[Any]]) -> None:
+        """Count a job as done, learn from the time it took, and go on with the next one."""
+        self._running -= 1
+        self._tokens -= job.tokens
+        error = done.exception()
+        if error is None:
+            self.estimate = self.estimate.after(done.result().seconds, job.tokens)
+        if not job.future.done():
+            if error is None:
+                job.future.set_result(done.result())
+            else:
+                job.future.set_exception(error)
+        self._dispatch()
+
+
+def _tell(
+    loop: asyncio.AbstractEventLoop,
+    leave: Callable[[_Job, Future[Done[Any]]], None],
+    job: _Job,
+    done: Future[Done[Any]],
+) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop may have been closed meanwhile
+        loop.call_soon_threadsafe(leave, job, done)
 
 
 def late(due: Due, before: str, retry_after: float = 0.0) -> Refusal:

@@ -1,13 +1,15 @@
 """Deadlines, refusals and metrics, with decoders that wait for permits."""
 
 import asyncio
+import time
 
 import pytest
 from support.service import EDGES, WaitingDecoder, service_of, talk, until
 
 from ilpinfer import Decoder
-from ilpinfer.serving.due import Due, for_decoding
+from ilpinfer.serving.due import Due, without_reserve
 from ilpinfer.serving.estimate import Estimate
+from ilpinfer.serving.lag import PERIOD, Lag
 
 SHORT = {**EDGES, "deadline": 0.2}
 
@@ -50,7 +52,7 @@ def test_work_that_cannot_be_done_in_time_is_refused_at_once():
         await until(lambda: decoder.begun)
         refused = await client.post("/decode", json={**EDGES, "deadline": 9.0})
         batch = await client.post("/batch", json={"sequences": [EDGES] * 5, "deadline": 20.0})
-        in_time = asyncio.create_task(client.post("/decode", json={**EDGES, "deadline": 30.0}))
+        in_time = asyncio.create_task(client.post("/decode", json={**EDGES, "deadline": 40.0}))
         await until(lambda: service.queue.waiting == 1)
         decoder.permits.release(2)
         return await first, refused, batch, await in_time
@@ -60,8 +62,8 @@ def test_work_that_cannot_be_done_in_time_is_refused_at_once():
     for one in (refused, batch):
         assert one.status_code == 503
         assert "are needed with the 1 requests ahead" in one.json()["detail"]
-    assert 0 < refused.json()["retry_after"] < 5
-    assert refused.headers["retry-after"] == "2"
+    assert 5 < refused.json()["retry_after"] < 6
+    assert refused.headers["retry-after"] == "6"
 
 
 def test_a_free_thread_takes_work_whatever_was_estimated():
@@ -131,7 +133,7 @@ def test_what_is_left_of_the_deadline_is_the_time_limit():
 
 @pytest.mark.parametrize("left, given", [(1.0, 0.98), (0.04, 0.03), (0.0, 0.0)])
 def test_time_is_kept_back_for_the_answer(left, given):
-    assert for_decoding(left) == pytest.approx(given)
+    assert without_reserve(left) == pytest.approx(given)
 
 
 def test_time_counts_from_the_arrival():
@@ -229,3 +231,16 @@ def test_an_error_of_the_decoder_is_one_message(caplog):
     assert (one.status_code, one.json()["detail"]) == (500, "decoding failed: solver gone")
     assert batch.json()["results"][0]["error"] == "OSError"
     assert service.queue.running == 0
+
+
+def test_a_busy_loop_counts_as_waiting():
+    lag = Lag()
+
+    async def blocked():
+        watching = asyncio.create_task(lag.watch())
+        await asyncio.sleep(3 * PERIOD)
+        time.sleep(10 * PERIOD)
+        await until(lambda: lag.seconds > 5 * PERIOD)
+        watching.cancel()
+
+    asyncio.run(blocked())
