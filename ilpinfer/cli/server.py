@@ -17,9 +17,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def configuration(app: Any, grace: float) -> uvicorn.Config:
-    """Errors only are logged, by the logger `ilpinfer`; requests in work have `grace` seconds in the end."""
-    logger = logging.getLogger("uvicorn.error")
-    logger.parent, logger.propagate = logging.getLogger("ilpinfer"), True
+    """Requests in work have `grace` seconds in the end; only the application itself logs."""
     return uvicorn.Config(
         app,
         log_config=None,
@@ -34,25 +32,27 @@ def configuration(app: Any, grace: float) -> uvicorn.Config:
 
 
 class Server(uvicorn.Server):
-    """A server that stops at the first signal when its requests are answered, and at the second one at once."""
+    """A server that stops at the first signal when its requests are answered; the second one is the command's again."""
 
     interrupted = False
     unfinished = 0
+    _before: dict[int, Any]
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Deal with signals here until the end; nothing is raised once more behind it."""
-        before = [(number, signal.signal(number, self.handle_exit)) for number in _SIGNALS]
+        self._before = {number: signal.signal(number, self.handle_exit) for number in _SIGNALS}
         try:
             yield
         finally:
-            for number, handler in before:
+            for number, handler in self._before.items():
                 signal.signal(number, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop."""
+        """Stop, the second time at once."""
+        if self.should_exit:
+            self._before[sig](sig, frame)
         self.interrupted |= sig == signal.SIGINT
-        self.force_exit = self.should_exit
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -7,11 +7,11 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
+from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 
-from ilpinfer import __version__
 from ilpinfer.errors import describe, where
 from ilpinfer.serving.page import page
 from ilpinfer.serving.refusal import FAILED, TOO_SLOW, Refusal, too_large
@@ -39,7 +39,7 @@ def build(service: Service) -> FastAPI:
 
     app = FastAPI(
         title="ilpinfer",
-        version=__version__,
+        version=version("ilpinfer"),
         description=DESCRIPTION,
         lifespan=lifespan,
         docs_url=None,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from formulations.dtypes import Floats
 from formulations.messages import suggestion
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.records import DuplicateKey, example, loads
@@ -82,12 +83,17 @@ def size(sequence: Example) -> tuple[int, int]:
     if scores is None:
         return len(sequence.tokens), 0
     if scores.emissions is not None:
-        rows, last = scores.emissions.shape[:1], scores.emissions.shape[1:2]
-        return max(len(sequence.tokens), *rows, 0), max(*last, 0, 0)
-    assert scores.edges is not None
-    steps = scores.edges.shape[:1]
-    labels = scores.start.shape[:1] if scores.start is not None else ()
-    return max(len(sequence.tokens), *(n + scores.edges.ndim - 2 for n in steps), 0), max(*labels, 0, 0)
+        length, labels = _extent(scores.emissions, 0), _extent(scores.emissions, 1)
+    else:
+        assert scores.edges is not None
+        assert scores.start is not None
+        length, labels = _extent(scores.edges, 0) + scores.edges.ndim - 2, _extent(scores.start, 0)
+    return max(length, len(sequence.tokens)), labels
+
+
+def _extent(array: Floats, axis: int) -> int:
+    """The length of an axis; 0 where the array, which is not yet checked, has fewer."""
+    return array.shape[axis] if array.ndim > axis else 0
 
 
 def _attempt(record: Any, number: int, limits: Limits) -> Example | Refusal:

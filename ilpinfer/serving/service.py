@@ -1,6 +1,7 @@
 """The service apart from HTTP: bodies in, answers as plain values out."""
 
 import asyncio
+import contextlib
 import threading
 from functools import partial
 from typing import Any
@@ -19,6 +20,9 @@ from ilpinfer.serving.metrics import Metrics
 from ilpinfer.serving.refusal import FAILED, UNAVAILABLE, Refusal
 from ilpinfer.serving.requests import Several, read_several, read_single, size
 from ilpinfer.serving.work_queue import Done, WorkQueue
+
+WARMING_SECONDS = 1.0
+"""Seconds for a first sequence, by which the tables of the rules are built."""
 
 
 class Service:
@@ -105,7 +109,9 @@ class Service:
             labels = self.decoder.labels
             if labels is not None:
                 K = len(labels)
-                self.decoder.decode(Trellis(np.zeros(K), np.zeros((1, K, K)), labels, ["a", "b"]))
+                first = Trellis(np.zeros(K), np.zeros((1, K, K)), labels, ["a", "b"])
+                with contextlib.suppress(ValueError):  # of rules that read columns, which these tokens lack
+                    self.decoder.with_time_limit(WARMING_SECONDS).decode(first)
         except Exception as error:
             self.failed = describe(error)
         else:

@@ -103,13 +103,17 @@ def test_a_signal_ends_the_service_behind_the_request_in_work(number, code, said
             httpx.get(served.client.base_url)
 
 
-def test_a_second_signal_ends_it_at_once(tmp_path):
+@pytest.mark.parametrize(
+    "number, code, said",
+    [(signal.SIGTERM, 143, "ilpinfer: terminated\n"), (signal.SIGINT, 130, "ilpinfer: interrupted\n")],
+)
+def test_a_second_signal_ends_it_at_once(number, code, said, tmp_path):
     with Served(tmp_path, *ENDLESS, "--longest-deadline", "600", "--grace", "600") as served:
         other = served.sent({**LONG, "deadline": 600.0})
-        served.process.send_signal(signal.SIGINT)
+        served.process.send_signal(number)
         served.until(lambda: refused(served))
-        served.process.send_signal(signal.SIGINT)
-        assert served.ended() == (130, "ilpinfer: interrupted\n")
+        served.process.send_signal(number)
+        assert served.ended() == (code, said)
         other.close()
 
 
