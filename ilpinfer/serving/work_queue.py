@@ -27,11 +27,10 @@ SAFETY = 0.5
 
 @dataclass(frozen=True)
 class Done(Generic[Value]):
-    """The value of a job, and the seconds that it waited and took."""
+    """The value of a job, and the seconds that it waited."""
 
     value: Value
     waited: float
-    seconds: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +92,7 @@ class WorkQueue:
         if needed > SAFETY * due.left:
             raise Refusal(
                 UNAVAILABLE,
-                f"about {needed:.3g} s are needed with the {self.running + self.waiting} requests ahead, and {due.left:.3g} s are left of the "
+                f"about {needed:.3g} s are needed behind what is in work, too much for the {due.left:.3g} s that are left of the "
                 f"deadline of {due.seconds:g} s; try again later, or ask for more time",
                 "busy",
                 max(needed - SAFETY * due.left, 0.0),
@@ -133,15 +132,16 @@ class WorkQueue:
             job = self._waiting.popleft()
             self._running += 1
             future = self._executor.submit(_timed, job.work, job.due)
-            future.add_done_callback(partial(_tell, asyncio.get_running_loop(), self._leave, job))
+            leave = partial(self._leave, job, time.perf_counter())
+            future.add_done_callback(partial(_tell, asyncio.get_running_loop(), leave))
 
-    def _leave(self, job: _Job, done: Future[Done[Any]]) -> None:
-        """Count a job as done, learn from the time it took, and go on with the next one."""
+    def _leave(self, job: _Job, began: float, done: Future[Done[Any]]) -> None:
+        """Count a job as done, learn how long it kept its thread from the next one, and go on with that."""
         self._running -= 1
         self._tokens -= job.tokens
         error = done.exception()
         if error is None:
-            self.estimate = self.estimate.after(done.result().seconds, job.tokens)
+            self.estimate = self.estimate.after(time.perf_counter() - began, job.tokens)
         if not job.future.done():
             if error is None:
                 job.future.set_result(done.result())
@@ -152,12 +152,11 @@ class WorkQueue:
 
 def _tell(
     loop: asyncio.AbstractEventLoop,
-    leave: Callable[[_Job, Future[Done[Any]]], None],
-    job: _Job,
+    leave: Callable[[Future[Done[Any]]], None],
     done: Future[Done[Any]],
 ) -> None:
     with contextlib.suppress(RuntimeError):  # the loop may have been closed meanwhile
-        loop.call_soon_threadsafe(leave, job, done)
+        loop.call_soon_threadsafe(leave, done)
 
 
 def late(due: Due, before: str, retry_after: float = 0.0) -> Refusal:
@@ -174,5 +173,4 @@ def _timed(work: Callable[[float], Value], due: Due) -> Done[Value]:
     began, left = time.perf_counter(), due.left
     if left <= 0:
         raise Late
-    value = work(left)
-    return Done(value, began - due.arrived, time.perf_counter() - began)
+    return Done(work(left), began - due.arrived)
