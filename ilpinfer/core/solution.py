@@ -190,8 +190,14 @@ class Solution:
             raise ValueError("only a solution that was decoded here can be explained")
         return explain(labels, self.score, self.violations, self.context)
 
-    def to_dict(self, *, incumbents: bool = False) -> dict[str, Any]:
-        """Every field as plain values, with None for what is not finite; ready for strict JSON; incumbents if wanted."""
+    def to_dict(self, *, incumbents: bool = False, certificate: bool = True) -> dict[str, Any]:
+        """Every field as plain values, with None for what is not finite; ready for strict JSON.
+
+        Parameters
+        ----------
+        incumbents : whether they are wanted
+        certificate : whether it is wanted; its digest takes most of the time
+        """
         return {
             "status": str(self.status),
             "labels": self.labels if self.has_labelling else None,
@@ -203,7 +209,7 @@ class Solution:
             "violations": self.violations,
             "bound": finite(self.bound),
             "gap": finite(self.gap),
-            "certificate": self.certificate.to_dict(),
+            **({"certificate": self.certificate.to_dict()} if certificate else {}),
             "method": self.method,
             "seconds": self.seconds,
             "warm_up_seconds": self.warm_up_seconds,

@@ -1,7 +1,8 @@
 """Rules, method and options put together once, for any number of sequences."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, overload
 
@@ -9,7 +10,7 @@ from formulations import RuleSet, Trellis
 from formulations.labels.label_set import LabelSet
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.options import Options
-from ilpinfer.core.request import Request
+from ilpinfer.core.request import Request, deadline_for
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of, shown
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.batch import Batch
@@ -104,6 +105,24 @@ class Decoder:
     def labels(self) -> LabelSet | None:
         """The only labels that it decodes; None for any."""
         return self._rules.labels
+
+    def with_time_limit(self, time_limit: float | None) -> "Decoder":
+        """The same decoder with another time limit; both share the compiled rules.
+
+        Parameters
+        ----------
+        time_limit : seconds for each sequence, or None
+
+        Raises
+        ------
+        ValueError
+            unless the limit is above 0, or None.
+        """
+        deadline_for(time_limit)
+        result, request = copy(self), replace(self._request, time_limit=time_limit)
+        object.__setattr__(result, "_request", request)
+        object.__setattr__(result, "_direct", Direct(Calls(self._rules, request, decode)))
+        return result
 
     @overload
     def decode(self, trellis: Trellis, *, top: None = None, callback: Callback | None = None) -> Solution: ...

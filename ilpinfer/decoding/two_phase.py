@@ -59,11 +59,11 @@ class TwoPhaseSolution(Solution):
         "floor_kind": partial(choice, options=("relative", "odds", "score")),
     }
 
-    def to_dict(self, *, incumbents: bool = False) -> dict[str, Any]:
-        """Every field as plain values, with None for what is not finite."""
+    def to_dict(self, *, incumbents: bool = False, certificate: bool = True) -> dict[str, Any]:
+        """Every field as plain values, with None for what is not finite; parameters as of `Solution`."""
         own = {name: finite(getattr(self, name)) for name in ("best_score", "floor", "cost_bound")}
         return {
-            **super().to_dict(incumbents=incumbents),
+            **super().to_dict(incumbents=incumbents, certificate=certificate),
             **own,
             "tau": self.tau,
             "floor_kind": self.floor_kind,

@@ -1,0 +1,63 @@
+"""The web server, with the signals of a command."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+KEEP_ALIVE = 60
+"""Seconds that a connection is kept open without requests."""
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def configuration(app: Any, grace: float) -> uvicorn.Config:
+    """Requests in work have `grace` seconds in the end; only the application itself logs."""
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        log_level=logging.CRITICAL,
+        access_log=False,
+        lifespan="on",
+        ws="none",
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=grace,  # type: ignore[arg-type]
+    )
+
+
+class Server(uvicorn.Server):
+    """A server that stops at the first signal when its requests are answered; the second one is the command's again."""
+
+    interrupted = False
+    unfinished = 0
+    _before: dict[int, Any]
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Deal with signals here until the end; nothing is raised once more behind it."""
+        self._before = {number: signal.signal(number, self.handle_exit) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in self._before.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop, the second time at once."""
+        if self.should_exit:
+            self._before[sig](sig, frame)
+        self.interrupted |= sig == signal.SIGINT
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer the requests in work; `unfinished` counts those that the grace period was too short for."""
+        waiting = asyncio.create_task(super().shutdown(sockets))
+        tasks = set(self.server_state.tasks)
+        await waiting
+        self.unfinished = sum(task.cancelling() > 0 for task in tasks)

@@ -1,0 +1,131 @@
+"""`ilpinfer serve`."""
+
+import os
+import socket
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from formulations.problem.compiled_rules import notices
+from formulations.problem.problem import RuleNotice
+from ilpinfer.cli.failure import Failure
+from ilpinfer.cli.inputs import about, checked_scheme, notice, parameters, read_rules, rewarded
+from ilpinfer.cli.streams import say
+from ilpinfer.corpus.examples import InputError
+from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.models.files import load_model
+from ilpinfer.serving import Limits, create_app
+from ilpinfer.serving.needed import require
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+SWITCH_SECONDS = 0.001
+"""Seconds that a decoding thread may keep the interpreter's lock while the thread that answers waits for it."""
+
+
+@dataclass(frozen=True)
+class ServeOptions:
+    """Options of `ilpinfer serve`.
+
+    Parameters
+    ----------
+    model : a model file, or the name of a built-in model; None where requests have scores
+    rules : rule files, or names of the catalogue, which are joined
+    rewards : FIELD=NATS, features beside the rules
+    scheme : of label names; empty to infer it
+    method : as for `ilpinfer.decode`
+    option : NAME=VALUE, parameters of the method
+    host, port : to listen at; 0 is a free port
+    workers : threads that decode
+    limits : fields of `Limits`
+    grace : seconds that requests have to finish in the end
+    """
+
+    model: str | None = None
+    rules: Sequence[str] = ()
+    rewards: Sequence[str] = ()
+    scheme: str = ""
+    method: str = "auto"
+    option: Sequence[str] = ()
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 2
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    grace: float = 30.0
+
+
+def run_serve(options: ServeOptions) -> None:
+    """Serve until a signal comes: SIGTERM ends in exit code 0, an interrupt in 130, both after requests in work are answered.
+
+    Everything that can be wrong is found before the service listens.
+    """
+    require("fastapi", "prometheus_client", "uvicorn")
+    app = application(options)
+    with _listening(options.host, options.port) as listening:
+        host, port = listening.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        say(f"ilpinfer: serving at http://{shown}:{port}, {options.workers} threads")
+        sys.setswitchinterval(SWITCH_SECONDS)
+        _serve(app, listening, options.grace)
+
+
+def application(options: ServeOptions) -> "FastAPI":
+    """The application that options stand for; ValueError for what cannot be used."""
+    limits = _limits(options.limits)
+    scheme = checked_scheme(options.scheme)
+    own = parameters(options.option)
+    rules = rewarded(read_rules(options.rules), options.rewards)
+    with about(options.model):
+        model = load_model(options.model) if options.model else None
+    if model is not None and scheme and scheme != model.labels.scheme:
+        raise InputError(
+            f"{options.model}: its labels are {model.labels.scheme}, not {scheme}; leave --scheme out"
+        )
+    warnings.simplefilter("ignore", RuleNotice)
+    if model is not None:
+        for text in notices(rules, model.labels):
+            notice(text)
+    decoder = Decoder(rules, model=model, method=options.method, **own)
+    return create_app(decoder, limits, workers=options.workers, scheme=scheme)
+
+
+def _limits(values: Mapping[str, Any]) -> Limits:
+    try:
+        return Limits(**values)
+    except ValueError as error:
+        raise InputError(f"--{str(error).replace('longest_deadline', 'longest-deadline')}") from None
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens; InputError where the address cannot be had."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        listening = socket.create_server(address[:2], family=family, backlog=2048)
+    except (OSError, UnicodeError) as error:
+        reason = "no such host"
+        if isinstance(error, OSError) and not isinstance(error, socket.gaierror):
+            reason = os.strerror(error.errno or 0)
+        raise InputError(
+            f"--host {host} --port {port}: cannot listen there: {reason}; choose another port, or 0 for a free one"
+        ) from None
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else headers wait 40 ms for the body
+    return listening
+
+
+def _serve(app: "FastAPI", listening: socket.socket, grace: float) -> None:
+    from ilpinfer.cli.server import Server, configuration
+
+    server = Server(configuration(app, grace))
+    server.run(sockets=[listening])
+    if server.unfinished:
+        raise Failure(
+            f"{server.unfinished} request{'s were' if server.unfinished > 1 else ' was'} not finished within --grace "
+            f"{grace:g} s",
+            1,
+        )
+    if server.interrupted:
+        raise KeyboardInterrupt

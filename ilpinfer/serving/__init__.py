@@ -1,0 +1,64 @@
+"""A service over HTTP that decodes sequences, with a deadline for each request: `create_app` and `Limits`.
+
+The web framework is optional: it comes with `pip install ilpinfer[serve]`.
+"""
+
+from typing import TYPE_CHECKING
+
+from ilpinfer.serving.limits import Limits
+from ilpinfer.serving.needed import require
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from ilpinfer.decoding.decoder import Decoder
+
+__all__ = ["Limits", "create_app"]
+
+
+def create_app(
+    decoder: "Decoder",
+    limits: Limits | None = None,
+    *,
+    workers: int = 2,
+    scheme: str = "",
+    warm: bool = True,
+) -> "FastAPI":
+    """An ASGI application that decodes with a decoder, for any ASGI server.
+
+    It says that it is ready once its lifespan has begun and kernels are loaded.
+
+    Parameters
+    ----------
+    decoder : rules and method, and the model that scores tokens, if any; its time limit is replaced by what a request has
+        left of its deadline
+    limits : the defaults of `Limits` if not given
+    workers : threads that decode
+    scheme : of the label names in requests; empty to infer it
+    warm : whether to compile or load all kernels before it is ready
+
+    Returns
+    -------
+    FastAPI
+        with POST /decode, POST /batch, GET /health, GET /ready, GET /metrics, GET /docs and GET /openapi.json.
+
+    Raises
+    ------
+    ValueError
+        for a number of workers below 1.
+    MissingLibrary
+        without the extra `serve`; the message names it. It is a RuntimeError.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> from formulations import constraints as C
+    >>> app = create_app(ilpinfer.Decoder([C.at_most_runs("title", 1)]))
+    >>> sorted(path for path in app.openapi()["paths"])
+    ['/batch', '/decode', '/health', '/metrics', '/ready']
+    """
+    require("fastapi", "prometheus_client")
+    from ilpinfer.serving.app import build
+    from ilpinfer.serving.service import Service
+
+    return build(Service(decoder, limits or Limits(), workers=workers, scheme=scheme, warm=warm))

@@ -1,0 +1,125 @@
+"""Sequences decoded within the time that is left, as plain values."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ilpinfer.core.solution import Solution
+from ilpinfer.corpus.examples import Example
+from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.decoding.failures import failure
+from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.pipelines.trellises import ScoredSequence, score
+from ilpinfer.serving.due import Due, without_reserve
+from ilpinfer.serving.refusal import INVALID, Refusal, invalid
+from ilpinfer.serving.requests import Asked
+
+Row = dict[str, Any]
+"""A solution as plain values."""
+
+
+class Late(Exception):
+    """The deadline passed before decoding could begin."""
+
+
+def decode_single(decoder: Decoder, scheme: str, sequence: Example, asked: Asked, seconds: float) -> Row:
+    """The solution of one sequence within a time.
+
+    Parameters
+    ----------
+    decoder : its time limit is replaced
+    scheme : of label names; empty to infer it
+    sequence, asked : tokens or scores, and what is wanted of them
+    seconds : from now
+
+    Raises
+    ------
+    Refusal
+        for a sequence that the decoder does not take.
+    Late
+        when scoring leaves no time.
+    """
+    began = time.perf_counter()
+
+    def limited() -> Decoder:
+        left = without_reserve(seconds - (time.perf_counter() - began))
+        if left <= 0:
+            raise Late
+        return decoder.with_time_limit(left)
+
+    try:
+        scored = _scored(decoder, scheme, sequence)
+        trellis = scored.trellis
+        assert trellis is not None  # a single sequence without scores is an error already
+        solutions = limited().decode(trellis, top=asked.top) if asked.top else []
+        solutions = solutions or [limited().decode(trellis)]  # an empty list does not say why
+        rows = [_row(scored, solution, asked) for solution in solutions]
+    except ValueError as error:
+        raise _refusal(error, sequence) from None
+    return rows[0] if asked.top is None else {**rows[0], "alternatives": rows[1:]}
+
+
+def decode_part(
+    decoder: Decoder,
+    scheme: str,
+    sequences: Sequence[tuple[int, Example]],
+    asked: Asked,
+    due: Due,
+    rows: list[Row | None],
+) -> None:
+    """Decode one sequence after the other, and put solutions into their places of `rows`.
+
+    Each has an equal part of the time that is left, so that a hard one does not take that of the others.
+    """
+    for done, (place, sequence) in enumerate(sequences):
+        left = due.left / (len(sequences) - done)
+        if left <= 0:
+            return
+        try:
+            rows[place] = decode_single(decoder, scheme, sequence, asked, left)
+        except Late:
+            continue
+        except Refusal as refusal:
+            rows[place] = error_row(refusal)
+        except Exception as error:
+            rows[place] = failure(error, "none").to_dict(certificate=asked.certificate)
+
+
+def error_row(refusal: Refusal) -> Row:
+    """What stands for a sequence of a batch that cannot be decoded."""
+    name = "InputError" if refusal.status == INVALID else "LimitError"
+    return _failed(name, refusal.message)
+
+
+def late_row(due: Due) -> Row:
+    """What stands for a sequence of a batch that was not reached in time."""
+    reason = f"the deadline of {due.seconds:g} s passed before it was decoded; ask for more, or send fewer"
+    return _failed("DeadlinePassed", reason)
+
+
+def _failed(name: str, reason: str) -> Row:
+    return replace(failure(Late(), "none"), error=name, reason=reason).to_dict(certificate=False)
+
+
+def _scored(decoder: Decoder, scheme: str, sequence: Example) -> ScoredSequence:
+    model: SequenceModel | None = decoder.model  # type: ignore[assignment]
+    if sequence.scores is None and model is None:
+        raise ValueError(
+            f"{sequence.where}: tokens without scores; this service has no model: give emissions and transitions, "
+            "or start and edges"
+        )
+    return score([sequence], model, scheme)[0]
+
+
+def _row(scored: ScoredSequence, solution: Solution, asked: Asked) -> Row:
+    values = solution.to_dict(certificate=asked.certificate)
+    if scored.positions is not None:
+        values |= {"positions": list(scored.positions)}
+        values["labels"] = values["labels"] and scored.restore(values["labels"])
+    return values
+
+
+def _refusal(error: Exception, sequence: Example) -> Refusal:
+    text = str(error)
+    return invalid(text if text.startswith(sequence.where) else f"{sequence.where}: {text}")

@@ -1,0 +1,36 @@
+"""How long work takes, from the work done lately."""
+
+from dataclasses import dataclass
+
+WEIGHT = 0.1
+"""Of the latest job in the averages."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Exponential averages over the jobs done.
+
+    Parameters
+    ----------
+    seconds : of a job
+    tokens : of a job; 0 before the first one is done
+    """
+
+    seconds: float = 0.0
+    tokens: float = 0.0
+
+    def after(self, seconds: float, tokens: int) -> "Estimate":
+        """The averages with one more job; the first one counts in full."""
+        weight = WEIGHT if self.tokens else 1.0
+        return Estimate(
+            self.seconds + weight * (seconds - self.seconds), self.tokens + weight * (tokens - self.tokens)
+        )
+
+    @property
+    def seconds_per_token(self) -> float:
+        """Seconds; 0 before the first job is done."""
+        return self.seconds / self.tokens if self.tokens else 0.0
+
+    def of(self, tokens: int) -> float:
+        """Seconds that so many tokens take."""
+        return tokens * self.seconds_per_token

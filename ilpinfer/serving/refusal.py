@@ -1,0 +1,43 @@
+"""A request that is not answered as asked: a status of HTTP and one message."""
+
+import math
+from typing import Any
+
+TOO_LARGE, INVALID, FAILED, UNAVAILABLE, TOO_SLOW = 413, 422, 500, 503, 408
+
+
+class Refusal(Exception):
+    """Why there is no answer.
+
+    Parameters
+    ----------
+    status : of HTTP
+    message : one line with the value, the place and the way out
+    reason : one word, for metrics
+    retry_after : seconds until it is worth asking again; None where the request itself has to change
+    """
+
+    def __init__(self, status: int, message: str, reason: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.status, self.message, self.reason, self.retry_after = status, message, reason, retry_after
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        more = {} if self.retry_after is None else {"retry_after": self.retry_after}
+        return {"detail": self.message, **more}
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """`Retry-After`, in whole seconds, where asking again can help."""
+        return {} if self.retry_after is None else {"Retry-After": str(max(1, math.ceil(self.retry_after)))}
+
+
+def too_large(message: str) -> Refusal:
+    """The refusal of a request beyond a limit."""
+    return Refusal(TOO_LARGE, message, "too_large")
+
+
+def invalid(message: str) -> Refusal:
+    """The refusal of a request that makes no sense."""
+    return Refusal(INVALID, message, "invalid")

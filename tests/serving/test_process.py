@@ -1,0 +1,191 @@
+"""`ilpinfer serve` as a process of its own, on loopback."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from support.command_line import run
+from support.places import ROOT
+from support.service import EDGES, GENEROUS
+
+ENDLESS = ("--method", "evolutionary", "--option", "iterations=0")
+"""Arguments for a search that goes on until its time limit."""
+LONG = {
+    "label_names": ["a", "b"],
+    "emissions": [[0.0, -1.0]] * 500,
+    "transitions": [[0.0, 0.0], [0.0, 0.0]],
+    "deadline": 3.0,
+}
+
+
+class Served:
+    """A service in a process of its own, that is ready."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "ilpinfer", "serve", "--port", "0", *arguments],
+            cwd=folder,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        assert self.process.stderr is not None
+        lines = iter(self.process.stderr.readline, "")
+        self.line = next(line for line in lines if "notice" not in line)
+        assert "serving at http://127.0.0.1:" in self.line
+        self.client = httpx.Client(base_url=self.line.split()[3].rstrip(","), timeout=GENEROUS)
+        self.until(lambda: self.client.get("/ready").status_code == 200)
+
+    def __enter__(self) -> "Served":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
+        self.process.kill()
+        self.process.communicate()
+
+    def until(self, happened) -> None:
+        end = time.monotonic() + 10 * GENEROUS
+        while not happened():
+            assert self.process.poll() is None and time.monotonic() < end
+            time.sleep(0.01)
+
+    @property
+    def address(self) -> tuple[str, int]:
+        return self.client.base_url.host, self.client.base_url.port or 0
+
+    def sent(self, record: Any) -> socket.socket:
+        """A connection whose request is in work."""
+        body = json.dumps(record)
+        connection = socket.create_connection(self.address)
+        head = f"POST /decode HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+        connection.sendall((head + body).encode())
+        self.until(self.working)
+        return connection
+
+    def working(self) -> bool:
+        return "ilpinfer_running 1.0" in self.client.get("/metrics").text
+
+    def ended(self) -> tuple[int, str]:
+        """Exit code, and what it said."""
+        _, said = self.process.communicate(timeout=GENEROUS)
+        return self.process.returncode, said
+
+
+@pytest.mark.parametrize(
+    "number, code, said",
+    [(signal.SIGTERM, 0, ""), (signal.SIGINT, 130, "ilpinfer: interrupted\n")],
+)
+def test_a_signal_ends_the_service_behind_the_request_in_work(number, code, said, tmp_path):
+    with Served(tmp_path, *ENDLESS, "--workers", "1") as served:
+        answers = []
+        other = httpx.Client(base_url=served.client.base_url, timeout=GENEROUS)
+        working = threading.Thread(target=lambda: answers.append(other.post("/decode", json=LONG)))
+        working.start()
+        served.until(served.working)
+        served.process.send_signal(number)
+        working.join(GENEROUS)
+        other.close()
+        (answer,) = (
+            answers  # a search that overshoots its time limit on a busy machine gets the 503 of its deadline
+        )
+        assert answer.status_code == 200 or answer.json()["detail"].startswith("the deadline of 3 s passed")
+        assert served.ended() == (code, said)
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(served.client.base_url)
+
+
+@pytest.mark.parametrize(
+    "number, code, said",
+    [(signal.SIGTERM, 143, "ilpinfer: terminated\n"), (signal.SIGINT, 130, "ilpinfer: interrupted\n")],
+)
+def test_a_second_signal_ends_it_at_once(number, code, said, tmp_path):
+    with Served(tmp_path, *ENDLESS, "--longest-deadline", "600", "--grace", "600") as served:
+        other = served.sent({**LONG, "deadline": 600.0})
+        served.process.send_signal(number)
+        served.until(lambda: refused(served))
+        served.process.send_signal(number)
+        assert served.ended() == (code, said)
+        other.close()
+
+
+def refused(served: Served) -> bool:
+    """Whether new connections are."""
+    try:
+        socket.create_connection(served.address).close()
+    except OSError:
+        return True
+    return False
+
+
+def test_requests_beyond_the_grace_period_are_told(tmp_path):
+    with Served(tmp_path, *ENDLESS, "--grace", "0") as served:
+        other = served.sent(LONG)
+        served.process.send_signal(signal.SIGTERM)
+        assert served.ended() == (1, "ilpinfer: 1 request was not finished within --grace 0 s\n")
+        other.close()
+
+
+def test_a_trained_model_is_served(folder):
+    with Served(folder, "--model", "hmm.json", "--rules", "citations") as served:
+        answer = served.client.post("/decode", json={"tokens": ["Ada", "Lovelace", ".", "Notes"]}).json()
+        assert answer["status"] == "optimal"
+        assert answer["labels"] == ["B-author", "I-author", "I-author", "B-title"]
+
+
+BAD = [
+    (["--model", "nope.json"], "nope.json: the model cannot be read"),
+    (["--rules", "citatons"], 'did you mean "citations"?'),
+    (["--model", "hmm.json", "--rules", "unfit.toml"], "venue"),
+    (["--model", "hmm.json", "--scheme", "iobes"], "its labels are bio, not iobes; leave --scheme out"),
+    (["--scheme", "bioo"], 'no scheme "bioo"'),
+    (["--method", "atuo"], 'no method "atuo"'),
+    (["--option", "width=3"], "method auto has no option 'width'"),
+    (["--option", "width"], "expected NAME=VALUE"),
+    (["--deadline", "0"], "--deadline is 0.0; expected seconds above 0"),
+    (["--deadline", "nan"], "--deadline is nan; expected seconds above 0"),
+    (["--deadline", "31"], "raise that, or lower the deadline"),
+    (["--longest-deadline", "-1"], "--longest-deadline is -1.0; expected seconds above 0"),
+    (["--queue", "0"], "--queue is 0; expected a whole number from 1"),
+    (["--port", "70000"], "--port"),
+    (["--workers", "0"], "--workers"),
+]
+
+
+@pytest.mark.parametrize("arguments, message", BAD)
+def test_what_cannot_be_served_is_told_before_it_begins(arguments, message, folder, capsys):
+    Path("unfit.toml").write_text('[[rule]]\ntemplate = "at_most_runs"\nfield = "venue"\n')
+    code, out, err = run(["serve", *arguments], capsys)
+    assert (code, out) == (2, "")
+    assert message in err and "Traceback" not in err
+    assert err.startswith("ilpinfer: ")
+
+
+def test_a_port_in_use(folder, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, _, err = run(["serve", "--port", str(port)], capsys)
+    assert code == 2
+    assert f"--port {port}: cannot listen there: Address already in use; choose another port" in err
+
+
+def test_libraries_that_are_missing_are_named(folder, capsys, monkeypatch):
+    monkeypatch.setattr("ilpinfer.serving.needed.find_spec", lambda name: None)
+    code, _, err = run(["serve"], capsys)
+    assert code == 2
+    assert "the service needs fastapi, which is not installed; pip install 'ilpinfer[serve]'" in err
+    assert "TRACEBACK" not in err
+
+
+def test_small_requests_are_decoded_by_any_labels(tmp_path):
+    with Served(tmp_path) as served:
+        assert served.client.post("/decode", json=EDGES).json()["labels"] == ["title", "title"]

@@ -1,0 +1,82 @@
+"""Clients of a service in the same process, and a decoder that waits."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import httpx
+
+from formulations import Trellis
+from ilpinfer import Decoder, decode
+from ilpinfer.serving import Limits
+from ilpinfer.serving.app import build
+from ilpinfer.serving.service import Service
+
+GENEROUS = 60.0
+EDGES = {"label_names": ["title", "O"], "start": [0.0, -1.0], "edges": [[[0.0, -1.0], [-2.0, 0.5]]]}
+"""Two tokens; the best labelling is title title, then O O, then title O."""
+
+
+class WaitingDecoder:
+    """A decoder that begins to decode when it is let go, one permit for each sequence."""
+
+    model = labels = None
+
+    def __init__(self) -> None:
+        self.permits = threading.Semaphore(0)
+        self.begun: list[float] = []
+        """The time limit of each sequence that was begun."""
+
+    def with_time_limit(self, seconds: float) -> "WaitingDecoder":
+        self.begun.append(seconds)
+        return self
+
+    def decode(self, trellis: Trellis, top: int | None = None) -> Any:
+        assert self.permits.acquire(timeout=GENEROUS)
+        return decode(trellis, top=top)
+
+
+@contextlib.asynccontextmanager
+async def serving(service: Service) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a service."""
+    app = build(service)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service") as client,
+    ):
+        yield client
+
+
+def service_of(decoder: Any, *, workers: int = 1, warm: bool = False, **limits: Any) -> Service:
+    """A service that is ready at once, with generous deadlines."""
+    limits = {"deadline": GENEROUS, "longest_deadline": GENEROUS, **limits}
+    return Service(decoder, Limits(**limits), workers=workers, scheme="", warm=warm)
+
+
+def talk(service: Service, conversation: Callable[[httpx.AsyncClient], Awaitable[Any]]) -> Any:
+    """What a conversation with a service returns."""
+
+    async def run() -> Any:
+        async with serving(service) as client:
+            return await conversation(client)
+
+    return asyncio.run(run())
+
+
+def post(decoder: Decoder, path: str, content: Any, **limits: Any) -> httpx.Response:
+    """The response to one request; content of bytes or text is sent as it is."""
+    raw = isinstance(content, bytes | str)
+
+    async def conversation(client: httpx.AsyncClient) -> httpx.Response:
+        return await client.post(path, **({"content": content} if raw else {"json": content}))
+
+    return talk(service_of(decoder, **limits), conversation)
+
+
+async def until(happened: Callable[[], object]) -> None:
+    """Let other tasks run until something has happened."""
+    async with asyncio.timeout(GENEROUS):
+        while not happened():
+            await asyncio.sleep(0.001)
