@@ -1,0 +1,1 @@
+"""Instances with proved solutions, to test decoders against."""
