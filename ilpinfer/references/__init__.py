@@ -1,1 +1,1 @@
-"""Instances with proved solutions, to test decoders against."""
+"""References: problems with their optima, in files that carry the proof."""
