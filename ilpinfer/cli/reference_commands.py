@@ -58,3 +58,40 @@ def _show(
     from ilpinfer.cli.referencing import show_references
 
     show_references(files, number)
+
+
+@references.command("generate")
+def _generate(
+    kind: Annotated[
+        str,
+        typer.Argument(metavar="KIND", help="plain, ties, infeasible, second-order or soft-and-hard."),
+    ],
+    output: Annotated[str, typer.Option(help="NAME.jsonl, or NAME.json for one reference; .gz packs it.")],
+    count: Annotated[
+        int | None, typer.Option(help="How many; if not given, those that come with the package.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed makes the same references.")] = 0,
+    tokens: Annotated[int, typer.Option(help="Of each sequence.")] = 20,
+    labels: Annotated[int, typer.Option(help="At least 3.")] = 6,
+    rule_count: Annotated[int, typer.Option(help="Rules of each sequence, at most.")] = 4,
+    hardness: Annotated[float, typer.Option(help="How strongly scores fight the rules, 0 to 1.")] = 0.5,
+    ties: Annotated[int, typer.Option(min=1, help="List at most so many optima.")] = 100,
+) -> None:
+    """Make references of random scores and rules."""
+    from ilpinfer.cli.generating import GenerateOptions, generate_references
+
+    generate_references(
+        GenerateOptions(kind, output, count, seed, tokens, labels, rule_count, hardness, ties)
+    )
+
+
+@references.command("programs")
+def _programs(
+    files: Files,
+    output: Annotated[str, typer.Option(help="A folder.")],
+    units: Annotated[str, typer.Option(help="Of the objective: nats, or grid for 2^-20 nats.")] = "nats",
+) -> None:
+    """Write the integer program of each reference, as LP and as MPS."""
+    from ilpinfer.cli.generating import write_reference_programs
+
+    write_reference_programs(files, output, units)

@@ -112,15 +112,15 @@ def _draw(random: Random, kind: str, name: str, T: int, K: int, rules: int, hard
     stated = list(_rules(random, kind, labels, tokens, hidden, rules))
     if kind == "infeasible":
         stated += _contradiction(random, labels, T)
-    return Instance(name, kind, trellis, RuleSet(stated), hidden, rival)
+    return Instance(name, kind, trellis, RuleSet(tuple(stated)), hidden, rival)
 
 
 def _labels(random: Random, K: int) -> LabelSet:
     """Plain names, or those of BIO, where the last field may have no inner label."""
     if random.random() < 0.5:
-        return LabelSet([*(f"f{n}" for n in range(K - 1)), "O"], "plain")
+        return LabelSet((*(f"f{n}" for n in range(K - 1)), "O"), "plain")
     names = [f"{prefix}-f{n}" for n in range(K // 2) for prefix in "BI"]
-    return LabelSet([*names[: K - 1], "O"], "bio")
+    return LabelSet((*names[: K - 1], "O"), "bio")
 
 
 def _runs(random: Random, T: int, K: int) -> list[int]:

@@ -37,13 +37,19 @@ SIZES = {
     "ties": (SMALL, MIDDLE, LARGE, LARGEST),
     "infeasible": (SMALL, MIDDLE, LARGE, LARGEST),
     "second-order": (SMALL, Sizes(8, 20, 5, 3, 0.6), Sizes(3, 40, 6, 3, 0.7), Sizes(1, 200, 5, 3, 0.5)),
-    "soft-and-hard": (SMALL, MIDDLE, LARGE, LARGEST),
+    "soft-and-hard": (SMALL, MIDDLE, LARGE, Sizes(1, 200, 30, 3, 0.5)),
 }
 """Twenty instances of each kind."""
 
 
 def instances(kind: str) -> Iterator[Instance]:
-    """The instances that the references of a kind were made of."""
+    """The instances that the references of a kind were made of; ValueError for an unknown one."""
+    if kind not in KINDS:
+        raise ValueError(f"no kind {kind!r}{suggestion(str(kind), KINDS)}")
+    return _instances(kind)
+
+
+def _instances(kind: str) -> Iterator[Instance]:
     for seed, size in enumerate(SIZES[kind]):
         options = {"T": size.T, "K": size.K, "rules": size.rules}
         yield from generate(kind, size.count, seed=seed, hardness=size.hardness, **options)

@@ -4,11 +4,11 @@ import gzip
 import json
 
 import pytest
-from ilpinfer.references.making import make
-from ilpinfer.references.verification import verify
 
 from ilpinfer.references.generator import KINDS
+from ilpinfer.references.making import make
 from ilpinfer.references.shipped import FOLDER, SIZES, ShippedReferences, instances
+from ilpinfer.references.verification import verify
 
 ALL = ShippedReferences()
 

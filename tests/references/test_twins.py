@@ -2,13 +2,14 @@
 
 import math
 import re
+from dataclasses import replace
 
 import highspy
 import pytest
-from ilpinfer.references.making import make
 from support import cbc
 
 from ilpinfer.references.generator import KINDS, generate
+from ilpinfer.references.making import make
 from ilpinfer.references.twins import program_of, write_programs
 
 
@@ -67,14 +68,10 @@ def test_the_program_names_what_the_optimum_is():
     assert program.labels == reference.labels and program.program == "soft"
 
 
-def test_names_must_be_those_of_files(tmp_path):
+def test_names_become_those_of_files(tmp_path):
     reference = references("plain")[0]
-    for name in ("", "..", "a/b"):
-        with pytest.raises(ValueError, match="is no file name; rename the reference"):
-            write_programs([type(reference)(**{**vars_of(reference), "name": name})], tmp_path)
-    with pytest.raises(ValueError, match="two references are called"):
-        write_programs([reference, reference], tmp_path)
-
-
-def vars_of(reference):
-    return {name: getattr(reference, name) for name in reference.__dataclass_fields__}
+    names = ["a/b.jsonl, line 3", "a/b.jsonl, line 3", "../..", "", "x" * 300]
+    written = write_programs([replace(reference, name=name) for name in names], tmp_path)
+    expected = ["a_b.jsonl_line_3", "a_b.jsonl_line_3-2", "_..", "reference", "x" * 100]
+    assert [path.name for path in written] == [f"{name}{end}" for name in expected for end in (".lp", ".mps")]
+    assert sorted(written) == sorted(tmp_path.iterdir())
