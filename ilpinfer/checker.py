@@ -184,7 +184,8 @@ def check_leaf(
     layers: Layers, parts: Machines, cases: Machines, leaf: Any, limit: int, budget: Budget
 ) -> None:
     """Check that nothing passes the limit in a case, outside of which some machines gain NEVER."""
-    machines, stages, slack, used = [*parts], [cases], dict[int, int](), list[int]()
+    machines, slack, used = [*parts], dict[int, int](), list[int]()
+    plan: list[tuple[list[int], Machines]] = [([], cases)] if cases else []
     for entry in leaf["prices"]:
         number = whole(entry["machine"], (), 0, len(machines) - 1)
         own = machines[number]
@@ -194,10 +195,10 @@ def check_leaf(
         machines[number] = own._replace(price=[rows[n] for n in table])
         slack[number] = machines[number].hopes(budget)[0][0]
     for stage in leaf["stages"]:
-        stages.append([machines[number] for number in whole(stage, (None,), 0, len(machines) - 1)])
-        used += [*stage, *{-1 - m.group for m in stages[-1] if m.group is not None}]
+        plan.append((stage, [machines[number] for number in whole(stage, (None,), 0, len(machines) - 1)]))
+        used += [*stage, *{-1 - m.group for m in plan[-1][1] if m.group is not None}]
     need(len(set(used)) == len(used), "a machine or a group is followed twice")
-    for stage, following in zip([[], *leaf["stages"], []], [*stages, []], strict=True):
+    for stage, following in [*plan, ([], [])]:
         priced = [machines[number] for number in slack]
         slack = {number: most for number, most in slack.items() if number not in stage}
         layers = follow(layers, following, priced, limit - sum(slack.values()), budget)
@@ -245,13 +246,12 @@ def check_level(
     need(len({*before, *paths}) == len(before) + len(paths), "a labelling is listed twice")
     need((score is None) == (not paths), "a level without a score has no labellings, and others have some")
     spend(budget, T * (T + 10 * K) * (len(before) + len(paths)) // 10)
-    layers = follow(layers, [], [], limit - FINE, budget)
+    layers = follow(layers, [among(before, T, K).case(False)] if before else [], [], limit - FINE, budget)
     if paths:
         own = follow(layers, [among(paths, T, K).case(True), *machines], [], limit - FINE, budget)
         need(
             own and sum(len(steps) for _, steps in own[-1]) == len(paths), f"a labelling is not worth {score}"
         )
-    layers = follow(layers, [among(before, T, K).case(False)] if before else [], [], limit, budget)
     check_tree(layers, machines, level["proof"]["tree"], limit, budget)
     return most - budget[0]
 

@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Sequence
+from importlib.metadata import version
 from itertools import groupby
 from typing import Any
 
@@ -11,7 +12,7 @@ from formulations import RuleSet, Trellis, dump_rules, parse_rules
 from formulations.grid import UNITS_PER_NAT
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.problem import Problem
-from ilpinfer import __version__, checker
+from ilpinfer import checker
 from ilpinfer.core.certificate import Phases, Tree
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.request import deadline_for
@@ -81,7 +82,7 @@ def make(
         tables.plain,
         _proved(record, problem, tables, claims, max_steps),
         compiled.digest_of(trellis),
-        {"ilpinfer": __version__, "python": platform.python_version(), "numpy": np.__version__},
+        {"ilpinfer": version("ilpinfer"), "python": platform.python_version(), "numpy": np.__version__},
     )
 
 
