@@ -169,7 +169,8 @@ def follow(layers: Layers, machines: Machines, priced: Machines, limit: int, bud
                     score, gain = score + gain, gain + price[symbol]
                     total, bound = total + gain, bound + gain + h[following]
                 if bound > limit:
-                    place = grown.setdefault((target, tuple(after), tuple(paid)), len(grown))
+                    key = (target, tuple(after), tuple(paid)) if t < len(layers) - 1 else None
+                    place = grown.setdefault(key, len(grown))
                     values += [total] * (place == len(values))
                     values[place] = max(values[place], total)
                     arcs.append((score, place, label))

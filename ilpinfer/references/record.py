@@ -103,7 +103,7 @@ class Reference:
     @cached_property
     def trellis(self) -> Trellis:
         """The scores with labels and tokens; ValueError where they make no trellis."""
-        lattice = lattice_of(self.tables if self.model is None else self.model)
+        lattice = lattice_of(self.tables if self.model is None else self.model, len(self.labels))
         return Trellis._from(lattice, LabelSet(self.labels, self.scheme), self.tokens, self.scheme)
 
     def named(self, labelling: tuple[int, ...]) -> list[str]:

@@ -41,8 +41,8 @@ def plain_lattice(lattice: Lattice) -> dict[str, Any]:
     return {"node": _plain(lattice.node), "pool": _plain(lattice.pool), "step": lattice.step.tolist()}
 
 
-def lattice_of(plain: Plain) -> Lattice:
-    """The lattice of plain scores.
+def lattice_of(plain: Plain, labels: int) -> Lattice:
+    """The lattice of plain scores of so many labels.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def lattice_of(plain: Plain) -> Lattice:
         return result
 
     node = array(plain["node"], 2)
-    pool = array(plain["pool"], 3) if plain["pool"] else np.zeros((0, 0, 0), np.int64)
+    pool = array(plain["pool"], 3) if plain["pool"] else np.zeros((0, node.shape[1], labels), np.int64)
     return Lattice(node, pool, np.array(plain["step"], np.int64))
 
 

