@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Sequence
+from importlib.metadata import version
 from itertools import groupby
 from typing import Any
 
@@ -11,8 +12,8 @@ from formulations import RuleSet, Trellis, dump_rules, parse_rules
 from formulations.grid import UNITS_PER_NAT
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.problem import Problem
-from ilpinfer import __version__, checker
-from ilpinfer.core.certificate import Leaf, Phases, Split, Tree
+from ilpinfer import checker
+from ilpinfer.core.certificate import Phases, Tree
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.request import deadline_for
 from ilpinfer.core.rule_compiler import Rules, compiler_of
@@ -70,7 +71,7 @@ def make(
     if model is not None and all(model[key] == tables.plain[key] for key in model):
         model = None
     labels = trellis.labels.names
-    read = checker.read({"format": checker.FORMAT, "labels": list(labels), "tables": tables.plain})
+    record = {"labels": list(labels), "tables": tables.plain}
     return Reference(
         name,
         labels,
@@ -79,9 +80,9 @@ def make(
         text,
         model,
         tables.plain,
-        _proved(read, problem, tables, claims, max_steps),
+        _proved(record, problem, tables, claims, max_steps),
         compiled.digest_of(trellis),
-        {"ilpinfer": __version__, "python": platform.python_version(), "numpy": np.__version__},
+        {"ilpinfer": version("ilpinfer"), "python": platform.python_version(), "numpy": np.__version__},
     )
 
 
@@ -150,33 +151,22 @@ def _tree(solution: Solution) -> Tree:
 
 
 def _proved(
-    read: checker.Problem, problem: Problem, tables: Tables, claims: Sequence[Claim], max_steps: int
+    record: dict[str, Any], problem: Problem, tables: Tables, claims: Sequence[Claim], max_steps: int
 ) -> tuple[Level, ...]:
     """The levels with their proofs, each of which the plain checker has checked, and with the steps that it took."""
-    levels, listed = list[Level](), list[list[int]]()
+    levels, listed, read = list[Level](), list[tuple[int, ...]](), checker.read(record)
     for score, labellings, tree in claims:
-        levels.append(Level(score, labellings, _proof(read, problem, tables, tree, score, listed, max_steps)))
-        listed += map(list, labellings)
+        reason, own = "", checker.read(record, 0) if score is None else read
+        for plain in plain_trees(problem, tables, tree):
+            level = {"score": score, "labellings": [list(p) for p in labellings], "proof": {"tree": plain}}
+            try:
+                steps = checker.check_level(*own, level, listed, max_steps)
+            except checker.Wrong as fault:
+                reason = str(fault)
+                continue
+            levels.append(Level(score, labellings, {"steps": steps, "tree": plain}))
+            break
+        else:
+            raise Unproved(f"the plain checker does not accept the proof: {reason}")
+        listed += labellings
     return tuple(levels)
-
-
-def _proof(
-    read: checker.Problem,
-    problem: Problem,
-    tables: Tables,
-    tree: Leaf | Split,
-    score: int | None,
-    listed: list[list[int]],
-    max_steps: int,
-) -> dict[str, Any]:
-    """The first form of a tree that the plain checker accepts."""
-    reason = ""
-    for plain in plain_trees(problem, tables, tree):
-        budget = checker.Budget(max_steps)
-        try:
-            checker.check_proof(read, {"tree": plain}, score, listed, budget)
-        except checker.Wrong as fault:
-            reason = str(fault)
-            continue
-        return {"steps": budget.most - budget.left, "tree": plain}
-    raise Unproved(f"the plain checker does not accept the proof: {reason}")

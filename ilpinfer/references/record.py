@@ -9,7 +9,7 @@ from formulations import Trellis
 from formulations.errors import InferenceError
 from formulations.grid import UNITS_PER_NAT
 from formulations.labels.label_set import LabelSet
-from ilpinfer.checker import FORMAT
+from ilpinfer.checker import FORMAT, LARGEST, Wrong, whole
 from ilpinfer.references.tables import lattice_of
 
 
@@ -103,7 +103,7 @@ class Reference:
     @cached_property
     def trellis(self) -> Trellis:
         """The scores with labels and tokens; ValueError where they make no trellis."""
-        lattice = lattice_of(self.tables if self.model is None else self.model)
+        lattice = lattice_of(self.tables if self.model is None else self.model, len(self.labels))
         return Trellis._from(lattice, LabelSet(self.labels, self.scheme), self.tokens, self.scheme)
 
     def named(self, labelling: tuple[int, ...]) -> list[str]:
@@ -146,22 +146,29 @@ class Reference:
         for name in ("labels", "tokens"):
             if not all(isinstance(text, str) for text in record[name]):
                 raise InvalidReference(f'no reference: "{name}" holds something that is no text')
+        shape, last = (None, len(record["tokens"])), len(record["labels"]) - 1
         try:
             levels = tuple(
-                Level(each["score"], tuple(map(tuple, each["labellings"])), each["proof"])
+                Level(
+                    whole(each["score"], (), -LARGEST, LARGEST, None),
+                    tuple(map(tuple, whole(each["labellings"], shape, 0, last))),
+                    each["proof"],
+                )
                 for each in record["levels"]
             )
-        except (TypeError, KeyError):
-            raise InvalidReference('no reference: "levels" are of another form') from None
-        if not levels:
-            raise InvalidReference('no reference: "levels" is empty')
-        given = {name: record[name] for name in _KINDS} | {"levels": levels}
+        except (TypeError, KeyError, Wrong) as error:
+            raise InvalidReference(f'no reference: "levels": {error}') from None
+        status = "optimal" if levels and levels[0].score is not None else "infeasible"
+        if not levels or record["status"] != status:
+            raise InvalidReference(f'no reference: "levels" is empty, or "status" is not {status!r}')
+        given = {name: record[name] for name in _KINDS if name != "status"} | {"levels": levels}
         given |= {name: tuple(record[name]) for name in ("labels", "tokens")}
         return cls(**given)
 
 
 _KINDS: Mapping[str, Any] = {
     "name": str,
+    "status": str,
     "labels": list,
     "scheme": str,
     "tokens": list,

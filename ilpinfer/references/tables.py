@@ -1,15 +1,15 @@
 """A problem as plain tables: scores with all that folds, and automata for the rest."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from formulations.automata.lattice import Lattice, StepTable
+from formulations.automata.lattice import Lattice
 from formulations.automata.machine import Automaton, Machine
 from formulations.errors import InferenceError
-from formulations.grid import FORBIDDEN, Grid, is_forbidden
+from formulations.grid import FORBIDDEN, Grid, is_forbidden, violation_costs
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import MachineKey
 
@@ -27,13 +27,13 @@ class Tables:
     Parameters
     ----------
     plain : the `tables` of a reference
-    places : by rule and machine of the problem, the rule and machine of the tables
-    components : likewise by rule and component, for components with one machine
+    places : machines by rule of the problem and machine of the rule
+    components : first machines by rule and component
     """
 
     plain: Plain
-    places: Mapping[MachineKey, MachineKey]
-    components: Mapping[MachineKey, MachineKey]
+    places: Mapping[MachineKey, int]
+    components: Mapping[MachineKey, int]
 
 
 def plain_lattice(lattice: Lattice) -> dict[str, Any]:
@@ -41,8 +41,8 @@ def plain_lattice(lattice: Lattice) -> dict[str, Any]:
     return {"node": _plain(lattice.node), "pool": _plain(lattice.pool), "step": lattice.step.tolist()}
 
 
-def lattice_of(plain: Plain) -> Lattice:
-    """The lattice of plain scores.
+def lattice_of(plain: Plain, labels: int) -> Lattice:
+    """The lattice of plain scores of so many labels.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def lattice_of(plain: Plain) -> Lattice:
         return result
 
     node = array(plain["node"], 2)
-    pool = array(plain["pool"], 3) if plain["pool"] else np.zeros((0, 0, 0), np.int64)
+    pool = array(plain["pool"], 3) if plain["pool"] else np.zeros((0, node.shape[1], labels), np.int64)
     return Lattice(node, pool, np.array(plain["step"], np.int64))
 
 
@@ -70,70 +70,56 @@ def tables_of(problem: Problem) -> Tables:
     NoTables
         for a rule that no automaton counts.
     """
-    lattice = problem.fold().lattice
-    automata: dict[int, int] = {}
-    kept, plain_automata, rules = list[Automaton](), list[Any](), list[Any]()
-    places: dict[MachineKey, MachineKey] = {}
-    components: dict[MachineKey, MachineKey] = {}
+    lattice, machines = problem.fold().lattice, list[Any]()
+    places: dict[MachineKey, int] = {}
+    components: dict[MachineKey, int] = {}
     for number, rule in enumerate(problem.rules):
         if rule.folds:
             continue
-        machines = _machines(rule)
-        begin = 0
+        if rule.machineless:
+            raise NoTables(
+                f'rule "{rule.name}" needs an automaton with too many states for a reference; leave it out'
+            )
+        begin = len(machines)
         for place, component in enumerate(rule.components):
-            count = len(component.machines or ())
-            if count == 1:
-                components[number, place] = len(rules), begin
-            begin += count
-        for place, machine in enumerate(machines):
-            places[number, place] = len(rules), place
-            if id(machine.automaton) not in automata:
-                automata[id(machine.automaton)] = len(kept)
-                kept.append(machine.automaton)
-                plain_automata.append(_automaton(machine.automaton))
-        rules.append(
-            {
-                "name": rule.name,
-                "penalty": None if rule.hard else rule.penalty,
-                "once": rule.once and len(machines) > 1,
-                "machines": [{"automaton": automata[id(m.automaton)], **_steps(m.steps)} for m in machines],
-            }
-        )
-    plain = {
-        "second": lattice.order == 2,
-        **plain_lattice(lattice),
-        "automata": plain_automata,
-        "rules": rules,
-    }
-    return Tables(plain, places, components)
+            components[number, place] = len(machines)
+            machines += _machines(rule, component.machines or (), number)
+        places |= {(number, place): begin + place for place in range(len(machines) - begin)}
+    return Tables(
+        {"second": lattice.order == 2, **plain_lattice(lattice), "machines": machines}, places, components
+    )
 
 
-def _machines(rule: GroundRule) -> tuple[Machine, ...]:
-    """The machines whose violations are the rule's."""
-    if rule.machineless:
-        raise NoTables(
-            f'rule "{rule.name}" needs an automaton with too many states for a reference; leave it out, or split it'
-        )
-    machines = rule.machines
-    return tuple(m.once for m in machines) if rule.once and len(machines) == 1 else machines
+def _machines(rule: GroundRule, machines: Sequence[Machine], number: int) -> list[dict[str, Any]]:
+    """Machines of a component as tables. Those of a rule that counts once are a group where there are several."""
+    alone = len(rule.machines) == 1
+    group = number if rule.once and not alone else None
+    machines = [machine.once for machine in machines] if rule.once and alone else machines
+    return [
+        {
+            "rule": rule.name,
+            "group": group,
+            "values": machine.steps.values.tolist(),
+            "table": machine.steps.index.tolist(),
+            **_automaton(machine.automaton, rule.penalty, group is not None),
+        }
+        for machine in machines
+    ]
 
 
-def _steps(steps: StepTable) -> dict[str, Any]:
-    return {"values": steps.values.tolist(), "index": steps.index.tolist()}
+def _automaton(automaton: Automaton, penalty: int, once: bool) -> dict[str, Any]:
+    """Next states and costs; the last column is for the end."""
+    counts = np.concatenate([automaton.emits, automaton.final[:, None]], axis=1)
+    costs = -violation_costs(np.minimum(counts, 1) if once else counts, penalty)
+    ends = np.arange(automaton.states)[:, None]
+    moves = np.concatenate([automaton.next_state, ends], axis=1)
+    return {"next": moves.tolist(), "cost": _plain(costs, -1)}
 
 
-def _automaton(automaton: Automaton) -> dict[str, Any]:
-    return {
-        "next": automaton.next_state.tolist(),
-        "emits": automaton.emits.tolist(),
-        "final": automaton.final.tolist(),
-    }
-
-
-def _plain(units: Grid) -> Any:
+def _plain(units: Grid, sign: int = 1) -> Any:
     forbidden = is_forbidden(units)
     if not forbidden.any():
-        return units.tolist()
-    values = units.astype(object)
+        return (sign * units).tolist()
+    values = (sign * units).astype(object)
     values[forbidden] = None
     return values.tolist()
