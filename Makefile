@@ -7,7 +7,7 @@ NEW_ENOUGH = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || 
 CORES = --numprocesses auto --maxprocesses 4
 INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test strict fuzz signals lowest check clean
+.PHONY: demo test strict fuzz signals references lowest check clean
 
 demo: $(READY)  ## set up, and run the main job on the embedded example
 	$(VENV)/bin/ilpinfer demo
@@ -23,6 +23,10 @@ fuzz: $(READY)  ## 100 000 commands on changed input
 
 signals: $(READY)  ## 300 signals at random moments
 	$(VENV)/bin/python tests/stress/signals.py
+
+references: $(READY)  ## the references that come with the package, made anew
+	for kind in plain ties infeasible second-order soft-and-hard; do \
+	  $(VENV)/bin/ilpinfer reference generate $$kind --output ilpinfer/references/data/$$kind.jsonl.gz || exit; done
 
 lowest:  ## the tests with the lowest versions that pyproject.toml allows
 	@$(NEW_ENOUGH)

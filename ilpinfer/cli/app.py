@@ -19,6 +19,7 @@ from ilpinfer.cli.arguments import (
 )
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.learning_commands import COMMANDS
+from ilpinfer.cli.reference_commands import references
 from ilpinfer.cli.service_commands import COMMANDS as SERVICE_COMMANDS
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def run(arguments: Sequence[str]) -> None:
 
 
 def _command(arguments: Sequence[str]) -> str:
-    known = {command.name for command in app.registered_commands}
+    known = {command.name for command in app.registered_commands} | {"reference"}
     return f"{arguments[0]} " if arguments and arguments[0] in known else ""
 
 
@@ -432,3 +433,5 @@ def _methods(as_json: AsJson = False) -> None:
 
 for _name, _command_function in {**COMMANDS, **SERVICE_COMMANDS}.items():
     app.command(_name)(_command_function)
+
+app.add_typer(references, name="reference")

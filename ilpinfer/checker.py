@@ -1,0 +1,310 @@
+"""A checker of references in one file, to be copied wherever it is wanted: standard library and whole numbers only.
+
+It trusts the tables of a reference: scores, and rules as automata. From these it recomputes what each labelling is worth, and
+the proof that no other one is worth more. Exit code 0: all references hold, 1: some do not, 2: some cannot be read.
+"""
+
+import argparse
+import gzip
+import json
+import sys
+import zlib
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+FORMAT = "ilpinfer reference 1"
+FINE = 2**10  # units of prices in a grid unit, which is 2^-20 nats
+NEVER, LARGEST, UNITS = (
+    -(2**200),
+    2**62,
+    2**52,
+)  # no sum of numbers up to the second comes near what is forbidden
+MAX_STEPS, MOST_KEPT, MOST_BYTES = 10**9, 2**22, 2**26
+
+Layers = list[list[tuple[int, list[tuple[int, int, int]]]]]
+"""For each token and prefix before it: 1 + its last label (0 if none), and steps (score, prefix that it becomes, label)."""
+Budget = list[int]
+"""The steps that a check may still take, each about 60 ns."""
+
+
+class Wrong(Exception):
+    """A claim that does not hold, or a reference that is none."""
+
+
+def need(holds: Any, otherwise: str) -> None:
+    """Raise Wrong if it does not hold."""
+    if not holds:
+        raise Wrong(otherwise)
+
+
+def spend(budget: Budget, steps: int) -> None:
+    """Raise Wrong where no such steps are left."""
+    budget[0] -= steps
+    need(budget[0] >= 0, "the proof takes more steps than it names")
+
+
+def whole(value: Any, shape: Sequence[int | None], low: int, high: int, *more: None) -> Any:
+    """The value: a whole number in a range or `more`, or lists of them of a shape, None being any length."""
+    need(
+        not shape or (type(value) is list and shape[0] in (None, len(value))),
+        f"a list has not {shape} entries",
+    )
+    if len(shape) > 1:
+        return [whole(each, shape[1:], low, high, *more) for each in value]
+    numbers = [n for n in (value if shape else [value]) if not more or n is not None]
+    need(set(map(type, numbers)) <= {int}, "a number is not whole")
+    need(not numbers or low <= min(numbers) <= max(numbers) <= high, f"a number is not from {low} to {high}")
+    return value
+
+
+class Machine(NamedTuple):
+    """An automaton that gains `gain[state][symbol]`, and to which the lattice pays `price[t][symbol]`.
+
+    `values[table[t]]` has the symbol of each step, by 1 + label before (0 at token 0) and label; one row where the label before
+    does not matter. The last symbol is read after the last token. Of a group of machines, only the least gain counts.
+    """
+
+    values: list[list[list[int]]]
+    table: list[int]
+    next: list[list[int]]
+    gain: list[list[int]]
+    price: Sequence[list[int]]
+    group: int | None = None
+
+    @classmethod
+    def read(cls, record: Any, T: int, K: int, scale: int = 1) -> "Machine":
+        """The machine of a record, with costs times a scale, and what it reads after the last token."""
+        cost, Q, C = record["cost"], len(record["cost"]), len(record["cost"][0])
+        costs = whole(cost, (Q, C), 0, UNITS, None)
+        gain = [[NEVER if n is None else -scale * n for n in row] for row in costs]
+        values, moves = (
+            whole(record["values"], (None, None, K), 0, C - 1),
+            whole(record["next"], (Q, C), 0, Q - 1),
+        )
+        table, group = (
+            whole(record["table"], (T,), 0, len(values) - 1),
+            whole(record["group"], (), 0, LARGEST, None),
+        )
+        need(all(len(rows) in (1, K + 1) for rows in values), "a table has neither 1 row nor 1 + labels")
+        ends = [*values, [[C - 1] * K]], [*table, len(values)]
+        return cls(*ends, moves, gain, [[0] * C] * (T + 1), group)
+
+    def case(self, loses: bool) -> "Machine":
+        """It gains NEVER at the end, unless this one loses something there (or loses nothing)."""
+        gain = [[*([0] * (len(row) - 1)), NEVER * ((row[-1] < 0) is not loses)] for row in self.gain]
+        return self._replace(gain=gain)
+
+    def row(self, t: int, before: int) -> list[int]:
+        """Symbols by label."""
+        rows = self.values[self.table[t]]
+        return rows[before if len(rows) > 1 else 0]
+
+    def hopes(self, budget: Budget) -> list[dict[int, int]]:
+        """For each t and state before token t, the most that can follow."""
+        if self.group is not None:
+            return [dict.fromkeys(range(len(self.next)), 0)] * (len(self.table) + 1)
+        fronts, seen = [{0}], list[set[int]]()
+        for t, number in enumerate(self.table):
+            rows = self.values[number]
+            seen.append(set(chain(*(rows[:1] if t == 0 or len(rows) == 1 else rows[1:]))))
+            spend(budget, 50 + sum(map(len, rows)) + 5 * len(fronts[t]) * len(seen[t]))
+            fronts.append({self.next[q][c] for q in fronts[t] for c in seen[t]})
+        best = [dict.fromkeys(fronts.pop(), 0)]
+        for front, symbols, price in zip(fronts[::-1], seen[::-1], self.price[::-1], strict=True):
+            reads = [(q, self.gain[q], self.next[q]) for q in front]
+            best.append({q: max(g[c] + price[c] + best[-1][n[c]] for c in symbols) for q, g, n in reads})
+        return best[::-1]
+
+
+Machines = Sequence[Machine]
+
+
+def among(paths: Sequence[tuple[int, ...]], T: int, K: int) -> Machine:
+    """The machine that loses something at the end of these labellings alone."""
+    prefixes = dict.fromkeys(chain([()], (path[:n] for n in range(1, T + 1) for path in paths)))
+    names: dict[Any, int] = {prefix: n for n, prefix in enumerate(prefixes)}
+    moves = [[names.get((*each, k), len(names)) for k in range(K + 1)] for each in [*names, ("off",)]]
+    cost = [[0] * K + [int(len(each) == T)] for each in [*names, ()]]
+    tables = {"values": [[list(range(K))]], "table": [0] * T, "group": None}
+    return Machine.read({"next": moves, "cost": cost, **tables}, T, K)
+
+
+def follow(layers: Layers, machines: Machines, priced: Machines, limit: int, budget: Budget) -> Layers:
+    """Prefixes that may pass the limit where machines read along and priced ones are paid; none where nothing passes it."""
+    worths, ahead = list[Any](), [0]
+    for t in range(len(layers) - 1, -1, -1):
+        worths.append([])
+        for before, steps in layers[t]:
+            own = [score for score, _, _ in steps]
+            for symbols, price in ((m.row(t, before), m.price[t]) for m in priced):
+                own = [score - price[symbols[k]] for score, (_, _, k) in zip(own, steps, strict=True)]
+            spend(budget, 20 + 3 * len(steps) * (1 + len(priced)))
+            worths[-1].append([(c + ahead[n], c, s, n, k) for c, (s, n, k) in zip(own, steps, strict=True)])
+        ahead = [max((step[0] for step in steps), default=NEVER) for steps in worths[-1]]
+    hopes = [m.hopes(budget) for m in machines]
+    groups = list({m.group: 0 for m in machines if m.group is not None})
+    front: dict[Any, int] = {(0, (0,) * len(machines), (0,) * len(groups)): 0}
+    result, kept = Layers(), 0
+    for t, layer in enumerate(layers):
+        result.append([])
+        grown, values = dict[Any, int](), list[int]()
+        for (node, states, due), value in front.items():
+            before, hope, arcs = layer[node][0], sum(h[t][q] for h, q in zip(hopes, states, strict=True)), []
+            left = [step for step in worths[-1 - t][node] if value + hope + step[0] > limit]
+            spend(budget, 50 + len(layer[node][1]) + 20 * len(left) * (1 + len(machines)))
+            reads = [
+                (m.row(t, before), m.gain[q], m.next[q], m.price[t], h[t + 1], m.group)
+                for m, h, q in zip(machines, hopes, states, strict=True)
+            ]
+            for worth, charged, score, target, label in left:
+                total, bound, after, paid = value + charged, value + worth, list[int](), list(due)
+                for symbols, gains, nexts, price, h, group in reads:
+                    symbol = symbols[label]
+                    gain, following = gains[symbol], nexts[symbol]
+                    if group is not None:
+                        place = groups.index(group)
+                        gain, paid[place] = min(0, gain - paid[place]), min(gain, paid[place])
+                    after.append(following)
+                    score, gain = score + gain, gain + price[symbol]
+                    total, bound = total + gain, bound + gain + h[following]
+                if bound > limit:
+                    key = (target, tuple(after), tuple(paid)) if t < len(layers) - 1 else None
+                    place = grown.setdefault(key, len(grown))
+                    values += [total] * (place == len(values))
+                    values[place] = max(values[place], total)
+                    arcs.append((score, place, label))
+            result[t].append((before, arcs))
+            kept += len(arcs)
+            need(kept <= MOST_KEPT, f"more than {MOST_KEPT} steps are left")
+        front = dict(zip(grown, values, strict=True))
+    return result if front else []
+
+
+def check_leaf(
+    layers: Layers, parts: Machines, cases: Machines, leaf: Any, limit: int, budget: Budget
+) -> None:
+    """Check that nothing passes the limit in a case, outside of which some machines gain NEVER."""
+    machines, slack, used = [*parts], dict[int, int](), list[int]()
+    plan: list[tuple[list[int], Machines]] = [([], cases)] if cases else []
+    for entry in leaf["prices"]:
+        number = whole(entry["machine"], (), 0, len(machines) - 1)
+        own = machines[number]
+        need(own.group is None and number not in slack, f"machine {number} has two prices, or may have none")
+        rows = whole(entry["rows"], (None, len(own.gain[0])), -LARGEST, LARGEST)
+        table = whole(entry["table"], (len(layers),), 0, len(rows) - 1)
+        machines[number] = own._replace(price=[rows[n] for n in table])
+        slack[number] = machines[number].hopes(budget)[0][0]
+    for stage in leaf["stages"]:
+        plan.append((stage, [machines[number] for number in whole(stage, (None,), 0, len(machines) - 1)]))
+        used += [*stage, *{-1 - m.group for m in plan[-1][1] if m.group is not None}]
+    need(len(set(used)) == len(used), "a machine or a group is followed twice")
+    for stage, following in [*plan, ([], [])]:
+        priced = [machines[number] for number in slack]
+        slack = {number: most for number, most in slack.items() if number not in stage}
+        layers = follow(layers, following, priced, limit - sum(slack.values()), budget)
+    need(not layers, "labellings that are worth more are not ruled out")
+
+
+def check_tree(layers: Layers, machines: Machines, tree: Any, limit: int, budget: Budget) -> None:
+    """Check that nothing passes the limit, case by case."""
+    waiting: list[tuple[Any, list[Machine]]] = [(tree, [])] if layers else []
+    while waiting:
+        node, cases = waiting.pop()
+        if "case" in node:
+            case = Machine.read(node["case"], len(layers) - 1, len(layers[0][0][1]))
+            spend(budget, 100 * len(layers) + 10 * sum(map(len, case.gain)))
+            waiting += [(node[side], [*cases, case.case(side == "above")]) for side in ("below", "above")]
+        else:
+            check_leaf(layers, machines, cases, node, limit, budget)
+
+
+def read(record: Any, scale: int = FINE) -> tuple[Layers, Machines]:
+    """All labellings of a reference, and its machines, with scores times a scale."""
+    tables, K = record["tables"], len(record["labels"])
+    T, S = len(tables["node"]), K * (K + 1) if tables["second"] is True else K
+    need(0 < T * S * K <= MOST_KEPT, f"it has no tokens, no labels, or more than {MOST_KEPT} steps")
+    node, layers = whole(tables["node"], (T, S), -UNITS, UNITS, None), Layers()
+    pool = whole(tables["pool"], (None, S, K), -UNITS, UNITS, None)
+    for t, number in enumerate([-1, *whole(tables["step"], (T - 1,), 0, len(pool) - 1)]):
+        layers.append([])
+        for state, row in enumerate(pool[number] if t else [[0] * K]):
+            base = (state % K + 1) * K if S > K and t else 0
+            sums = enumerate(zip(row, node[t][base : base + K], strict=True))
+            steps = [(NEVER if None in each else scale * sum(each), base + k, k) for k, each in sums]
+            layers[t].append((1 + state % K if t else 0, steps))
+    layers.append([(1 + state % K, [(0, 0, 0)]) for state in range(S)])
+    return layers, [Machine.read(each, T, K, scale) for each in tables["machines"]]
+
+
+def check_level(
+    layers: Layers, machines: Machines, level: Any, before: list[tuple[int, ...]], most: int
+) -> int:
+    """Check that no labelling but those before is better than those of a level, which are equal; the steps that it took."""
+    score, budget, T, K = level["score"], [most], len(layers) - 1, len(layers[0][0][1])
+    paths = list(map(tuple, whole(level["labellings"], (None, T), 0, K - 1)))
+    limit = -1 if score is None else (whole(score, (), -LARGEST, LARGEST) + 1) * FINE - 1
+    need(len({*before, *paths}) == len(before) + len(paths), "a labelling is listed twice")
+    need((score is None) == (not paths), "a level without a score has no labellings, and others have some")
+    spend(budget, T * (T + 10 * K) * (len(before) + len(paths)) // 10)
+    layers = follow(layers, [among(before, T, K).case(False)] if before else [], [], limit - FINE, budget)
+    if paths:
+        own = follow(layers, [among(paths, T, K).case(True), *machines], [], limit - FINE, budget)
+        need(
+            own and sum(len(steps) for _, steps in own[-1]) == len(paths), f"a labelling is not worth {score}"
+        )
+    check_tree(layers, machines, level["proof"]["tree"], limit, budget)
+    return most - budget[0]
+
+
+def check(record: Any, max_steps: int = MAX_STEPS) -> None:
+    """Check a reference; Wrong says what does not hold."""
+    try:
+        need(record["format"] == FORMAT, f"it is not of the format {FORMAT!r}")
+        scores, listed = [level["score"] for level in record["levels"]], list[tuple[int, ...]]()
+        problem = read(record)
+        need(
+            scores and None not in scores[:-1],
+            "it claims nothing, or something below a level without a score",
+        )
+        need(record["status"] == ("infeasible" if scores[0] is None else "optimal"), "its status is wrong")
+        for level in record["levels"]:
+            own = read(record, 0) if level["score"] is None else problem
+            check_level(*own, level, listed, whole(level["proof"]["steps"], (), 0, max_steps))
+            listed += map(tuple, level["labellings"])
+        known = scores if scores[-1] is not None else scores[:-1]
+        need(known == sorted({*known}, reverse=True), "the scores of levels do not fall")
+    except (LookupError, TypeError, AttributeError, ValueError, RecursionError, MemoryError) as error:
+        raise Wrong(f"it is malformed: {type(error).__name__}: {str(error)[:100]}") from None
+
+
+def main() -> int:
+    """Check the references of files."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="JSON, or JSON lines (.jsonl); .gz if packed"
+    )
+    parser.add_argument("--max-steps", type=int, default=MAX_STEPS, help="of a proof; default about a minute")
+    options, code = parser.parse_args(), 0
+    for path in options.files:
+        number = 0
+        try:
+            with (gzip.open if path.endswith(".gz") else open)(path, "rb") as stream:
+                take = stream.readline if ".jsonl" in path else stream.read
+                for number, text in enumerate(iter(lambda: take(MOST_BYTES), b""), 1):  # noqa: B023
+                    try:
+                        check(json.loads(text), options.max_steps)
+                    except Wrong as fault:
+                        code = max(code, 1)
+                        print(f"{path}: reference {number}: {fault}")
+            print(f"{path}: {number} checked")
+        except (OSError, EOFError, zlib.error, ValueError, RecursionError, MemoryError) as error:
+            code = 2
+            print(
+                f"{path}: reference {number} cannot be read: {error or type(error).__name__}", file=sys.stderr
+            )
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""`ilpinfer reference generate` and `ilpinfer reference programs`."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ilpinfer.cli.exporting import check_texts
+from ilpinfer.cli.failure import Failure
+from ilpinfer.cli.inputs import notice
+from ilpinfer.cli.progress import progress
+from ilpinfer.corpus.sequences import InputError
+from ilpinfer.errors import describe, traceback_wanted
+from ilpinfer.references.files import read, write
+from ilpinfer.references.generator import Instance, generate
+from ilpinfer.references.making import make
+from ilpinfer.references.record import Reference
+from ilpinfer.references.shipped import instances
+from ilpinfer.references.twins import write_programs
+from ilpinfer.system.output_paths import output_path
+
+
+@dataclass(frozen=True)
+class GenerateOptions:
+    """Options of `ilpinfer reference generate`.
+
+    Parameters
+    ----------
+    kind, count, seed, tokens, labels, rules, hardness : as `generate` takes them; count None for the sizes of the shipped set
+    output : a file
+    ties : so many optima are listed at most
+    """
+
+    kind: str
+    output: str
+    count: int | None = None
+    seed: int = 0
+    tokens: int = 20
+    labels: int = 6
+    rules: int = 4
+    hardness: float = 0.5
+    ties: int = 100
+
+    def instances(self) -> Iterator[Instance]:
+        """What to make references of."""
+        if self.count is None:
+            return instances(self.kind)
+        sizes = {"T": self.tokens, "K": self.labels, "rules": self.rules}
+        return generate(self.kind, self.count, seed=self.seed, hardness=self.hardness, **sizes)
+
+
+def generate_references(options: GenerateOptions) -> None:
+    """Write the reference of each instance; one that cannot be proved ends the work, and nothing is written."""
+    output_path(options.output)
+    made = options.instances()
+    if options.count != 1 and ".jsonl" not in options.output and not options.output.startswith("/dev/"):
+        raise InputError(f"--output {options.output}: a JSON file holds one reference; use .jsonl")
+    with progress("making references", options.count or 20) as advance:
+
+        def references() -> Iterator[Reference]:
+            for instance in made:
+                yield make(instance.trellis, instance.rules, name=instance.name, ties=options.ties)
+                advance()
+
+        written = write(options.output, references())
+    notice(f"{options.output}: {written} reference{'s' * (written != 1)} of kind {options.kind}")
+
+
+def write_reference_programs(files: Sequence[str], output: str, units: str) -> None:
+    """Write the integer program of every reference of every file, as LP and as MPS."""
+    check_texts("lp", units)
+    if not output:
+        raise InputError("--output is empty; name a folder")
+    failures, count, taken = list[str](), 0, set[str]()
+    for path in files:
+        for number, reference in enumerate(read(path), 1):
+            count += 1
+            try:
+                write_programs([reference], Path(output), units=units, taken=taken, inputs=files)
+            except (ValueError, MemoryError) as error:
+                if traceback_wanted():
+                    raise
+                failures.append(f"{path}, reference {number}: {describe(error)}")
+    if not count:
+        raise InputError(f"{', '.join(files)}: there is no reference")
+    notice(f"{output}: {count - len(failures)} program{'s' * (count - len(failures) != 1)}, as .lp and .mps")
+    if failures:
+        raise Failure(f"{len(failures)} of {count} references have no program: first {failures[0]}", 2)

@@ -1,0 +1,170 @@
+"""`ilpinfer reference`."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from formulations import RuleSet, parse_rules
+from ilpinfer.checker import MAX_STEPS
+from ilpinfer.cli.failure import Failure
+from ilpinfer.cli.inputs import InputOptions, notice, prepare
+from ilpinfer.cli.progress import progress
+from ilpinfer.corpus.sequences import InputError
+from ilpinfer.errors import describe, traceback_wanted
+from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.references.files import read, write
+from ilpinfer.references.making import make
+from ilpinfer.references.record import InvalidReference, Reference
+from ilpinfer.references.verification import DEPTHS, Depth, verify
+from ilpinfer.system.output_paths import output_path
+
+
+@dataclass(frozen=True)
+class MakeOptions:
+    """Options of `ilpinfer reference make`.
+
+    Parameters
+    ----------
+    input : sequences
+    output : a file
+    top, ties, time_limit : as in `make`
+    """
+
+    input: InputOptions
+    output: str
+    top: int | None = None
+    ties: int = 100
+    time_limit: float | None = None
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Sequences, and those of them that have no reference."""
+
+    options: MakeOptions
+    scored: list[ScoredSequence]
+    rules: RuleSet
+    failures: list[str] = field(default_factory=list)
+
+    def references(self) -> Iterator[Reference]:
+        """The reference of each sequence that has one."""
+        options = self.options
+        with progress("making references", len(self.scored)) as advance:
+            for item in self.scored:
+                try:
+                    if item.trellis is None:
+                        raise item.error or InputError("it has no scores")
+                    yield make(
+                        item.trellis,
+                        self.rules,
+                        name=item.example.where,
+                        ties=options.ties,
+                        time_limit=options.time_limit,
+                        top=options.top,
+                    )
+                except (ValueError, MemoryError) as error:
+                    if traceback_wanted():
+                        raise
+                    self.failures.append(f"{item.example.where}: {describe(error)}")
+                advance()
+
+
+def make_references(options: MakeOptions) -> None:
+    """Write the reference of each sequence; those without one are reported at the end."""
+    inputs = options.input.files
+    output_path(options.output, inputs)
+    scored, rules, _ = prepare(options.input, options.input.reading, fit=True)
+    if len(scored) > 1 and ".jsonl" not in options.output and not options.output.startswith("/dev/"):
+        raise InputError(
+            f"--output {options.output}: a JSON file holds one reference, and there are {len(scored)}; use .jsonl"
+        )
+    work = _Work(options, scored, rules)
+    references = work.references()
+    first = next(references, None)
+    written = 0
+    if first is not None:
+        written = write(options.output, _chained(first, references), inputs)
+    notice(
+        f"{options.output}: {written} reference{'s' * (written != 1)}" if written else "no reference was made"
+    )
+    if work.failures:
+        raise Failure(
+            f"{len(work.failures)} of {len(scored)} sequences have no reference: first {work.failures[0]}", 1
+        )
+
+
+def _chained(first: Reference, others: Iterator[Reference]) -> Iterator[Reference]:
+    yield first
+    yield from others
+
+
+def verify_references(files: Sequence[str], depth: str, max_steps: int | None) -> None:
+    """Check every reference of every file, and report those that do not hold."""
+    if depth not in DEPTHS:
+        raise InputError(f"--depth {depth}: expected {' or '.join(DEPTHS)}")
+    wanted: Depth = "tables" if depth == "tables" else "meaning"
+    faults, count = list[str](), 0
+    for path in files:
+        for number, reference in enumerate(read(path), 1):
+            count += 1
+            finding = verify(reference, wanted, max_steps=max_steps or MAX_STEPS)
+            for reason in finding.reasons:
+                print(f"{path}: {_title(number, reference)}: {reason}")
+            faults += [f"{path}: {_title(number, reference)}: {finding.reasons[0]}"] if not finding else []
+    if not count:
+        raise InputError(f"{', '.join(files)}: there is no reference")
+    if faults:
+        raise Failure(f"{len(faults)} of {count} references do not hold: first {faults[0]}", 1)
+    print(f"{count} reference{'s' * (count > 1)} hold{'s' * (count == 1)} ({depth})")
+
+
+def show_references(files: Sequence[str], number: int | None) -> None:
+    """Print references for people."""
+    shown = 0
+    for path in files:
+        for place, reference in enumerate(read(path), 1):
+            if number in (None, place):
+                print(
+                    "\n" * bool(shown)
+                    + "\n".join([f"{path}: {_title(place, reference)}", *_lines(reference)])
+                )
+                shown += 1
+    if not shown:
+        raise InputError(f"{', '.join(files)}: there is no reference {number or 1}")
+
+
+def _title(number: int, reference: Reference) -> str:
+    return f"reference {number}{f' ({reference.name})' if reference.name else ''}"
+
+
+def _lines(reference: Reference) -> Iterator[str]:
+    yield f"  status   {reference.status}"
+    if reference.score is not None:
+        others = "" if reference.complete else ", and there may be more"
+        yield f"  score    {reference.score!r} nats, {len(reference.optima)} labelling{'s' * (len(reference.optima) != 1)}{others}"
+        yield f"  margin   {'none' if reference.margin is None else f'{reference.margin!r} nats'}"
+        for labelling in reference.optima[:3]:
+            pairs = zip(reference.tokens, reference.named(labelling), strict=True)
+            yield "  optimum  " + " ".join(f"{token}/{label}" if token else label for token, label in pairs)
+        if len(reference.optima) > 3:
+            yield f"           and {len(reference.optima) - 3} more"
+    yield f"  size     {len(reference.tokens)} tokens, {len(reference.labels)} labels"
+    try:
+        titles = [item.name or item.title for item in parse_rules(reference.rules)]
+    except ValueError as error:
+        raise InvalidReference(f"its rules cannot be read: {describe(error)}") from None
+    for title in titles or ["none"]:
+        yield f"  rule     {title}"
+    for level in reference.levels:
+        what = "no other labelling" if level.score is None else f"score {level.score} / 2^20"
+        yield f"  proof    {what}: {_leaves(level.proof.get('tree'))} leaves, {level.proof.get('steps')} steps"
+    yield f"  digest   {reference.digest}"
+
+
+def _leaves(tree: Any) -> int:
+    waiting, count = [tree], 0
+    while waiting:
+        node = waiting.pop()
+        cases = [node.get("below"), node.get("above")] if isinstance(node, dict) and "tokens" in node else []
+        waiting, count = waiting + cases, count + (not cases)
+    return count

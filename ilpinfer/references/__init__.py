@@ -1,0 +1,1 @@
+"""References: problems with their optima, in files that carry the proof."""

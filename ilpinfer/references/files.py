@@ -1,0 +1,119 @@
+"""Files of references: JSON, or JSON lines for sets of them, either gzipped where the name says so."""
+
+import gzip
+import io
+import json
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ilpinfer.checker import MOST_BYTES
+from ilpinfer.errors import describe
+from ilpinfer.references.record import InvalidReference, Reference
+from ilpinfer.system.files import create_part, keep_part, open_direct, replace_target, reserve, write_all
+from ilpinfer.system.output_paths import OutputPath, output_path, write_errors
+
+
+def read(path: str | Path) -> Iterator[Reference]:
+    """The references of a file, one after the other.
+
+    Parameters
+    ----------
+    path : JSON; JSON lines where its name has `.jsonl`; gzipped where it ends in `.gz`
+
+    Raises
+    ------
+    InvalidReference
+        for what cannot be read, naming its place.
+    """
+    for number, record in records(path):
+        try:
+            yield Reference.from_dict(record)
+        except InvalidReference as error:
+            raise InvalidReference(f"{path}, reference {number}: {error}") from None
+
+
+def records(path: str | Path) -> Iterator[tuple[int, Any]]:
+    """The plain values of each reference of a file, and its number from 1; as `read`."""
+    name, number = str(path), 1
+    try:
+        with (gzip.open if name.endswith(".gz") else open)(name, "rb") as stream:
+            take = stream.readline if ".jsonl" in Path(name).name else stream.read
+            while text := take(MOST_BYTES + 1):
+                if len(text) > MOST_BYTES:
+                    raise ValueError(
+                        f"it has more than {MOST_BYTES} bytes; write it as JSON lines, one a line"
+                    )
+                yield number, json.loads(text)
+                number += 1
+    except InvalidReference:
+        raise
+    except (EOFError, zlib.error, ValueError, RecursionError, MemoryError) as error:
+        raise InvalidReference(f"{name}, reference {number}: {describe(error)}") from None
+    except OSError as error:
+        raise InvalidReference(f"{name}: cannot be read: {error.strerror or error}") from None
+
+
+def write(path: str | Path, references: Iterable[Reference], inputs: Iterable[str | Path | None] = ()) -> int:
+    """Write references as they come, whole or not at all: JSON, or JSON lines and gzip by the name.
+
+    Parameters
+    ----------
+    path : as in `read`
+    references : a single one where the name has no `.jsonl`
+    inputs : files that must not be overwritten
+
+    Returns
+    -------
+    int
+        How many were written.
+
+    Raises
+    ------
+    OutputError
+        for a place that cannot be written to, or is taken.
+    InvalidReference
+        for several references and a name without `.jsonl`, for none, and for one that readers would refuse.
+    """
+    place = output_path(path, inputs)
+    with write_errors(place.name), reserve(place):
+        if place.direct:
+            with open_direct(place) as stream:
+                return _write(place, stream, references)
+        try:
+            with create_part(place) as stream:
+                count = _write(place, stream, references)
+                os.fsync(stream.fileno())
+            replace_target(place)
+            return count
+        finally:
+            place.part.unlink(missing_ok=True)
+            keep_part(place)
+
+
+def _write(place: OutputPath, stream: io.FileIO, references: Iterable[Reference]) -> int:
+    name, count = Path(place.name).name, 0
+    packed = gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) if name.endswith(".gz") else None
+    for count, reference in enumerate(references, 1):
+        if count == 2 and ".jsonl" not in name:
+            raise InvalidReference(
+                f"{place.name}: a JSON file holds one reference; name it {name.split('.')[0]}.jsonl"
+            )
+        text = json.dumps(reference.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        data = text.encode("utf-8", "surrogatepass") + b"\n"
+        if len(data) > MOST_BYTES:
+            raise InvalidReference(
+                f"{reference.name or f'reference {count}'}: has {len(data)} bytes, more than {MOST_BYTES}; use scores with "
+                "transitions that all steps share, or shorter sequences"
+            )
+        if packed:
+            packed.write(data)
+        else:
+            write_all(stream, data)
+    if packed:
+        packed.close()
+    if not count:
+        raise InvalidReference(f"{place.name}: there is no reference to write")
+    return count

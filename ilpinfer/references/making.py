@@ -1,0 +1,172 @@
+"""References are made here: decoded, proved, and put into a form that a plain checker proves again."""
+
+import platform
+from collections.abc import Sequence
+from importlib.metadata import version
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from formulations import RuleSet, Trellis, dump_rules, parse_rules
+from formulations.grid import UNITS_PER_NAT
+from formulations.problem.compiled_rules import CompiledRules
+from formulations.problem.problem import Problem
+from ilpinfer import checker
+from ilpinfer.core.certificate import Phases, Tree
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.request import deadline_for
+from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.single import decode
+from ilpinfer.references.proofs import plain_trees
+from ilpinfer.references.record import InvalidReference, Level, Reference
+from ilpinfer.references.tables import Tables, plain_lattice, tables_of
+
+FIRST = 8
+"""Labellings that are first decoded, to see whether there are ties."""
+
+
+class Unproved(InvalidReference):
+    """A problem whose optimum is not proved within the limits."""
+
+
+def make(
+    trellis: Trellis,
+    rules: Rules,
+    *,
+    name: str = "",
+    ties: int = 100,
+    time_limit: float | None = None,
+    top: int | None = None,
+    max_steps: int = checker.MAX_STEPS,
+) -> Reference:
+    """The reference of a trellis and rules: all optima, or so many of them, and the next best score, with proofs.
+
+    Parameters
+    ----------
+    name : what it is called
+    ties : so many optima are listed at most; where there are more, no next score is given
+    time_limit : seconds for all decoding; None for no limit
+    top : so many labellings are listed at least, if there are so many
+    max_steps : that the check of each proof may take
+
+    Raises
+    ------
+    Unproved
+        where the optimum is not proved within these limits.
+    NoTables
+        for a rule that no automaton counts.
+    ValueError
+        for rules that do not fit the trellis, or cannot be written as text; and for numbers that make no sense.
+    """
+    for what, number in (("ties", ties), ("top", 1 if top is None else top), ("max_steps", max_steps)):
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            raise ValueError(f"{what} is {number!r}; expected a whole number from 1")
+    text, rule_set, compiled = _as_text(rules, trellis)
+    problem = compiled.problem(trellis)
+    tables = tables_of(problem)
+    claims = _claims(trellis, rule_set, ties, top, deadline_for(time_limit))
+    model = None if problem.lattice is problem.model else plain_lattice(problem.model)
+    if model is not None and all(model[key] == tables.plain[key] for key in model):
+        model = None
+    labels = trellis.labels.names
+    record = {"labels": list(labels), "tables": tables.plain}
+    return Reference(
+        name,
+        labels,
+        trellis.labels.scheme,
+        tuple(map(str, trellis.tokens)),
+        text,
+        model,
+        tables.plain,
+        _proved(record, problem, tables, claims, max_steps),
+        compiled.digest_of(trellis),
+        {"ilpinfer": version("ilpinfer"), "python": platform.python_version(), "numpy": np.__version__},
+    )
+
+
+def _as_text(rules: Rules, trellis: Trellis) -> tuple[str, RuleSet, CompiledRules]:
+    """The rules as text, as the text reads, and compiled."""
+    compiler = compiler_of(rules)
+    text = dump_rules(compiler.rules)
+    rule_set = parse_rules(text)
+    compiled = compiler_of(rule_set).compiled(trellis.labels)
+    if compiled.digest != compiler.compiled(trellis.labels).digest:
+        raise InvalidReference("the rules are others once they are written as text and read again")
+    return text, rule_set, compiled
+
+
+Claim = tuple[int | None, tuple[tuple[int, ...], ...], Tree]
+
+
+def _claims(trellis: Trellis, rules: RuleSet, ties: int, top: int | None, deadline: Deadline) -> list[Claim]:
+    """Score, labellings and proof of each level."""
+    best = decode(trellis, rules, time_limit=_seconds(deadline))
+    if not best.has_labelling:
+        return [(None, (), _tree(best))]
+    wanted, most = max(top or 1, 1) + 1, max(ties, top or 1) + 1
+    while True:
+        solutions = decode(trellis, rules, time_limit=_seconds(deadline), top=wanted)
+        for solution in solutions:
+            _tree(solution)
+        levels = [(units, list(each)) for units, each in groupby(solutions, _units)]
+        if len(solutions) < wanted or (len(levels) > 1 and wanted > (top or 1)) or wanted == most:
+            break
+        wanted = min(most, max(4 * wanted, FIRST))
+    claims: list[Claim] = [(units, tuple(map(_path, each)), _tree(each[0])) for units, each in levels]
+    if len(solutions) < wanted:
+        rest = solutions[-1].certificate.rest
+        if rest is None or rest.bound > -np.inf:
+            raise Unproved("that there are no other labellings is not proved; give it more time")
+        return [*claims, (None, (), rest.tree)]
+    if len(claims) == 1:
+        units, labellings, tree = claims[0]
+        return [(units, labellings[: max(ties, top or 1)], tree)]
+    return claims
+
+
+def _seconds(deadline: Deadline) -> float | None:
+    """What is left for decoding, which takes no limit of 0."""
+    return None if deadline.remaining is None else max(deadline.remaining, 0.001)
+
+
+def _units(solution: Solution) -> int:
+    return round(solution.score * UNITS_PER_NAT)
+
+
+def _path(solution: Solution) -> tuple[int, ...]:
+    return tuple(solution.ids.tolist())
+
+
+def _tree(solution: Solution) -> Tree:
+    """The tree of a solution that is proved."""
+    tree = solution.certificate.tree
+    if solution.status not in ("optimal", "infeasible"):
+        raise Unproved(f"{solution.status} only, not proved; give it more time, with time_limit")
+    if tree is None or isinstance(tree, Phases):
+        source = solution.certificate.source or solution.method
+        raise Unproved(f"that it is {solution.status} is the word of {source}, without a proof tree")
+    return tree
+
+
+def _proved(
+    record: dict[str, Any], problem: Problem, tables: Tables, claims: Sequence[Claim], max_steps: int
+) -> tuple[Level, ...]:
+    """The levels with their proofs, each of which the plain checker has checked, and with the steps that it took."""
+    levels, listed, read = list[Level](), list[tuple[int, ...]](), checker.read(record)
+    for score, labellings, tree in claims:
+        reason, own = "", checker.read(record, 0) if score is None else read
+        for plain in plain_trees(problem, tables, tree):
+            level = {"score": score, "labellings": [list(p) for p in labellings], "proof": {"tree": plain}}
+            try:
+                steps = checker.check_level(*own, level, listed, max_steps)
+            except checker.Wrong as fault:
+                reason = str(fault)
+                continue
+            levels.append(Level(score, labellings, {"steps": steps, "tree": plain}))
+            break
+        else:
+            raise Unproved(f"the plain checker does not accept the proof: {reason}")
+        listed += labellings
+    return tuple(levels)

@@ -1,0 +1,94 @@
+"""Proof trees in the form of references: prices and stages of machines by their places in the tables."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from formulations.automata.agreement import Agreement
+from formulations.automata.sums import Sum
+from formulations.problem.problem import Problem
+from ilpinfer.core.certificate import Leaf, Split, Tree, nodes
+from ilpinfer.proof.multipliers import FINE
+from ilpinfer.references.tables import Tables
+
+PlainLeaf = dict[str, Any]
+
+
+def plain_trees(problem: Problem, tables: Tables, tree: Tree) -> Iterator[dict[str, Any]]:
+    """The tree in the form of references, and after it trees that rule out more and take longer to check.
+
+    The cases of splits are always followed there, so that multipliers on them are left out.
+    """
+    alone = [n for n, machine in enumerate(tables.plain["machines"]) if machine["group"] is None]
+
+    def pruned(leaf: PlainLeaf) -> PlainLeaf:
+        """Prices prune before machines are followed."""
+        return {**leaf, "stages": [[], *leaf["stages"]]}
+
+    def followed(leaf: PlainLeaf) -> PlainLeaf:
+        """Machines with prices are followed too, one by one."""
+        return _with_stages(pruned(leaf), [price["machine"] for price in leaf["prices"]])
+
+    def everything(leaf: PlainLeaf) -> PlainLeaf:
+        """All machines are followed."""
+        return _with_stages(followed(leaf), alone)
+
+    changes: tuple[Callable[[PlainLeaf], PlainLeaf], ...] = (dict, pruned, followed, everything)
+    for change in changes:
+        yield _plain_tree(problem, tables, tree, change)
+
+
+def _with_stages(leaf: PlainLeaf, machines: list[int]) -> PlainLeaf:
+    named = {machine for stage in leaf["stages"] for machine in stage}
+    return {**leaf, "stages": [*leaf["stages"], *([n] for n in machines if n not in named)]}
+
+
+def _plain_tree(
+    problem: Problem, tables: Tables, tree: Tree, change: Callable[[PlainLeaf], PlainLeaf]
+) -> dict[str, Any]:
+    root: dict[str, Any] = {}
+    places = [(root, "tree")]
+    for _, node in nodes(tree):
+        parent, name = places.pop()
+        if isinstance(node, Split):
+            parent[name] = {"case": _case(node, *problem.shape), "below": None, "above": None}
+            places += [(parent[name], "above"), (parent[name], "below")]
+        else:
+            parent[name] = change(_plain_leaf(problem, tables, node))
+    result: dict[str, Any] = root["tree"]
+    return result
+
+
+def _case(split: Split, T: int, K: int) -> dict[str, Any]:
+    """A machine that counts the ones of a split, and has a cost at the end where they are above."""
+    top = split.most + 1
+    return {
+        "values": [[[0] * K], [[int(k in split.labels) for k in range(K)]]],
+        "table": [int(t in split.tokens) for t in range(T)],
+        "next": [[q, min(q + 1, top), q] for q in range(top + 1)],
+        "cost": [[0, 0, int(q == top)] for q in range(top + 1)],
+        "group": None,
+    }
+
+
+def _plain_leaf(problem: Problem, tables: Tables, leaf: Leaf) -> PlainLeaf:
+    """A leaf: the prices that the lattice pays to machines, and the machines that are followed, stage by stage."""
+    count, T, prices = len(problem.rules), problem.shape[0], list[Any]()
+    for (rule, place), value in leaf.multipliers.items():
+        if rule < count and value:
+            total = problem.rules[rule].components[place]
+            assert isinstance(total, Sum)
+            row = [*(value * weight for weight in total.weights.tolist()), 0]
+            prices.append({"machine": tables.components[rule, place], "rows": [row], "table": [0] * (T + 1)})
+    for (rule, place), scores in (leaf.shares[-1] if leaf.shares else {}).items():
+        agreement = problem.rules[rule].components[place]
+        assert isinstance(agreement, Agreement)
+        table = [0] * (T + 1)
+        for number, token in enumerate(agreement.tokens.tolist(), 1):
+            table[token] = number
+        rows = [[0, *(-FINE * int(score) for score in row), 0] for row in scores]
+        rows = [[0] * (agreement.kinds + 2), *rows]
+        prices.append({"machine": tables.components[rule, place], "rows": rows, "table": table})
+    stages = [
+        [tables.places[key] for key in stage if key[0] < count] for stage in (leaf.product, *leaf.stages)
+    ]
+    return {"prices": prices, "stages": [stage for stage in stages if stage]}

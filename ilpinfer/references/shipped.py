@@ -1,0 +1,88 @@
+"""The references that come with the package: random instances of each kind, in few kilobytes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from formulations.messages import suggestion
+from ilpinfer.references.files import read
+from ilpinfer.references.generator import KINDS, Instance, generate
+from ilpinfer.references.record import Reference
+
+FOLDER = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Instances of one size.
+
+    Parameters
+    ----------
+    count, T, K, rules, hardness : as `generate` takes them
+    """
+
+    count: int
+    T: int
+    K: int
+    rules: int
+    hardness: float
+
+
+SMALL, MIDDLE = Sizes(8, 8, 4, 3, 0.5), Sizes(8, 25, 8, 4, 0.6)
+LARGE = Sizes(3, 80, 12, 5, 0.7)
+LARGEST = Sizes(1, 200, 30, 4, 0.5)
+SIZES = {
+    "plain": (SMALL, MIDDLE, LARGE, LARGEST),
+    "ties": (SMALL, MIDDLE, LARGE, LARGEST),
+    "infeasible": (SMALL, MIDDLE, LARGE, LARGEST),
+    "second-order": (SMALL, Sizes(8, 20, 5, 3, 0.6), Sizes(3, 40, 6, 3, 0.7), Sizes(1, 200, 5, 3, 0.5)),
+    "soft-and-hard": (SMALL, MIDDLE, LARGE, Sizes(1, 200, 30, 3, 0.5)),
+}
+"""Twenty instances of each kind."""
+
+
+def instances(kind: str) -> Iterator[Instance]:
+    """The instances that the references of a kind were made of; ValueError for an unknown one."""
+    if kind not in KINDS:
+        raise ValueError(f"no kind {kind!r}{suggestion(str(kind), KINDS)}")
+    return _instances(kind)
+
+
+def _instances(kind: str) -> Iterator[Instance]:
+    for seed, size in enumerate(SIZES[kind]):
+        options = {"T": size.T, "K": size.K, "rules": size.rules}
+        yield from generate(kind, size.count, seed=seed, hardness=size.hardness, **options)
+
+
+class ShippedReferences:
+    """All references that come with the package; a kind is read when it is first asked for."""
+
+    kinds = KINDS
+
+    def kind(self, kind: str) -> tuple[Reference, ...]:
+        """The references of a kind; ValueError for an unknown one."""
+        if kind not in KINDS:
+            raise ValueError(f"no kind {kind!r}{suggestion(str(kind), KINDS)}")
+        return _read(kind)
+
+    def __iter__(self) -> Iterator[Reference]:
+        return (reference for kind in KINDS for reference in self.kind(kind))
+
+    def __len__(self) -> int:
+        return sum(len(self.kind(kind)) for kind in KINDS)
+
+    def __getitem__(self, name: str) -> Reference:
+        """The reference of a name; KeyError where there is none."""
+        found = next((reference for reference in self if reference.name == name), None)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __repr__(self) -> str:
+        return f"ShippedReferences({', '.join(KINDS)})"
+
+
+@cache
+def _read(kind: str) -> tuple[Reference, ...]:
+    return tuple(read(FOLDER / f"{kind}.jsonl.gz"))

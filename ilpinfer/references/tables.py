@@ -1,0 +1,125 @@
+"""A problem as plain tables: scores with all that folds, and automata for the rest."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from formulations.automata.lattice import Lattice
+from formulations.automata.machine import Automaton, Machine
+from formulations.errors import InferenceError
+from formulations.grid import FORBIDDEN, Grid, is_forbidden, violation_costs
+from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.core.certificate import MachineKey
+
+Plain = Mapping[str, Any]
+
+
+class NoTables(InferenceError, ValueError):
+    """A rule that no automaton of the allowed size counts, so that tables cannot state it."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """A problem as plain values.
+
+    Parameters
+    ----------
+    plain : the `tables` of a reference
+    places : machines by rule of the problem and machine of the rule
+    components : first machines by rule and component
+    """
+
+    plain: Plain
+    places: Mapping[MachineKey, int]
+    components: Mapping[MachineKey, int]
+
+
+def plain_lattice(lattice: Lattice) -> dict[str, Any]:
+    """Scores in grid units, None for what is forbidden."""
+    return {"node": _plain(lattice.node), "pool": _plain(lattice.pool), "step": lattice.step.tolist()}
+
+
+def lattice_of(plain: Plain, labels: int) -> Lattice:
+    """The lattice of plain scores of so many labels.
+
+    Raises
+    ------
+    ValueError
+        for other values than those of `plain_lattice`.
+    """
+
+    def array(values: Any, dimensions: int) -> Grid:
+        numbers = np.array(values, object)
+        result: Grid = np.where(numbers == np.array(None), FORBIDDEN, numbers).astype(np.int64)
+        if result.ndim != dimensions:
+            raise ValueError(f"scores have {result.ndim} dimensions; expected {dimensions}")
+        return result
+
+    node = array(plain["node"], 2)
+    pool = array(plain["pool"], 3) if plain["pool"] else np.zeros((0, node.shape[1], labels), np.int64)
+    return Lattice(node, pool, np.array(plain["step"], np.int64))
+
+
+def tables_of(problem: Problem) -> Tables:
+    """The tables of a problem whose rules have not been folded.
+
+    Raises
+    ------
+    NoTables
+        for a rule that no automaton counts.
+    """
+    lattice, machines = problem.fold().lattice, list[Any]()
+    places: dict[MachineKey, int] = {}
+    components: dict[MachineKey, int] = {}
+    for number, rule in enumerate(problem.rules):
+        if rule.folds:
+            continue
+        if rule.machineless:
+            raise NoTables(
+                f'rule "{rule.name}" needs an automaton with too many states for a reference; leave it out'
+            )
+        begin = len(machines)
+        for place, component in enumerate(rule.components):
+            components[number, place] = len(machines)
+            machines += _machines(rule, component.machines or (), number)
+        places |= {(number, place): begin + place for place in range(len(machines) - begin)}
+    return Tables(
+        {"second": lattice.order == 2, **plain_lattice(lattice), "machines": machines}, places, components
+    )
+
+
+def _machines(rule: GroundRule, machines: Sequence[Machine], number: int) -> list[dict[str, Any]]:
+    """Machines of a component as tables. Those of a rule that counts once are a group where there are several."""
+    alone = len(rule.machines) == 1
+    group = number if rule.once and not alone else None
+    machines = [machine.once for machine in machines] if rule.once and alone else machines
+    return [
+        {
+            "rule": rule.name,
+            "group": group,
+            "values": machine.steps.values.tolist(),
+            "table": machine.steps.index.tolist(),
+            **_automaton(machine.automaton, rule.penalty, group is not None),
+        }
+        for machine in machines
+    ]
+
+
+def _automaton(automaton: Automaton, penalty: int, once: bool) -> dict[str, Any]:
+    """Next states and costs; the last column is for the end."""
+    counts = np.concatenate([automaton.emits, automaton.final[:, None]], axis=1)
+    costs = -violation_costs(np.minimum(counts, 1) if once else counts, penalty)
+    ends = np.arange(automaton.states)[:, None]
+    moves = np.concatenate([automaton.next_state, ends], axis=1)
+    return {"next": moves.tolist(), "cost": _plain(costs, -1)}
+
+
+def _plain(units: Grid, sign: int = 1) -> Any:
+    forbidden = is_forbidden(units)
+    if not forbidden.any():
+        return (sign * units).tolist()
+    values = (sign * units).astype(object)
+    values[forbidden] = None
+    return values.tolist()

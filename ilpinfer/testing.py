@@ -1,0 +1,97 @@
+"""Assertions on labellings of one's own decoder, against references whose optima are proved."""
+
+import math
+from collections.abc import Iterable
+
+from formulations import parse_rules
+from formulations.dtypes import Integers
+from formulations.messages import brief
+from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.evaluation import evaluate_labelling
+from ilpinfer.references.record import Reference
+
+Labelling = Iterable[str] | Iterable[int] | None
+"""T label names or label ids; None for the answer that there is none."""
+MOST_SHOWN = 12
+"""Tokens of a message."""
+
+
+def assert_optimal(labelling: Labelling, reference: Reference) -> None:
+    """Assert that a labelling is one of the best; each of several that tie is accepted, and None where all are infeasible.
+
+    Raises
+    ------
+    AssertionError
+        with the tokens at which it differs from the nearest optimum, the rules that it breaks, and the nats that it loses.
+    """
+    __tracebackhide__ = True
+    if fault := fault_of(labelling, reference, 0.0):
+        raise AssertionError(fault)
+
+
+def assert_within(labelling: Labelling, reference: Reference, *, gap: float) -> None:
+    """Assert that a labelling is worth at most `gap` nats less than the best; None where all are infeasible.
+
+    Raises
+    ------
+    AssertionError
+        as `assert_optimal`.
+    ValueError
+        for a gap that is not a number from 0.
+    """
+    __tracebackhide__ = True
+    if isinstance(gap, bool) or not isinstance(gap, int | float) or not 0 <= gap < math.inf:
+        raise ValueError(f"gap is {gap!r}; expected nats from 0")
+    if fault := fault_of(labelling, reference, float(gap)):
+        raise AssertionError(fault)
+
+
+def fault_of(labelling: Labelling, reference: Reference, gap: float) -> str:
+    """Why a labelling is not within `gap` nats of the optimum; empty where it is."""
+    name, best = reference.name, reference.score
+    if labelling is None:
+        return (
+            "" if best is None else f"{name}: no labelling is given, and the optimum is worth {best:.6g} nats"
+        )
+    labelling = list(labelling)  # type: ignore[assignment]
+    if best is None:
+        return f"{name}: no labelling keeps the hard rules, so that None is expected, not {brief(labelling)}"
+    try:
+        ids = reference.trellis.ids(labelling)
+    except ValueError as error:
+        return f"{name}: {error}"
+    worth = evaluate_labelling(reference.trellis, parse_rules(reference.rules), ids)
+    if worth.score > best:
+        return f"{name}: it is worth {worth.score!r} nats, more than the optimum {best!r}: the reference is wrong; verify it"
+    return "" if worth.score >= best - gap else "\n".join(_report(ids, reference, worth, best, gap))
+
+
+def _report(ids: Integers, reference: Reference, worth: Solution, best: float, gap: float) -> Iterable[str]:
+    """The lines of a failure."""
+    allowed = f", where {gap:g} are allowed" if gap else ""
+    loss = f"is worth {best - worth.score:.6g} nats less than the optimum {best:.6g}{allowed}"
+    if worth.score == -math.inf:
+        broken = any(worth.violations.values())
+        loss = (
+            "breaks a hard rule"
+            if broken and worth.penalty == math.inf
+            else "takes a step that the scores forbid"
+        )
+    yield f"{reference.name}: the labelling {loss}"
+    nearest = min(
+        reference.optima, key=lambda optimum: sum(a != b for a, b in zip(ids, optimum, strict=True))
+    )
+    places = [t for t, (a, b) in enumerate(zip(ids, nearest, strict=True)) if a != b]
+    for t in places[:MOST_SHOWN]:
+        expected, given = reference.labels[nearest[t]], reference.labels[ids[t]]
+        yield f"  token {t} {brief(reference.tokens[t], 30)}: expected {expected}, got {given}"
+    if len(places) > MOST_SHOWN:
+        yield f"  … and {len(places) - MOST_SHOWN} tokens more"
+    optima = len(reference.optima)
+    if optima > 1:
+        yield f"  (nearest of {optima}{'' if reference.complete else ' listed'} optima)"
+    yield from (
+        f'  rule "{rule}": {times} violation{"s" * (times > 1)}'
+        for rule, times in worth.violations.items()
+        if times
+    )

@@ -1,0 +1,149 @@
+"""Files of references, the command line, and checks without solvers."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.command_line import run
+
+from formulations import Trellis
+from formulations import constraints as C
+from ilpinfer import checker
+from ilpinfer.references.files import read, write
+from ilpinfer.references.making import make
+from ilpinfer.references.record import InvalidReference
+
+TRELLIS = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+RULES = 'fields = ["x", "y"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "y"\npenalty = 0.5\n'
+ROW = {"emissions": [[0, 1], [0.5, 0.2]], "transitions": [[0.1, 0.2], [-1, 0.3]], "label_names": ["x", "y"]}
+
+
+@pytest.fixture
+def references():
+    return [make(TRELLIS, [C.requires_present("a", "b", penalty=p)], name=f"p = {p}") for p in (0.25, 0.75)]
+
+
+@pytest.fixture
+def made(tmp_path):
+    (tmp_path / "rules.toml").write_text(RULES)
+    (tmp_path / "in.jsonl").write_text("\n".join(json.dumps({**ROW, "tokens": ["u", w]}) for w in "vw"))
+    command = [str(tmp_path / "in.jsonl"), "--rules", str(tmp_path / "rules.toml")]
+    return tmp_path, ["reference", "make", *command, "--output"]
+
+
+@pytest.mark.parametrize("name", ["set.jsonl", "set.jsonl.gz"])
+def test_sets_are_read_as_written(tmp_path, references, name):
+    assert write(tmp_path / name, iter(references)) == 2
+    assert list(read(tmp_path / name)) == references
+
+
+@pytest.mark.parametrize("name", ["one.json", "one.json.gz"])
+def test_a_single_reference(tmp_path, references, name):
+    write(tmp_path / name, references[:1])
+    assert list(read(tmp_path / name)) == references[:1]
+    with pytest.raises(InvalidReference, match="holds one reference"):
+        write(tmp_path / name, references)
+    assert list(read(tmp_path / name)) == references[:1]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [name]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"{", b"[]", b"\xff", b"[" * 100_000, b"1" * 5000, b"{}\n{}", b'{"format": "ilpinfer reference 1"}'],
+)
+@pytest.mark.parametrize("name", ["bad.json", "bad.jsonl"])
+def test_what_cannot_be_read_is_one_message(tmp_path, content, name):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InvalidReference, match=r"bad\.json"):
+        list(read(tmp_path / name))
+    done = subprocess.run(
+        [sys.executable, checker.__file__, str(tmp_path / name)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (1, 2) and "Traceback" not in done.stderr
+    assert "bad.json" in done.stdout + done.stderr
+
+
+def test_the_commands(made, capsys):
+    folder, command = made
+    output = str(folder / "out.jsonl.gz")
+    assert run([*command, output], capsys)[0] == 0
+    assert run(["reference", "verify", output], capsys)[:2] == (0, "2 references hold (meaning)\n")
+    assert run(["reference", "verify", output, "--depth", "tables"], capsys)[0] == 0
+    code, shown, _ = run(["reference", "show", output, "--number", "2"], capsys)
+    assert code == 0 and "u/y w/y" in shown and "margin" in shown and "reference 1" not in shown
+    code, _, error = run(["reference", "verify", output, "--max-steps", "1"], capsys)
+    assert code == 1 and "2 of 2 references do not hold" in error
+
+
+def test_false_references_are_reported(made, capsys):
+    folder, command = made
+    output = folder / "out.jsonl"
+    run([*command, str(output)], capsys)
+    rows = [json.loads(line) for line in output.read_text().splitlines()]
+    rows[1]["rules"] = rows[1]["rules"].replace("0.5", "0.75")
+    output.write_text("\n".join(map(json.dumps, rows)))
+    code, said, error = run(["reference", "verify", str(output)], capsys)
+    assert code == 1 and "reference 2" in said and "1 of 2" in error
+    assert run(["reference", "verify", str(output), "--depth", "tables"], capsys)[0] == 0
+    rows[0]["levels"][0]["score"] += 1
+    output.write_text("\n".join(map(json.dumps, rows)))
+    done = subprocess.run(
+        [sys.executable, "-m", "ilpinfer.checker", str(output)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1 and "reference 1" in done.stdout and "reference 2" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["verify", "nowhere.json"], "nowhere.json"),
+        (["show", "nowhere.json"], "nowhere.json"),
+        (["verify"], "FILE"),
+        (["verify", "x.json", "--depth", "deep"], "expected tables or meaning"),
+        (["none"], "none"),
+    ],
+)
+def test_bad_usage_is_one_line(arguments, message, capsys):
+    code, _, error = run(["reference", *arguments], capsys)
+    assert code == 2 and message in error and len(error.splitlines()) == 1
+
+
+def test_several_sequences_need_lines(made, capsys):
+    folder, command = made
+    code, _, error = run([*command, str(folder / "out.json")], capsys)
+    assert code == 2 and ".jsonl" in error and not (folder / "out.json").exists()
+
+
+def test_checks_need_no_solver(tmp_path, references):
+    write(tmp_path / "set.jsonl", references)
+    program = f"""
+import sys
+for name in ("ortools", "pulp", "numba", "highspy", "scipy"):
+    sys.modules[name] = None
+from ilpinfer.references.files import read
+from ilpinfer.references.verification import verify
+assert all(verify(each, depth) for each in read({str(tmp_path / "set.jsonl")!r}) for depth in ("tables", "meaning"))
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_checker_imports_the_standard_library_alone(tmp_path, references):
+    write(tmp_path / "set.jsonl", references)
+    copy = tmp_path / "checker.py"
+    copy.write_bytes(Path(checker.__file__).read_bytes())
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(copy), str(tmp_path / "set.jsonl")], check=False, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_bomb_is_refused(tmp_path):
+    path = tmp_path / "bomb.json.gz"
+    with gzip.open(path, "wb") as stream:
+        for _ in range(70):
+            stream.write(b" " * 2**20)
+    with pytest.raises(InvalidReference, match="bytes"):
+        list(read(path))

@@ -1,0 +1,121 @@
+"""Random instances: the same everywhere, of the kind that they say, and harder as hardness grows."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import ilpinfer
+from formulations import dump_rules, parse_rules
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.references.generator import KINDS, generate
+
+PROGRAM = """
+import json, sys
+from formulations import dump_rules
+from ilpinfer.references.generator import KINDS, generate
+made = [each for kind in KINDS for each in generate(kind, 3, seed=5, T=9, K=5, hardness=0.25)]
+print(json.dumps([[each.name, each.trellis.to_dict(), dump_rules(each.rules), each.hidden, each.rival] for each in made]))
+"""
+
+
+def some(kind, count=12, **options):
+    return list(generate(kind, count, **{"seed": 3, "T": 9, "K": 5, **options}))
+
+
+def ids(instance, names):
+    return [instance.trellis.labels.names.index(name) for name in names]
+
+
+def test_every_process_makes_the_same():
+    texts = [
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert texts[0] == texts[1]
+    here = [
+        [each.name, each.trellis.to_dict()] for kind in KINDS for each in some(kind, 3, seed=5, hardness=0.25)
+    ]
+    assert [each[:2] for each in json.loads(texts[0])] == json.loads(json.dumps(here))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_instances_are_of_their_kind(kind):
+    made = some(kind)
+    assert len({each.name for each in made}) == len(made) == 12
+    assert all((len(each.trellis), len(each.trellis.labels)) == (9, 5) for each in made)
+    assert {each.trellis.order for each in made} == {2 if kind == "second-order" else 1}
+    assert {each.trellis.labels.scheme for each in made} == {"plain", "bio"}
+    hard = [rule.hard for each in made for rule in each.rules]
+    assert any(hard) == (kind in ("infeasible", "soft-and-hard")) and not all(hard)
+    for each in made:
+        best = ilpinfer.decode(each.trellis, each.rules, top=2)
+        assert (not best) == (kind == "infeasible")
+        assert kind != "ties" or best[0].score == best[1].score
+        if kind != "infeasible":
+            value = compile_problem(each.trellis, each.rules).value
+            assert not any(value(each.trellis.ids(each.hidden)).violations.values())
+            assert compile_problem(each.trellis, parse_rules(dump_rules(each.rules))).rules
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_more_and_another_seed(kind):
+    few, more, other = some(kind, 2), some(kind, 4), some(kind, 2, seed=4)
+    assert [each.trellis for each in few] == [each.trellis for each in more[:2]]
+    assert [dump_rules(each.rules) for each in few] == [dump_rules(each.rules) for each in more[:2]]
+    assert few[0].trellis != other[0].trellis
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "ties"])
+def test_the_lead_of_the_hidden_labelling_falls_with_hardness(kind):
+    levels = [some(kind, 4, hardness=hardness) for hardness in (0, 0.25, 0.5, 0.75, 1)]
+    for same in zip(*levels):
+        assert len({(each.hidden, each.rival, dump_rules(each.rules)) for each in same}) == 1
+        leads = [each.trellis.score(each.hidden) - each.trellis.score(each.rival) for each in same]
+        differ = sum(a != b for a, b in zip(same[0].hidden, same[0].rival))
+        assert leads == sorted(leads, reverse=True) and (leads[0] > leads[-1]) == (differ > 0)
+
+
+def test_rules_are_broken_where_scores_fight_them():
+    def broken(hardness):
+        made = some("plain", 30, hardness=hardness)
+        return sum(
+            sum(ilpinfer.decode(each.trellis, each.rules, method="viterbi").violations.values())
+            for each in made
+        )
+
+    assert broken(0) < broken(1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "easy"}, "no kind 'easy'; there are infeasible, plain"),
+        ({"kind": "plane"}, 'did you mean "plain"'),
+        ({"count": 0}, "count is 0; expected a whole number from 1"),
+        ({"T": 0}, "T is 0; expected a whole number from 1"),
+        ({"K": 2}, "K is 2; expected a whole number from 3"),
+        ({"K": True}, "K is True"),
+        ({"rules": -1}, "rules is -1; expected a whole number from 0"),
+        ({"seed": 0.5}, "seed is 0.5"),
+        ({"hardness": 1.5}, "hardness is 1.5; expected a number from 0 to 1"),
+        ({"hardness": float("nan")}, "hardness is nan"),
+    ],
+)
+def test_bad_options_are_refused_at_once(options, message):
+    with pytest.raises(ValueError, match=message):
+        generate(**{"kind": "plain", "count": 1, **options})
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "ties"])
+def test_the_smallest_instances(kind):
+    (made,) = generate(kind, 1, T=1, K=3, rules=0, hardness=1)
+    assert len(made.trellis) == 1
+    assert (ilpinfer.decode(made.trellis, made.rules).status == "infeasible") == (kind == "infeasible")

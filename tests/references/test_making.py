@@ -1,0 +1,159 @@
+"""References against brute force: what they list is all there is, and the plain checker proves it."""
+
+import itertools
+import json
+from importlib.resources import files
+
+import fastjsonschema
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support import oracles
+from support.effort import examples
+from support.strategies import NEAR_TIES, cost_units, problems
+
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer import checker
+from ilpinfer.references.making import Unproved, make
+from ilpinfer.references.record import Reference
+from ilpinfer.references.verification import Finding, verify
+
+SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+VALIDATE = fastjsonschema.compile(
+    json.loads(files("ilpinfer.references").joinpath("reference.schema.json").read_text("utf-8"))
+)
+
+
+def ranked(instance, cases):
+    """Scores and labellings of all that is feasible, best first."""
+    return oracles.top(*instance.shape, instance.units, lambda y: cost_units(instance, cases, y), None)
+
+
+def agrees(reference, expected):
+    """Whether each level lists all labellings of its score, and the last one says whether there are more."""
+    plain = json.loads(json.dumps(reference.to_dict(), allow_nan=False))
+    checker.check(plain)
+    assert Reference.from_dict(plain) == reference
+    left = list(expected)
+    for number, level in enumerate(reference.levels):
+        if level.score is None:
+            assert not left and not level.labellings
+            continue
+        equal = {y for units, y in left if units == level.score}
+        assert left[0][0] == level.score and set(level.labellings) <= equal
+        if number < len(reference.levels) - 1:
+            assert set(level.labellings) == equal
+        left = [pair for pair in left if pair[0] < level.score]
+
+
+@settings(max_examples=examples(120), **SLOW)
+@given(problems())
+def test_levels_are_those_of_brute_force(drawn):
+    instance, cases = drawn
+    agrees(make(instance.trellis, [case.rule for case in cases]), ranked(instance, cases))
+
+
+@settings(max_examples=examples(120), **SLOW)
+@given(problems(scores=NEAR_TIES, longest=3))
+def test_ties_are_all_listed(drawn):
+    instance, cases = drawn
+    expected = ranked(instance, cases)
+    reference = make(instance.trellis, [case.rule for case in cases])
+    agrees(reference, expected)
+    optima = [y for units, y in expected if units == expected[0][0]] if expected else []
+    assert len(reference.optima) == min(len(optima), 100)
+    assert reference.complete == (len(optima) <= 100)
+
+
+@settings(max_examples=examples(60), **SLOW)
+@given(problems(longest=3), st.integers(1, 4))
+def test_longer_lists_are_proved_level_by_level(drawn, top):
+    instance, cases = drawn
+    expected = ranked(instance, cases)
+    reference = make(instance.trellis, [case.rule for case in cases], top=top)
+    agrees(reference, expected)
+    assert sum(len(level.labellings) for level in reference.levels) >= min(top, len(expected))
+
+
+@settings(max_examples=examples(60), **SLOW)
+@given(problems(longest=3))
+def test_references_keep_the_schema_and_mean_what_they_say(drawn):
+    instance, cases = drawn
+    reference = make(instance.trellis, [case.rule for case in cases])
+    VALIDATE(json.loads(json.dumps(reference.to_dict())))
+    assert verify(reference, "meaning") == Finding(True)
+
+
+def second_order(seed, T=4, K=3):
+    rng = np.random.default_rng(seed)
+    start, first, edges = (rng.integers(-3, 4, shape) / 2**20 for shape in (K, (K, K), (T - 2, K, K, K)))
+    return Trellis.second_order(start, first, edges, labels=["a", "b", "O"])
+
+
+def by_hand(trellis, rules):
+    """All feasible labellings with their scores, best first, by the compiled rules."""
+    problem, (T, K) = compile_problem(trellis, rules), trellis.lattice.shape
+    values = [(problem.value(np.array(y)), y) for y in itertools.product(range(K), repeat=T)]
+    return sorted(((v.score, y) for v, y in values if v.feasible), key=lambda pair: -pair[0])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_second_order(seed):
+    trellis, rules = second_order(seed), [C.at_most_runs("a", 1, penalty=2**-19), C.requires_before("a", "b")]
+    reference = make(trellis, rules)
+    agrees(reference, by_hand(trellis, rules))
+    assert verify(reference, "meaning")
+
+
+def test_shared_penalties_of_several_machines():
+    rng = np.random.default_rng(5)
+    scores = (rng.integers(-3, 4, shape) / 2**20 for shape in (3, (4, 3, 3)))
+    trellis, rules = (
+        Trellis(*scores, labels=["a", "b", "c"]),
+        [C.at_most_runs("each field", 1, penalty=2**-19, distance="binary")],
+    )
+    reference = make(trellis, rules)
+    assert [machine["group"] for machine in reference.tables["machines"]] == [0, 0, 0]
+    agrees(reference, by_hand(trellis, rules))
+    assert verify(reference, "meaning")
+
+
+def test_infeasible_rules_have_a_proof():
+    trellis = Trellis([0.0, 0.0], [[[0.0, 0.0], [0.0, 0.0]]], labels=["a", "b"])
+    reference = make(trellis, [C.at_least_tokens("a", 2), C.at_least_tokens("b", 1)])
+    assert reference.status == "infeasible" and reference.complete
+    assert reference.score is None and reference.optima == ()
+    checker.check(reference.to_dict())
+    with pytest.raises(checker.Wrong):
+        checker.check(reference.to_dict() | {"status": "optimal"})
+    with pytest.raises(ValueError, match="status"):
+        Reference.from_dict(reference.to_dict() | {"status": "optimal"})
+
+
+def test_a_long_tie_is_cut():
+    trellis = Trellis(np.zeros(2), np.zeros((4, 2, 2)), labels=["a", "b"])
+    reference = make(trellis, [], ties=5)
+    assert len(reference.optima) == 5 and not reference.complete and reference.margin is None
+    checker.check(reference.to_dict())
+
+
+def test_a_budget_is_kept():
+    trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    record = make(trellis, [C.requires_present("a", "b", penalty=0.75)]).to_dict()
+    steps = record["levels"][0]["proof"]["steps"]
+    with pytest.raises(checker.Wrong, match="from 0 to"):
+        checker.check(record, steps - 1)
+    record["levels"][0]["proof"]["steps"] = steps - 1
+    with pytest.raises(checker.Wrong, match="more steps"):
+        checker.check(record)
+    with pytest.raises(Unproved):
+        make(trellis, [], max_steps=1)
+
+
+@pytest.mark.parametrize("options", [{"ties": 0}, {"top": 0}, {"ties": True}, {"max_steps": 0}, {"top": 1.5}])
+def test_numbers_that_make_no_sense(options):
+    with pytest.raises(ValueError, match="expected a whole number from 1"):
+        make(Trellis([0.0], np.zeros((0, 1, 1))), [], **options)
