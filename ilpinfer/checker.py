@@ -15,17 +15,13 @@ from typing import Any, NamedTuple
 
 FORMAT = "ilpinfer reference 1"
 FINE = 2**10  # units of prices in a grid unit, which is 2^-20 nats
-NEVER, LARGEST, UNITS = (
-    -(2**200),
-    2**62,
-    2**52,
-)  # no sum of numbers up to the second comes near what is forbidden
+NEVER, LARGEST, UNITS = -(2**200), 2**62, 2**52  # no sum of others comes near what is forbidden
 MAX_STEPS, MOST_KEPT, MOST_BYTES = 10**9, 2**22, 2**26
 
 Layers = list[list[tuple[int, list[tuple[int, int, int]]]]]
 """For each token and prefix before it: 1 + its last label (0 if none), and steps (score, prefix that it becomes, label)."""
-Budget = list[int]
-"""The steps that a check may still take, each about 60 ns."""
+Path = tuple[int, ...]  # label ids
+Budget = list[int]  # the steps that a check may still take, each about 60 ns
 
 
 class Wrong(Exception):
@@ -33,28 +29,24 @@ class Wrong(Exception):
 
 
 def need(holds: Any, otherwise: str) -> None:
-    """Raise Wrong if it does not hold."""
     if not holds:
         raise Wrong(otherwise)
 
 
 def spend(budget: Budget, steps: int) -> None:
-    """Raise Wrong where no such steps are left."""
     budget[0] -= steps
     need(budget[0] >= 0, "the proof takes more steps than it names")
 
 
 def whole(value: Any, shape: Sequence[int | None], low: int, high: int, *more: None) -> Any:
     """The value: a whole number in a range or `more`, or lists of them of a shape, None being any length."""
-    need(
-        not shape or (type(value) is list and shape[0] in (None, len(value))),
-        f"a list has not {shape} entries",
-    )
+    fits = not shape or (type(value) is list and shape[0] in (None, len(value)))
+    need(fits, f"a list has not {shape} entries")
     if len(shape) > 1:
         return [whole(each, shape[1:], low, high, *more) for each in value]
     numbers = [n for n in (value if shape else [value]) if not more or n is not None]
-    need(set(map(type, numbers)) <= {int}, "a number is not whole")
-    need(not numbers or low <= min(numbers) <= max(numbers) <= high, f"a number is not from {low} to {high}")
+    fits = set(map(type, numbers)) <= {int} and (not numbers or low <= min(numbers) <= max(numbers) <= high)
+    need(fits, f"a number is not a whole one from {low} to {high}")
     return value
 
 
@@ -75,28 +67,22 @@ class Machine(NamedTuple):
     @classmethod
     def read(cls, record: Any, T: int, K: int, scale: int = 1) -> "Machine":
         """The machine of a record, with costs times a scale, and what it reads after the last token."""
-        cost, Q, C = record["cost"], len(record["cost"]), len(record["cost"][0])
-        costs = whole(cost, (Q, C), 0, UNITS, None)
-        gain = [[NEVER if n is None else -scale * n for n in row] for row in costs]
-        values, moves = (
-            whole(record["values"], (None, None, K), 0, C - 1),
-            whole(record["next"], (Q, C), 0, Q - 1),
-        )
-        table, group = (
-            whole(record["table"], (T,), 0, len(values) - 1),
-            whole(record["group"], (), 0, LARGEST, None),
-        )
+        Q, C = len(record["cost"]), len(record["cost"][0])
+        cost = whole(record["cost"], (Q, C), 0, UNITS, None)
+        gain = [[NEVER if n is None else -scale * n for n in row] for row in cost]
+        moves = whole(record["next"], (Q, C), 0, Q - 1)
+        values = whole(record["values"], (None, None, K), 0, C - 1)
         need(all(len(rows) in (1, K + 1) for rows in values), "a table has neither 1 row nor 1 + labels")
-        ends = [*values, [[C - 1] * K]], [*table, len(values)]
-        return cls(*ends, moves, gain, [[0] * C] * (T + 1), group)
+        table = [*whole(record["table"], (T,), 0, len(values) - 1), len(values)]
+        group = whole(record["group"], (), 0, LARGEST, None)
+        return cls([*values, [[C - 1] * K]], table, moves, gain, [[0] * C] * (T + 1), group)
 
     def case(self, loses: bool) -> "Machine":
         """It gains NEVER at the end, unless this one loses something there (or loses nothing)."""
-        gain = [[*([0] * (len(row) - 1)), NEVER * ((row[-1] < 0) is not loses)] for row in self.gain]
-        return self._replace(gain=gain)
+        ends = [NEVER * ((row[-1] < 0) is not loses) for row in self.gain]
+        return self._replace(gain=[[*([0] * (len(self.gain[0]) - 1)), end] for end in ends])
 
     def row(self, t: int, before: int) -> list[int]:
-        """Symbols by label."""
         rows = self.values[self.table[t]]
         return rows[before if len(rows) > 1 else 0]
 
@@ -120,7 +106,7 @@ class Machine(NamedTuple):
 Machines = Sequence[Machine]
 
 
-def among(paths: Sequence[tuple[int, ...]], T: int, K: int) -> Machine:
+def among(paths: Sequence[Path], T: int, K: int) -> Machine:
     """The machine that loses something at the end of these labellings alone."""
     prefixes = dict.fromkeys(chain([()], (path[:n] for n in range(1, T + 1) for path in paths)))
     names: dict[Any, int] = {prefix: n for n, prefix in enumerate(prefixes)}
@@ -153,13 +139,14 @@ def follow(layers: Layers, machines: Machines, priced: Machines, limit: int, bud
             before, hope, arcs = layer[node][0], sum(h[t][q] for h, q in zip(hopes, states, strict=True)), []
             left = [step for step in worths[-1 - t][node] if value + hope + step[0] > limit]
             spend(budget, 50 + len(layer[node][1]) + 20 * len(left) * (1 + len(machines)))
-            reads = [
-                (m.row(t, before), m.gain[q], m.next[q], m.price[t], h[t + 1], m.group)
-                for m, h, q in zip(machines, hopes, states, strict=True)
+            rows = [m.row(t, before) for m in machines]
+            moves = [
+                (m.gain[q], m.next[q], m.price[t], m.group) for m, q in zip(machines, states, strict=True)
             ]
+            reads = list(zip(rows, moves, [h[t + 1] for h in hopes], strict=True))
             for worth, charged, score, target, label in left:
                 total, bound, after, paid = value + charged, value + worth, list[int](), list(due)
-                for symbols, gains, nexts, price, h, group in reads:
+                for symbols, (gains, nexts, price, group), h in reads:
                     symbol = symbols[label]
                     gain, following = gains[symbol], nexts[symbol]
                     if group is not None:
@@ -181,9 +168,7 @@ def follow(layers: Layers, machines: Machines, priced: Machines, limit: int, bud
     return result if front else []
 
 
-def check_leaf(
-    layers: Layers, parts: Machines, cases: Machines, leaf: Any, limit: int, budget: Budget
-) -> None:
+def check_leaf(layers: Layers, parts: Machines, cases: Machines, leaf: Any, limit: int, left: Budget) -> None:
     """Check that nothing passes the limit in a case, outside of which some machines gain NEVER."""
     machines, slack, used = [*parts], dict[int, int](), list[int]()
     plan: list[tuple[list[int], Machines]] = [([], cases)] if cases else []
@@ -194,7 +179,7 @@ def check_leaf(
         rows = whole(entry["rows"], (None, len(own.gain[0])), -LARGEST, LARGEST)
         table = whole(entry["table"], (len(layers),), 0, len(rows) - 1)
         machines[number] = own._replace(price=[rows[n] for n in table])
-        slack[number] = machines[number].hopes(budget)[0][0]
+        slack[number] = machines[number].hopes(left)[0][0]
     for stage in leaf["stages"]:
         plan.append((stage, [machines[number] for number in whole(stage, (None,), 0, len(machines) - 1)]))
         used += [*stage, *{-1 - m.group for m in plan[-1][1] if m.group is not None}]
@@ -202,7 +187,7 @@ def check_leaf(
     for stage, following in [*plan, ([], [])]:
         priced = [machines[number] for number in slack]
         slack = {number: most for number, most in slack.items() if number not in stage}
-        layers = follow(layers, following, priced, limit - sum(slack.values()), budget)
+        layers = follow(layers, following, priced, limit - sum(slack.values()), left)
     need(not layers, "labellings that are worth more are not ruled out")
 
 
@@ -237,9 +222,7 @@ def read(record: Any, scale: int = FINE) -> tuple[Layers, Machines]:
     return layers, [Machine.read(each, T, K, scale) for each in tables["machines"]]
 
 
-def check_level(
-    layers: Layers, machines: Machines, level: Any, before: list[tuple[int, ...]], most: int
-) -> int:
+def check_level(layers: Layers, machines: Machines, level: Any, before: Sequence[Path], most: int) -> int:
     """Check that no labelling but those before is better than those of a level, which are equal; the steps that it took."""
     score, budget, T, K = level["score"], [most], len(layers) - 1, len(layers[0][0][1])
     paths = list(map(tuple, whole(level["labellings"], (None, T), 0, K - 1)))
@@ -250,9 +233,8 @@ def check_level(
     layers = follow(layers, [among(before, T, K).case(False)] if before else [], [], limit - FINE, budget)
     if paths:
         own = follow(layers, [among(paths, T, K).case(True), *machines], [], limit - FINE, budget)
-        need(
-            own and sum(len(steps) for _, steps in own[-1]) == len(paths), f"a labelling is not worth {score}"
-        )
+        ends = sum(len(steps) for _, steps in own[-1]) if own else 0
+        need(ends == len(paths), f"a labelling is not worth {score}")
     check_tree(layers, machines, level["proof"]["tree"], limit, budget)
     return most - budget[0]
 
@@ -261,12 +243,9 @@ def check(record: Any, max_steps: int = MAX_STEPS) -> None:
     """Check a reference; Wrong says what does not hold."""
     try:
         need(record["format"] == FORMAT, f"it is not of the format {FORMAT!r}")
-        scores, listed = [level["score"] for level in record["levels"]], list[tuple[int, ...]]()
+        scores, listed = [level["score"] for level in record["levels"]], list[Path]()
         problem = read(record)
-        need(
-            scores and None not in scores[:-1],
-            "it claims nothing, or something below a level without a score",
-        )
+        need(scores and None not in scores[:-1], "it has no levels, or goes on below one without a score")
         need(record["status"] == ("infeasible" if scores[0] is None else "optimal"), "its status is wrong")
         for level in record["levels"]:
             own = read(record, 0) if level["score"] is None else problem
@@ -281,15 +260,13 @@ def check(record: Any, max_steps: int = MAX_STEPS) -> None:
 def main() -> int:
     """Check the references of files."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="JSON, or JSON lines (.jsonl); .gz if packed"
-    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="JSON, or .jsonl; either may be .gz")
     parser.add_argument("--max-steps", type=int, default=MAX_STEPS, help="of a proof; default about a minute")
     options, code = parser.parse_args(), 0
     for path in options.files:
-        number = 0
+        number, opened = 0, gzip.open if path.endswith(".gz") else open
         try:
-            with (gzip.open if path.endswith(".gz") else open)(path, "rb") as stream:
+            with opened(path, "rb") as stream:
                 take = stream.readline if ".jsonl" in path else stream.read
                 for number, text in enumerate(iter(lambda: take(MOST_BYTES), b""), 1):  # noqa: B023
                     try:
@@ -299,10 +276,8 @@ def main() -> int:
                         print(f"{path}: reference {number}: {fault}")
             print(f"{path}: {number} checked")
         except (OSError, EOFError, zlib.error, ValueError, RecursionError, MemoryError) as error:
-            code = 2
-            print(
-                f"{path}: reference {number} cannot be read: {error or type(error).__name__}", file=sys.stderr
-            )
+            code, what = 2, error or type(error).__name__
+            print(f"{path}: reference {number} cannot be read: {what}", file=sys.stderr)
     return code
 
 

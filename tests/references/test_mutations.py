@@ -39,3 +39,50 @@ def test_nothing_false_is_accepted(drawn, seed):
 @pytest.mark.parametrize("record", [None, [], 1, "x", {}, {"format": checker.FORMAT}, {"format": []}])
 def test_what_is_no_reference_is_refused(record):
     assert not accepted(record)
+
+
+@st.composite
+def proofs(draw, tables, T):
+    """Proofs of the right form with any prices and stages, and whether all machines are followed."""
+    machines = range(len(tables["machines"]))
+    prices = [
+        {
+            "machine": n,
+            "rows": draw(st.lists(row, min_size=2, max_size=2)),
+            "table": draw(tables_of_prices(T)),
+        }
+        for n in machines
+        if tables["machines"][n]["group"] is None
+        for row in [prices_of(len(tables["machines"][n]["cost"][0]))]
+        if draw(st.booleans())
+    ]
+    place = {group: draw(st.integers(0, 2)) for group in {m["group"] for m in tables["machines"]}}
+    stage = [
+        place[m["group"]] if m["group"] is not None else draw(st.integers(0, 2)) for m in tables["machines"]
+    ]
+    stages = [[n for n in machines if stage[n] == number] for number in (0, 1)]
+    return {"prices": prices, "stages": stages}, 2 not in stage
+
+
+def prices_of(width):
+    return st.lists(st.integers(-(2**33), 2**33), min_size=width, max_size=width)
+
+
+def tables_of_prices(T):
+    return st.lists(st.integers(0, 1), min_size=T + 1, max_size=T + 1)
+
+
+@settings(max_examples=examples(250), **SLOW)
+@given(st.one_of(problems(longest=3), problems(scores=NEAR_TIES, longest=3)), st.data())
+def test_no_prices_and_stages_prove_what_is_false(drawn, data):
+    instance, cases = drawn
+    record = make(instance.trellis, [case.rule for case in cases], top=3).to_dict()
+    leaf, whole = data.draw(proofs(record["tables"], len(record["tokens"])))
+    proof = {"steps": 10**7, "tree": leaf}
+    levels = [{**level, "proof": proof} for level in record["levels"]]
+    assert accepted({**record, "levels": levels}) or not whole
+    assert not accepted(
+        {**record, "levels": levels[1:] or [{"score": None, "labellings": [], "proof": proof}]}
+    ) or (len(levels) == 1 and record["status"] == "infeasible")
+    if len(levels) > 2:
+        assert not accepted({**record, "levels": [levels[0], *levels[2:]]})
