@@ -1,7 +1,6 @@
-"""A checker of references in one file, to be copied wherever it is wanted: standard library and whole numbers only.
+"""A checker of references in one file: from their tables it recomputes what labellings are worth, and that no other is better.
 
-It trusts the tables of a reference: scores, and rules as automata. From these it recomputes what each labelling is worth, and
-the proof that no other one is worth more. Exit code 0: all references hold, 1: some do not, 2: some cannot be read.
+Standard library and whole numbers only. Exit code 0: all references hold, 1: some do not, 2: some cannot be read.
 """
 
 import argparse
@@ -18,9 +17,10 @@ FINE = 2**10  # units of prices in a grid unit, which is 2^-20 nats
 NEVER, LARGEST, UNITS = -(2**200), 2**62, 2**52  # no sum of others comes near what is forbidden
 MAX_STEPS, MOST_KEPT, MOST_BYTES = 10**9, 2**22, 2**26
 
+# For each token and prefix before it: 1 + its last label (0 if none), and steps (score, prefix that it becomes, label).
 Layers = list[list[tuple[int, list[tuple[int, int, int]]]]]
-"""For each token and prefix before it: 1 + its last label (0 if none), and steps (score, prefix that it becomes, label)."""
 Path = tuple[int, ...]  # label ids
+Machines = Sequence["Machine"]
 Budget = list[int]  # the steps that a check may still take, each about 60 ns
 
 
@@ -40,8 +40,7 @@ def spend(budget: Budget, steps: int) -> None:
 
 def whole(value: Any, shape: Sequence[int | None], low: int, high: int, *more: None) -> Any:
     """The value: a whole number in a range or `more`, or lists of them of a shape, None being any length."""
-    fits = not shape or (type(value) is list and shape[0] in (None, len(value)))
-    need(fits, f"a list has not {shape} entries")
+    need(not shape or (type(value) is list and shape[0] in (None, len(value))), f"no list of {shape}")
     if len(shape) > 1:
         return [whole(each, shape[1:], low, high, *more) for each in value]
     numbers = [n for n in (value if shape else [value]) if not more or n is not None]
@@ -68,9 +67,8 @@ class Machine(NamedTuple):
     def read(cls, record: Any, T: int, K: int, scale: int = 1) -> "Machine":
         """The machine of a record, with costs times a scale, and what it reads after the last token."""
         Q, C = len(record["cost"]), len(record["cost"][0])
-        cost = whole(record["cost"], (Q, C), 0, UNITS, None)
+        cost, moves = whole(record["cost"], (Q, C), 0, UNITS, None), whole(record["next"], (Q, C), 0, Q - 1)
         gain = [[NEVER if n is None else -scale * n for n in row] for row in cost]
-        moves = whole(record["next"], (Q, C), 0, Q - 1)
         values = whole(record["values"], (None, None, K), 0, C - 1)
         need(all(len(rows) in (1, K + 1) for rows in values), "a table has neither 1 row nor 1 + labels")
         table = [*whole(record["table"], (T,), 0, len(values) - 1), len(values)]
@@ -103,9 +101,6 @@ class Machine(NamedTuple):
         return best[::-1]
 
 
-Machines = Sequence[Machine]
-
-
 def among(paths: Sequence[Path], T: int, K: int) -> Machine:
     """The machine that loses something at the end of these labellings alone."""
     prefixes = dict.fromkeys(chain([()], (path[:n] for n in range(1, T + 1) for path in paths)))
@@ -128,8 +123,7 @@ def follow(layers: Layers, machines: Machines, priced: Machines, limit: int, bud
             spend(budget, 20 + 3 * len(steps) * (1 + len(priced)))
             worths[-1].append([(c + ahead[n], c, s, n, k) for c, (s, n, k) in zip(own, steps, strict=True)])
         ahead = [max((step[0] for step in steps), default=NEVER) for steps in worths[-1]]
-    hopes = [m.hopes(budget) for m in machines]
-    groups = list({m.group: 0 for m in machines if m.group is not None})
+    hopes, groups = [m.hopes(budget) for m in machines], list({m.group for m in machines} - {None})
     front: dict[Any, int] = {(0, (0,) * len(machines), (0,) * len(groups)): 0}
     result, kept = Layers(), 0
     for t, layer in enumerate(layers):
@@ -139,22 +133,21 @@ def follow(layers: Layers, machines: Machines, priced: Machines, limit: int, bud
             before, hope, arcs = layer[node][0], sum(h[t][q] for h, q in zip(hopes, states, strict=True)), []
             left = [step for step in worths[-1 - t][node] if value + hope + step[0] > limit]
             spend(budget, 50 + len(layer[node][1]) + 20 * len(left) * (1 + len(machines)))
-            rows = [m.row(t, before) for m in machines]
-            moves = [
-                (m.gain[q], m.next[q], m.price[t], m.group) for m, q in zip(machines, states, strict=True)
+            trios = list(zip(machines, states, hopes, strict=True))
+            reads = [
+                (m.row(t, before), m.gain[q], m.next[q], m.price[t], m.group, h[t + 1]) for m, q, h in trios
             ]
-            reads = list(zip(rows, moves, [h[t + 1] for h in hopes], strict=True))
             for worth, charged, score, target, label in left:
                 total, bound, after, paid = value + charged, value + worth, list[int](), list(due)
-                for symbols, (gains, nexts, price, group), h in reads:
+                for symbols, gains, nexts, price, group, h in reads:
                     symbol = symbols[label]
                     gain, following = gains[symbol], nexts[symbol]
                     if group is not None:
                         place = groups.index(group)
                         gain, paid[place] = min(0, gain - paid[place]), min(gain, paid[place])
                     after.append(following)
-                    score, gain = score + gain, gain + price[symbol]
-                    total, bound = total + gain, bound + gain + h[following]
+                    score, total = score + gain, total + gain + price[symbol]
+                    bound += gain + price[symbol] + h[following]
                 if bound > limit:
                     key = (target, tuple(after), tuple(paid)) if t < len(layers) - 1 else None
                     place = grown.setdefault(key, len(grown))
@@ -173,8 +166,7 @@ def check_leaf(layers: Layers, parts: Machines, cases: Machines, leaf: Any, limi
     machines, slack, used = [*parts], dict[int, int](), list[int]()
     plan: list[tuple[list[int], Machines]] = [([], cases)] if cases else []
     for entry in leaf["prices"]:
-        number = whole(entry["machine"], (), 0, len(machines) - 1)
-        own = machines[number]
+        own = machines[number := whole(entry["machine"], (), 0, len(machines) - 1)]
         need(own.group is None and number not in slack, f"machine {number} has two prices, or may have none")
         rows = whole(entry["rows"], (None, len(own.gain[0])), -LARGEST, LARGEST)
         table = whole(entry["table"], (len(layers),), 0, len(rows) - 1)
@@ -189,19 +181,6 @@ def check_leaf(layers: Layers, parts: Machines, cases: Machines, leaf: Any, limi
         slack = {number: most for number, most in slack.items() if number not in stage}
         layers = follow(layers, following, priced, limit - sum(slack.values()), left)
     need(not layers, "labellings that are worth more are not ruled out")
-
-
-def check_tree(layers: Layers, machines: Machines, tree: Any, limit: int, budget: Budget) -> None:
-    """Check that nothing passes the limit, case by case."""
-    waiting: list[tuple[Any, list[Machine]]] = [(tree, [])] if layers else []
-    while waiting:
-        node, cases = waiting.pop()
-        if "case" in node:
-            case = Machine.read(node["case"], len(layers) - 1, len(layers[0][0][1]))
-            spend(budget, 100 * len(layers) + 10 * sum(map(len, case.gain)))
-            waiting += [(node[side], [*cases, case.case(side == "above")]) for side in ("below", "above")]
-        else:
-            check_leaf(layers, machines, cases, node, limit, budget)
 
 
 def read(record: Any, scale: int = FINE) -> tuple[Layers, Machines]:
@@ -235,7 +214,15 @@ def check_level(layers: Layers, machines: Machines, level: Any, before: Sequence
         own = follow(layers, [among(paths, T, K).case(True), *machines], [], limit - FINE, budget)
         ends = sum(len(steps) for _, steps in own[-1]) if own else 0
         need(ends == len(paths), f"a labelling is not worth {score}")
-    check_tree(layers, machines, level["proof"]["tree"], limit, budget)
+    waiting: list[tuple[Any, list[Machine]]] = [(level["proof"]["tree"], [])] if layers else []
+    while waiting:
+        node, cases = waiting.pop()
+        if "case" not in node:
+            check_leaf(layers, machines, cases, node, limit, budget)
+            continue
+        case = Machine.read(node["case"], T, K)
+        spend(budget, 100 * T + 10 * sum(map(len, case.gain)))
+        waiting += [(node[side], [*cases, case.case(side == "above")]) for side in ("below", "above")]
     return most - budget[0]
 
 
