@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from formulations.messages import suggestion
-from ilpinfer.corpus.examples import Example, InputError, Notify
+from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
+from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.separators import SEPARATORS, UNREAD, Cells, excerpt, first_line, is_border, split, width
 from ilpinfer.corpus.tokens import with_columns
 
@@ -23,6 +24,8 @@ AS_JSON = 'give tokens that hold spaces or commas as JSON lines, {"tokens": ["Ne
 
 Row = tuple[int, Cells]
 """Number of a line, and its cells; no cells for a border between sequences."""
+AHEAD = 2**20
+"""Bytes of a stream that separators and headers are inferred from."""
 
 
 @dataclass(frozen=True)
@@ -83,32 +86,46 @@ class Places:
         return replace(self, further=tuple({**dict(names), **{str(at + 1): at for at in others}}.items()))
 
 
-def columns(lines: list[str], name: str, column: str, notify: Notify) -> Iterator[Example]:
-    """The sequences of lines.
+def columns(
+    lines: Lines, column: str, notify: Notify, most: int | None = AHEAD, longest: int | None = None
+) -> Iterator[Example | Rejection]:
+    """The sequences of lines; a sequence with a line that cannot be read is rejected as a whole.
 
     Parameters
     ----------
     lines : of the file
-    name : of the file, for messages
     column : which columns hold labels and tokens, as `ColumnNames.read` takes it; empty where that need not be said
     notify : receives what was inferred
+    most : bytes to infer separator and header from; None for the whole file. Of a pipe no more is waited for than a line
+        with tabs
+    longest : tokens of a sequence; longer ones are rejected, and None is for any
 
     Raises
     ------
     InputError
-        for lines of another number of columns, empty cells, and columns that have to be named.
+        for columns that have to be named.
     """
-    names = ColumnNames.read(column)
-    separator = _separator(lines, name, names, notify)
-    rows = _rows(lines, name, separator)
-    first = next((row for row in rows if row[1]), None)
+    names, name = ColumnNames.read(column), lines.name
+    head = lines.ahead(most, lambda texts: any("\t" in text for text in texts))
+    separator = _separator(head, name, names, notify)
+    rows = _rows(lines, head, separator)
+    first = None
+    for row in rows:
+        if isinstance(row, Rejection):
+            yield row
+        elif row[1]:
+            first = row
+            break
     if first is None:
         return
-    header = first[1] if _is_header(first, lines, separator, names) else []
+    whole = lines.ended
+    header = first[1] if _is_header(first, head, separator, names) else []
     if header:
-        notify(f"{name}, line {first[0]}: {excerpt(lines[first[0] - 1])} is read as a header")
+        notify(f"{name}, line {first[0]}: {excerpt(head[first[0] - 1])} is read as a header")
     places = _places(first, header, names, name, separator).with_further(len(first[1]), header)
-    yield from _sequences(rows if header else chain([first], rows), places, lines, name)
+    if header and not whole and places.label is not None and not names:
+        rows = _without_header(rows, first, places.label, name)
+    yield from _sequences(rows if header else chain([first], rows), places, separator, name, longest)
 
 
 def _separator(lines: list[str], name: str, names: ColumnNames, notify: Notify) -> str:
@@ -189,30 +206,58 @@ def _check_separators(lines: list[str], name: str) -> None:
             )
 
 
-def _rows(lines: list[str], name: str, separator: str) -> Iterator[Row]:
+def _rows(lines: Lines, head: list[str], separator: str) -> Iterator[Row | Rejection]:
     """Lines as cells; each has as many as the first. Comments beside three and more columns are left out."""
     first: Row | None = None
-    for number, line in enumerate(lines, 1):
+    for number, line in lines:
+        if isinstance(line, Rejection):
+            yield line
+            continue
         cells = split(line, separator)
         if is_border(cells):
             yield number, []
             continue
-        if separator == "\t" and len(cells) == 1 and line.startswith("#") and _wide(lines, number):
+        if separator == "\t" and len(cells) == 1 and line.startswith("#") and _wide(first, head, number):
+            continue
+        what = _fault(line, cells, first, separator)
+        if what:
+            yield Rejection(lines.name, number, f"{lines.name}, line {number}: {excerpt(line)} {what}")
             continue
         first = first or (number, cells)
-        if len(cells) != len(first[1]) or (separator == "\t" and len(cells) == 1):
-            raise InputError(f"{name}, line {number}: {excerpt(line)} {_unequal(cells, first, separator)}")
         yield number, cells
 
 
-def _wide(lines: list[str], number: int) -> bool:
-    """Whether the next line with a tab has three columns or more, as files of the Universal Dependencies do."""
-    return next((line.count("\t") > 1 for line in lines[number : number + 100] if "\t" in line), False)
+def _without_header(
+    rows: Iterator[Row | Rejection], header: Row, label: int, name: str
+) -> Iterator[Row | Rejection]:
+    """Rows, as long as none has the header's word for a label, which then is no header."""
+    number, cells = header
+    for row in rows:
+        if not isinstance(row, Rejection) and row[1] and row[1][label] == cells[label]:
+            raise InputError(
+                f"{name}, line {row[0]}: {cells[label]!r} is a label here, but line {number} was read as a header; take "
+                "that line out, or put a line with this label near the beginning"
+            )
+        yield row
+
+
+def _wide(first: Row | None, head: list[str], number: int) -> bool:
+    """Whether lines with tabs have three columns or more, as files of the Universal Dependencies do."""
+    if first is not None:
+        return len(first[1]) > 2
+    return next((line.count("\t") > 1 for line in head[number : number + 100] if "\t" in line), False)
+
+
+def _fault(line: str, cells: Cells, first: Row | None, separator: str) -> str:
+    """What is wrong with a line beside the first one; empty for nothing."""
+    if separator != "\t" and "\t" in line:
+        return "has a tab, but no line before has one; separate all columns by tabs"
+    if separator == "\t" and len(cells) == 1:
+        return "has no tab; expected token<TAB>label, as on other lines"
+    return "" if first is None or len(cells) == len(first[1]) else _unequal(cells, first, separator)
 
 
 def _unequal(cells: Cells, first: Row, separator: str) -> str:
-    if separator == "\t" and len(cells) == 1:
-        return "has no tab; expected token<TAB>label, as on other lines"
     if separator == "\t" and len(first[1]) == 2:
         return f"has {len(cells) - 1} tabs; expected token<TAB>label, as on line {first[0]}"
     what = f"column{'s' * (len(cells) != 1)} separated by {SEPARATORS[separator]}"
@@ -271,21 +316,44 @@ def _column_index(name: str, cells: Cells, low: Cells, where: str) -> int:
     raise InputError(f'{where}: no column "{name}"{hint}')
 
 
-def _sequences(rows: Iterator[Row], places: Places, lines: list[str], name: str) -> Iterator[Example]:
-    """Examples of the lines between borders."""
+def _sequences(
+    rows: Iterator[Row | Rejection], places: Places, separator: str, name: str, longest: int | None
+) -> Iterator[Example | Rejection]:
+    """Examples of the lines between borders; the first fault of a sequence stands for it."""
     block: list[Row] = []
-    for number, cells in chain(rows, [(0, [])]):
-        if not cells or (block and _begins(cells, block[-1][1], places)):
-            if block:
-                yield _example(block, places, name)
-            block = []
-        if cells:
-            for what, place in (("token", places.token), ("label", places.label)):
-                if place is not None and not cells[place]:
-                    raise InputError(
-                        f"{name}, line {number}: {excerpt(lines[number - 1])} has an empty {what}"
-                    )
-            block.append((number, cells))
+    faulty = False
+    for row in chain(rows, [(0, [])]):
+        if isinstance(row, Rejection):
+            fault: Rejection | None = row
+        else:
+            cells = row[1]
+            if not cells or (block and _begins(cells, block[-1][1], places)):
+                if block and not faulty:
+                    yield _example(block, places, name)
+                block, faulty = [], False
+            if not cells:
+                continue
+            fault = _row_fault(row, places, separator, name)
+            block.append(row)
+            if longest is not None and len(block) > longest:
+                fault = Rejection(
+                    name, block[0][0], f"{name}, line {block[0][0]}: a sequence of more than {longest} tokens"
+                )
+        if fault is not None and not faulty:
+            yield fault
+        faulty = faulty or fault is not None
+        if faulty:
+            block = block[-1:]
+
+
+def _row_fault(row: Row, places: Places, separator: str, name: str) -> Rejection | None:
+    """The rejection of a row with an empty token or label."""
+    number, cells = row
+    for what, place in (("token", places.token), ("label", places.label)):
+        if place is not None and not cells[place]:
+            line = (separator or " ").join(cells)
+            return Rejection(name, number, f"{name}, line {number}: {excerpt(line)} has an empty {what}")
+    return None
 
 
 def _begins(cells: Cells, before: Cells, places: Places) -> bool:
@@ -300,4 +368,4 @@ def _example(block: list[Row], places: Places, name: str) -> Example:
     texts = [cells[places.token] for _, cells in block]
     tokens = with_columns(texts, {key: [cells[at] for _, cells in block] for key, at in places.further})
     labels = None if places.label is None else tuple(cells[places.label] for _, cells in block)
-    return Example(tokens, labels, f"{name}, line {block[0][0]}")
+    return Example(tokens, labels, f"{name}, line {block[0][0]}", file=name, line=block[0][0])
