@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 
 @contextlib.contextmanager
-def progress(what: str, total: int, done: int = 0) -> Iterator[Callable[[], None]]:
-    """A bar that is gone when the work is done; call what is returned once a step."""
+def progress(what: str, total: int | None, done: int = 0) -> Iterator[Callable[[], None]]:
+    """A bar that is gone when the work is done, without an end where that is not known; call what is returned once a step."""
     if not sys.stderr.isatty():
         yield lambda: None
         return

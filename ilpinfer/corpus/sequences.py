@@ -10,6 +10,7 @@ from ilpinfer.corpus.streams import CorpusForm, open_stream, opened_lines
 
 __all__ = ["Example", "InputError", "InputNotice", "read", "require_labels"]
 
+
 def read(
     source: str | Path, reading: LogitsOptions | None = None, column: str = "", notify: Notify | None = None
 ) -> list[Example]:

@@ -6,7 +6,7 @@ What is read ahead has a limit, so that memory does not grow with the input. A J
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +17,7 @@ from ilpinfer.corpus.columns import AHEAD, columns
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import LONGEST, Lines
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.records import EXPECTED, json_array, json_lines
+from ilpinfer.corpus.records import EXPECTED, json_array, json_lines, placed
 from ilpinfer.corpus.tables import TABLES, read_table
 from ilpinfer.errors import ModelError
 
@@ -100,7 +100,7 @@ class ExampleStream:
         """Bytes read so far."""
         return self.done + (0 if self._lines is None else self._lines.size)
 
-    def _all(self) -> Iterator[Found]:
+    def _all(self) -> Generator[Found, None, None]:
         for file in self.files:
             try:
                 yield from self._file(file)
@@ -114,7 +114,8 @@ class ExampleStream:
     def _file(self, file: str) -> Iterator[Found]:
         form = self._form
         if file.endswith(".npz"):
-            yield from read_logits(file, form.logits or LogitsOptions())
+            for number, each in enumerate(read_logits(file, form.logits or LogitsOptions()), 1):
+                yield placed(each, file, number, form.longest)
         elif file.endswith(TABLES):
             yield from read_table(file, form.logits, form.longest)
         else:
