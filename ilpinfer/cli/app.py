@@ -19,6 +19,7 @@ from ilpinfer.cli.arguments import (
 )
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.learning_commands import COMMANDS
+from ilpinfer.cli.reprocess_command import reprocess
 
 if TYPE_CHECKING:
     from ilpinfer.cli.inputs import InputOptions
@@ -429,5 +430,5 @@ def _methods(as_json: AsJson = False) -> None:
     show_methods(as_json)
 
 
-for _name, _command_function in COMMANDS.items():
+for _name, _command_function in {**COMMANDS, "reprocess": reprocess}.items():
     app.command(_name)(_command_function)

@@ -36,7 +36,7 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.failures import attempt, failure
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.scored_stream import Trellises
+from ilpinfer.pipelines.scored_stream import Trellises, in_order
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest
@@ -182,14 +182,11 @@ class _Work:
                 self.findings.add(row, item.example.where)
             overruled.update({rule: len(at) for rule, at in solutions[0].overruled.items()})
 
-        def without_scores() -> None:
-            while trellises.waiting and (error := trellises.waiting[0].error) is not None:
-                done(trellises.waiting.popleft(), [failure(error, "none")], [])
-
-        for solutions, trace in self.solve(trellises, self.job.rules):
-            without_scores()
-            done(trellises.waiting.popleft(), solutions, trace)
-        without_scores()
+        for item, result in in_order(trellises, self.solve(trellises, self.job.rules)):
+            if result is None:
+                assert item.error is not None
+                result = [failure(item.error, "none")], []
+            done(item, *result)
         for rule, times in overruled.items():
             notice(f'rule "{rule}" was overruled by an earlier one at {times} token{"s" * (times > 1)}')
 

@@ -32,6 +32,7 @@ class Lines:
     ----------
     live : whether the stream is a pipe or terminal, on which the next bytes may have to be waited for
     size : bytes read so far
+    taken : letters of the lines that were taken, line ends included
     """
 
     def __init__(self, stream: BinaryIO, name: str, longest: int | None = LONGEST) -> None:
@@ -39,7 +40,7 @@ class Lines:
         self._lines: deque[str | Rejection] = deque()
         self._rest, self._number, self._ended = list[bytes](), 0, False
         self._returns = False
-        self.live, self.size = _is_live(stream), 0
+        self.live, self.size, self.taken = _is_live(stream), 0, 0
 
     def __iter__(self) -> "Lines":
         return self
@@ -50,7 +51,9 @@ class Lines:
                 raise StopIteration
             self._fill()
         self._number += 1
-        return self._number, self._lines.popleft()
+        line = self._lines.popleft()
+        self.taken += len(line) + 1 if isinstance(line, str) else 1
+        return self._number, line
 
     @property
     def paused(self) -> bool:

@@ -100,6 +100,11 @@ class ExampleStream:
         """Bytes read so far."""
         return self.done + (0 if self._lines is None else self._lines.size)
 
+    @property
+    def taken(self) -> int:
+        """About the bytes of what was given out so far; of a table none until its end."""
+        return self.done + (0 if self._lines is None else self._lines.taken)
+
     def _all(self) -> Generator[Found, None, None]:
         for file in self.files:
             try:

@@ -1,8 +1,8 @@
 """Sequences that are scored as they come, and what is to be said about rules beside them."""
 
 from collections import deque
-from collections.abc import Iterator
-from typing import Protocol, Self
+from collections.abc import Iterable, Iterator
+from typing import Protocol, Self, TypeVar
 
 from formulations import RuleSet, Trellis
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
@@ -12,6 +12,7 @@ from ilpinfer.pipelines.fit import SAMPLE, about_rules
 from ilpinfer.pipelines.rule_check import RuleCheck
 from ilpinfer.pipelines.trellises import ScoredSequence, score_example
 
+Result = TypeVar("Result")
 MOST_HELD = 200
 """Sequences that are held back until one of them can be scored, and the rules fit its labels."""
 MOST_TOKENS = 100_000
@@ -143,10 +144,10 @@ class ScoredStream:
 
 
 class Trellises:
-    """The trellises of a stream, with the sequences whose solutions are still to come; those without a trellis among them."""
+    """The trellises of scored sequences, which are kept until they are taken, also those without a trellis."""
 
-    def __init__(self, stream: ScoredStream) -> None:
-        self._stream = stream
+    def __init__(self, scored: Iterator[ScoredSequence]) -> None:
+        self._scored = scored
         self.waiting: deque[ScoredSequence] = deque()
 
     def __iter__(self) -> Self:
@@ -154,7 +155,7 @@ class Trellises:
 
     def __next__(self) -> Trellis:
         while True:
-            item = next(self._stream)
+            item = next(self._scored)
             self.waiting.append(item)
             if item.trellis is not None:
                 return item.trellis
@@ -162,9 +163,21 @@ class Trellises:
     @property
     def paused(self) -> bool:
         """Whether the next trellis has to be waited for."""
-        return self._stream.paused
+        return bool(getattr(self._scored, "paused", False))
 
     @property
     def first(self) -> Trellis:
-        """The first whose solution is still to come."""
+        """The first of those that are kept."""
         return next(item.trellis for item in self.waiting if item.trellis is not None)
+
+
+def in_order(
+    trellises: Trellises, results: Iterable[Result]
+) -> Iterator[tuple[ScoredSequence, Result | None]]:
+    """Sequences with their results; None for one that has no trellis."""
+    for result in results:
+        while trellises.waiting[0].trellis is None:
+            yield trellises.waiting.popleft(), None
+        yield trellises.waiting.popleft(), result
+    while trellises.waiting:
+        yield trellises.waiting.popleft(), None
