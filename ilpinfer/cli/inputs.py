@@ -29,7 +29,7 @@ from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.fit import about_rules
 from ilpinfer.pipelines.rule_check import check_rules
 from ilpinfer.pipelines.rules_first import rules_first
-from ilpinfer.pipelines.trellises import ScoredSequence, score
+from ilpinfer.pipelines.trellises import ScoredSequence, fitting_scheme, score
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,7 @@ def job_of(options: InputOptions) -> Job:
         known = load_model(model) if model else None
         if options.rules_first:
             known = _rules_first(known, rules)
+    fitting_scheme(known, scheme)
     return Job(known, rules, scheme, f"{_content(model)}{digest(rules)}{scheme}{options.rules_first}")
 
 

@@ -70,11 +70,16 @@ class Lines:
 
         Lines that are rejected are empty here.
         """
-        while not self._ended and (most is None or self.size < most):
-            if self.live and enough(self._texts()):
-                break
+        while not self._ended and (most is None or not self._suffices(most, enough)):
             self._fill()
         return self._texts()
+
+    def _suffices(self, most: int, enough: Callable[[list[str]], bool]) -> bool:
+        """Whether the lines that were read are enough to look at; one with a text has to be among them."""
+        if self.size < most and not self.live:
+            return False
+        texts = self._texts()
+        return any(map(str.strip, texts)) and (self.size >= most or enough(texts))
 
     def _texts(self) -> list[str]:
         return ["" if isinstance(line, Rejection) else line for line in self._lines]

@@ -182,7 +182,7 @@ def opened_lines(source: str | Path, longest: int | None = LONGEST) -> Iterator[
 
 def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
     """The sequences of a text, whatever its form."""
-    head = lines.ahead(form.most, lambda texts: any(text.strip() for text in texts[:-1]))
+    head = lines.ahead(form.most, lambda texts: any(map(str.strip, texts)))
     first = next((line for line in head if line.strip()), "")
     if not first and lines.ended:
         faults = [line for _, line in lines if isinstance(line, Rejection)]

@@ -59,7 +59,7 @@ def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str 
     InputError
         where scores are missing and there is no model, the model can score nothing, or a scheme does not fit.
     """
-    scheme = checked_scheme(model, scheme)
+    scheme = fitting_scheme(model, scheme)
     golden = _gold_labels(examples, scheme)
     labels_known = [labels for labels in golden if labels is not None]
     gold_scheme, rewrite = shown_scheme(labels_known), sound(labels_known)
@@ -82,7 +82,7 @@ def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str 
     return scored
 
 
-def checked_scheme(model: SequenceModel | None, scheme: str) -> str:
+def fitting_scheme(model: SequenceModel | None, scheme: str) -> str:
     """A scheme under its own name; InputError for another one than the model's."""
     scheme = schemes.scheme_name(scheme)
     if model is not None and scheme and scheme != model.labels.scheme:

@@ -96,16 +96,21 @@ class Folder:
 
     @contextlib.contextmanager
     def lines(self, name: str) -> Iterator["JsonLines"]:
-        """A file of JSON lines, which takes its place at the end; as far as it has come where the work stops before."""
+        """A file of JSON lines, which takes its place at the end; it is gone where an error ends the work."""
         path = self.path / name
         part = path.with_name(name + PART)
-        with write_errors(path), part.open("wb") as stream:
-            lines = JsonLines(path, stream)
-            yield lines
-            stream.flush()
-            os.fsync(stream.fileno())
-            os.replace(part, path)
-            _sync(self.path)
+        try:
+            with write_errors(path):
+                stream = part.open("wb")
+            with stream:
+                yield JsonLines(path, stream)
+                with write_errors(path):
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                    os.replace(part, path)
+                    _sync(self.path)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 class JsonLines:
