@@ -14,7 +14,7 @@ from ilpinfer.pipelines.scored_stream import Trellises, in_order
 from ilpinfer.pipelines.trellises import ScoredSequence, score_example
 from ilpinfer.reprocessing.tables import Entry, table_of
 
-TOKENS = 1_000_000
+TOKENS = 200_000
 """A shard ends with the sequence that makes it as many tokens, however few sequences it has."""
 
 
@@ -79,10 +79,10 @@ def shards(
 
 def decode_shard(shard: Shard, work: Work, check: Callable[[], None] = lambda: None) -> tuple[bytes, Entry]:
     """The file of a shard and what is to be said about it; `check` is called before each sequence, and may raise."""
-    rows = [
+    rows = (
         (shard.begin + at, item, solution)
         for at, (item, solution) in enumerate(solved(shard.examples, work, check))
-    ]
+    )
     return table_of(rows, work.run, shard.number, shard.digest)
 
 

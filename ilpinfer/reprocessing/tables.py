@@ -3,7 +3,7 @@
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -59,8 +59,8 @@ def shard_name(number: int) -> str:
     return f"part-{number:05}.parquet"
 
 
-def table_of(rows: Sequence[Row], run: str, number: int, digest: str) -> tuple[bytes, Entry]:
-    """The Parquet file of rows, and what it says of itself."""
+def table_of(rows: Iterable[Row], run: str, number: int, digest: str) -> tuple[bytes, Entry]:
+    """The Parquet file of at least one row, and what it says of itself; rows are taken one by one."""
     made = [_row(*row) for row in rows]
     columns = {name: [row[name] for row in made] for name in made[0]}
     return written(columns, run, number, digest)

@@ -52,7 +52,9 @@ def test_a_bad_record_costs_itself_alone(tmp_path):
     assert results[2].reason.startswith("an empty sequence")
 
 
-@pytest.mark.parametrize("text", ["a\tO\nb\tO\nc\tO\n\nd\tO\n", '{"tokens": ["a", "b", "c"]}\n{"tokens": ["d"]}\n'])
+@pytest.mark.parametrize(
+    "text", ["a\tO\nb\tO\nc\tO\n\nd\tO\n", '{"tokens": ["a", "b", "c"]}\n{"tokens": ["d"]}\n']
+)
 def test_long_sequences_are_rejected_where_a_limit_is_given(tmp_path, text):
     path = tmp_path / "x"
     path.write_text(text)

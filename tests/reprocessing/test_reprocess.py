@@ -56,7 +56,10 @@ def test_a_run_says_all_of_its_sequences(whole, capsys):
     assert {row["status"] for row in table} == {"optimal"}
     assert all(len(row["labels"]) == len(row["tokens"]) for row in table)
     assert table[0]["file"] == "in.tsv" and table[0]["seconds"] >= 0
-    assert run(["decode", "in.tsv", "--model", "hmm.json", "--rules", "rules.toml", "--output", "x"], capsys)[0] == 0
+    assert (
+        run(["decode", "in.tsv", "--model", "hmm.json", "--rules", "rules.toml", "--output", "x"], capsys)[0]
+        == 0
+    )
     rows = [json.loads(line) for line in Path("x").read_text().splitlines()][3:6]
     for name in ("labels", "score", "penalty", "bound", "method", "tokens"):
         assert [row[name] for row in rows] == [row[name] for row in table]
@@ -68,7 +71,9 @@ def test_processes_come_to_the_same(whole, capsys):
     assert contents("two") == whole
 
 
-@pytest.mark.parametrize("gone", [["part-00002.parquet"], ["part-00000.parquet"], ["part-00001.parquet", "rejected.jsonl"]])
+@pytest.mark.parametrize(
+    "gone", [["part-00002.parquet"], ["part-00000.parquet"], ["part-00001.parquet", "rejected.jsonl"]]
+)
 def test_a_run_with_holes_is_filled(whole, capsys, gone):
     for name in gone:
         Path("whole", name).unlink()
@@ -111,7 +116,7 @@ def test_bad_records_are_listed_and_the_run_goes_on(corpus, capsys):
 def test_a_table_that_is_cut_off_is_listed(corpus, capsys):
     Path("in.parquet").write_bytes(b"PAR1 cut off")
     code, _, err = run([*HERE, "in.parquet", "--output", "out"], capsys)
-    assert code == 1
+    assert code == 1 and "1 records rejected, see rejected.jsonl: first in.parquet: damaged" in err
     (row,) = map(json.loads, Path("out/rejected.jsonl").read_text().splitlines())
     assert (row["file"], row["line"]) == ("in.parquet", None)
     assert json.loads(Path("out/manifest.json").read_text())["shards"][2]["rows"] == 2
@@ -152,8 +157,12 @@ def test_other_input_is_not_gone_on_with(whole, capsys):
     assert code == 2 and "the run was begun with bytes of in.tsv" in err
     Path("in.tsv").write_text(text.replace("Ada", "Eve"))
     code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
-    assert code == 2 and "part-00000.parquet: was made of other sequences than those from in.tsv, line 1" in err
-    assert {n: c for n, c in contents("whole").items() if "part" in n} == {n: c for n, c in whole.items() if "part" in n}
+    assert (
+        code == 2 and "part-00000.parquet: was made of other sequences than those from in.tsv, line 1" in err
+    )
+    assert {n: c for n, c in contents("whole").items() if "part" in n} == {
+        n: c for n, c in whole.items() if "part" in n
+    }
 
 
 def test_a_shard_of_another_run_is_refused(whole, capsys):
@@ -191,11 +200,17 @@ def test_a_changed_row_is_noticed(whole, capsys):
 
 def test_a_folder_that_is_not_empty_needs_resume(whole, capsys):
     code, _, err = run([*HERE, "--output", "whole"], capsys)
-    assert (code, err) == (2, "ilpinfer: whole: is not empty; go on with --resume, or choose another output\n")
+    assert (code, err) == (
+        2,
+        "ilpinfer: whole: is not empty; go on with --resume, or choose another output\n",
+    )
     Path("foreign").mkdir()
     Path("foreign/x").write_text("mine")
     code, _, err = run([*HERE, "--output", "foreign", "--resume"], capsys)
-    assert (code, err) == (2, "ilpinfer: foreign: holds no run of ilpinfer reprocess, which has manifest.json\n")
+    assert (code, err) == (
+        2,
+        "ilpinfer: foreign: holds no run of ilpinfer reprocess, which has manifest.json\n",
+    )
     assert os.listdir("foreign") == ["x"]
 
 
