@@ -190,14 +190,18 @@ def _say_estimate(options: ReprocessOptions, stream: ExampleStream, work: Work) 
         raise Failure("no sequence could be read, of which an estimate could be made", 2)
     jobs = options.jobs or os.cpu_count() or 1
     print(
-        f"{result.sequences} sequences tried: {result.proved} proved, {result.rate:.0f} a second in one process, "
-        f"{result.rejected} records rejected"
+        f"{_several(result.sequences, 'sequence')} tried: {result.proved} proved, {result.rate:.0f} a second in one process, "
+        f"{_several(result.rejected, 'record')} rejected"
     )
     seconds = result.seconds(jobs)
     if seconds is None or result.total is None:
         print("how many there are cannot be told beforehand")
     else:
         print(f"about {result.total:.0f} sequences, {_time(seconds)} with {jobs} processes")
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _time(seconds: float) -> str:
@@ -211,17 +215,19 @@ def _report(options: ReprocessOptions, outcome: Outcome) -> None:
     rows, unproved, failed = map(outcome.count, ("rows", "unproved", "failed"))
     rejected = outcome.manifest.rejected
     print(
-        f"{options.output}: {rows} sequences in {len(outcome.manifest.shards)} files, {outcome.count('proved')} proved, "
-        f"{unproved} unproved, {rejected} records rejected"
+        f"{options.output}: {_several(rows, 'sequence')} in {_several(len(outcome.manifest.shards), 'file')}, {outcome.count('proved')} proved, "
+        f"{unproved} unproved, {_several(rejected, 'record')} rejected"
     )
     faults = []
     if not outcome.manifest.finished:
         how = "--only-unproved" if options.only_unproved else "--resume"
         faults.append(f"--budget {options.budget:g} s are spent; go on with {how}")
     if outcome.first_rejection:
-        faults.append(f"{rejected} records rejected, see rejected.jsonl: first {outcome.first_rejection}")
+        faults.append(
+            f"{_several(rejected, 'record')} rejected, see rejected.jsonl: first {outcome.first_rejection}"
+        )
     if failed:
-        faults.append(f"{failed} sequences could not be decoded: first {outcome.first_failure}")
+        faults.append(f"{_several(failed, 'sequence')} could not be decoded: first {outcome.first_failure}")
     if faults:
         raise Failure("; ".join(faults), 1)
     if not rows and not options.only_unproved:

@@ -116,7 +116,7 @@ def test_bad_records_are_listed_and_the_run_goes_on(corpus, capsys):
 def test_a_table_that_is_cut_off_is_listed(corpus, capsys):
     Path("in.parquet").write_bytes(b"PAR1 cut off")
     code, _, err = run([*HERE, "in.parquet", "--output", "out"], capsys)
-    assert code == 1 and "1 records rejected, see rejected.jsonl: first in.parquet: damaged" in err
+    assert code == 1 and "1 record rejected, see rejected.jsonl: first in.parquet: damaged" in err
     (row,) = map(json.loads, Path("out/rejected.jsonl").read_text().splitlines())
     assert (row["file"], row["line"]) == ("in.parquet", None)
     assert json.loads(Path("out/manifest.json").read_text())["shards"][2]["rows"] == 2
