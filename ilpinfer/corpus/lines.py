@@ -57,8 +57,8 @@ class Lines:
 
     @property
     def paused(self) -> bool:
-        """Whether the next line may have to be waited for."""
-        return self.live and not self._lines and not self._ended
+        """Whether the next line with a text may have to be waited for."""
+        return self.live and not self._ended and all(line == "" or line == "\r" for line in self._lines)
 
     @property
     def ended(self) -> bool:

@@ -84,7 +84,7 @@ def test_a_worker_that_is_killed_costs_nothing(whole, capsys):  # noqa: F811
             victim = next(iter(client.run(os.getpid).values()))
 
         def kill():
-            while not Path("out/manifest.json").exists():
+            while not Path("out/part-00000.parquet").exists():
                 time.sleep(0.01)
             os.kill(victim, signal.SIGKILL)
 
