@@ -20,6 +20,7 @@ from ilpinfer.cli.arguments import (
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.learning_commands import COMMANDS
 from ilpinfer.cli.reference_commands import references
+from ilpinfer.cli.reprocess_command import reprocess
 from ilpinfer.cli.service_commands import COMMANDS as SERVICE_COMMANDS
 
 if TYPE_CHECKING:
@@ -431,7 +432,7 @@ def _methods(as_json: AsJson = False) -> None:
     show_methods(as_json)
 
 
-for _name, _command_function in {**COMMANDS, **SERVICE_COMMANDS}.items():
+for _name, _command_function in {**COMMANDS, "reprocess": reprocess, **SERVICE_COMMANDS}.items():
     app.command(_name)(_command_function)
 
 app.add_typer(references, name="reference")

@@ -99,6 +99,8 @@ def reads_input(
         from ilpinfer.cli.inputs import InputOptions
 
         given: dict[str, Any] = {name: values.pop(name) for name in shared}
+        if "source" not in given:
+            given["source"] = values["sources"][0]
         given |= {"rules": given.pop("rules") or [], "rewards": given.pop("reward", None) or []}
         command(InputOptions(**given), **values)
 
@@ -112,3 +114,10 @@ def reads_input(
 def decodes_input(command: Callable[..., None]) -> Callable[..., None]:
     """`reads_input` with what only decoding has."""
     return reads_input(command, {**INPUT, **REWARDS})
+
+
+def reads_many(command: Callable[..., None]) -> Callable[..., None]:
+    """`decodes_input` for a command with an argument `sources` of its own, the first of which is the source."""
+    shared = {**INPUT, **REWARDS}
+    del shared["source"]
+    return reads_input(command, shared)

@@ -2,34 +2,41 @@
 
 import json
 import sys
+import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import tee
 
 from formulations import RuleSet, Trellis
+from formulations.problem.problem import RuleNotice
 from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
 from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import (
     InputOptions,
+    Job,
+    job_of,
     method_options,
     notice,
     on_error,
     parameters,
-    prepare,
     raise_interrupt,
 )
 from ilpinfer.cli.progress import progress
+from ilpinfer.cli.streaming import Peekable, opened, scored_stream
 from ilpinfer.core.configurations import configuration
 from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.request import Request, deadline_for
 from ilpinfer.core.solution import Solution, finite
+from ilpinfer.corpus.examples import Example, Rejection
+from ilpinfer.corpus.fingerprints import fingerprint
+from ilpinfer.corpus.streams import CorpusForm
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.failures import attempt, failure
 from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
 from ilpinfer.errors import traceback_wanted
+from ilpinfer.pipelines.scored_stream import Trellises, in_order
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import digest
@@ -72,29 +79,33 @@ class DecodeOptions:
     option: Sequence[str] = ()
 
     def job(self, content: str) -> str:
-        """The fingerprint of all that rows depend on; `content` stands for the input."""
+        """The fingerprint of all that rows depend on beside their sequence; `content` stands for model and rules."""
         apart = ("input", "output", "jobs", "method", "time_limit")
         others = {name: value for name, value in vars(self).items() if name not in apart}
         return digest(__version__, content, self.method, self.time_limit, others)
 
 
 def decode(options: DecodeOptions) -> None:
-    """Write one JSON object a labelling.
+    """Write one JSON object a labelling, as soon as its sequence is decoded.
 
-    A sequence that is infeasible or cannot be decoded is a row like any other, and reported at the end.
+    A sequence that is infeasible or cannot be decoded is a row like any other, and reported at the end. A line that is no
+    sequence ends the work.
     """
     inputs = options.input.files
     if options.output != "-":
         output_path(options.output, inputs)
-    reading = options.input.reading
+    form = CorpusForm(options.input.reading, options.input.column)
     solve = _solver(options)
-    scored, rules, content = prepare(options.input, reading, fit=True)
-    work = _Work(scored, rules, solve, options, Findings())
-    if options.output == "-":
-        work.run(0, _print)
-    else:
-        with RowCheckpoint(options.output, options.job(content), _position, inputs) as checkpoint:
-            work.resume(checkpoint)
+    warnings.simplefilter("ignore", RuleNotice)
+    with opened(options.input, form) as examples:
+        job = job_of(options.input)
+        work = _Work(examples, job, solve, options, Findings())
+        if options.output == "-":
+            work.run(0, lambda rows, _: _print(rows))
+        else:
+            name = options.job(job.content)
+            with RowCheckpoint(options.output, name, _position, inputs) as checkpoint:
+                work.resume(checkpoint)
     work.findings.check()
 
 
@@ -110,15 +121,16 @@ def _position(row: Row) -> RowPosition:
 
 Trace = list[list[float | None]]
 """Seconds, incumbent and bound of each improvement; nats, None for what is not finite."""
-Solve = Callable[[Iterable[Trellis], RuleSet], Iterator[tuple[list[Solution], Trace]]]
+Solve = Callable[[Trellises, RuleSet], Iterator[tuple[list[Solution], Trace]]]
+Write = Callable[[list[Row], Example], None]
 
 
 @dataclass(frozen=True)
 class _Work:
     """Sequences to decode, and what was found wrong with them."""
 
-    scored: list[ScoredSequence]
-    rules: RuleSet
+    examples: Peekable
+    job: Job
     solve: Solve
     options: DecodeOptions
     findings: Findings
@@ -129,33 +141,52 @@ class _Work:
             notice(checkpoint.damage)
         if checkpoint.unfinished:
             checkpoint.drop_unfinished()
-        for row in checkpoint.rows() if checkpoint.groups else ():
-            self.findings.add(row, self.scored[row["sequence"]].example.where)
-        with progress("decoding", len(self.scored), checkpoint.groups) as advance:
+        self._skip(checkpoint)
+        with progress("decoding", None, checkpoint.groups) as advance:
 
-            def write(rows: list[Row]) -> None:
-                checkpoint.write(rows)
+            def write(rows: list[Row], example: Example) -> None:
+                checkpoint.write(rows, fingerprint(example))
                 advance()
 
             self.run(checkpoint.groups, write)
 
-    def run(self, begin: int, write: Callable[[list[Row]], None]) -> None:
+    def _skip(self, checkpoint: RowCheckpoint) -> None:
+        """Pass over the sequences that are there, each of which has to be what its rows were made of."""
+        example = None
+        for row in checkpoint.rows() if checkpoint.groups else ():
+            if row.get("rank", 1) == 1:
+                found = next(self.examples, None)
+                if isinstance(found, Rejection):
+                    raise found.error
+                example = found
+            if example is None or row["job"] != checkpoint.job + fingerprint(example):
+                raise checkpoint.of_another_run
+            self.findings.add(row, example.where)
+
+    def run(self, begin: int, write: Write) -> None:
         """Decode and write sequence by sequence."""
         overruled: Counter[str] = Counter()
-        numbered = list(enumerate(self.scored))[begin:]
-        results = self.solve((item.trellis for _, item in numbered if item.trellis is not None), self.rules)
-        for number, item in numbered:
-            solutions, trace = next(results) if item.error is None else ([failure(item.error, "none")], [])
+        stream = scored_stream(self.options.input, self.examples, self.job)
+        trellises, number = Trellises(stream), begin
+
+        def done(item: ScoredSequence, solutions: list[Solution], trace: Trace) -> None:
+            nonlocal number
             rows = [self._row(number, item, solution) for solution in solutions]
             if len(rows) > 1:
                 rows = [{**row, "rank": rank, "ranks": len(rows)} for rank, row in enumerate(rows, 1)]
             if self.options.trace:
                 rows = [{**row, "trace": trace} for row in rows]
-            write(rows)
+            write(rows, item.example)
+            number += 1
             for row in rows:
                 self.findings.add(row, item.example.where)
             overruled.update({rule: len(at) for rule, at in solutions[0].overruled.items()})
-        next(results, None)
+
+        for item, result in in_order(trellises, self.solve(trellises, self.job.rules)):
+            if result is None:
+                assert item.error is not None
+                result = [failure(item.error, "none")], []
+            done(item, *result)
         for rule, times in overruled.items():
             notice(f'rule "{rule}" was overruled by an earlier one at {times} token{"s" * (times > 1)}')
 
@@ -198,21 +229,20 @@ def _solver(options: DecodeOptions) -> Solve:
     if options.trace and options.jobs > 1:
         raise ValueError("--trace follows one sequence at a time: leave --jobs out")
 
-    def solve(trellises: Iterable[Trellis], rules: RuleSet) -> Iterator[tuple[list[Solution], Trace]]:
+    def solve(trellises: Trellises, rules: RuleSet) -> Iterator[tuple[list[Solution], Trace]]:
         decoder = Decoder(rules, method=method, time_limit=time_limit, **own)
         errors, trace = on_error(), Trace()
         watch = (lambda *now: trace.append([finite(x) for x in now])) if options.trace else None
-        first, second = tee(trellises)
         several: Iterator[list[Solution]]
         if top:
             several = decoder.decode_many(
-                first, top=top, callback=watch, n_jobs=options.jobs, on_error=errors
+                trellises, top=top, callback=watch, n_jobs=options.jobs, on_error=errors
             )
         else:
-            single = decoder.decode_many(first, callback=watch, n_jobs=options.jobs, on_error=errors)
+            single = decoder.decode_many(trellises, callback=watch, n_jobs=options.jobs, on_error=errors)
             several = ([solution] for solution in single)
-        for trellis, solutions in zip(second, several, strict=False):
-            solutions = solutions or list(decoder.decode_many([trellis], on_error=errors))
+        for solutions in several:
+            solutions = solutions or list(decoder.decode_many([trellises.first], on_error=errors))
             yield solutions, list(trace)
             trace.clear()
 
@@ -251,7 +281,7 @@ def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
 
         return list(attempt(decode, on_error(), failed))
 
-    def solve(trellises: Iterable[Trellis], rules: RuleSet) -> Iterator[tuple[list[Solution], Trace]]:
+    def solve(trellises: Trellises, rules: RuleSet) -> Iterator[tuple[list[Solution], Trace]]:
         for trellis in trellises:
             yield solutions(trellis, rules, options.top) or solutions(trellis, rules, None), []
 

@@ -12,7 +12,6 @@ from typing import Any
 from formulations import Feature, RuleSet, join_rules, load_rules
 from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
 from formulations.messages import suggestion
-from formulations.problem.compiled_rules import absence
 from formulations.problem.digest import digest
 from formulations.problem.problem import RuleNotice
 from formulations.rulefiles.loading import LARGEST, catalogue
@@ -27,9 +26,10 @@ from ilpinfer.decoding.failures import OnError
 from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.models.sequence_model import SequenceModel
-from ilpinfer.pipelines.fit import mostly_absent, unfit
+from ilpinfer.pipelines.fit import about_rules
+from ilpinfer.pipelines.rule_check import check_rules
 from ilpinfer.pipelines.rules_first import rules_first
-from ilpinfer.pipelines.trellises import ScoredSequence, check_rules, score
+from ilpinfer.pipelines.trellises import ScoredSequence, fitting_scheme, score
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,36 @@ class InputOptions:
         return LogitsOptions(names, self.pool, self.logits)
 
 
+@dataclass(frozen=True)
+class Job:
+    """What sequences are decoded with.
+
+    Parameters
+    ----------
+    model : None where the input has scores
+    rules : all of them
+    scheme : under its own name
+    content : a text that stands for these
+    """
+
+    model: SequenceModel | None
+    rules: RuleSet
+    scheme: str
+    content: str
+
+
+def job_of(options: InputOptions) -> Job:
+    """Model and rules, read and checked."""
+    model, scheme = options.model, checked_scheme(options.scheme)
+    rules = rewarded(read_rules(options.rules), options.rewards)
+    with about(model):
+        known = load_model(model) if model else None
+        if options.rules_first:
+            known = _rules_first(known, rules)
+    fitting_scheme(known, scheme)
+    return Job(known, rules, scheme, f"{_content(model)}{digest(rules)}{scheme}{options.rules_first}")
+
+
 def prepare(
     options: InputOptions, reading: LogitsOptions, first: int | None = None, *, fit: bool = False
 ) -> tuple[list[ScoredSequence], RuleSet, str]:
@@ -81,33 +111,28 @@ def prepare(
     With `fit`, rules that hardly fit are one notice, in place of that of their absent fields.
     """
     source, model = options.source, options.model
-    scheme = checked_scheme(options.scheme)
+    checked_scheme(options.scheme)
     with about(source):
         examples = read(source, reading, options.column, notice)[:first]
-    rules = rewarded(read_rules(options.rules), options.rewards)
-    with about(model):
-        known = load_model(model) if model else None
-        if options.rules_first:
-            known = _rules_first(known, rules)
+    job = job_of(options)
     with about(source):
-        scored = score(examples, known, scheme)
+        scored = score(examples, job.model, job.scheme)
     if model and all(example.scores is not None for example in examples):
-        notice(f"{source} has scores of its own: {model} is not used")
+        notice(not_used(options))
     warnings.simplefilter("ignore", RuleNotice)
     with about(", ".join(options.rules) or None):
-        notices = check_rules(scored, rules)
+        notices = check_rules(scored, job.rules)
         trellises = [item.trellis for item in scored if item.trellis is not None]
-        if fit and (text := unfit(trellises, rules)):
-            labels = trellises[0].labels
-            said = absence(rules, labels) if mostly_absent(rules, labels) else ""
-            notices = [text, *(each for each in notices if each != said)]
+        if fit:
+            notices = about_rules(trellises, job.rules, notices)
     for each in notices:
         notice(each)
-    return (
-        scored,
-        rules,
-        f"{_content(model)}{digest(rules)}{_contents(examples)}{scheme}{options.rules_first}",
-    )
+    return scored, job.rules, f"{job.content}{_contents(examples)}"
+
+
+def not_used(options: InputOptions) -> str:
+    """A notice about a model beside scores."""
+    return f"{options.source} has scores of its own: {options.model} is not used"
 
 
 def rewarded(rules: RuleSet, rewards: Sequence[str]) -> RuleSet:

@@ -1,5 +1,6 @@
 """A sequence as it came from a file or a caller, and the error for one that cannot be used."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,6 +23,33 @@ Notify = Callable[[str], None]
 
 
 @dataclass(frozen=True)
+class Rejection:
+    """A record that cannot be used.
+
+    Parameters
+    ----------
+    file : as it was named
+    line : number of the line, item or row from 1; 0 for what concerns the whole file
+    message : names place, value and way out
+    """
+
+    file: str
+    line: int
+    message: str
+
+    @property
+    def reason(self) -> str:
+        """The message without the file and the line."""
+        rest = self.message.removeprefix(self.file)
+        return re.sub(r"^(, (line|item|row|sequence) [0-9]+)?[:,]? ?", "", rest)
+
+    @property
+    def error(self) -> InputError:
+        """To raise where no record may be lost."""
+        return InputError(self.message)
+
+
+@dataclass(frozen=True)
 class Example:
     """One sequence as it came.
 
@@ -32,6 +60,8 @@ class Example:
     where : file and line, for messages
     scores : None where a model has to score the tokens
     rank : 1, or the place among several labellings of one sequence, as `ilpinfer decode --top` writes them
+    file : that it came from; empty where it came from none
+    line : number of its first line, item or row from 1; 0 where there is none
     """
 
     tokens: tuple[str, ...]
@@ -39,6 +69,8 @@ class Example:
     where: str
     scores: Scores | None = None
     rank: int = 1
+    file: str = ""
+    line: int = 0
 
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:

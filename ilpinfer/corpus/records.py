@@ -4,7 +4,8 @@ A record is such an object, an example is the sequence that it states.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from formulations.errors import InferenceError
 from formulations.grid import snap
 from formulations.messages import suggestion
 from ilpinfer.corpus.archives import OF_ALL, scores_of
-from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.examples import Example, InputError, Rejection
+from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.corpus.tokens import with_columns
@@ -30,6 +32,10 @@ USER_KEYS = ("id", "name", "comment", "metadata")
 """Keys for notes of users; they are ignored."""
 EXPECTED = 'expected an object such as {"tokens": ["Ada", "."], "labels": ["name", "O"]} on each line'
 
+KEYS = tuple(
+    dict.fromkeys((*TEXT_KEYS, "label_names", *FACTORED_KEYS, *DENSE_KEYS, *LOGITS_KEYS, *USER_KEYS))
+)
+"""All keys of a record."""
 _SCORE_KEYS = ("logits", "emissions", "edges", "transitions", "start", "first", "end")
 
 
@@ -63,22 +69,58 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def json_lines(lines: list[str], name: str, reading: LogitsOptions | None) -> Iterator[Example]:
-    """Yield one example for each non-empty line."""
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            where = f"{name}, line {number}"
-            yield example(_parse(line, where), where, reading)
+def json_lines(
+    lines: Lines, reading: LogitsOptions | None, longest: int | None = None
+) -> Iterator[Example | Rejection]:
+    """Yield one example for each non-empty line; lines that state none, or one of more tokens than `longest`, are rejected."""
+    for number, line in lines:
+        if isinstance(line, Rejection):
+            yield line
+        elif line.strip():
+            where = f"{lines.name}, line {number}"
+            try:
+                found = example(_parse(line, where), where, reading)
+            except InputError as error:
+                yield Rejection(lines.name, number, str(error))
+            else:
+                yield placed(found, lines.name, number, longest)
 
 
-def json_array(text: str, name: str, reading: LogitsOptions | None) -> Iterator[Example]:
-    """The sequences of a text that holds a list of objects."""
+def json_array(
+    text: str, name: str, reading: LogitsOptions | None, longest: int | None = None
+) -> Iterator[Example | Rejection]:
+    """The sequences of a text that holds a list of objects; InputError where it holds none."""
     records = _parse(text, name)
     if not records:
         raise InputError(f"{name}: an empty list; {EXPECTED}")
-    for number, record in enumerate(records, 1):
-        where = f"{name}, item {number}"
-        yield example(record, where, reading)
+    yield from listed(records, name, "item", reading, longest)
+
+
+def listed(
+    records: Iterable[Any],
+    name: str,
+    what: str,
+    reading: LogitsOptions | None,
+    longest: int | None = None,
+    begin: int = 1,
+) -> Iterator[Example | Rejection]:
+    """The sequences of records, which are counted from `begin`; `what` they are called in messages."""
+    for number, record in enumerate(records, begin):
+        where = f"{name}, {what} {number}"
+        try:
+            found = example(record, where, reading)
+        except InputError as error:
+            yield Rejection(name, number, str(error))
+        else:
+            yield placed(found, name, number, longest)
+
+
+def placed(found: Example, name: str, number: int, longest: int | None) -> Example | Rejection:
+    """The example with its place, unless it has more than so many tokens."""
+    size = max(len(found.tokens), 0 if found.scores is None else found.scores.length)
+    if longest is not None and size > longest:
+        return Rejection(name, number, f"{found.where}: a sequence of more than {longest} tokens")
+    return replace(found, file=name, line=number)
 
 
 def _parse(text: str, where: str) -> Any:
@@ -129,10 +171,9 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
 
 def _check_keys(record: dict[str, Any], where: str) -> None:
     """Raise InputError for a key that is not known, or that does not go with the others."""
-    known = dict.fromkeys((*TEXT_KEYS, "label_names", *FACTORED_KEYS, *DENSE_KEYS, *LOGITS_KEYS, *USER_KEYS))
     for key in record:
-        if key not in known:
-            hint = suggestion(key, known)
+        if key not in KEYS:
+            hint = suggestion(key, KEYS)
             if not hint.startswith("; did you mean"):
                 hint = '; leave it out, or put notes of your own under "metadata"'
             raise InputError(f"{where}: no use for {json.dumps(key[:60], ensure_ascii=False)}{hint}")

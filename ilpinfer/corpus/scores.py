@@ -61,6 +61,15 @@ class Scores:
             return Trellis(self.start, self.edges, labels, tokens, scheme=scheme)
         return Trellis.second_order(self.start, self.first, self.edges, labels, tokens, scheme=scheme)
 
+    @property
+    def length(self) -> int:
+        """T tokens, as far as the shapes tell, which need not be right yet."""
+        if self.emissions is not None:
+            return len(self.emissions) if self.emissions.ndim else 0
+        if self.edges is None or not self.edges.ndim:
+            return 0
+        return len(self.edges) + (1 if self.first is None else 2)
+
     def to_plain(self) -> dict[str, Any]:
         """Names and lists of numbers."""
         return {name: x.tolist() if isinstance(x, np.ndarray) else x for name, x in vars(self).items()}

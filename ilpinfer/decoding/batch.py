@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from typing import TypeVar, Unpack, overload
 
 from formulations import Trellis
@@ -19,7 +18,7 @@ from ilpinfer.core.request import Request, natural
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.calls import Calls
-from ilpinfer.decoding.chunks import decode_chunks
+from ilpinfer.decoding.chunks import Source, decode_chunks, paused
 from ilpinfer.decoding.direct import Answer, Direct
 from ilpinfer.decoding.failures import OnError, attempt, check_on_error, failure
 from ilpinfer.decoding.few import Few
@@ -261,22 +260,28 @@ class Batch:
         failed: Callable[[Exception, float], Decoded],
     ) -> Iterator[Decoded]:
         waiting: deque[tuple[Trellis, Future[Reply[Decoded]]]] = deque()
+
+        def decoded() -> Decoded:
+            trellis, future = waiting.popleft()
+
+            def receive() -> Decoded:
+                reply = future.result()
+                for message, category in reply.warnings:
+                    warnings.warn(message, category, stacklevel=stack_level())
+                return complete(reply.value, context_of(trellis, self.rules, self.request))
+
+            return attempt(receive, self.on_error, failed)
+
         with Workers(self.n_jobs, function, (self.rules, self.request)) as workers:
-            for trellis in islice(trellises, AHEAD * self.n_jobs):
+            source = Source(trellises, 1)
+            for (trellis,) in iter(source.take, []):
                 waiting.append((trellis, workers.submit(trellis)))
+                while len(waiting) >= AHEAD * self.n_jobs or (waiting and paused(trellises)):
+                    yield decoded()
             while waiting:
-                trellis, future = waiting.popleft()
-
-                def receive(trellis: Trellis = trellis, future: Future[Reply[Decoded]] = future) -> Decoded:
-                    reply = future.result()
-                    for message, category in reply.warnings:
-                        warnings.warn(message, category, stacklevel=stack_level())
-                    return complete(reply.value, context_of(trellis, self.rules, self.request))
-
-                decoded = attempt(receive, self.on_error, failed)
-                for following in islice(trellises, 1):
-                    waiting.append((following, workers.submit(following)))
-                yield decoded
+                yield decoded()
+            if source.error is not None:
+                raise source.error
 
 
 def _best_alone(trellis: Trellis, rules: RuleCompiler, request: Request) -> Solution:

@@ -31,7 +31,7 @@ def decode_chunks(
     finish : the result for an item and its answer
     threads : that share the work; the caller's thread is one of them, and everything else happens in it
     """
-    source = _Source(items)
+    source = Source(items)
     if threads == 1:
         while chunk := source.take():
             yield from map(finish, chunk, _Begun(chunk, answer(chunk)).answers())
@@ -43,7 +43,7 @@ def decode_chunks(
 
 
 def _shared(
-    source: "_Source[Item]",
+    source: "Source[Item]",
     answer: Callable[[Sequence[Item]], Steps[list[Answer]]],
     finish: Callable[[Item, Answer | None], Decoded],
     pool: ThreadPoolExecutor,
@@ -122,11 +122,16 @@ class _Begun(Generic[Item, Answer]):
                 self._others = [self._pool.submit(self.work) for _ in range(helpers)]
 
 
-class _Source(Generic[Item]):
-    """Takes items in chunks that grow, until there are none or one cannot be taken."""
+def paused(items: object) -> bool:
+    """Whether an iterator says, by an attribute `paused`, that its next item has to be waited for."""
+    return bool(getattr(items, "paused", False))
 
-    def __init__(self, items: Iterable[Item]) -> None:
-        self.items, self.size = iter(items), 1
+
+class Source(Generic[Item]):
+    """Takes items in chunks that grow, until there are none or one cannot be taken; a chunk ends where the items pause."""
+
+    def __init__(self, items: Iterable[Item], largest: int = LARGEST) -> None:
+        self.items, self.size, self._largest = iter(items), 1, largest
         self.error: BaseException | None = None
 
     def take(self) -> list[Item]:
@@ -135,7 +140,9 @@ class _Source(Generic[Item]):
             try:
                 for item in islice(self.items, self.size):
                     chunk.append(item)
+                    if paused(self.items):
+                        break
             except Exception as error:
                 self.error = error
-        self.size = min(GROWTH * self.size, LARGEST)
+        self.size = min(GROWTH * self.size, self._largest)
         return chunk

@@ -9,7 +9,7 @@ from formulations.constraints.formulas import Text
 from formulations.labels.label_set import OUTSIDE
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives
-from formulations.problem.compiled_rules import unique_names
+from formulations.problem.compiled_rules import absence, unique_names
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.decoding.decoder import Decoder
@@ -90,6 +90,16 @@ def unfit(trellises: Sequence[Trellis], rules: RuleSet) -> str:
     return (
         f"{rules.name or 'the rule set'} hardly fits: {'; '.join(said)}; see ilpinfer check" if said else ""
     )
+
+
+def about_rules(trellises: Sequence[Trellis], rules: RuleSet, notices: Sequence[str]) -> list[str]:
+    """Notices about rules, with one on a rule set that hardly fits in place of that of its absent fields."""
+    text = unfit(trellises, rules)
+    if not text:
+        return list(notices)
+    labels = trellises[0].labels
+    said = absence(rules, labels) if mostly_absent(rules, labels) else ""
+    return [text, *(each for each in notices if each != said)]
 
 
 def mostly_absent(rules: RuleSet, labels: LabelSet) -> bool:

@@ -37,6 +37,8 @@ class RowPosition:
 class RowCheckpoint:
     """JSON lines that grow in `path.part`, each marked with its job; an equal job goes on behind the last whole one.
 
+    Behind the job a row may have a mark of what it was made of, which the caller compares before going on.
+
     Rows come in groups, those of one sequence. Only where they are is kept in memory. While the checkpoint is entered no
     other run can write to the same place. A device, named pipe or descriptor is written to as it stands, and nothing
     is resumed from it.
@@ -90,9 +92,9 @@ class RowCheckpoint:
             while stream.tell() < self._end:
                 yield json.loads(stream.readline())
 
-    def write(self, rows: list[Row]) -> None:
+    def write(self, rows: list[Row], mark: str = "") -> None:
         """Add rows that follow each other, safe from an interrupt that follows."""
-        lines = [_line({**row, "job": self.job}) for row in rows]
+        lines = [_line({**row, "job": self.job + mark}) for row in rows]
         data = b"".join(lines)
         with write_errors(self.place.name):
             write_all(self._stream, data)
@@ -161,11 +163,10 @@ class RowCheckpoint:
         """Count the rows of an earlier part up to the first that is damaged, missing or out of order."""
         for line in lines:
             row = _parse(line)
-            if isinstance(row.get("job"), str) and row["job"] != self.job:
-                raise OutputError(
-                    f"{self.place.part}: belongs to another run; delete it, or choose another output"
-                )
-            ours = ours or row.get("job") == self.job
+            job = row.get("job")
+            if isinstance(job, str) and not job.startswith(self.job):
+                raise self.of_another_run
+            ours = ours or isinstance(job, str)
             if not ours:
                 raise self._foreign()
             if not line.endswith(b"\n"):
@@ -200,6 +201,11 @@ class RowCheckpoint:
         os.ftruncate(self._stream.fileno(), end)
         self._stream.seek(end)
         self._end = end
+
+    @property
+    def of_another_run(self) -> OutputError:
+        """To raise for a part whose rows were made of something else."""
+        return OutputError(f"{self.place.part}: belongs to another run; delete it, or choose another output")
 
     def _foreign(self) -> OutputError:
         return OutputError(

@@ -266,16 +266,17 @@ def test_a_process_that_dies_costs_the_sequence_that_it_had():
 
 
 def test_so_on_the_command_line(folder, capsys, monkeypatch):
-    from ilpinfer.cli import inputs
+    from ilpinfer.pipelines import scored_stream
 
-    honest = inputs.score
+    honest = scored_stream.score_example
 
-    def score(*given):
-        scored = honest(*given)
-        object.__setattr__(scored[1].trellis, "bomb", Bomb())
+    def score(example, *more):
+        scored = honest(example, *more)
+        if example.line == 2:
+            object.__setattr__(scored.trellis, "bomb", Bomb())
         return scored
 
-    monkeypatch.setattr(inputs, "score", score)
+    monkeypatch.setattr(scored_stream, "score_example", score)
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 4)
     code, out, err = run(["decode", "in.jsonl", "--jobs", "2"], capsys)
     assert code == 1 and err.count("\n") == 1

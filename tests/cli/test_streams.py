@@ -132,10 +132,32 @@ def test_errors_without_a_place_get_one(folder, capsys, monkeypatch, error, plac
         raise error
 
     monkeypatch.setattr(f"ilpinfer.cli.inputs.{place}", broken)
-    arguments = ["decode", "scores.jsonl", "--rules", "rules.toml", "--model", "hmm.json"]
+    arguments = ["scores.jsonl", "--rules", "rules.toml", "--model", "hmm.json", "--output", "d"]
+    code, _, err = run(["compare", *arguments], capsys)
+    assert code == 2
+    assert err.splitlines()[-1] == f"ilpinfer: {name}: {describe(error)}"
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RecursionError("deep"), OSError(5, "Input/output error")])
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("ilpinfer.corpus.streams.ExampleStream.__next__", "scores.jsonl"),
+        ("ilpinfer.cli.inputs.load_rules", "rules.toml"),
+        ("ilpinfer.cli.inputs.load_model", "hmm.json"),
+        ("ilpinfer.pipelines.scored_stream.score_example", "scores.jsonl, line 1"),
+    ],
+)
+def test_so_while_sequences_are_decoded_as_they_come(folder, capsys, monkeypatch, error, place, name):
+    def broken(*_, **__):
+        raise error
+
+    monkeypatch.setattr(place, broken)
+    arguments = ["decode", "scores.jsonl", "--rules", "rules.toml", "--model", "hmm.json", "--output", "x"]
     code, _, err = run(arguments, capsys)
     assert code == 2
     assert err.splitlines()[-1] == f"ilpinfer: {name}: {describe(error)}"
+    assert not list(Path().glob("x*"))
 
 
 @pytest.mark.parametrize(

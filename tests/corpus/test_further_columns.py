@@ -228,19 +228,17 @@ def test_json_columns_that_cannot_be_used(columns, message, tmp_path, monkeypatc
     assert message in str(caught.value)
 
 
-def test_an_unfinished_run_begins_anew_when_a_column_has_changed(folder, capsys, monkeypatch):
-    from ilpinfer.cli.decoding import DecodeOptions
-
-    jobs, original = [], DecodeOptions.job
-    monkeypatch.setattr(
-        DecodeOptions, "job", lambda options, content: jobs.append(content) or original(options, content)
-    )
+def test_an_unfinished_run_is_not_gone_on_with_when_a_column_has_changed(folder, capsys):
     assert run([*TRAIN, "--output", "m.json"], capsys)[0] == 0
     decode = ["decode", "new.txt", "--column", "1,", "--model", "m.json", "--output", "o.jsonl"]
-    for text in (NEW, NEW.replace("VBD", "NNP"), NEW):
-        Path("new.txt").write_text(text)
-        assert run(decode, capsys)[0] == 0
-    assert jobs[0] == jobs[2] != jobs[1]
+    Path("new.txt").write_text(NEW)
+    assert run(decode, capsys)[0] == 0
+    Path("o.jsonl").rename("o.jsonl.part")
+    Path("new.txt").write_text(NEW.replace("VBD", "NNP"))
+    code, _, err = run(decode, capsys)
+    assert code == 2 and "o.jsonl.part: belongs to another run; delete it" in err
+    Path("new.txt").write_text(NEW)
+    assert run(decode, capsys)[0] == 0
 
 
 def test_line_breaks_out_and_rules_first_see_the_columns(folder, capsys):

@@ -1,0 +1,238 @@
+"""`ilpinfer reprocess`."""
+
+import contextlib
+import hashlib
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from formulations.problem.digest import digest
+from formulations.problem.problem import RuleNotice
+from ilpinfer.cli.failure import Failure
+from ilpinfer.cli.inputs import InputOptions, Job, about, job_of, notice, parameters
+from ilpinfer.cli.progress import rate_progress
+from ilpinfer.core.request import deadline_for
+from ilpinfer.corpus.streams import CorpusForm, ExampleStream, files_of
+from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.models.files import BUILT_IN
+from ilpinfer.reprocessing.estimates import estimate
+from ilpinfer.reprocessing.executors import Budget, Executor, Here, Processes
+from ilpinfer.reprocessing.folder import Folder
+from ilpinfer.reprocessing.manifest import Manifest
+from ilpinfer.reprocessing.retrying import Retry
+from ilpinfer.reprocessing.run import Outcome, Run
+from ilpinfer.reprocessing.shards import Work
+from ilpinfer.reprocessing.tables import Entry
+
+
+@dataclass(frozen=True)
+class ReprocessOptions:
+    """Options of `ilpinfer reprocess`.
+
+    Parameters
+    ----------
+    sources : files, folders and patterns, or `-`
+    input : how to read them, the model and the rules; its source is the first of them
+    output : a folder
+    method, option : as for `ilpinfer decode`
+    time_limit : seconds for each sequence
+    budget : seconds for the run
+    shard_size : sequences of a file
+    longest : tokens of a sequence; longer ones are rejected
+    jobs : processes; 0 for one a core
+    resume, only_unproved, dry_run : what to do
+    scheduler : address of a Dask scheduler; empty for this machine
+    """
+
+    sources: Sequence[str]
+    input: InputOptions
+    output: str
+    method: str = "auto"
+    option: Sequence[str] = ()
+    time_limit: float | None = None
+    budget: float | None = None
+    shard_size: int = 1000
+    longest: int = 100_000
+    jobs: int = 0
+    resume: bool = False
+    only_unproved: bool = False
+    dry_run: bool = False
+    scheduler: str = ""
+
+
+def reprocess(options: ReprocessOptions) -> None:
+    """Decode a corpus into a folder of Parquet files.
+
+    Records that cannot be used are listed and left out. They are reported at the end, as are sequences that cannot be decoded.
+    """
+    _check(options)
+    warnings.simplefilter("ignore", RuleNotice)
+    files = _files(options.sources)
+    job = job_of(options.input)
+    manifest = _manifest(options, files, job)
+    with about(", ".join(options.input.rules) or None):
+        decoder = Decoder(
+            job.rules,
+            model=job.model,
+            method=options.method,
+            time_limit=options.time_limit,
+            **parameters(options.option),
+        )
+    work = Work(decoder, job.model, job.scheme, manifest.run)
+    form = CorpusForm(options.input.reading, options.input.column, longest=options.longest)
+    with ExampleStream(files, form, notice) as stream:
+        if options.dry_run:
+            _say_estimate(options, stream, work)
+            return
+        _work(options, stream, work, manifest)
+
+
+def _check(options: ReprocessOptions) -> None:
+    """Raise ValueError for options that make no sense."""
+    deadline_for(options.time_limit)
+    if options.budget is not None and not options.budget > 0:
+        raise ValueError(f"--budget {options.budget:g}: expected seconds above 0")
+    if options.resume and options.only_unproved:
+        raise ValueError(
+            "--resume goes on with a run, --only-unproved takes up a finished one: give one of them"
+        )
+    if options.scheduler and options.jobs:
+        raise ValueError("--jobs are processes of this machine: leave it out with --scheduler")
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise ValueError(
+            "reprocess writes Parquet files, for which pyarrow is missing; install ilpinfer[parquet]"
+        ) from None
+
+
+def _files(sources: Sequence[str]) -> list[str]:
+    files = [file for source in sources for file in files_of(source)]
+    for file in files:
+        with about(file):
+            if file != "-":
+                Path(file).open("rb").close()
+    twice = (
+        next((file for at, file in enumerate(files) if file in files[:at]), None)
+        if len(files) < 1000
+        else None
+    )
+    if twice is not None:
+        raise ValueError(f"{twice}: given twice; give it once")
+    return files
+
+
+def _manifest(options: ReprocessOptions, files: Sequence[str], job: Job) -> Manifest:
+    own = options.input
+    model = own.model if own.model is None or own.model in BUILT_IN else _sha256(own.model)
+    kept = {
+        "method": options.method,
+        "option": list(options.option),
+        "scheme": job.scheme,
+        "column": own.column,
+        "pool": own.pool,
+        "logits": own.logits,
+        "label_names": None if own.label_names is None else _sha256(own.label_names),
+        "rules_first": own.rules_first,
+        "shard_size": options.shard_size,
+        "longest": options.longest,
+    }
+    inputs = [{"file": file, "bytes": None if file == "-" else Path(file).stat().st_size} for file in files]
+    return Manifest(inputs, model or "", digest(job.rules), kept, options.time_limit)
+
+
+def _sha256(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def _work(options: ReprocessOptions, stream: ExampleStream, work: Work, manifest: Manifest) -> None:
+    folder, budget = Folder(options.output), Budget.of(options.budget)
+    with folder.held():
+        if not options.only_unproved:
+            folder.begin(manifest, options.resume)
+        with _executor(options, work) as executor, _progress(stream, manifest) as watch:
+            kind = Retry if options.only_unproved else Run
+            outcome = kind(folder, manifest, executor, options.shard_size, budget, watch).over(stream)
+    _report(options, outcome)
+
+
+def _executor(options: ReprocessOptions, work: Work) -> Executor:
+    if options.scheduler:
+        from ilpinfer.reprocessing.dask_cluster import DaskCluster
+
+        return DaskCluster(options.scheduler, work)
+    jobs = options.jobs or os.cpu_count() or 1
+    return Here(work) if jobs == 1 else Processes(work, jobs)
+
+
+@contextlib.contextmanager
+def _progress(stream: ExampleStream, manifest: Manifest) -> Iterator[Callable[[Entry], None]]:
+    """A bar over the bytes of the input, with the rate and the share that is proved."""
+    sizes = [each["bytes"] for each in manifest.inputs]
+    total = None if None in sizes else sum(sizes)
+    with rate_progress("reprocessing", total) as show:
+        rows = proved = 0
+
+        def watch(entry: Entry) -> None:
+            nonlocal rows, proved
+            rows += entry.rows
+            proved += entry.proved
+            show(stream.size, rows, proved)
+
+        yield watch
+
+
+def _say_estimate(options: ReprocessOptions, stream: ExampleStream, work: Work) -> None:
+    result = estimate(stream, work)
+    if not result.sequences:
+        raise Failure("no sequence could be read, of which an estimate could be made", 2)
+    jobs = options.jobs or os.cpu_count() or 1
+    print(
+        f"{_several(result.sequences, 'sequence')} tried: {result.proved} proved, {result.rate:.0f} a second in one process, "
+        f"{_several(result.rejected, 'record')} rejected"
+    )
+    seconds = result.seconds(jobs)
+    if seconds is None or result.total is None:
+        print("how many there are cannot be told beforehand")
+    else:
+        print(f"about {result.total:.0f} sequences, {_time(seconds)} with {jobs} processes")
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def _report(options: ReprocessOptions, outcome: Outcome) -> None:
+    """Say what was done; Failure where something is left out or left over."""
+    rows, unproved, failed = map(outcome.count, ("rows", "unproved", "failed"))
+    rejected = outcome.manifest.rejected
+    print(
+        f"{options.output}: {_several(rows, 'sequence')} in {_several(len(outcome.manifest.shards), 'file')}, {outcome.count('proved')} proved, "
+        f"{unproved} unproved, {_several(rejected, 'record')} rejected"
+    )
+    faults = []
+    if not outcome.manifest.finished:
+        how = "--only-unproved" if options.only_unproved else "--resume"
+        faults.append(f"--budget {options.budget:g} s are spent; go on with {how}")
+    if outcome.first_rejection:
+        faults.append(
+            f"{_several(rejected, 'record')} rejected, see rejected.jsonl: first {outcome.first_rejection}"
+        )
+    if failed:
+        faults.append(f"{_several(failed, 'sequence')} could not be decoded: first {outcome.first_failure}")
+    if faults:
+        raise Failure("; ".join(faults), 1)
+    if not rows and not options.only_unproved:
+        raise Failure("no sequence in the input", 2)
+    if unproved:
+        notice(
+            f"{unproved} unproved, see unproved.jsonl; take them up with --only-unproved and a longer --time-limit"
+        )

@@ -1,0 +1,205 @@
+"""How a file has its columns: what separates them, whether there is a header, and which holds what."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from formulations.messages import suggestion
+from ilpinfer.corpus.examples import InputError, Notify
+from ilpinfer.corpus.separators import SEPARATORS, UNREAD, Cells, excerpt, first_line, is_border, split, width
+
+TOKEN_NAMES = ("token", "tokens", "word", "words", "form")
+LABEL_NAMES = ("label", "labels", "tag", "tags", "ner", "ner_tag", "ner_tags", "gold")
+SEQUENCE_NAMES = ("sentence", "sentence #", "sentence_id", "sent_id", "sequence", "sequence_id")
+"""Names of columns in headers, in lower case. A sequence begins where the cell of a sequence column changes."""
+AS_JSON = 'give tokens that hold spaces or commas as JSON lines, {"tokens": ["New York"]}'
+
+Row = tuple[int, Cells]
+"""Number of a line, and its cells; no cells for a border between sequences."""
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """Columns that a user names, each by its number from 1 or by its name in the header.
+
+    Parameters
+    ----------
+    label : empty where there are no labels, or for the second of two columns
+    token : empty for the first column, or the one that a header calls so
+    unlabelled : whether labels are left out
+    """
+
+    label: str = ""
+    token: str = ""
+    unlabelled: bool = False
+
+    @classmethod
+    def read(cls, text: str) -> "ColumnNames":
+        """From `LABEL`, `TOKEN,LABEL`, or `TOKEN,` to leave labels out.
+
+        Raises
+        ------
+        InputError
+            for another form.
+        """
+        texts = [part.strip() for part in text.split(",")]
+        if len(texts) > 2 or (len(texts) == 2 and not texts[0]) or (text and not texts[0]):
+            raise InputError(f"--column {text}: expected LABEL, or TOKEN,LABEL, or TOKEN, for no labels")
+        return cls(texts[0]) if len(texts) == 1 else cls(texts[1], texts[0], not texts[1])
+
+    def __bool__(self) -> bool:
+        return bool(self.label or self.token)
+
+    def occur_in(self, cells: Cells) -> bool:
+        """Whether the cells name the columns that are looked for."""
+        low = [cell.strip().lower() for cell in cells]
+        own = [name for name in (self.token, self.label) if name and not name.isdecimal()]
+        if own:
+            return any(name.lower() in low for name in own)
+        token, label = (any(cell in known for cell in low) for known in (TOKEN_NAMES, LABEL_NAMES))
+        return token and (label or self.unlabelled)
+
+
+@dataclass(frozen=True)
+class Places:
+    """The columns of tokens, labels and sequence numbers; None for a missing column. Names of further ones, and where they are."""
+
+    token: int
+    label: int | None
+    sequence: int | None = None
+    further: tuple[tuple[str, int], ...] = ()
+
+    def with_further(self, count: int, header: Cells) -> "Places":
+        """With all other columns of a file, each under its number and under its name in the header."""
+        others = [at for at in range(count) if at not in (self.token, self.label, self.sequence)]
+        names = [(header[at].strip(), at) for at in others if header and header[at].strip()]
+        return replace(self, further=tuple({**dict(names), **{str(at + 1): at for at in others}}.items()))
+
+
+def find_separator(lines: list[str], name: str, names: ColumnNames, notify: Notify) -> str:
+    """The separator of columns; empty where each line is a token."""
+    if any("\t" in line for line in lines):
+        return "\t"
+    at = first_line(lines)
+    for separator in ",;":
+        cells = split(lines[at - 1], separator)
+        if len(cells) > 1 and names.occur_in(cells):
+            notify(f"{name}: no tabs; columns are separated by {SEPARATORS[separator]}")
+            return separator
+    separator, count = next(((each, result) for each in ",; " if (result := width(lines, each)) > 1), ("", 1))
+    if not separator:
+        _check_tokens(lines, name, names, notify)
+        return ""
+    has_names = names or names.occur_in(split(lines[at - 1], separator))
+    if not has_names and (separator != " " or count > 2):
+        raise InputError(
+            f"{name}, line {at}: {excerpt(lines[at - 1])} has {count} columns separated by {SEPARATORS[separator]}, as all "
+            f"lines have; name those of tokens and labels with --column {_column_hint(lines[at - 1], separator, count)}, or in a "
+            f"header token,label; or {AS_JSON}"
+        )
+    notify(f"{name}: no tabs; columns are separated by {SEPARATORS[separator]}")
+    return separator
+
+
+def _column_hint(line: str, separator: str, count: int) -> str:
+    """A value for --column that fits the first line."""
+    cells = split(line, separator)
+    low = [cell.strip().lower() for cell in cells]
+    for known in (LABEL_NAMES, TOKEN_NAMES):
+        at = next((place for place, cell in enumerate(low) if cell in known), None)
+        if at is not None:
+            token, label = (
+                (0 if at else 1, at) if known is LABEL_NAMES else (at, count - 1 if at < count - 1 else 0)
+            )
+            return ",".join(excerpt(cells[place].strip())[1:-1] for place in (token, label))
+    return f"1,{count}"
+
+
+def _check_tokens(lines: list[str], name: str, names: ColumnNames, notify: Notify) -> None:
+    """Raise InputError where lines are not a token each; a notice where a few hold spaces."""
+    _check_separators(lines, name)
+    texts = [(number, len(split(line, " "))) for number, line in enumerate(lines, 1)]
+    texts = [(n, count) for n, count in texts if count and not is_border(split(lines[n - 1], ""))]
+    spaced = [number for number, count in texts if count > 1]
+    if 2 * len(spaced) > len(texts):
+        (begin, usual), *_ = texts
+        odd, other = next((n, count) for n, count in texts if count != usual)
+        raise InputError(
+            f"{name}, line {odd}: {excerpt(lines[odd - 1])} has {other} part{'s' * (other > 1)} between spaces, but line "
+            f"{begin} has {usual}: neither a token a line nor columns; write token<TAB>label, or {AS_JSON}"
+        )
+    if names:
+        raise InputError(
+            f"{name}: no columns for --column {names.label or names.token}: it has a token a line"
+        )
+    if spaced:
+        more = f", as {len(spaced) - 1} more are" if len(spaced) > 1 else ""
+        notify(
+            f"{name}, line {spaced[0]}: no tabs; {excerpt(lines[spaced[0] - 1])} is read as one token with a space in it{more}"
+        )
+
+
+def _check_separators(lines: list[str], name: str) -> None:
+    """Raise InputError where most lines, and two at least, have something on both sides of one separator."""
+    texts = [(n, line) for n, line in enumerate(lines, 1) if not is_border(split(line, ""))]
+    for separator, called in UNREAD.items():
+        inside = [n for n, line in texts if separator in line.strip()[1:-1]]
+        if len(inside) > 1 and 2 * len(inside) > len(texts):
+            widths = {n: len(split(line, separator)) for n, line in texts}
+            odd = next((n for n, _ in texts if widths[n] != widths[inside[0]]), None)
+            other = "" if odd is None else f", but line {odd}, {excerpt(lines[odd - 1])}, has {widths[odd]}"
+            raise InputError(
+                f"{name}, line {inside[0]}: {excerpt(lines[inside[0] - 1])} has {widths[inside[0]]} parts between {called}"
+                f"{other}: neither a token a line nor columns that are read; write token<TAB>label, or {AS_JSON}"
+            )
+
+
+def is_header(first: Row, lines: list[str], separator: str, names: ColumnNames) -> bool:
+    """Whether the first line names the columns; by itself it does so only where its word for labels is no label."""
+    number, cells = first
+    places = list(range(len(cells)))
+    if names.label.isdecimal():
+        places = [place for place in places if str(place + 1) == names.label]
+    at = next((place for place in places if cells[place].strip().lower() in LABEL_NAMES), None)
+    if len(cells) < 2 or not (names.occur_in(cells) or (at is not None and names.label.isdecimal())):
+        return False
+    if at is None or (names and names.occur_in(cells)):
+        return True
+    again = (split(line, separator) for line in lines[number:])
+    return not any(len(row) > at and row[at] == cells[at] for row in again)
+
+
+def find_places(first: Row, header: Cells, names: ColumnNames, name: str, separator: str) -> Places:
+    """Where a line's token and label are."""
+    number, cells = first
+    where = f"{name}, line {number}: {excerpt((separator or ' ').join(cells))}"
+    if len(cells) == 1:
+        return Places(0, None)
+    if len(cells) > 2 and not (names or header):
+        raise InputError(
+            f"{where} has {len(cells) - 1} tabs; expected token<TAB>label, or --column {len(cells)} for a column of labels"
+        )
+    low = [cell.strip().lower() for cell in header]
+
+    def index_of(known: Sequence[str]) -> int | None:
+        return next((at for at, cell in enumerate(low) if cell in known), None)
+
+    token = _column_index(names.token, cells, low, where) if names.token else index_of(TOKEN_NAMES) or 0
+    if names.unlabelled:
+        return Places(token, None, index_of(SEQUENCE_NAMES))
+    label = _column_index(names.label, cells, low, where) if names.label else index_of(LABEL_NAMES)
+    label = 1 if label is None else label
+    if token == label:
+        raise InputError(
+            f"{where}: column {token + 1} for both tokens and labels; name both, --column TOKEN,LABEL"
+        )
+    return Places(token, label, index_of(SEQUENCE_NAMES))
+
+
+def _column_index(name: str, cells: Cells, low: Cells, where: str) -> int:
+    """The place of a column that a user names."""
+    if name.lower() in low:
+        return low.index(name.lower())
+    if name.isdecimal() and name.isascii() and len(name) < 9 and 1 <= int(name) <= len(cells):
+        return int(name) - 1
+    hint = suggestion(name, cells) if low else f"; expected a number from 1 to {len(cells)}"
+    raise InputError(f'{where}: no column "{name}"{hint}')

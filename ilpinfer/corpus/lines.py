@@ -1,0 +1,166 @@
+"""Lines of a text, read as they are asked for; what was looked at ahead is kept until then."""
+
+import codecs
+import os
+import re
+import stat
+from collections import deque
+from collections.abc import Callable
+from itertools import islice
+from typing import BinaryIO
+
+from ilpinfer.corpus.examples import Rejection
+from ilpinfer.system.text_files import CHUNK_SIZE
+
+LONGEST = 2**28
+"""Bytes of the longest line that is read from a stream."""
+
+Line = tuple[int, str | Rejection]
+"""The number of a line from 1, and its text; a rejection where it is none."""
+
+
+class Lines:
+    """Lines of a binary stream, in UTF-8; those of old Macintosh files end with carriage returns.
+
+    Parameters
+    ----------
+    stream : is read a chunk at a time, and of a pipe what is there
+    name : of the file, for messages
+    longest : bytes that a line may have; None for any
+
+    Attributes
+    ----------
+    live : whether the stream is a pipe or terminal, on which the next bytes may have to be waited for
+    size : bytes read so far
+    taken : letters of the lines that were taken, line ends included
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, longest: int | None = LONGEST) -> None:
+        self._stream, self.name, self._longest = stream, name, longest
+        self._lines: deque[str | Rejection] = deque()
+        self._rest, self._number, self._ended = list[bytes](), 0, False
+        self._returns = False
+        self.live, self.size, self.taken = _is_live(stream), 0, 0
+
+    def __iter__(self) -> "Lines":
+        return self
+
+    def __next__(self) -> Line:
+        while not self._lines:
+            if self._ended:
+                raise StopIteration
+            self._fill()
+        self._number += 1
+        line = self._lines.popleft()
+        self.taken += len(line) + 1 if isinstance(line, str) else 1
+        return self._number, line
+
+    @property
+    def paused(self) -> bool:
+        """Whether the next line with a text may have to be waited for."""
+        return self.live and not self._ended and all(line == "" or line == "\r" for line in self._lines)
+
+    @property
+    def ended(self) -> bool:
+        """Whether all lines were read, though perhaps not taken."""
+        return self._ended
+
+    def ahead(self, most: int | None, enough: Callable[[list[str]], bool] = lambda _: False) -> list[str]:
+        """The lines that come next, without taking them: `most` bytes, all where that is None, or, of a pipe, until `enough`.
+
+        Lines that are rejected are empty here.
+        """
+        while not self._ended and (most is None or not self._suffices(most, enough)):
+            self._fill()
+        return self._texts()
+
+    def _suffices(self, most: int, enough: Callable[[list[str]], bool]) -> bool:
+        """Whether the lines that were read are enough to look at; one with a text has to be among them."""
+        if self.size < most and not self.live:
+            return False
+        texts = self._texts()
+        return any(map(str.strip, texts)) and (self.size >= most or enough(texts))
+
+    def _texts(self) -> list[str]:
+        return ["" if isinstance(line, Rejection) else line for line in self._lines]
+
+    def text(self) -> str:
+        """The text of all lines that were not taken; InputError where one is rejected."""
+        while not self._ended:
+            self._fill()
+        lines = list(islice(self._lines, None))
+        for line in lines:
+            if isinstance(line, Rejection):
+                raise line.error
+        self._lines.clear()
+        return "\n".join(map(str, lines))
+
+    def _fill(self) -> None:
+        """Read some bytes, and take the whole lines among them."""
+        try:
+            chunk = getattr(self._stream, "read1", self._stream.read)(CHUNK_SIZE)
+        except OSError as error:
+            self._end(f": cannot be read: {error.strerror}")
+            return
+        if not self.size:
+            if chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                self._end(", line 1: UTF-16; save it as UTF-8")
+                return
+            chunk = chunk.removeprefix(codecs.BOM_UTF8)
+        self.size += len(chunk)
+        text, zero, _ = chunk.partition(b"\0")
+        if text or not zero:
+            self._take(text)
+        if zero:
+            why = "byte 0x00, which does not occur in text; save it as UTF-8"
+            self._end(f", line {self._next}: {why}")
+
+    @property
+    def _next(self) -> int:
+        """The number of the line that follows those read."""
+        return self._number + len(self._lines) + 1
+
+    def _take(self, chunk: bytes) -> None:
+        """Add a chunk; an empty one is the end."""
+        self._ended = not chunk
+        if self._next == 1 and self._is_macintosh(chunk):
+            self._rest, chunk, self._returns = [], b"".join([*self._rest, chunk]), True
+        first, *others = re.split(rb"[\r\n]", chunk) if self._returns else chunk.split(b"\n")
+        self._rest.append(first)
+        if others or self._ended:
+            self._add(b"".join(self._rest))
+            self._rest = [others.pop()] if others else []
+            for line in others:
+                self._add(line)
+        if self._longest is not None and sum(map(len, self._rest)) > self._longest:
+            self._end(f", line {self._next}: longer than {self._longest} bytes; write a sequence a line")
+
+    def _is_macintosh(self, chunk: bytes) -> bool:
+        """Whether a text of some length, or all of it, has carriage returns alone."""
+        whole = [*self._rest, chunk]
+        enough = not chunk or self.size > CHUNK_SIZE
+        return enough and any(b"\r" in part for part in whole) and not any(b"\n" in part for part in whole)
+
+    def _add(self, line: bytes) -> None:
+        self._lines.append(self._decoded(line))
+
+    def _decoded(self, line: bytes) -> str | Rejection:
+        try:
+            return line.decode()
+        except UnicodeDecodeError as error:
+            byte = line[error.start]
+            text = f"{self.name}, line {self._next}: byte {byte:#04x} is not UTF-8; save it as UTF-8"
+            return Rejection(self.name, self._next, text)
+
+    def _end(self, why: str) -> None:
+        """Let a rejection be the last line."""
+        self._ended, self._rest = True, []
+        place = re.match(r", line ([0-9]+)", why)
+        self._lines.append(Rejection(self.name, int(place[1]) if place else 0, f"{self.name}{why}"))
+
+
+def _is_live(stream: BinaryIO) -> bool:
+    try:
+        return not stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError, AttributeError):
+        return False

@@ -1,0 +1,255 @@
+"""Sequences of files of any size, one after the other: columns, JSON, archives of logits, Parquet and Arrow, and folders of them.
+
+What is read ahead has a limit, so that memory does not grow with the input. A JSON list, and an archive, are read whole.
+"""
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+from ilpinfer.corpus.archives import read_logits
+from ilpinfer.corpus.columns import AHEAD, columns
+from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
+from ilpinfer.corpus.lines import LONGEST, Lines
+from ilpinfer.corpus.logits import LogitsOptions
+from ilpinfer.corpus.records import EXPECTED, json_array, json_lines, placed
+from ilpinfer.corpus.tables import TABLES, read_table
+from ilpinfer.errors import ModelError
+
+MARKUP = ("<?xml", "<!doctype", "<html")
+"""How files of markup begin, in lower case."""
+SUFFIXES = (
+    *(".tsv", ".txt", ".csv", ".conll", ".conllu", ".bio", ".iob", ".iob2"),
+    *(".jsonl", ".ndjson", ".json", ".npz"),
+    *TABLES,
+)
+"""Endings of the files that are read of a folder."""
+
+Found = Example | Rejection
+
+
+@dataclass(frozen=True)
+class CorpusForm:
+    """How files of sequences are read.
+
+    Parameters
+    ----------
+    logits : how logits are to be read
+    column : which column holds the labels; see `ilpinfer.corpus.sequences.read`
+    most : bytes of a file that its form is inferred from; None for all
+    longest : tokens of a sequence; longer ones are rejected, and None is for any
+    longest_line : bytes of a line; None for any
+    """
+
+    logits: LogitsOptions | None = None
+    column: str = ""
+    most: int | None = AHEAD
+    longest: int | None = None
+    longest_line: int | None = LONGEST
+
+
+class ExampleStream:
+    """Examples and rejections of a source, in order; to be used in a `with` statement.
+
+    Parameters
+    ----------
+    files : that are read, or `-` for standard input
+    form : how
+    notify : receives what was inferred
+
+    Attributes
+    ----------
+    files : names of the files
+    done : bytes of the files that were read whole
+    """
+
+    def __init__(self, files: list[str], form: CorpusForm, notify: Notify) -> None:
+        self.files, self._form, self._notify = files, form, notify
+        self._lines: Lines | None = None
+        self._stack = contextlib.ExitStack()
+        self._found = self._all()
+        self.done = 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Found:
+        return next(self._found)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._found.close()
+        self._stack.close()
+
+    @property
+    def paused(self) -> bool:
+        """Whether the next sequence may have to be waited for, as that of a pipe."""
+        return self._lines is not None and self._lines.paused
+
+    @property
+    def size(self) -> int:
+        """Bytes read so far."""
+        return self.done + (0 if self._lines is None else self._lines.size)
+
+    @property
+    def taken(self) -> int:
+        """About the bytes of what was given out so far; of a table none until its end."""
+        return self.done + (0 if self._lines is None else self._lines.taken)
+
+    def _all(self) -> Generator[Found, None, None]:
+        for file in self.files:
+            try:
+                yield from self._file(file)
+            except (InputError, ModelError) as error:
+                yield Rejection(file, 0, str(error))
+            if file != "-":
+                with contextlib.suppress(OSError):
+                    self.done += Path(file).stat().st_size
+            self._lines = None
+
+    def _file(self, file: str) -> Iterator[Found]:
+        form = self._form
+        if file.endswith(".npz"):
+            for number, each in enumerate(read_logits(file, form.logits or LogitsOptions()), 1):
+                yield placed(each, file, number, form.longest)
+        elif file.endswith(TABLES):
+            yield from read_table(file, form.logits, form.longest)
+        else:
+            with opened_lines(file, form.longest_line) as lines:
+                self._lines = lines
+                yield from _of_text(lines, form, self._notify)
+
+
+def open_stream(source: str | Path, form: CorpusForm, notify: Notify) -> ExampleStream:
+    """The sequences of a file, of standard input where the source is `-`, or of all files of a folder or pattern, sorted by name.
+
+    Raises
+    ------
+    InputError
+        for a folder or a pattern without any file.
+    """
+    return ExampleStream(files_of(source), form, notify)
+
+
+def files_of(source: str | Path) -> list[str]:
+    """The files of a source; InputError where it is a folder or pattern without any."""
+    name, path = str(source), Path(source)
+    if name == "-" or path.is_file():
+        return [name]
+    if path.is_dir():
+        found = sorted(
+            str(each)
+            for each in path.rglob("*")
+            if each.name.endswith(SUFFIXES)
+            and not any(part.startswith((".", "_")) for part in each.relative_to(path).parts)
+            and each.is_file()
+        )
+        if not found:
+            raise InputError(f"{name}: a folder without files to read; they end in {', '.join(SUFFIXES)}")
+        return found
+    if any(sign in name for sign in "*?[") and not path.exists():
+        from glob import glob
+
+        found = sorted(each for each in glob(name, recursive=True) if Path(each).is_file())
+        if not found:
+            raise InputError(f"{name}: no file has such a name")
+        return found
+    return [name]
+
+
+@contextlib.contextmanager
+def opened_lines(source: str | Path, longest: int | None = LONGEST) -> Iterator[Lines]:
+    """The lines of a file, or of standard input where the source is `-`; InputError where it cannot be opened."""
+    with contextlib.ExitStack() as stack:
+        if str(source) == "-":
+            stream: BinaryIO = sys.stdin.buffer
+        else:
+            try:
+                stream = stack.enter_context(Path(source).open("rb"))
+            except OSError as error:
+                raise InputError(f"{source}: cannot be read: {error.strerror}") from None
+        yield Lines(stream, "standard input" if str(source) == "-" else str(source), longest)
+
+
+def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
+    """The sequences of a text, whatever its form."""
+    head = lines.ahead(form.most, lambda texts: any(map(str.strip, texts)))
+    first = next((line for line in head if line.strip()), "")
+    if not first and lines.ended:
+        faults = [line for _, line in lines if isinstance(line, Rejection)]
+        if not faults:
+            raise InputError(f"{lines.name}: empty; expected token<TAB>label lines or JSON lines")
+        yield from faults
+        return
+    if first.lstrip().lower().startswith(MARKUP):
+        raise InputError(
+            f"{lines.name}: XML or HTML, by its first line; expected token<TAB>label lines or JSON lines"
+        )
+    json_reader = _json_reader(lines, first.lstrip(), form)
+    if json_reader is not None:
+        yield from json_reader()
+        return
+    empty = True
+    for each in columns(lines, form.column, notify, form.most, form.longest):
+        empty = False
+        yield each
+    if empty:
+        raise InputError(
+            f"{lines.name}: no sequence, but a header or borders only; expected token<TAB>label lines"
+        )
+
+
+def _json_reader(lines: Lines, first: str, form: CorpusForm) -> Callable[[], Iterator[Found]] | None:
+    """What reads a text that is JSON, or None for one that is not."""
+
+    def by_line() -> Iterator[Found]:
+        return json_lines(lines, form.logits, form.longest)
+
+    def whole(text: str) -> Callable[[], Iterator[Found]]:
+        return lambda: json_array(text, lines.name, form.logits, form.longest)
+
+    if "\t" in first[:2]:
+        return None
+    if first.startswith("{"):
+        if isinstance(_value(first), dict):
+            return by_line
+        head = lines.ahead(form.most)
+        if not lines.ended and any(isinstance(_value(line), dict) for line in head):
+            return by_line
+        text = "\n".join(head if lines.ended else lines.ahead(None))
+        return whole(f"[{lines.text()}]") if isinstance(_value(text), dict) else by_line
+    if not first.startswith("["):
+        return None
+    head = lines.ahead(form.most)
+    opened = next((line for line in [first[1:], *head[1:]] if line.strip()), "").lstrip()
+    if first[1:].lstrip().startswith("{") or (not lines.ended and opened.startswith("{")):
+        return whole(lines.text())
+    result = _value("\n".join(head)) if lines.ended else None
+    if isinstance(result, list) and not _numbers(result):
+        return whole(lines.text())
+    result = _value(first)
+    if isinstance(result, list) and not _numbers(result):
+        raise InputError(f"{lines.name}: a list on each line; {EXPECTED}")
+    return None
+
+
+def _value(text: str) -> Any:
+    """The value of a JSON text, or None for a text that is not JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _numbers(result: list[Any]) -> bool:
+    """Whether a list is a token such as `[12]`."""
+    return bool(result) and all(isinstance(each, int | float) for each in result)

@@ -1,0 +1,103 @@
+"""Sequences as rows of Parquet and Arrow files, with the keys of JSON records for columns."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from formulations.messages import suggestion
+from ilpinfer.corpus.examples import Example, InputError, Rejection
+from ilpinfer.corpus.logits import LogitsOptions
+from ilpinfer.corpus.records import KEYS, listed
+
+PARQUET = (".parquet",)
+ARROW = (".arrow", ".feather", ".ipc")
+TABLES = (*PARQUET, *ARROW)
+"""Endings of files."""
+ROWS = 256
+"""Rows that are taken at once."""
+OF_OUTPUT = ("tokens", "labels", "sequence")
+"""Columns that are read of files that `ilpinfer reprocess` wrote."""
+
+
+def read_table(
+    path: str, reading: LogitsOptions | None, longest: int | None = None
+) -> Iterator[Example | Rejection]:
+    """The sequences of a Parquet file, or of an Arrow file or stream.
+
+    Raises
+    ------
+    InputError
+        for a file that is damaged or cannot be read, for unknown columns, and where pyarrow is missing.
+    """
+    begin = 1
+    try:
+        for rows in _batches(path):
+            yield from listed(map(_without_nulls, rows), path, "row", reading, longest, begin)
+            begin += len(rows)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {_words(error)}") from None
+    except ValueError as error:  # of pyarrow, for what is damaged
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: damaged, or not what its name says: {_words(error)}") from None
+
+
+def count_rows(path: str) -> int:
+    """The rows of a Parquet file, as it says itself; 0 for one that is damaged."""
+    import pyarrow.parquet as pq
+
+    try:
+        return int(pq.read_metadata(path).num_rows)
+    except (OSError, ValueError):
+        return 0
+
+
+def _batches(path: str) -> Iterator[list[dict[str, Any]]]:
+    """The rows of a file, some at a time."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise InputError(f"{path}: needs pyarrow; install ilpinfer[parquet]") from None
+    with open(path, "rb") as stream:
+        if path.endswith(PARQUET):
+            file = pq.ParquetFile(stream)
+            names = _checked(path, file.schema_arrow.names)
+            batches = file.iter_batches(ROWS, columns=names)
+        else:
+            batches = _arrow_batches(pa, stream)
+            names = None
+        for batch in batches:
+            for begin in range(0, batch.num_rows, ROWS):
+                part = batch.slice(begin, ROWS)
+                yield part.select(names or _checked(path, part.schema.names)).to_pylist()
+
+
+def _arrow_batches(pa: Any, stream: Any) -> Iterator[Any]:
+    """Record batches of the file format, or else of the stream format."""
+    try:
+        file = pa.ipc.open_file(stream)
+    except pa.ArrowInvalid:
+        stream.seek(0)
+        yield from pa.ipc.open_stream(stream)
+        return
+    for number in range(file.num_record_batches):
+        yield file.get_batch(number)
+
+
+def _checked(path: str, names: list[str]) -> list[str]:
+    """The columns to read; InputError for unknown ones."""
+    if {"status", "method"} <= set(names):
+        return [name for name in OF_OUTPUT if name in names]
+    for name in names:
+        if name not in KEYS:
+            raise InputError(f"{path}: no use for column {name!r}{suggestion(name, KEYS)}")
+    return names
+
+
+def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as a record; a column that is null is one that the record lacks."""
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]

@@ -1,0 +1,107 @@
+"""Whether rules can be stated for the labels of sequences."""
+
+import warnings
+from collections.abc import Iterable
+
+from formulations import RuleSet, Trellis
+from formulations.labels.label_set import LabelSet
+from formulations.labels.scheme_notices import remark
+from formulations.problem.compiled_rules import notices
+from formulations.problem.problem import RuleNotice, WordNotice
+from ilpinfer.core.rule_compiler import compiler_of
+from ilpinfer.corpus.examples import InputError
+from ilpinfer.errors import describe
+from ilpinfer.pipelines.trellises import ScoredSequence
+
+TRIED = 3
+"""Sequences of one set of labels for which rules are stated before they are said not to fit."""
+
+Kind = tuple[LabelSet, bool]
+"""Labels, and whether there are tokens."""
+
+
+class RuleCheck:
+    """Rules beside sequences, one after the other.
+
+    Rules fit a set of labels if they can be stated for one of the first sequences that have it: what goes wrong with
+    a single sequence, such as a token that a pattern takes too long on, is found when that is decoded. Sequences
+    without tokens are tried apart.
+
+    Attributes
+    ----------
+    remarks : what is odd about labels, or about rules beside them
+    """
+
+    def __init__(self, rules: RuleSet) -> None:
+        self._rules = rules
+        self._odd: dict[str, None] = {}
+        self._blind: dict[str, str] = {}
+        self._tried: dict[Kind, list[InputError]] = {}
+        self._fitting: set[Kind] = set()
+        self._wordless = 0
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is odd about labels, or about rules beside them."""
+        return [text for text in self._odd if text]
+
+    @property
+    def settled(self) -> bool:
+        """Whether the rules fit all labels that were met."""
+        return self._tried.keys() <= self._fitting
+
+    @property
+    def blind(self) -> list[str]:
+        """Which rules look at tokens where there are none."""
+        more = ""
+        if self._wordless > 1:
+            count = self._wordless - 1
+            more = f"; {count} more sequence{'s have' if count > 1 else ' has'} none either"
+        return [f"{place}: {text}{more}" for text, place in self._blind.items()]
+
+    def add(self, item: ScoredSequence) -> None:
+        """Look at a sequence; InputError where the rules do not fit its labels, nor several others that have them."""
+        if item.trellis is None:
+            return
+        kind = (item.trellis.labels, any(item.trellis.tokens))
+        self._wordless += not kind[1]
+        if kind in self._fitting:
+            return
+        self._odd.update(dict.fromkeys([_remark(kind[0]), *notices(self._rules, kind[0])]))
+        try:
+            for text in _compile(item.trellis, self._rules):
+                self._blind.setdefault(text, item.example.where)
+            self._fitting.add(kind)
+        except (ValueError, MemoryError, RecursionError) as error:
+            tried = self._tried.setdefault(kind, [])
+            tried.append(InputError(f"{item.example.where}: {describe(error)}"))
+            if len(tried) == TRIED:
+                self.finish()
+
+    def finish(self) -> None:
+        """Raise InputError where rules fit no sequence of some labels."""
+        for kind, errors in self._tried.items():
+            if kind not in self._fitting:
+                raise errors[0]
+
+
+def check_rules(scored: Iterable[ScoredSequence], rules: RuleSet) -> list[str]:
+    """Notices about labels and rules, once every sequence's labels are known to fit them; InputError where they do not."""
+    check = RuleCheck(rules)
+    for item in scored:
+        check.add(item)
+    check.finish()
+    return [*check.remarks, *check.blind]
+
+
+def _remark(labels: LabelSet) -> str:
+    """What is odd about labels; a model says plain of its labels whoever decided it."""
+    return labels.notice or (remark(labels.names, "plain") if labels.scheme == "plain" else "")
+
+
+def _compile(trellis: Trellis, rules: RuleSet) -> list[str]:
+    """What compiling says of rules that look at tokens; ValueError where they do not fit."""
+    with warnings.catch_warnings(record=True) as result:
+        warnings.simplefilter("always", RuleNotice)
+        compiler_of(rules).problem(trellis)
+    return [str(each.message) for each in result if issubclass(each.category, WordNotice)]

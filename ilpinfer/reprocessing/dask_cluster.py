@@ -1,0 +1,129 @@
+"""Shards on the workers of a Dask scheduler."""
+
+import pickle
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError
+from importlib.metadata import version
+from platform import python_version
+from typing import Any, Self, cast
+
+from ilpinfer.errors import describe
+from ilpinfer.reprocessing.executors import TRIES, Budget, BudgetSpent, Done, ShardError, described
+from ilpinfer.reprocessing.manifest import own_versions
+from ilpinfer.reprocessing.shards import Shard, Work, decode_shard
+from ilpinfer.system.output_paths import OutputError
+
+CONNECT = 10.0
+"""Seconds to wait for a scheduler."""
+AHEAD = 2
+"""Shards that each thread of a worker has been given."""
+
+
+class ClusterError(OutputError):
+    """A scheduler or workers that cannot be used; the message says why, and the way out."""
+
+
+class DaskCluster:
+    """The workers of a scheduler, each of which decodes whole shards.
+
+    Model and rules are a task of their own, so that a worker that dies with them costs nothing.
+
+    Parameters
+    ----------
+    address : of the scheduler
+    work : of all shards
+
+    Raises
+    ------
+    ClusterError
+        where distributed is missing, the scheduler cannot be reached, it has no workers, or their versions differ.
+    """
+
+    def __init__(self, address: str, work: Work) -> None:
+        try:
+            import distributed
+        except ImportError:
+            raise ClusterError("--scheduler needs Dask; install ilpinfer[dask]") from None
+        self._address, connect = address, cast(Any, distributed.Client)
+        try:
+            self._client = connect(address, timeout=CONNECT, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise ClusterError(
+                f"--scheduler {address}: cannot be reached ({describe(error)[:200]}); start one with dask scheduler, or leave "
+                "the option out"
+            ) from None
+        try:
+            self._check_workers()
+        except BaseException:
+            self._client.close()
+            raise
+        threads: Mapping[str, int] = self._client.nthreads()
+        self.width = AHEAD * sum(threads.values())
+        self._work = self._client.submit(pickle.loads, pickle.dumps(work), pure=False, retries=TRIES)
+
+    def submit(self, shard: Shard) -> Callable[[Budget], Done]:
+        """Give the shard to the scheduler."""
+        future = self._client.submit(decode_shard, shard, self._work, pure=False, retries=TRIES)
+
+        def result(budget: Budget) -> Done:
+            while not future.done():
+                if budget.left == 0.0:
+                    raise BudgetSpent
+                self._check_scheduler()
+                time.sleep(0.01)
+            try:
+                done: Done = future.result(timeout=CONNECT)
+            except CancelledError:
+                raise self._gone() from None
+            except Exception as error:
+                raise ShardError(
+                    f"{described(shard)}: {describe(error)}; what was written is kept: go on with --resume"
+                ) from error
+            return done
+
+        return result
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def _check_scheduler(self) -> None:
+        if self._client.status != "running":
+            raise self._gone()
+
+    def _gone(self) -> ShardError:
+        return ShardError(
+            f"--scheduler {self._address}: has gone away; what was written is kept: go on with --resume"
+        )
+
+    def _check_workers(self) -> None:
+        """Compare versions of this process and of the workers."""
+        mine = versions()
+        try:
+            others: Mapping[str, Any] = self._client.run(versions, on_error="return")
+        except Exception as error:
+            raise ClusterError(f"--scheduler {self._address}: {describe(error)}") from None
+        if not others:
+            raise ClusterError(
+                f"--scheduler {self._address}: has no workers; start some with dask worker {self._address}"
+            )
+        for worker, theirs in others.items():
+            if isinstance(theirs, BaseException):
+                raise ClusterError(
+                    f"worker {worker}: cannot import ilpinfer ({describe(theirs)}); install it there, in the same version"
+                )
+            for name, number in mine.items():
+                if theirs.get(name) != number:
+                    raise ClusterError(
+                        f"worker {worker}: has {name} {theirs.get(name, 'of no version')}, this process {number}; install the "
+                        "same version"
+                    )
+
+
+def versions() -> dict[str, str]:
+    """Versions that have to be the same everywhere."""
+    minor = python_version().rpartition(".")[0]
+    return {**own_versions(), "python": minor, "distributed": version("distributed")}

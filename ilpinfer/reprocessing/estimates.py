@@ -1,0 +1,82 @@
+"""How long a run will take, from its first sequences."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from ilpinfer.corpus.examples import Example, Rejection
+from ilpinfer.corpus.streams import ExampleStream
+from ilpinfer.corpus.tables import PARQUET, count_rows
+from ilpinfer.reprocessing.shards import Work, solved
+from ilpinfer.reprocessing.tables import PROVED
+
+SAMPLE = 400
+"""Sequences that are decoded for an estimate, after one for what is done once."""
+SECONDS = 30.0
+"""After which no further sequence is decoded."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a sample says of the whole.
+
+    Parameters
+    ----------
+    sequences : that were decoded
+    proved, rejected : of them, and of the records beside them
+    total : sequences of the whole input; None where that cannot be told, as of standard input
+    rate : sequences a second in one process
+    """
+
+    sequences: int
+    proved: int
+    rejected: int
+    total: float | None
+    rate: float
+
+    def seconds(self, jobs: int) -> float | None:
+        """Of the whole run with so many processes; None where that cannot be told."""
+        return None if self.total is None or not self.rate else self.total / (self.rate * jobs)
+
+
+def estimate(stream: ExampleStream, work: Work) -> Estimate:
+    """Decode the first sequences and measure; nothing is written."""
+    rejected = count = 0
+
+    def good() -> Iterator[Example]:
+        nonlocal rejected, count
+        for found in stream:
+            if isinstance(found, Rejection):
+                rejected += 1
+            else:
+                count += 1
+                yield found
+
+    examples = good()
+    proved = sum(s.status in PROVED for _, s in solved(islice(examples, 1), work, lambda: None))
+    began = time.perf_counter()
+    done = 0
+    for _, solution in solved(islice(examples, SAMPLE), work, lambda: None):
+        done += 1
+        proved += solution.status in PROVED
+        if time.perf_counter() - began > SECONDS:
+            break
+    seconds = time.perf_counter() - began
+    if next(examples, None) is None:
+        total: float | None = float(count)
+    else:
+        total = _total(stream, count)
+    return Estimate(
+        done + (count > 0), proved, rejected, total, done / seconds if done else 1 / max(seconds, 1e-3)
+    )
+
+
+def _total(stream: ExampleStream, count: int) -> float | None:
+    """Sequences of the whole input, from the bytes of the first ones, or from what tables say of their rows."""
+    if all(file.endswith(PARQUET) for file in stream.files):
+        return float(sum(map(count_rows, stream.files)))
+    if "-" in stream.files or not stream.taken:
+        return None
+    return count * sum(Path(file).stat().st_size for file in stream.files) / stream.taken

@@ -1,0 +1,137 @@
+"""Where shards are decoded: in this process, in several, or elsewhere."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol, Self
+
+from formulations.errors import InferenceError
+from ilpinfer.decoding.workers import WorkerError, Workers
+from ilpinfer.reprocessing.shards import Shard, Work, decode_shard
+from ilpinfer.reprocessing.tables import Entry
+
+Done = tuple[bytes, Entry]
+"""The file of a shard, and what is to be said about it."""
+TRIES = 3
+"""How often a shard is given to a process, as one may be killed."""
+
+
+class BudgetSpent(Exception):
+    """The time of the run is over."""
+
+
+class ShardError(InferenceError, RuntimeError):
+    """A shard that could not be decoded, for no fault of a single sequence; the message says how to go on."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Time of a run.
+
+    Parameters
+    ----------
+    end : of `time.monotonic`, seconds; None for no limit
+    """
+
+    end: float | None = None
+
+    @classmethod
+    def of(cls, seconds: float | None) -> "Budget":
+        """From now on."""
+        return cls(None if seconds is None else time.monotonic() + seconds)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds; None for no limit."""
+        return None if self.end is None else max(0.0, self.end - time.monotonic())
+
+    def check(self) -> None:
+        """Raise BudgetSpent when the time is over."""
+        if self.left == 0.0:
+            raise BudgetSpent
+
+
+class Executor(Protocol):
+    """Decodes shards, some at a time.
+
+    Attributes
+    ----------
+    width : shards that may be under way
+    """
+
+    width: int
+
+    def submit(self, shard: Shard) -> Callable[[Budget], Done]:
+        """Begin with a shard; what is returned waits for its end, and raises BudgetSpent or ShardError."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Here:
+    """This process."""
+
+    width = 1
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+
+    def submit(self, shard: Shard) -> Callable[[Budget], Done]:
+        """Decode it when the result is asked for."""
+        return lambda budget: decode_shard(shard, self._work, budget.check)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class Processes:
+    """Several processes of this machine, each of which decodes whole shards.
+
+    Parameters
+    ----------
+    work : sent to each once
+    number : of processes
+    """
+
+    def __init__(self, work: Work, number: int) -> None:
+        self.width = 2 * number
+        self._workers = Workers(number, decode_shard, (work,))
+
+    def submit(self, shard: Shard) -> Callable[[Budget], Done]:
+        """Give it to the next process that is free."""
+        future = self._workers.submit(shard)
+
+        def result(budget: Budget) -> Done:
+            nonlocal future
+            for again in range(TRIES, 0, -1):
+                try:
+                    done: Done = future.result(budget.left).value
+                    return done
+                except TimeoutError:
+                    raise BudgetSpent from None
+                except WorkerError as error:
+                    if again == 1:
+                        raise ShardError(f"{described(shard)}: {error}") from None
+                    future = self._workers.submit(shard)
+            raise AssertionError
+
+        return result
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._workers.end()
+
+
+def described(shard: Shard) -> str:
+    """A shard by its sequences and the place of the first."""
+    last = shard.begin + len(shard.examples) - 1
+    return f"sequences {shard.begin} to {last}, from {shard.examples[0].where}"

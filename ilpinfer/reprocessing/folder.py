@@ -1,0 +1,136 @@
+"""The output folder: one run at a time, and files that are written whole or not at all."""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ilpinfer.reprocessing.manifest import MANIFEST, Manifest, read_manifest
+from ilpinfer.reprocessing.tables import Entry, read_shard, shard_name
+from ilpinfer.system.files import lock_output
+from ilpinfer.system.output_paths import OutputError, OutputPath, write_errors
+
+REJECTED, UNPROVED = "rejected.jsonl", "unproved.jsonl"
+PART = ".part"
+Written = tuple[Entry, dict[str, list[Any]]]
+"""What a shard says of itself, and its columns."""
+
+
+class Folder:
+    """A folder of shards; made where there is none.
+
+    Parameters
+    ----------
+    path : of the folder
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other runs out; OutputError where one is there.
+
+        What a killed run was writing is removed.
+        """
+        if self.path.exists() and not self.path.is_dir():
+            raise OutputError(f"{self.path}: is a file; name a folder")
+        with lock_output(OutputPath(str(self.path), self.path / "run")):
+            for part in self.path.glob(f"*{PART}"):
+                with write_errors(part):
+                    part.unlink()
+            yield
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no run has written anything here."""
+        return not any(each.name != "run.lock" for each in self.path.iterdir())
+
+    def manifest(self) -> Manifest:
+        """The manifest of the run that is here; OutputError where there is none."""
+        return read_manifest(self.path)
+
+    def begin(self, manifest: Manifest, resume: bool) -> None:
+        """Make sure that a run may write here, and say which one does.
+
+        Raises
+        ------
+        OutputError
+            for a folder that is not empty, or, with `resume`, that of a run with another model, rules or options.
+        """
+        if self.is_empty:
+            self.write(MANIFEST, manifest.text())
+        elif not resume:
+            raise OutputError(f"{self.path}: is not empty; go on with --resume, or choose another output")
+        else:
+            self.manifest().check_same(manifest)
+
+    def shard(self, number: int, run: str) -> Written | None:
+        """A shard that was written, or None; OutputError for one that is damaged or of another run."""
+        path = self.path / shard_name(number)
+        if not path.exists():
+            return None
+        entry, columns = read_shard(path)
+        if entry.run != run:
+            raise OutputError(
+                f"{path}: belongs to another run; delete it and go on with --resume, or choose another output"
+            )
+        return entry, columns
+
+    def write(self, name: str, data: bytes) -> None:
+        """Put a file in its place, whole and for good."""
+        path = self.path / name
+        part = path.with_name(name + PART)
+        try:
+            with write_errors(path):
+                with part.open("wb") as stream:
+                    stream.write(data)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                os.replace(part, path)
+                _sync(self.path)
+        finally:
+            part.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def lines(self, name: str) -> Iterator["JsonLines"]:
+        """A file of JSON lines, which takes its place at the end; it is gone where an error ends the work."""
+        path = self.path / name
+        part = path.with_name(name + PART)
+        try:
+            with write_errors(path):
+                stream = part.open("wb")
+            with stream:
+                yield JsonLines(path, stream)
+                with write_errors(path):
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                    os.replace(part, path)
+                    _sync(self.path)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+class JsonLines:
+    """Lines of JSON that are added to a file."""
+
+    def __init__(self, path: Path, stream: Any) -> None:
+        self._path, self._stream, self.count = path, stream, 0
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Write a row."""
+        text = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+        with write_errors(self._path):
+            self._stream.write(text.encode("utf-8", "backslashreplace"))
+        self.count += 1
+
+
+def _sync(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # some file systems cannot do that with a folder
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

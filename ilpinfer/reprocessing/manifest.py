@@ -1,0 +1,126 @@
+"""What a folder of shards was made with."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+from platform import python_version
+from typing import Any
+
+from ilpinfer.reprocessing.tables import Entry
+from ilpinfer.system.files import digest
+from ilpinfer.system.output_paths import OutputError
+
+MANIFEST = "manifest.json"
+FORMAT = 1
+"""Version of the layout of the folder."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A run.
+
+    Parameters
+    ----------
+    inputs : names and sizes (bytes; None for standard input) of the files that are read
+    model, rules : digests of both
+    options : those that rows depend on
+    time_limit : seconds for each sequence, or None
+    shards : that are written, once the run has ended
+    rejected : records, once the run has ended
+    retries : time limits (seconds) under which unproved sequences were taken up again
+    finished : whether the input was read to its end
+    """
+
+    inputs: Sequence[Mapping[str, Any]]
+    model: str
+    rules: str
+    options: Mapping[str, Any]
+    time_limit: float | None = None
+    shards: Sequence[Entry] = ()
+    rejected: int = 0
+    retries: Sequence[float | None] = ()
+    finished: bool = False
+    versions: Mapping[str, str] = field(default_factory=lambda: own_versions())
+    format: int = FORMAT
+
+    @property
+    def run(self) -> str:
+        """Stands for all that rows depend on beside their sequence and time limits."""
+        options = sorted(self.options.items())
+        return digest(self.format, self.versions["ilpinfer"], self.model, self.rules, options)
+
+    def text(self) -> bytes:
+        """The file, the same for the same run."""
+        values = {**vars(self), "run": self.run, "shards": [entry.to_dict() for entry in self.shards]}
+        return (json.dumps(values, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
+
+    def check_same(self, other: "Manifest", *, limits: bool = True) -> None:
+        """OutputError where another run has been here than the one that wants to go on.
+
+        `limits` says whether the time limit has to be the same, too.
+        """
+        pairs: list[tuple[str, Any, Any]] = [
+            ("format", self.format, other.format),
+            ("version of ilpinfer", self.versions.get("ilpinfer"), other.versions["ilpinfer"]),
+            ("model", self.model, other.model),
+            ("rules", self.rules, other.rules),
+            *(
+                (f"--{name.replace('_', '-')}", self.options.get(name), now)
+                for name, now in other.options.items()
+            ),
+            *([("--time-limit", self.time_limit, other.time_limit)] if limits else []),
+            *_of_inputs(self.inputs, other.inputs),
+        ]
+        for what, before, now in pairs:
+            if before != now:
+                raise OutputError(
+                    f"{MANIFEST}: the run was begun with {what} {_shown(before)}, now it is {_shown(now)}; go on with what it "
+                    "was begun with, or choose another output"
+                )
+
+    def ended(self, shards: Sequence[Entry], rejected: int, finished: bool) -> "Manifest":
+        """With what was done."""
+        return replace(self, shards=tuple(shards), rejected=rejected, finished=finished)
+
+
+def _of_inputs(
+    before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]
+) -> list[tuple[str, Any, Any]]:
+    """What differs between the lists of files."""
+    names = [[each["file"] for each in files] for files in (before, now)]
+    if names[0] != names[1]:
+        odd = next((pair for pair in zip(*names, strict=False) if pair[0] != pair[1]), None)
+        shown = odd or (f"{len(names[0])} files", f"{len(names[1])} files")
+        return [("the input", *shown)]
+    pairs = zip(before, now, strict=True)
+    return [(f"bytes of {one['file']}", one["bytes"], two["bytes"]) for one, two in pairs]
+
+
+def _shown(value: Any) -> str:
+    return "none" if value is None else str(value)[:80]
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a folder; OutputError where there is none, or another program's."""
+    path = folder / MANIFEST
+    try:
+        values = json.loads(path.read_text("utf-8"))
+        values.pop("run")
+        for entry in values["shards"]:
+            entry.pop("unproved")
+        shards = tuple(Entry(**entry) for entry in values.pop("shards"))
+        manifest = Manifest(shards=shards, **values)
+    except FileNotFoundError:
+        raise OutputError(f"{folder}: holds no run of ilpinfer reprocess, which has {MANIFEST}") from None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise OutputError(f"{path}: damaged or not of ilpinfer ({error}); choose another output") from None
+    if manifest.format != FORMAT:
+        raise OutputError(f"{path}: of format {manifest.format}; this version reads {FORMAT}")
+    return manifest
+
+
+def own_versions() -> dict[str, str]:
+    """Versions of what writes rows."""
+    return {"python": python_version(), **{name: version(name) for name in ("ilpinfer", "numpy", "pyarrow")}}

@@ -1,0 +1,137 @@
+"""What was not proved, taken up again with more time."""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ilpinfer.corpus.examples import Example, Rejection
+from ilpinfer.reprocessing.executors import Budget, BudgetSpent, Done, Executor
+from ilpinfer.reprocessing.folder import UNPROVED, Folder, Written
+from ilpinfer.reprocessing.manifest import MANIFEST, Manifest
+from ilpinfer.reprocessing.run import Outcome, list_unproved
+from ilpinfer.reprocessing.shards import Shard, shards
+from ilpinfer.reprocessing.tables import PROVED, Entry, columns_of, written
+from ilpinfer.system.output_paths import OutputError
+
+Pending = deque[tuple[Shard, Written, Callable[[Budget], Done]]]
+"""Shards of which some sequences are decoded again, as they are, and what waits for these sequences."""
+
+
+@dataclass
+class Retry:
+    """Sequences of a finished run that are not proved, decoded again.
+
+    A row is replaced by one that is proved, or else of a higher score or a lower bound; a shard whose rows all stay is left
+    as it is.
+
+    Parameters
+    ----------
+    folder, manifest, executor : as of `Run`
+    size : sequences of a shard
+    budget : time of the run
+    watch : receives each shard that was looked at
+    """
+
+    folder: Folder
+    manifest: Manifest
+    executor: Executor
+    size: int
+    budget: Budget
+    watch: Callable[[Entry], None] = lambda _: None
+    entries: dict[int, Entry] = field(default_factory=dict)
+
+    def over(self, found: Iterable[Example | Rejection]) -> Outcome:
+        """Take up what is open, until the end of the examples or of the time.
+
+        Raises
+        ------
+        OutputError
+            for a run that has not finished, and for an input that is not the one that it read.
+        """
+        before = self.folder.manifest()
+        before.check_same(self.manifest, limits=False)
+        if not before.finished:
+            raise OutputError(f"{self.folder.path}: the run has not finished; go on with --resume first")
+        pending: Pending = deque()
+        in_time = True
+        for shard in shards(found, self.size, lambda _: None):
+            there = self._written(shard)
+            self.entries[shard.number] = there[0]
+            if not there[0].unproved or not in_time:
+                continue
+            try:
+                self.budget.check()
+                pending.append((shard, there, self.executor.submit(_open_part(shard, there[1]))))
+                self._finish(pending, self.executor.width - 1)
+            except BudgetSpent:
+                in_time = False
+        try:
+            self._finish(pending, 0)
+        except BudgetSpent:
+            in_time = False
+        failure = self._list_unproved()
+        retries = (*before.retries, self.manifest.time_limit)
+        after = replace(before, shards=tuple(self.entries.values()), retries=retries)
+        self.folder.write(MANIFEST, after.text())
+        return Outcome(replace(after, finished=in_time), "", failure)
+
+    def _written(self, shard: Shard) -> Written:
+        there = self.folder.shard(shard.number, self.manifest.run)
+        if there is None or there[0].input != shard.digest:
+            raise OutputError(
+                f"{self.folder.path}: has no shard of the sequences from {shard.examples[0].where}; give the input as it was"
+            )
+        return there
+
+    def _finish(self, pending: Pending, most: int) -> None:
+        """Wait for sequences and replace their shards, until so many are left."""
+        while len(pending) > most:
+            shard, (entry, columns), wait = pending.popleft()
+            if _improved(columns, columns_of(wait(self.budget)[0])):
+                data, entry = written(columns, entry.run, shard.number, shard.digest)
+                self.folder.write(entry.file, data)
+                self.entries[shard.number] = entry
+            self.watch(entry)
+
+    def _list_unproved(self) -> str:
+        """Write what is still open; the message of the first sequence that ended in an error."""
+        failure = ""
+        with self.folder.lines(UNPROVED) as lines:
+            for number, entry in self.entries.items():
+                there = self.folder.shard(number, self.manifest.run) if entry.unproved else None
+                failure = list_unproved(there[1] if there else {}, lines, failure)
+        return failure
+
+
+def _open_part(shard: Shard, columns: dict[str, list[Any]]) -> Shard:
+    """The sequences of a shard that are not proved."""
+    chosen = (
+        example
+        for example, status in zip(shard.examples, columns["status"], strict=True)
+        if status not in PROVED
+    )
+    return replace(shard, examples=tuple(chosen))
+
+
+def _improved(columns: dict[str, list[Any]], new: dict[str, list[Any]]) -> bool:
+    """Put better rows in place of those that are not proved; whether there is any."""
+    places = [at for at, status in enumerate(columns["status"]) if status not in PROVED]
+    result = False
+    for number, at in enumerate(places):
+        row = {name: values[number] for name, values in new.items() if name != "sequence"}
+        if _better(row, {name: values[at] for name, values in columns.items()}):
+            result = True
+            for name, value in row.items():
+                columns[name][at] = value
+    return result
+
+
+def _better(new: dict[str, Any], old: dict[str, Any]) -> bool:
+    """Whether a row says more than the one before."""
+    if new["error"] or new["status"] in PROVED:
+        return not new["error"]
+    lowest = float("-inf")
+    scores = [lowest if row["score"] is None else row["score"] for row in (new, old)]
+    bounds = [-lowest if row["bound"] is None else row["bound"] for row in (new, old)]
+    return bool(scores[0] > scores[1] or (scores[0] == scores[1] and bounds[0] < bounds[1]))

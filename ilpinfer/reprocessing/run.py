@@ -1,0 +1,120 @@
+"""A run over a corpus: shards are decoded, and written in their order."""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ilpinfer.corpus.examples import Example, Rejection
+from ilpinfer.reprocessing.executors import Budget, BudgetSpent, Done, Executor
+from ilpinfer.reprocessing.folder import REJECTED, UNPROVED, Folder, JsonLines, Written
+from ilpinfer.reprocessing.manifest import MANIFEST, Manifest
+from ilpinfer.reprocessing.shards import Shard, shards
+from ilpinfer.reprocessing.tables import Entry, columns_of, unproved_rows
+from ilpinfer.system.output_paths import OutputError
+
+Pending = deque[tuple[Shard, Callable[[Budget], Done]]]
+"""Shards under way, and what waits for each."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run has come to.
+
+    Parameters
+    ----------
+    manifest : as it was written
+    first_rejection, first_failure : messages; empty for none
+    """
+
+    manifest: Manifest
+    first_rejection: str = ""
+    first_failure: str = ""
+
+    def count(self, what: str) -> int:
+        """Sum over the shards of their `rows`, `proved`, `unproved` or `failed`."""
+        return sum(int(getattr(entry, what)) for entry in self.manifest.shards)
+
+
+@dataclass
+class Run:
+    """A run that writes to a folder, which the caller holds.
+
+    Parameters
+    ----------
+    folder, manifest, executor : where to, with what, and what decodes
+    size : sequences of a shard
+    budget : time of the run
+    watch : receives each shard that is there
+    """
+
+    folder: Folder
+    manifest: Manifest
+    executor: Executor
+    size: int
+    budget: Budget
+    watch: Callable[[Entry], None] = lambda _: None
+    entries: list[Entry] = field(default_factory=list)
+    first_rejection: str = ""
+    first_failure: str = ""
+
+    def over(self, found: Iterable[Example | Rejection]) -> Outcome:
+        """Decode what is not there yet, until the end of the examples or of the time."""
+        pending: Pending = deque()
+        with self.folder.lines(REJECTED) as rejected, self.folder.lines(UNPROVED) as unproved:
+
+            def reject(rejection: Rejection) -> None:
+                self.first_rejection = self.first_rejection or rejection.message
+                line = rejection.line or None
+                rejected.add({"file": rejection.file, "line": line, "reason": rejection.reason})
+
+            try:
+                for shard in shards(found, self.size, reject):
+                    self.budget.check()
+                    there = self._written(shard)
+                    if there is not None:
+                        self._commit(pending, unproved, 0)
+                        self._note(*there, unproved)
+                    else:
+                        pending.append((shard, self.executor.submit(shard)))
+                        self._commit(pending, unproved, self.executor.width - 1)
+                self._commit(pending, unproved, 0)
+                finished = True
+            except BudgetSpent:
+                finished = False
+        done = self.manifest.ended(self.entries, rejected.count, finished)
+        self.folder.write(MANIFEST, done.text())
+        return Outcome(done, self.first_rejection, self.first_failure)
+
+    def _written(self, shard: Shard) -> Written | None:
+        """The shard, where an earlier run has written it; OutputError for one of other sequences."""
+        there = self.folder.shard(shard.number, self.manifest.run)
+        if there is not None and (there[0].input, there[0].begin) != (shard.digest, shard.begin):
+            raise OutputError(
+                f"{self.folder.path / there[0].file}: was made of other sequences than those from {shard.examples[0].where}; "
+                "give the input as it was, or choose another output"
+            )
+        return there
+
+    def _commit(self, pending: Pending, unproved: JsonLines, most: int) -> None:
+        """Wait for shards and write them, until so many are left."""
+        while len(pending) > most:
+            _, wait = pending.popleft()
+            data, entry = wait(self.budget)
+            self.folder.write(entry.file, data)
+            self._note(entry, columns_of(data) if entry.unproved else {}, unproved)
+
+    def _note(self, entry: Entry, columns: dict[str, list[Any]], unproved: JsonLines) -> None:
+        """Count a shard that is there, and what is open in it."""
+        self.entries.append(entry)
+        self.first_failure = list_unproved(columns, unproved, self.first_failure)
+        self.watch(entry)
+
+
+def list_unproved(columns: dict[str, list[Any]], lines: JsonLines, failure: str) -> str:
+    """Add what is open in a shard; the message of the first sequence that ended in an error, or the one that is known."""
+    for row in unproved_rows(columns) if columns else ():
+        if row.pop("error"):
+            failure = failure or f"{row['file']}, line {row['line']}: {row['reason']}"
+        lines.add(row)
+    return failure

@@ -1,0 +1,108 @@
+"""Corpora in shards, and the decoding of one."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from ilpinfer.core.solution import Solution
+from ilpinfer.corpus.examples import Example, InputError, Rejection
+from ilpinfer.corpus.fingerprints import fingerprint
+from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.decoding.failures import failure
+from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.pipelines.scored_stream import Trellises, in_order
+from ilpinfer.pipelines.trellises import ScoredSequence, score_example
+from ilpinfer.reprocessing.tables import Entry, table_of
+
+TOKENS = 200_000
+"""A shard ends with the sequence that makes it as many tokens, however few sequences it has."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Sequences that become one file.
+
+    Parameters
+    ----------
+    number : from 0
+    begin : number of the first sequence
+    examples : at least one
+    """
+
+    number: int
+    begin: int
+    examples: tuple[Example, ...]
+
+    @property
+    def digest(self) -> str:
+        """Stands for what the sequences hold."""
+        texts = "".join(map(fingerprint, self.examples))
+        return hashlib.sha256(texts.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all sequences are decoded with; it is sent to other processes once.
+
+    Parameters
+    ----------
+    decoder : with the rules
+    model : None where the sequences have scores
+    scheme : "plain" to strip prefixes from given label names
+    run : stands for all that the rows depend on beside the sequences and time limits
+    """
+
+    decoder: Decoder
+    model: SequenceModel | None
+    scheme: str
+    run: str
+
+
+def shards(
+    found: Iterable[Example | Rejection], size: int, reject: Callable[[Rejection], None]
+) -> Iterator[Shard]:
+    """Shards of `size` sequences, or fewer if these are long; `reject` receives what cannot be used."""
+    number = begin = tokens = 0
+    examples: list[Example] = []
+    for each in found:
+        if isinstance(each, Rejection):
+            reject(each)
+            continue
+        examples.append(each)
+        tokens += len(each.tokens)
+        if len(examples) == size or tokens >= TOKENS:
+            yield Shard(number, begin, tuple(examples))
+            number, begin, tokens, examples = number + 1, begin + len(examples), 0, []
+    if examples:
+        yield Shard(number, begin, tuple(examples))
+
+
+def decode_shard(shard: Shard, work: Work, check: Callable[[], None] = lambda: None) -> tuple[bytes, Entry]:
+    """The file of a shard and what is to be said about it; `check` is called before each sequence, and may raise."""
+    rows = (
+        (shard.begin + at, item, solution)
+        for at, (item, solution) in enumerate(solved(shard.examples, work, check))
+    )
+    return table_of(rows, work.run, shard.number, shard.digest)
+
+
+def solved(
+    examples: Iterable[Example], work: Work, check: Callable[[], None]
+) -> Iterator[tuple[ScoredSequence, Solution]]:
+    """The sequences with their solutions; one that cannot be scored or decoded has the error."""
+
+    def scored() -> Iterator[ScoredSequence]:
+        for example in examples:
+            check()
+            try:
+                yield score_example(example, work.model, work.scheme)
+            except InputError as error:
+                yield ScoredSequence(example, None, None, error)
+
+    trellises = Trellises(scored())
+    solutions = work.decoder.decode_many(trellises, on_error="row")
+    for item, solution in in_order(trellises, solutions):
+        if solution is None:
+            assert item.error is not None
+            solution = failure(item.error, "none")
+        yield item, solution

@@ -1,0 +1,182 @@
+"""Shards as Parquet files, which say themselves what they are."""
+
+import hashlib
+import io
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ilpinfer.core.solution import Solution, Status, finite
+from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.system.output_paths import OutputError
+
+KEY = b"ilpinfer"
+"""Of what a file says of itself."""
+TEXTS = ("file", "status", "violations", "method", "certificate", "reason", "error")
+NUMBERS = ("score", "model_score", "feature_score", "penalty", "bound", "gap", "seconds")
+PROVED = (Status.OPTIMAL, Status.INFEASIBLE)
+Row = tuple[int, ScoredSequence, Solution]
+"""The number of a sequence, the sequence, and its solution."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is known of a shard.
+
+    Parameters
+    ----------
+    file : its name in the folder
+    run : stands for what it was made with
+    input : stands for its sequences
+    begin : number of its first sequence
+    rows, proved, failed : sequences, those whose labelling or infeasibility is proved, and those that ended in an error
+    sha256 : of the content, without the column `seconds`
+    """
+
+    file: str
+    run: str
+    input: str
+    begin: int
+    rows: int
+    proved: int
+    failed: int
+    sha256: str
+
+    @property
+    def unproved(self) -> int:
+        """Sequences about which something is open."""
+        return self.rows - self.proved
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the manifest."""
+        return {**asdict(self), "unproved": self.unproved}
+
+
+def shard_name(number: int) -> str:
+    """The file name of a shard."""
+    return f"part-{number:05}.parquet"
+
+
+def table_of(rows: Iterable[Row], run: str, number: int, digest: str) -> tuple[bytes, Entry]:
+    """The Parquet file of at least one row, and what it says of itself; rows are taken one by one."""
+    made = [_row(*row) for row in rows]
+    columns = {name: [row[name] for row in made] for name in made[0]}
+    return written(columns, run, number, digest)
+
+
+def written(columns: dict[str, list[Any]], run: str, number: int, digest: str) -> tuple[bytes, Entry]:
+    """The Parquet file of columns, and what it says of itself."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    status, errors = columns["status"], columns["error"]
+    entry = Entry(
+        shard_name(number),
+        run,
+        digest,
+        columns["sequence"][0],
+        len(status),
+        sum(each in PROVED for each in status),
+        sum(map(bool, errors)),
+        content_digest(columns),
+    )
+    schema = _schema().with_metadata({KEY: json.dumps(asdict(entry))})
+    stream = io.BytesIO()
+    pq.write_table(pa.table(columns, schema=schema), stream, compression="zstd")
+    return stream.getvalue(), entry
+
+
+def read_shard(path: Path) -> tuple[Entry, dict[str, list[Any]]]:
+    """What a file says of itself, and its columns.
+
+    Raises
+    ------
+    OutputError
+        for a file that is damaged, or that no run has written.
+    """
+    import pyarrow.parquet as pq
+
+    way_out = "delete it and go on with --resume, or choose another output"
+    try:
+        table = pq.read_table(path, partitioning=None)
+        entry = Entry(**json.loads((table.schema.metadata or {})[KEY]))
+    except (KeyError, TypeError):
+        raise OutputError(f"{path}: is in the way, and ilpinfer did not write it; move it") from None
+    except (OSError, ValueError) as error:
+        words = " ".join(str(error).split())[:100]
+        raise OutputError(f"{path}: damaged ({words}); {way_out}") from None
+    columns = table.to_pydict()
+    if content_digest(columns) != entry.sha256 or entry.file != path.name:
+        raise OutputError(f"{path}: damaged, its content is not what was written; {way_out}")
+    return entry, columns
+
+
+def columns_of(data: bytes) -> dict[str, list[Any]]:
+    """The columns of a file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns: dict[str, list[Any]] = pq.read_table(pa.BufferReader(data)).to_pydict()
+    return columns
+
+
+def content_digest(columns: dict[str, list[Any]]) -> str:
+    """SHA-256 of all columns but `seconds`, as JSON; the same in every version of the file format."""
+    result = hashlib.sha256()
+    for name, values in columns.items():
+        if name != "seconds":
+            result.update(json.dumps([name, values], ensure_ascii=False).encode())
+    return result.hexdigest()
+
+
+def unproved_rows(columns: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    """Number, place and gap (nats) of each sequence about which something is open."""
+    names = ("sequence", "file", "line", "status", "gap", "reason", "error")
+    for values in zip(*(columns[name] for name in names), strict=True):
+        row = dict(zip(names, values, strict=True))
+        if row["status"] not in PROVED:
+            yield row
+
+
+def _schema() -> Any:
+    import pyarrow as pa
+
+    texts = pa.list_(pa.string())
+    special = {"sequence": pa.int64(), "line": pa.int64(), "tokens": texts, "labels": texts}
+    kinds = {**special, **dict.fromkeys(TEXTS, pa.string()), **dict.fromkeys(NUMBERS, pa.float64())}
+    return pa.schema([(name, kinds[name]) for name in NAMES])
+
+
+NAMES = (
+    *("sequence", "file", "line", "tokens", "labels", "status", "score", "model_score", "feature_score"),
+    *("penalty", "bound", "gap", "violations", "method", "certificate", "reason", "error", "seconds"),
+)
+"""Columns, in their order."""
+
+
+def _row(number: int, item: ScoredSequence, solution: Solution) -> dict[str, Any]:
+    example = item.example
+    labels = solution.labels if solution.has_labelling else None
+    broken = {rule: count for rule, count in solution.violations.items() if count}
+    values = {
+        "sequence": number,
+        "file": _text(example.file),
+        "line": example.line,
+        "tokens": list(map(str, item.all_tokens)),
+        "labels": labels if labels is None or item.positions is None else item.restore(labels),
+        "status": str(solution.status),
+        "violations": json.dumps(broken, ensure_ascii=False),
+        "method": solution.method,
+        "certificate": solution.certificate.kind,
+        "reason": _text(solution.reason),
+        "error": solution.error,
+        **{name: finite(getattr(solution, name)) for name in NUMBERS},
+    }
+    return {name: values[name] for name in NAMES}
+
+
+def _text(text: str) -> str:
+    """A text that UTF-8 can hold, unlike some file names."""
+    return text.encode("utf-8", "backslashreplace").decode()

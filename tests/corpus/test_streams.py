@@ -1,0 +1,206 @@
+"""Sequences of files of any size: the first come at once, what is bad is rejected alone, and memory stays small."""
+
+import io
+import json
+import os
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ilpinfer.corpus.examples import Example, InputError, Rejection
+from ilpinfer.corpus.lines import Lines
+from ilpinfer.corpus.sequences import read
+from ilpinfer.corpus.streams import CorpusForm, open_stream
+
+ADA = {"tokens": ["Ada", "."], "labels": ["B-a", "O"]}
+
+
+def found(source, **form):
+    with open_stream(source, CorpusForm(**form), lambda _: None) as stream:
+        return list(stream)
+
+
+def short(each):
+    """Tokens, or the line and reason of a rejection."""
+    return list(each.tokens) if isinstance(each, Example) else (each.line, each.reason)
+
+
+def test_a_bad_line_costs_its_sequence_alone(tmp_path):
+    path = tmp_path / "x.tsv"
+    path.write_bytes(b"a\tO\nb\tO\n\nc\tO\nd\ne\tO\tO\n\n\tO\n\nf\tO\n\xff\tO\n\ng\tO\n")
+    assert list(map(short, found(path))) == [
+        ["a", "b"],
+        (5, "'d' has no tab; expected token<TAB>label, as on other lines"),
+        (8, "'\\tO' has an empty token"),
+        (11, "byte 0xff is not UTF-8; save it as UTF-8"),
+        ["g"],
+    ]
+    with pytest.raises(InputError, match=r"x\.tsv, line 5: 'd' has no tab"):
+        read(path)
+
+
+def test_a_bad_record_costs_itself_alone(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text(f'{json.dumps(ADA)}\n{{"tokens": [\n\n{{"tokens": []}}\n{json.dumps(ADA)}\n')
+    results = found(path)
+    assert [type(each) for each in results] == [Example, Rejection, Rejection, Example]
+    assert [each.line for each in results] == [1, 2, 4, 5]
+    assert {each.file for each in results} == {str(path)}
+    assert results[2].reason.startswith("an empty sequence")
+
+
+@pytest.mark.parametrize(
+    "text", ["a\tO\nb\tO\nc\tO\n\nd\tO\n", '{"tokens": ["a", "b", "c"]}\n{"tokens": ["d"]}\n']
+)
+def test_long_sequences_are_rejected_where_a_limit_is_given(tmp_path, text):
+    path = tmp_path / "x"
+    path.write_text(text)
+    assert list(map(short, found(path, longest=2))) == [(1, "a sequence of more than 2 tokens"), ["d"]]
+    assert list(map(short, found(path, longest=3))) == [["a", "b", "c"], ["d"]]
+
+
+def test_a_million_tokens_without_a_border_are_not_kept(tmp_path):
+    path = tmp_path / "x"
+    path.write_text("a\tO\n" * 1_000_000 + "\nb\tO\n")
+    assert list(map(short, found(path, longest=1000))) == [(1, "a sequence of more than 1000 tokens"), ["b"]]
+
+
+def test_an_endless_line_ends_the_file():
+    lines = Lines(io.BytesIO(b"x" * 3_000_000), "x", longest=2_000_000)
+    ((number, line),) = lines
+    assert (number, line.message) == (1, "x, line 1: longer than 2000000 bytes; write a sequence a line")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\tO\nb\tO\n\nc\tO\n",
+        "# c\n1\tAda\tX\n\n# c\n1\tNo\tY\n",
+        "token\tlabel\na\tO\n\nb\tO\n",
+        f"{json.dumps(ADA)}\n" * 3,
+        f"[{json.dumps(ADA)},\n{json.dumps(ADA)}]\n",
+        json.dumps(ADA, indent=1),
+        "[1]\nAda\n\n[\n{\n",
+        "a b\nc d\n\ne f\n",
+        "a\rb\r\rc\r",
+    ],
+)
+@pytest.mark.parametrize("most", [1, 12, 2**20])
+def test_a_stream_reads_what_the_list_reader_does(tmp_path, text, most, monkeypatch):
+    path = tmp_path / "x"
+    path.write_bytes(text.encode())
+    column = "2,3" if "#" in text else ""
+    whole = read(path, column=column, notify=lambda _: None)
+    monkeypatch.setattr("ilpinfer.corpus.lines.CHUNK_SIZE", 16)
+    assert found(path, column=column, most=most) == whole
+
+
+def test_a_late_tab_or_header_word_is_said_and_not_misread(tmp_path, monkeypatch):
+    monkeypatch.setattr("ilpinfer.corpus.lines.CHUNK_SIZE", 16)
+    path = tmp_path / "x"
+    path.write_text("a\nb\n\nc\nd\ne\nf\ng\nh\n\ni\tO\n\nj\n")
+    *_, tab, last = map(short, found(path, most=4))
+    assert tab == (11, "'i\\tO' has a tab, but no line before has one; separate all columns by tabs")
+    assert last == ["j"]
+    path.write_text("token\tlabel\n" + "a\tO\n\n" * 10 + "b\tlabel\n")
+    *good, label = found(path, most=4)
+    assert len(good) == 10
+    assert "line 22: 'label' is a label here, but line 1 was read as a header" in label.message
+
+
+def test_sequences_of_a_pipe_come_before_its_writer_ends(tmp_path):
+    for text, rest in ((f"{json.dumps(ADA)}\n", f"{json.dumps(ADA)}\n"), ("a\tO\n\n", "b\tO\n")):
+        pipe = tmp_path / f"pipe{len(text)}"
+        os.mkfifo(pipe)
+        go_on = threading.Event()
+
+        def write(pipe=pipe, text=text, rest=rest, go_on=go_on):
+            with pipe.open("w") as stream:
+                stream.write(text)
+                stream.flush()
+                go_on.wait(60)
+                stream.write(rest)
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        with open_stream(pipe, CorpusForm(), lambda _: None) as stream:
+            assert isinstance(next(stream), Example)
+            assert stream.paused
+            go_on.set()
+            assert len(list(stream)) == 1
+        thread.join()
+
+
+def test_folders_and_patterns_are_read_in_order(tmp_path):
+    (tmp_path / "b").mkdir()
+    for name in ("c.tsv", "a.tsv", "b/x.jsonl", ".hidden.tsv", "notes.md"):
+        text = json.dumps({"tokens": [name]}) if name.endswith("l") else f"{name}\tO\n"
+        (tmp_path / name).write_text(text)
+    names = [each.tokens[0] for each in found(tmp_path)]
+    assert names == ["a.tsv", "b/x.jsonl", "c.tsv"]
+    assert [each.tokens[0] for each in found(tmp_path / "*.tsv")] == ["a.tsv", "c.tsv"]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="a folder without files to read"):
+        found(tmp_path / "empty")
+    with pytest.raises(InputError, match="no file has such a name"):
+        found(tmp_path / "*.csv")
+
+
+def test_a_file_that_cannot_be_read_is_one_rejection(tmp_path):
+    (tmp_path / "a.tsv").write_text("")
+    (tmp_path / "b.tsv").write_bytes(b"\xff\xfex")
+    (tmp_path / "c.tsv").write_text("x\tO\n")
+    first, second, third = found(tmp_path)
+    assert first.reason.startswith("empty") and first.line == 0
+    assert "UTF-16" in second.message
+    assert third.tokens == ("x",)
+
+
+TABLE = pa.table({"tokens": [["Ada", "."], [], None, ["x"]], "labels": [["B-a", "O"], [], None, None]})
+
+
+def write_arrow(path, kind):
+    if kind == "parquet":
+        pq.write_table(TABLE, path)
+        return
+    make = pa.ipc.new_file if kind == "file" else pa.ipc.new_stream
+    with make(str(path), TABLE.schema) as writer:
+        writer.write_table(TABLE, max_chunksize=2)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "file", "stream"])
+def test_tables(tmp_path, kind):
+    path = tmp_path / ("x.parquet" if kind == "parquet" else "x.arrow")
+    write_arrow(path, kind)
+    results = found(path)
+    assert [each.line for each in results] == [1, 2, 3, 4]
+    assert (results[0].tokens, results[0].labels) == (("Ada", "."), ("B-a", "O"))
+    assert results[1].reason.startswith("an empty sequence")
+    assert (results[3].tokens, results[3].labels) == (("x",), None)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "file", "stream"])
+def test_a_table_that_is_cut_off_is_a_rejection(tmp_path, kind):
+    path = tmp_path / ("x.parquet" if kind == "parquet" else "x.arrow")
+    write_arrow(path, kind)
+    path.write_bytes(path.read_bytes()[:-40])
+    last = found(path)[-1]
+    assert isinstance(last, Rejection) and last.line == 0
+    assert str(path) in last.message and "\n" not in last.message
+
+
+def test_unknown_columns_of_a_table_are_named(tmp_path):
+    pq.write_table(pa.table({"token": [["x"]]}), tmp_path / "x.parquet")
+    (only,) = found(tmp_path / "x.parquet")
+    assert "no use for column 'token'; did you mean \"tokens\"?" in only.message
+
+
+def test_scores_of_a_table_are_those_of_json(tmp_path):
+    record = {"emissions": [[0.0, -1.0]], "transitions": [[0.0, 0.5], [0.0, 0.0]], "label_names": ["a", "b"]}
+    pq.write_table(pa.Table.from_pylist([record]), tmp_path / "x.parquet")
+    Path(tmp_path / "x.jsonl").write_text(json.dumps(record))
+    table, text = found(tmp_path / "x.parquet")[0], found(tmp_path / "x.jsonl")[0]
+    assert table.scores.to_plain() == text.scores.to_plain()

@@ -1,0 +1,310 @@
+"""Corpora in shards: the same content however a run came about, and one clear message for what cannot be done."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from support.command_line import TRAIN, folder, run  # noqa: F401
+
+from ilpinfer.reprocessing import executors
+from ilpinfer.reprocessing.folder import Folder
+from ilpinfer.reprocessing.tables import read_shard
+from ilpinfer.system.locks import hold_lock
+
+REPROCESS = ["reprocess", "in.tsv", "--model", "hmm.json", "--rules", "rules.toml", "--shard-size", "3"]
+HERE = [*REPROCESS, "--jobs", "1"]
+
+
+@pytest.fixture
+def corpus(folder):  # noqa: F811
+    """Eight sequences in a file, which make three shards."""
+    Path("in.tsv").write_text("\n".join([TRAIN] * 4))
+    return folder
+
+
+def contents(path):
+    """What a folder holds, times apart."""
+    result = {}
+    for file in sorted(Path(path).iterdir()):
+        if file.suffix == ".parquet":
+            result[file.name] = [
+                (name, values) for name, values in read_shard(file)[1].items() if name != "seconds"
+            ]
+        else:
+            result[file.name] = file.read_bytes()
+    return result
+
+
+@pytest.fixture
+def whole(corpus, capsys):
+    """An undisturbed run."""
+    assert run([*HERE, "--output", "whole"], capsys)[0] == 0
+    return contents("whole")
+
+
+def test_a_run_says_all_of_its_sequences(whole, capsys):
+    manifest = json.loads(whole["manifest.json"])
+    assert manifest["finished"] and [shard["rows"] for shard in manifest["shards"]] == [3, 3, 2]
+    table = pq.read_table("whole/part-00001.parquet").to_pylist()
+    assert [row["sequence"] for row in table] == [3, 4, 5]
+    assert {row["status"] for row in table} == {"optimal"}
+    assert all(len(row["labels"]) == len(row["tokens"]) for row in table)
+    assert table[0]["file"] == "in.tsv" and table[0]["seconds"] >= 0
+    assert (
+        run(["decode", "in.tsv", "--model", "hmm.json", "--rules", "rules.toml", "--output", "x"], capsys)[0]
+        == 0
+    )
+    rows = [json.loads(line) for line in Path("x").read_text().splitlines()][3:6]
+    for name in ("labels", "score", "penalty", "bound", "method", "tokens"):
+        assert [row[name] for row in rows] == [row[name] for row in table]
+    assert whole["rejected.jsonl"] == whole["unproved.jsonl"] == b""
+
+
+def test_processes_come_to_the_same(whole, capsys):
+    assert run([*REPROCESS, "--jobs", "2", "--output", "two"], capsys)[0] == 0
+    assert contents("two") == whole
+
+
+@pytest.mark.parametrize(
+    "gone", [["part-00002.parquet"], ["part-00000.parquet"], ["part-00001.parquet", "rejected.jsonl"]]
+)
+def test_a_run_with_holes_is_filled(whole, capsys, gone):
+    for name in gone:
+        Path("whole", name).unlink()
+    Path("whole", "part-00002.parquet.part").write_bytes(b"half")
+    assert run([*HERE, "--output", "whole", "--resume"], capsys)[0] == 0
+    assert contents("whole") == whole
+
+
+def test_a_killed_run_is_gone_on_with(whole, capsys):
+    kill = (
+        "import os, signal, sys; from ilpinfer.cli import main; from ilpinfer.reprocessing import folder\n"
+        "write = folder.os.replace\n"
+        "def replace(part, path):\n"
+        "    if path.name == sys.argv[1]: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    write(part, path)\n"
+        "folder.os.replace = replace\n"
+        "main(sys.argv[2:])\n"
+    )
+    for at in ("manifest.json", "part-00000.parquet", "part-00002.parquet", "rejected.jsonl"):
+        shutil.rmtree("killed", ignore_errors=True)
+        arguments = [*HERE, "--output", "killed"]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        killed = subprocess.run([sys.executable, "-c", kill, at, *arguments], env=environment, check=False)
+        assert killed.returncode == -signal.SIGKILL
+        assert Path("killed/run.lock").exists()
+        assert run([*arguments, "--resume"], capsys)[0] == 0
+        assert contents("killed") == whole
+
+
+def test_bad_records_are_listed_and_the_run_goes_on(corpus, capsys):
+    Path("in.tsv").write_text(f"x\ty\tz\tO\n\n{TRAIN}\nnone\n\n{TRAIN}")
+    code, out, err = run([*HERE, "--output", "out"], capsys)
+    assert code == 1
+    assert "4 sequences in 2 files, 4 proved, 0 unproved, 2 records rejected" in out or "rejected" in err
+    rows = [json.loads(line) for line in Path("out/rejected.jsonl").read_text().splitlines()]
+    assert [row["file"] for row in rows] == ["in.tsv"] * len(rows) and rows
+    assert err.count("\n") == 1 and "see rejected.jsonl: first in.tsv, line" in err
+
+
+def test_a_table_that_is_cut_off_is_listed(corpus, capsys):
+    Path("in.parquet").write_bytes(b"PAR1 cut off")
+    code, _, err = run([*HERE, "in.parquet", "--output", "out"], capsys)
+    assert code == 1 and "1 record rejected, see rejected.jsonl: first in.parquet: damaged" in err
+    (row,) = map(json.loads, Path("out/rejected.jsonl").read_text().splitlines())
+    assert (row["file"], row["line"]) == ("in.parquet", None)
+    assert json.loads(Path("out/manifest.json").read_text())["shards"][2]["rows"] == 2
+
+
+def test_long_sequences_are_listed(corpus, capsys):
+    with Path("in.tsv").open("a") as lines:
+        lines.write("\n" + "x\tO\n" * 1_000_000)
+    code, _, err = run([*HERE, "--output", "out", "--longest", "50"], capsys)
+    assert code == 1
+    assert "a sequence of more than 50 tokens" in err
+
+
+OTHER = [
+    (["--model", "other.json"], "the run was begun with model "),
+    (["--rules", "citations"], "the run was begun with rules "),
+    (["--shard-size", "4"], "the run was begun with --shard-size 3, now it is 4"),
+    (["--time-limit", "5"], "the run was begun with --time-limit none, now it is 5.0"),
+    (["--method", "viterbi"], "the run was begun with --method auto, now it is viterbi"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), OTHER)
+def test_another_run_is_not_gone_on_with(whole, capsys, arguments, message):
+    model = json.loads(Path("hmm.json").read_text())
+    Path("other.json").write_text(json.dumps(model) + "\n\n")
+    code, _, err = run([*HERE, "--output", "whole", "--resume", *arguments], capsys)
+    assert code == 2
+    assert err.splitlines()[-1].startswith("ilpinfer: manifest.json: ")
+    assert message in err
+    assert contents("whole") == whole
+
+
+def test_other_input_is_not_gone_on_with(whole, capsys):
+    text = Path("in.tsv").read_text()
+    Path("in.tsv").write_text(text + "x\tO\n")
+    code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
+    assert code == 2 and "the run was begun with bytes of in.tsv" in err
+    Path("in.tsv").write_text(text.replace("Ada", "Eve"))
+    code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
+    assert (
+        code == 2 and "part-00000.parquet: was made of other sequences than those from in.tsv, line 1" in err
+    )
+    assert {n: c for n, c in contents("whole").items() if "part" in n} == {
+        n: c for n, c in whole.items() if "part" in n
+    }
+
+
+def test_a_shard_of_another_run_is_refused(whole, capsys):
+    assert run([*HERE, "--method", "viterbi", "--output", "other"], capsys)[0] in (0, 1)
+    shutil.copy("other/part-00001.parquet", "whole/part-00001.parquet")
+    code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
+    assert code == 2 and "whole/part-00001.parquet: belongs to another run; delete it" in err
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda data: data[:-9], "damaged ("),
+        (lambda data: b"", "damaged ("),
+    ],
+)
+def test_a_damaged_shard_is_named(whole, capsys, change, message):
+    path = Path("whole/part-00001.parquet")
+    path.write_bytes(change(path.read_bytes()))
+    code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
+    assert code == 2 and f"whole/part-00001.parquet: {message}" in err and "go on with --resume" in err
+    path.unlink()
+    assert run([*HERE, "--output", "whole", "--resume"], capsys)[0] == 0
+    assert contents("whole") == whole
+
+
+def test_a_changed_row_is_noticed(whole, capsys):
+    path = Path("whole/part-00001.parquet")
+    table = pq.read_table(path)
+    at = table.schema.get_field_index("score")
+    pq.write_table(table.set_column(at, "score", [[0.0] * len(table)]), path)
+    code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
+    assert code == 2 and "damaged, its content is not what was written" in err
+
+
+def test_a_folder_that_is_not_empty_needs_resume(whole, capsys):
+    code, _, err = run([*HERE, "--output", "whole"], capsys)
+    assert (code, err) == (
+        2,
+        "ilpinfer: whole: is not empty; go on with --resume, or choose another output\n",
+    )
+    Path("foreign").mkdir()
+    Path("foreign/x").write_text("mine")
+    code, _, err = run([*HERE, "--output", "foreign", "--resume"], capsys)
+    assert (code, err) == (
+        2,
+        "ilpinfer: foreign: holds no run of ilpinfer reprocess, which has manifest.json\n",
+    )
+    assert os.listdir("foreign") == ["x"]
+
+
+def test_a_folder_that_another_run_holds(whole, capsys):
+    with hold_lock(Path("whole/run.lock")):
+        code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
+    assert code == 2
+    assert f"whole: pid {os.getpid()} on " in err and "is writing it; wait for its end" in err
+
+
+def test_a_full_disk_keeps_what_is_there(whole, capsys, monkeypatch):
+    def full(self, name, data, write=Folder.write):
+        if name == "part-00001.parquet":
+            patch.setattr(os, "fsync", fail)
+        write(self, name, data)
+
+    def fail(_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Folder, "write", full)
+        code, _, err = run([*HERE, "--output", "out"], capsys)
+    assert code == 2 and "out/part-00001.parquet: cannot be written: No space left on device" in err
+    assert {"part-00000.parquet", "manifest.json"} <= set(os.listdir("out"))
+    assert "part-00001.parquet" not in os.listdir("out")
+    assert run([*HERE, "--output", "out", "--resume"], capsys)[0] == 0
+    assert contents("out") == whole
+
+
+def test_a_budget_stops_the_run_and_resume_goes_on(whole, capsys, monkeypatch):
+    calls = []
+
+    def check(self):
+        calls.append(1)
+        if len(calls) == 6:
+            raise executors.BudgetSpent
+
+    with monkeypatch.context() as patch:
+        patch.setattr(executors.Budget, "check", check)
+        code, _, err = run([*HERE, "--output", "out", "--budget", "1000"], capsys)
+    assert (code, err) == (1, "ilpinfer: --budget 1000 s are spent; go on with --resume\n")
+    assert not json.loads(Path("out/manifest.json").read_text())["finished"]
+    assert run([*HERE, "--output", "out", "--resume"], capsys)[0] == 0
+    assert contents("out") == whole
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--budget", "0"], "--budget 0: expected seconds above 0"),
+        (["--resume", "--only-unproved"], "give one of them"),
+        (["--scheduler", "tcp://127.0.0.1:1", "--jobs", "2"], "--jobs are processes of this machine"),
+        (["nowhere.tsv"], "nowhere.tsv: No such file or directory"),
+        (["in.tsv"], "in.tsv: given twice"),
+        (["--output", "in.tsv"], "in.tsv: is a file; name a folder"),
+    ],
+)
+def test_what_makes_no_sense_is_one_line(corpus, capsys, arguments, message):
+    code, _, err = run([*REPROCESS, "--output", "out", *arguments], capsys)
+    assert code == 2 and err.count("\n") == 1 and message in err
+    assert not Path("out/manifest.json").exists()
+
+
+def test_a_dry_run_writes_nothing(corpus, capsys):
+    code, out, err = run([*HERE, "--output", "out", "--dry-run"], capsys)
+    assert (code, err) == (0, "")
+    assert out.startswith("8 sequences tried: 8 proved, ") and "about 8 sequences, " in out
+    assert not Path("out").exists()
+
+
+def test_what_is_not_proved_is_taken_up(corpus, capsys, monkeypatch):
+    """A beam proves little; a row that stays open is kept unless a better one comes."""
+    beam = [*HERE, "--output", "out", "--method", "viterbi"]
+    Path("hard.toml").write_text(Path("rules.toml").read_text().replace("penalty = 2.5", "n = 0"))
+    code, _, err = run([*beam, "--rules", "hard.toml"], capsys)
+    assert code == 0 and "unproved.jsonl" in err
+    before = contents("out")
+    rows = list(map(json.loads, before["unproved.jsonl"].decode().splitlines()))
+    assert rows and {row["status"] for row in rows} == {"unknown"}
+    again = [*beam, "--rules", "hard.toml", "--only-unproved", "--time-limit", "60"]
+    assert run(again, capsys)[0] == 0
+    same = contents("out")
+    assert {n: c for n, c in same.items() if n != "manifest.json"} == {
+        n: c for n, c in before.items() if n != "manifest.json"
+    }
+    monkeypatch.setattr("ilpinfer.cli.reprocessing.Decoder", _exact)
+    assert run(again, capsys)[0] == 0
+    manifest = json.loads(Path("out/manifest.json").read_text())
+    assert manifest["retries"] == [60.0, 60.0]
+    assert sum(shard["unproved"] for shard in manifest["shards"]) == 0
+    assert Path("out/unproved.jsonl").read_bytes() == b""
+
+
+def _exact(rules, *, method, **options):
+    from ilpinfer.decoding.decoder import Decoder
+
+    return Decoder(rules, method="auto", **options)
