@@ -11,7 +11,7 @@ import pytest
 
 import formulations
 import ilpinfer
-from ilpinfer import api, learning, solvers
+from ilpinfer import api, learning, references, solvers
 from ilpinfer.core.options import Options
 from ilpinfer.core.registry import methods
 from ilpinfer.former_names import MODULES
@@ -35,6 +35,11 @@ def test_formulations_has_the_names_of_its_interface():
 def test_learning_has_the_names_of_its_interface():
     assert {"FAMILIES", "MinedRule", "MinedRules", "RuleMiner"} <= set(learning.__all__)
     assert all(hasattr(learning, name) for name in learning.__all__)
+
+
+def test_references_have_the_names_of_their_interface():
+    assert {"Reference", "make", "read", "write", "verify", "generate"} <= set(references.__all__)
+    assert all(hasattr(references, name) for name in references.__all__)
 
 
 def test_type_checkers_see_the_same_names():

@@ -92,8 +92,7 @@ def leaf_of(
     multipliers: dict[MachineKey, int],
 ) -> Leaf:
     """The proof that machines give which a kernel followed or multiplied, except those of rules that fold here."""
-    kept = set(map(id, problem.fold().rules))
-    taken = [part for part in machines if id(problem.rules[part[0]]) in kept]
+    taken = [part for part in machines if not problem.rules[part[0]].folds]
     stage = tuple(part for part in taken if part not in product)
     return Leaf(
         {part: price << 10 for part, price in multipliers.items()},
