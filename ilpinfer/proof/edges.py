@@ -36,20 +36,28 @@ def distinct_columns(columns: Integers) -> tuple[Integers, Integers]:
 
 
 def max_marginals(lattice: Lattice) -> Grid:
-    """(T, S) the best through each state."""
-    T, S = lattice.node.shape
-    K = lattice.pool.shape[2]
-    target = lattice.base[:, None] + np.arange(K)
-    reach, ahead = np.empty((T, S), np.int64), np.zeros((T, S), np.int64)
-    reach[0] = lattice.node[0]
-    for t in range(1, T):
-        arrived = np.full(S, FORBIDDEN)
-        np.maximum.at(arrived, target, add(reach[t - 1][:, None], lattice.pool[lattice.step[t - 1]]))
-        reach[t] = add(arrived, lattice.node[t])
-        constant = T - 1 - t
-        after = add(lattice.node[constant + 1], ahead[constant + 1])[target]
-        ahead[constant] = add(lattice.pool[lattice.step[constant]], after).max(axis=1)
+    """(T, S) the best through each state.
+
+    Scores that are not forbidden add up to less than 2^57 along every path, so that forbidden prefixes stay recognisable while
+    they are only kept from overflow.
+    """
+    reach, ahead = lattice.node.copy(), np.zeros_like(lattice.node)
+    for t, entry in enumerate(lattice.step.tolist(), 1):
+        arrived = _best_into(lattice, reach[t - 1][:, None] + lattice.pool[entry])
+        np.maximum(arrived + lattice.node[t], FORBIDDEN, out=reach[t])
+    for t in range(len(lattice.step) - 1, -1, -1):
+        after = np.maximum(lattice.node[t + 1] + ahead[t + 1], FORBIDDEN)
+        best = (lattice.pool[lattice.step[t]] + lattice.at_targets(after)).max(axis=1)
+        np.maximum(best, FORBIDDEN, out=ahead[t])
     return add(reach, ahead)
+
+
+def _best_into(lattice: Lattice, values: Grid) -> Grid:
+    """(S,) the largest of the values (S, K) of the edges into each state."""
+    S, K = values.shape
+    if lattice.order == 1:
+        return np.asarray(values.max(axis=0))
+    return np.append(np.full(K, FORBIDDEN), values.reshape(S // K, K * K).max(axis=0))
 
 
 def prune_states(lattice: Lattice, limit: int, meter: Meter) -> Lattice:
