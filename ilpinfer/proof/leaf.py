@@ -29,6 +29,7 @@ from ilpinfer.proof.multipliers import (
 from ilpinfer.proof.product import Product, completions, layers
 from ilpinfer.proof.scored_machines import potentials, scored_machine
 from ilpinfer.proof.shares import Share, drop_states, read_share
+from ilpinfer.proof.survivors import rules_out
 from ilpinfer.proof.stages import LARGEST_KEY, PrunedGraph, StagePass, build_trie
 
 LARGEST = 2**57
@@ -75,6 +76,13 @@ def check_leaf(
         lattice, lists = drop_states(lattice, shares, limit, meter)
         given = [share.table for share in shares]
     limit -= lists
+    if account is None:
+        followed = [*inside, *chain(*stages)]
+        open_ = [multiplier for multiplier in multipliers if multiplier.machine not in followed]
+        scores = lattice.plus([*charges(open_, scale), *given])
+        machines = [scored_machine(rules, key, scale) for key in followed]
+        if rules_out(scores, machines, excluded, limit - constants(open_, scale), meter):
+            return
     charged = lattice.plus([*charges(multipliers, scale), *given])
     product, final = layers([scored_machine(rules, key, scale) for key in inside], lattice, meter)
     left: Product | PrunedGraph = Product(charged, product, completions(charged, product, final, meter))
