@@ -81,8 +81,12 @@ class Reading:
         """Tokens t >= 1 at which a run of any field begins or `O` is entered."""
         return [t for t in range(1, len(self)) if any(self.begins(t, f) for f in self._all_fields)]
 
+    @cached_property
+    def _field_names(self) -> frozenset[str]:
+        return frozenset(self._all_fields)
+
     def _is_field(self, name: str) -> bool:
-        return name in self._all_fields
+        return name in self._field_names
 
     def begins(self, t: int, selector: Selector) -> bool:
         """Whether a run of the field begins at token t."""

@@ -1,5 +1,8 @@
 """The edges of a lattice, token by token: scores, targets, table values, and max-marginals."""
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 
 from formulations.automata.lattice import Lattice, StepTable
@@ -60,10 +63,21 @@ def _best_into(lattice: Lattice, values: Grid) -> Grid:
     return np.append(np.full(K, FORBIDDEN), values.reshape(S // K, K * K).max(axis=0))
 
 
-def prune_states(lattice: Lattice, limit: int, meter: Meter) -> Lattice:
-    """The lattice without the states through which no labelling passes the limit, rules apart (max-marginals)."""
-    edges = lattice.states * lattice.pool.shape[2]
-    meter.spend((UNIQUE + 1) * len(lattice.step) * edges, 2 * len(lattice.node))
-    meter.keep(2 * lattice.node.size)
-    node = np.where(max_marginals(lattice) <= limit, FORBIDDEN, lattice.node)
-    return Lattice(node, lattice.pool, lattice.step)
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """A lattice into which rules have folded; its max-marginals are worked out once for all leaves that share it."""
+
+    lattice: Lattice
+
+    @cached_property
+    def _max_marginals(self) -> Grid:
+        return max_marginals(self.lattice)
+
+    def prune(self, limit: int, meter: Meter) -> Lattice:
+        """The lattice without the states through which no labelling passes the limit, rules apart (max-marginals)."""
+        lattice = self.lattice
+        edges = lattice.states * lattice.pool.shape[2]
+        meter.spend((UNIQUE + 1) * len(lattice.step) * edges, 2 * len(lattice.node))
+        meter.keep(2 * lattice.node.size)
+        node = np.where(self._max_marginals <= limit, FORBIDDEN, lattice.node)
+        return Lattice(node, lattice.pool, lattice.step)
