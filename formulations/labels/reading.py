@@ -46,7 +46,9 @@ class Reading:
 
     def _carries(self, label: str, selector: Selector) -> bool:
         """Whether tokens of a label belong to the field, label or group."""
-        key = (label, selector if isinstance(selector, str | Group) else tuple(selector))
+        if isinstance(selector, str):
+            return self._belongs(label, selector)
+        key = (label, selector if isinstance(selector, Group) else tuple(selector))
         result = self._cache.get(key)
         if result is None:
             result = self._cache[key] = holds(selector, lambda name: self._belongs(label, name))
