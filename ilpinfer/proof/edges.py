@@ -77,7 +77,7 @@ class Folded:
         """The lattice without the states through which no labelling passes the limit, rules apart (max-marginals)."""
         lattice = self.lattice
         edges = lattice.states * lattice.pool.shape[2]
-        meter.spend((UNIQUE + 1) * len(lattice.step) * edges, 2 * len(lattice.node))
+        meter.spend(2 * len(lattice.step) * edges, 2 * len(lattice.node))
         meter.keep(2 * lattice.node.size)
         node = np.where(self._max_marginals <= limit, FORBIDDEN, lattice.node)
         return Lattice(node, lattice.pool, lattice.step)

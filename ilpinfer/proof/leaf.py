@@ -111,10 +111,18 @@ class _Parts:
     def rule_out(self, excluded: tuple[tuple[int, ...], ...], limit: int, meter: Meter) -> bool:
         """Whether one pass shows that no labelling, apart from those excluded, passes the limit."""
         followed = [*self.inside, *chain(*self.stages)]
-        apart = [multiplier for multiplier in self.multipliers if multiplier.machine not in followed]
-        charged = self.lattice.plus([*charges(apart, self.scale), *self.given])
         machines = [scored_machine(self.rules, key, self.scale) for key in followed]
+        apart = [multiplier for multiplier in self.multipliers if multiplier.machine not in followed]
+        lattice = self._without_states(limit, meter) if self.multipliers else self.lattice
+        charged = lattice.plus([*charges(apart, self.scale), *self.given])
         return rules_out(charged, machines, excluded, limit - constants(apart, self.scale), meter)
+
+    def _without_states(self, limit: int, meter: Meter) -> Lattice:
+        """The lattice without the states through which no labelling passes the limit by the multipliers."""
+        charged = self.lattice.plus([*charges(self.multipliers, self.scale), *self.given])
+        left = Folded(charged).prune(limit - constants(self.multipliers, self.scale), meter)
+        node = np.where(is_forbidden(left.node), FORBIDDEN, self.lattice.node)
+        return Lattice(node, self.lattice.pool, self.lattice.step)
 
     def bound(
         self, excluded: tuple[tuple[int, ...], ...], limit: int, meter: Meter, account: Account | None

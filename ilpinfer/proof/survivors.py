@@ -1,7 +1,10 @@
 """A quick check of leaves with few states left: one pass over prefixes of labellings, in Python's own numbers.
 
-It proves what the stages prove, as it follows all their machines at once. Where it would take many prefixes it gives up, and
-the stages decide.
+A prefix has the state, the joint state of all machines, and its place among the excluded labellings; of equal ones, the best
+stays. It is dropped where the best that can follow, machines apart, does not take it past the limit.
+
+The pass proves what the stages prove, as it follows all their machines at once. Where it would take many prefixes it gives
+up, and the stages decide.
 """
 
 from collections.abc import Sequence
@@ -13,7 +16,7 @@ from formulations.automata.lattice import Lattice, StepTable
 from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
 from ilpinfer.proof.edges import UNIQUE
-from ilpinfer.proof.meter import Meter
+from ilpinfer.proof.meter import MOST_CELLS, Meter
 from ilpinfer.proof.scored_machines import ScoredMachine
 
 MOST_EXTENSIONS = 20_000
@@ -21,8 +24,8 @@ MOST_EXTENSIONS = 20_000
 START = -1
 
 Joint = tuple[int, ...]
-Edge = tuple[int, int, Joint, int]
-"""Target, label, symbol of each machine, and score."""
+Edge = tuple[int, int, int, int, Joint]
+"""Score with the best that can follow, score, target, label, and the symbol of each machine."""
 
 
 @dataclass(frozen=True)
@@ -73,24 +76,21 @@ def rules_out(
         return False
     meter.spend(UNIQUE * len(edges.score) * (1 + len(machines)) + sum(map(len, excluded)))
     meter.keep((5 + len(machines)) * len(edges.score))
-    leaving, ahead = _by_token(edges, machines, len(lattice.node))
     trie, moves, left = _trie(excluded), _Moves(machines), MOST_EXTENSIONS
     prefixes = {(START, (0,) * len(machines), 0): 0}
-    for each, best in zip(leaving, ahead, strict=True):
+    for leaving in _ranked(_by_token(edges, machines, len(lattice.node))):
         grown = dict[tuple[int, Joint, int], int]()
         for (state, joint, node), value in prefixes.items():
-            following = each.get(state, ())
-            left -= len(following)
-            for target, label, symbols, score in following:
+            for best, score, target, label, symbols in leaving.get(state, ()):
+                if value + best <= limit:
+                    break
+                left -= 1
                 after, gain = moves[joint, symbols]
-                total = value + score + gain
-                if total + best.get(target, FORBIDDEN) <= limit:
-                    continue
-                key = target, after, trie.get((node, label), -1)
-                if key not in grown or grown[key] < total:
-                    grown[key] = total
-        if left < 0:
-            return False
+                if value + best + gain > limit:
+                    key = target, after, trie.get((node, label), -1)
+                    grown[key] = max(grown.get(key, FORBIDDEN), value + score + gain)
+            if left < 0:
+                return False
         prefixes = grown
     meter.spend(UNIQUE * (MOST_EXTENSIONS - left))
     ends = (value + moves.end(joint) for (_, joint, node), value in prefixes.items() if node < 0)
@@ -101,7 +101,8 @@ def _edges_left(lattice: Lattice) -> Edges | None:
     """The edges that are not forbidden; None where there are many."""
     kept, K = ~is_forbidden(lattice.node), lattice.pool.shape[2]
     many = kept.sum(axis=1)
-    if int(many[0] + (many[:-1] * np.minimum(many[1:], K)).sum()) > MOST_EXTENSIONS:
+    most = int(many[0] + (many[:-1] * np.minimum(many[1:], K)).sum())
+    if most > MOST_EXTENSIONS or int(many.sum()) * K > MOST_CELLS // 4:
         return None
     first, (before, state) = np.flatnonzero(kept[0]), np.nonzero(kept[:-1])
     entered = lattice.base[state][:, None] + np.arange(K)
@@ -116,30 +117,34 @@ def _edges_left(lattice: Lattice) -> Edges | None:
     )
 
 
-def _by_token(
-    edges: Edges, machines: Sequence[ScoredMachine], T: int
-) -> tuple[list[dict[int, list[Edge]]], list[dict[int, int]]]:
-    """For each token, the edges into it by their sources, and the best that can follow each state that they enter."""
+def _by_token(edges: Edges, machines: Sequence[ScoredMachine], T: int) -> list[dict[int, list[Edge]]]:
+    """For each token, the edges into it by their sources, with nothing that follows."""
     leaving: list[dict[int, list[Edge]]] = [{} for _ in range(T)]
     symbols = [edges.values(machine.steps) for machine in machines]
     joint = zip(*symbols, strict=True) if symbols else ((),) * len(edges.score)
     label = edges.target % edges.labels
-    columns = (column.tolist() for column in (edges.token, edges.source, edges.target, label, edges.score))
-    for t, source, target, name, score, symbol in zip(*columns, joint, strict=True):
-        leaving[t].setdefault(source, []).append((target, name, symbol, score))
-    return leaving, _completions(leaving)
+    columns = (column.tolist() for column in (edges.token, edges.source, edges.score, edges.target, label))
+    for t, source, score, target, name, symbol in zip(*columns, joint, strict=True):
+        leaving[t].setdefault(source, []).append((score, score, target, name, symbol))
+    return leaving
 
 
-def _completions(leaving: Sequence[dict[int, list[Edge]]]) -> list[dict[int, int]]:
-    """For each token, the best score that can follow each state that is entered, where something can."""
-    best = dict.fromkeys({target for edges in leaving[-1].values() for target, *_ in edges}, 0)
-    result = [best]
-    for following in leaving[:0:-1]:
-        best = {
-            source: max(score + best.get(target, FORBIDDEN) for target, _, _, score in edges)
-            for source, edges in following.items()
-        }
-        result.append(best)
+def _ranked(by_token: list[dict[int, list[Edge]]]) -> list[dict[int, list[Edge]]]:
+    """The edges with the best that can follow, those of a source in its order; without those that nothing follows."""
+    ahead = {target: 0 for edges in by_token[-1].values() for _, _, target, _, _ in edges}
+    result = list[dict[int, list[Edge]]]()
+    for leaving in by_token[::-1]:
+        ranked = dict[int, list[Edge]]()
+        for source, edges in leaving.items():
+            own = [
+                (score + ahead[target], score, target, label, symbols)
+                for _, score, target, label, symbols in edges
+                if target in ahead
+            ]
+            if own:
+                ranked[source] = sorted(own, reverse=True)
+        ahead = {source: edges[0][0] for source, edges in ranked.items()}
+        result.append(ranked)
     return result[::-1]
 
 
