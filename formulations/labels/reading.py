@@ -42,12 +42,16 @@ class Reading:
 
     def has(self, t: int, selector: Selector) -> bool:
         """Whether token t belongs to the field, label or group."""
+        return self._carries(self.names[t], selector)
+
+    def _carries(self, label: str, selector: Selector) -> bool:
+        """Whether tokens of a label belong to the field, label or group."""
         if isinstance(selector, str):
-            return self._belongs(self.names[t], selector)
-        key = (self.names[t], selector if isinstance(selector, Group) else tuple(selector))
+            return self._belongs(label, selector)
+        key = (label, selector if isinstance(selector, Group) else tuple(selector))
         result = self._cache.get(key)
         if result is None:
-            result = self._cache[key] = holds(selector, lambda name: self._belongs(key[0], name))
+            result = self._cache[key] = holds(selector, lambda name: self._belongs(label, name))
         return result
 
     def _belongs(self, label: str, name: str) -> bool:
@@ -58,11 +62,12 @@ class Reading:
 
     def positions(self, selector: Selector) -> list[int]:
         """Tokens of the field."""
-        return [t for t in range(len(self.names)) if self.has(t, selector)]
+        members = {label for label in set(self.names) if self._carries(label, selector)}
+        return [t for t, label in enumerate(self.names) if label in members]
 
     def run_starts(self, selector: Selector) -> list[int]:
         """First tokens of the runs of the field."""
-        return [t for t in range(len(self.names)) if self.begins(t, selector)]
+        return [t for t in self.positions(selector) if self.begins(t, selector)]
 
     def runs(self, selector: Selector) -> list[tuple[int, int]]:
         """(first, last) token of each run of the field."""
@@ -78,8 +83,12 @@ class Reading:
         """Tokens t >= 1 at which a run of any field begins or `O` is entered."""
         return [t for t in range(1, len(self)) if any(self.begins(t, f) for f in self._all_fields)]
 
+    @cached_property
+    def _field_names(self) -> frozenset[str]:
+        return frozenset(self._all_fields)
+
     def _is_field(self, name: str) -> bool:
-        return name in self._all_fields
+        return name in self._field_names
 
     def begins(self, t: int, selector: Selector) -> bool:
         """Whether a run of the field begins at token t."""

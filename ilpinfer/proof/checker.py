@@ -1,8 +1,9 @@
 """A checker of proofs: trees whose leaves bound every labelling by passes over the lattice, in whole numbers.
 
-The checker reads the compiled form alone. In each leaf, states whose max-marginals do not pass the claim are pruned. A
-backward pass bounds all completions. Where that does not suffice, further machines read the rest, stage by stage: a forward
-pass prunes prefixes that cannot pass the claim, and a backward pass the steps.
+The checker reads the compiled form alone. In each leaf, states whose max-marginals do not pass the claim are pruned. Where
+few are left, one pass over prefixes decides. Elsewhere a backward pass bounds all completions. Where that does not suffice,
+further machines read the rest, stage by stage: a forward pass prunes prefixes that cannot pass the claim, and a backward pass
+the steps.
 """
 
 import math
@@ -18,6 +19,7 @@ from formulations.grid import FORBIDDEN, HARD, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.certificate import Leaf, Split, TooManyCases, nodes
 from ilpinfer.proof.accounts import Account
+from ilpinfer.proof.edges import Folded
 from ilpinfer.proof.leaf import check_leaf
 from ilpinfer.proof.meter import OVERHEAD, RULE, Meter, Rejected, whole_numbers
 
@@ -29,10 +31,12 @@ def check_tree(
     excluded: tuple[tuple[int, ...], ...],
     meter: Meter | None = None,
     account: Account | None = None,
+    folded: Folded | None = None,
 ) -> None:
     """Check that no labelling, apart from those excluded, is worth more than `claim` grid units; None: that there is none.
 
-    With an account, check that it has no counterexample; all counterexamples are worth more than its limit, the claim.
+    With an account, check that it has no counterexample; all counterexamples are worth more than its limit, the claim. `folded`
+    is that of the problem, where trees share it.
 
     Raises
     ------
@@ -42,10 +46,18 @@ def check_tree(
     meter = meter or Meter()
     _check_form(problem, tree, meter)
     if claim is None:
-        problem, claim = _without_scores(problem), -1
+        problem, claim, folded = _without_scores(problem), -1, None
+    folded = folded or fold(problem)
     for rows, leaf in _leaves(tree, *problem.shape):
         meter.stored = 0
-        check_leaf(replace(problem, rules=problem.rules + rows), leaf, claim, excluded, meter, account)
+        rules, own = problem.rules + rows, replace(problem, lattice=folded.lattice, rules=rows).fold().lattice
+        shared = folded if own is folded.lattice else Folded(own)
+        check_leaf(rules, shared, leaf, claim, excluded, meter, account)
+
+
+def fold(problem: Problem) -> Folded:
+    """The lattice of a problem with the rules that fold."""
+    return Folded(problem.fold().lattice)
 
 
 def _check_form(problem: Problem, tree: Any, meter: Meter) -> None:

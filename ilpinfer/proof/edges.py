@@ -1,5 +1,8 @@
 """The edges of a lattice, token by token: scores, targets, table values, and max-marginals."""
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 
 from formulations.automata.lattice import Lattice, StepTable
@@ -36,26 +39,45 @@ def distinct_columns(columns: Integers) -> tuple[Integers, Integers]:
 
 
 def max_marginals(lattice: Lattice) -> Grid:
-    """(T, S) the best through each state."""
-    T, S = lattice.node.shape
-    K = lattice.pool.shape[2]
-    target = lattice.base[:, None] + np.arange(K)
-    reach, ahead = np.empty((T, S), np.int64), np.zeros((T, S), np.int64)
-    reach[0] = lattice.node[0]
-    for t in range(1, T):
-        arrived = np.full(S, FORBIDDEN)
-        np.maximum.at(arrived, target, add(reach[t - 1][:, None], lattice.pool[lattice.step[t - 1]]))
-        reach[t] = add(arrived, lattice.node[t])
-        constant = T - 1 - t
-        after = add(lattice.node[constant + 1], ahead[constant + 1])[target]
-        ahead[constant] = add(lattice.pool[lattice.step[constant]], after).max(axis=1)
+    """(T, S) the best through each state.
+
+    Scores that are not forbidden add up to less than 2^57 along every path, so that forbidden prefixes stay recognisable while
+    they are only kept from overflow.
+    """
+    reach, ahead = lattice.node.copy(), np.zeros_like(lattice.node)
+    for t, entry in enumerate(lattice.step.tolist(), 1):
+        arrived = _best_into(lattice, reach[t - 1][:, None] + lattice.pool[entry])
+        np.maximum(arrived + lattice.node[t], FORBIDDEN, out=reach[t])
+    for t in range(len(lattice.step) - 1, -1, -1):
+        after = np.maximum(lattice.node[t + 1] + ahead[t + 1], FORBIDDEN)
+        best = (lattice.pool[lattice.step[t]] + lattice.at_targets(after)).max(axis=1)
+        np.maximum(best, FORBIDDEN, out=ahead[t])
     return add(reach, ahead)
 
 
-def prune_states(lattice: Lattice, limit: int, meter: Meter) -> Lattice:
-    """The lattice without the states through which no labelling passes the limit, rules apart (max-marginals)."""
-    edges = lattice.states * lattice.pool.shape[2]
-    meter.spend((UNIQUE + 1) * len(lattice.step) * edges, 2 * len(lattice.node))
-    meter.keep(2 * lattice.node.size)
-    node = np.where(max_marginals(lattice) <= limit, FORBIDDEN, lattice.node)
-    return Lattice(node, lattice.pool, lattice.step)
+def _best_into(lattice: Lattice, values: Grid) -> Grid:
+    """(S,) the largest of the values (S, K) of the edges into each state."""
+    S, K = values.shape
+    if lattice.order == 1:
+        return np.asarray(values.max(axis=0))
+    return np.append(np.full(K, FORBIDDEN), values.reshape(S // K, K * K).max(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """A lattice into which rules have folded; its max-marginals are worked out once for all leaves that share it."""
+
+    lattice: Lattice
+
+    @cached_property
+    def _max_marginals(self) -> Grid:
+        return max_marginals(self.lattice)
+
+    def prune(self, limit: int, meter: Meter) -> Lattice:
+        """The lattice without the states through which no labelling passes the limit, rules apart (max-marginals)."""
+        lattice = self.lattice
+        edges = lattice.states * lattice.pool.shape[2]
+        meter.spend(2 * len(lattice.step) * edges, 2 * len(lattice.node))
+        meter.keep(2 * lattice.node.size)
+        node = np.where(self._max_marginals <= limit, FORBIDDEN, lattice.node)
+        return Lattice(node, lattice.pool, lattice.step)

@@ -1,6 +1,7 @@
 """The check of a leaf: backward and forward passes over the lattice, in whole numbers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -8,10 +9,10 @@ import numpy as np
 
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden, nats
-from formulations.problem.problem import GroundRule, Problem
+from formulations.problem.problem import GroundRule
 from ilpinfer.core.certificate import Leaf, MachineKey
 from ilpinfer.proof.accounts import Account, ResourcePass
-from ilpinfer.proof.edges import prune_states
+from ilpinfer.proof.edges import Folded
 from ilpinfer.proof.meter import RULE, Meter, Rejected
 from ilpinfer.proof.multipliers import (
     FINE,
@@ -30,23 +31,143 @@ from ilpinfer.proof.product import Product, completions, layers
 from ilpinfer.proof.scored_machines import potentials, scored_machine
 from ilpinfer.proof.shares import Share, drop_states, read_share
 from ilpinfer.proof.stages import LARGEST_KEY, PrunedGraph, StagePass, build_trie
+from ilpinfer.proof.survivors import rules_out
 
 LARGEST = 2**57
 """All numbers of a leaf taken together stay below: no sum of four such totals overflows, or looks forbidden."""
 
 
 def check_leaf(
-    problem: Problem,
+    rules: Sequence[GroundRule],
+    folded: Folded,
     leaf: Leaf,
     claim: int,
     excluded: tuple[tuple[int, ...], ...],
     meter: Meter,
     account: Account | None,
 ) -> None:
-    """Check that a leaf proves the claim, grid units; parameters and errors as of `check_tree`."""
-    rules = problem.rules
+    """Check that a leaf proves the claim, grid units; other parameters and errors as of `check_tree`.
+
+    Parameters
+    ----------
+    rules : of the problem, and the rows of the splits above
+    folded : scores with those of them that fold
+    """
     inside, *stages = _machines(rules, [leaf.product, *leaf.stages])
+    followed = [*inside, *chain(*stages)]
     multipliers = [read_multiplier(rules, key, value) for key, value in dict(leaf.multipliers).items()]
+    _check_inside(rules, inside, multipliers)
+    if any(multiplier.constant is None for multiplier in multipliers):
+        return
+    scale = 1 if all(multiplier.value % FINE == 0 for multiplier in multipliers) else FINE
+    meter.spend(RULE * len(rules))
+    meter.spend(sum(len(rule.components) for rule in rules if rule.folds) * folded.lattice.node.size)
+    _check_size(folded.lattice, rules, multipliers, {*followed}, scale)
+    if account is not None and account.largest * scale > LARGEST:
+        raise Rejected(
+            f"leaf: its account adds up to more than the {LARGEST} that are checked without overflow"
+        )
+    lattice, limit = folded.prune(claim, meter), (claim + 1) * scale - 1
+    lattice = Lattice(_scale(lattice.node, scale), _scale(lattice.pool, scale), lattice.step)
+    given, lists = list[StepTable](), 0
+    for stage in leaf.shares:
+        shares = _shares(rules, stage, {*followed}, scale, account)
+        _check_sum(lattice, shares)
+        lattice, lists = drop_states(lattice, shares, limit, meter)
+        given = [share.table for share in shares]
+    limit -= lists
+    parts = _Parts(rules, inside, stages, multipliers, lattice, given, scale)
+    if account is None and parts.rule_out(excluded, limit, meter):
+        return
+    bound = parts.bound(excluded, limit, meter, account and account.scale_by(scale))
+    if bound > limit and not is_forbidden(bound):
+        raise Rejected(
+            f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats((bound + lists) // scale)!r} are not ruled out"
+        )
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What is left of a leaf once states are pruned.
+
+    Parameters
+    ----------
+    rules : as of `check_leaf`
+    inside, stages : machines that are multiplied into the lattice, and that are followed after it
+    multipliers : on sums
+    lattice : fine units
+    given : what lists give to it
+    scale : fine units of a grid unit
+    """
+
+    rules: Sequence[GroundRule]
+    inside: list[MachineKey]
+    stages: list[list[MachineKey]]
+    multipliers: list[Multiplier]
+    lattice: Lattice
+    given: list[StepTable]
+    scale: int
+
+    def rule_out(self, excluded: tuple[tuple[int, ...], ...], limit: int, meter: Meter) -> bool:
+        """Whether one pass shows that no labelling, apart from those excluded, passes the limit."""
+        followed = [*self.inside, *chain(*self.stages)]
+        machines = [scored_machine(self.rules, key, self.scale) for key in followed]
+        apart = [multiplier for multiplier in self.multipliers if multiplier.machine not in followed]
+        lattice = self._without_states(limit, meter) if self.multipliers else self.lattice
+        charged = lattice.plus([*charges(apart, self.scale), *self.given])
+        return rules_out(charged, machines, excluded, limit - constants(apart, self.scale), meter)
+
+    def _without_states(self, limit: int, meter: Meter) -> Lattice:
+        """The lattice without the states through which no labelling passes the limit by the multipliers."""
+        charged = self.lattice.plus([*charges(self.multipliers, self.scale), *self.given])
+        left = Folded(charged).prune(limit - constants(self.multipliers, self.scale), meter)
+        node = np.where(is_forbidden(left.node), FORBIDDEN, self.lattice.node)
+        return Lattice(node, self.lattice.pool, self.lattice.step)
+
+    def bound(
+        self, excluded: tuple[tuple[int, ...], ...], limit: int, meter: Meter, account: Account | None
+    ) -> int:
+        """A bound on labellings apart from those excluded, fine units; at most the limit where the account holds.
+
+        Raises
+        ------
+        Rejected
+            where the account does not hold.
+        """
+        rules, lattice, scale, multipliers = self.rules, self.lattice, self.scale, self.multipliers
+        charged = lattice.plus([*charges(multipliers, scale), *self.given])
+        machines = [scored_machine(rules, key, scale) for key in self.inside]
+        product, final = layers(machines, lattice, meter)
+        left: Product | PrunedGraph = Product(charged, product, completions(charged, product, final, meter))
+        K = lattice.pool.shape[2]
+        nothing, tree = build_trie((), K, meter), build_trie(excluded, K, meter)
+        stages = self.stages or ([[]] if excluded or account else [])
+        for number, keys in enumerate(stages):
+            if (bound := _bound(left, multipliers, scale)) <= limit:
+                return bound
+            machines = [scored_machine(rules, key, scale) for key in keys]
+            worths = [charge_of(multipliers, key, scale) for key in keys]
+            multipliers = [multiplier for multiplier in multipliers if multiplier.machine not in keys]
+            futures = [
+                potentials(r, lattice, worth, meter) for r, worth in zip(machines, worths, strict=True)
+            ]
+            constant, trie = constants(multipliers, scale), nothing if number else tree
+            stage = StagePass(left, lattice, machines, worths, futures, constant, limit, trie, meter)
+            if account is not None and number == len(stages) - 1:
+                check_account(rules, multipliers)
+                if ResourcePass(**vars(stage), account=account).remains():
+                    raise Rejected(
+                        "leaf: labellings that cost less, or score more at that cost, are not ruled out"
+                    )
+                return limit
+            left = stage.graph()
+        return _bound(left, multipliers, scale)
+
+
+def _check_inside(
+    rules: Sequence[GroundRule], inside: list[MachineKey], multipliers: list[Multiplier]
+) -> None:
+    """Refuse machines that cannot be multiplied into the lattice."""
     for rule, machine in inside:
         if is_shared(rules[rule]):
             raise Rejected(
@@ -54,62 +175,6 @@ def check_leaf(
             )
         if any(multiplier.machine == (rule, machine) for multiplier in multipliers):
             raise Rejected(f"leaf: {rules[rule].name!r} has a multiplier, and is inside too")
-    if any(multiplier.constant is None for multiplier in multipliers):
-        return
-    scale = 1 if all(multiplier.value % FINE == 0 for multiplier in multipliers) else FINE
-    meter.spend(RULE * len(rules))
-    meter.spend(sum(len(rule.components) for rule in rules if rule.folds) * problem.lattice.node.size)
-    lattice = problem.fold().lattice
-    _check_size(lattice, rules, multipliers, {key for keys in (inside, *stages) for key in keys}, scale)
-    if account is not None and account.largest * scale > LARGEST:
-        raise Rejected(
-            f"leaf: its account adds up to more than the {LARGEST} that are checked without overflow"
-        )
-    limit = (claim + 1) * scale - 1
-    lattice = Lattice(_scale(lattice.node, scale), _scale(lattice.pool, scale), lattice.step)
-    lattice = prune_states(lattice, limit, meter)
-    given, lists = list[StepTable](), 0
-    for stage in leaf.shares:
-        shares = _shares(rules, stage, {*inside, *chain(*stages)}, scale, account)
-        _check_sum(lattice, shares)
-        lattice, lists = drop_states(lattice, shares, limit, meter)
-        given = [share.table for share in shares]
-    limit -= lists
-    charged = lattice.plus([*charges(multipliers, scale), *given])
-    product, final = layers([scored_machine(rules, key, scale) for key in inside], lattice, meter)
-    left: Product | PrunedGraph = Product(charged, product, completions(charged, product, final, meter))
-    nothing, tree = build_trie((), problem.shape[1], meter), build_trie(excluded, problem.shape[1], meter)
-    stages = stages or ([[]] if excluded or account else [])
-    for number, keys in enumerate(stages):
-        if _bound(left, multipliers, scale) <= limit:
-            return
-        scored_machines = [scored_machine(rules, key, scale) for key in keys]
-        worths = [charge_of(multipliers, key, scale) for key in keys]
-        multipliers = [multiplier for multiplier in multipliers if multiplier.machine not in keys]
-        stage_pass = StagePass(
-            left,
-            lattice,
-            scored_machines,
-            worths,
-            [potentials(r, lattice, worth, meter) for r, worth in zip(scored_machines, worths, strict=True)],
-            constants(multipliers, scale),
-            limit,
-            nothing if number else tree,
-            meter,
-        )
-        if account is not None and number == len(stages) - 1:
-            check_account(rules, multipliers)
-            if ResourcePass(**vars(stage_pass), account=account.scale_by(scale)).remains():
-                raise Rejected(
-                    "leaf: labellings that cost less, or score more at that cost, are not ruled out"
-                )
-            return
-        left = stage_pass.graph()
-    bound = _bound(left, multipliers, scale)
-    if bound > limit and not is_forbidden(bound):
-        raise Rejected(
-            f"leaf: claims {nats(claim)!r} nats, but labellings up to {nats((bound + lists) // scale)!r} are not ruled out"
-        )
 
 
 def _shares(

@@ -12,7 +12,7 @@ from formulations.errors import InferenceError
 from formulations.problem.problem import Problem
 from ilpinfer import checker
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
-from ilpinfer.proof.checker import check_tree
+from ilpinfer.proof.checker import check_tree, fold
 from ilpinfer.proof.claims import Case
 from ilpinfer.proof.meter import Meter, Rejected
 from ilpinfer.references.certificates import tree_of
@@ -104,7 +104,7 @@ def _proved(reference: Reference, problem: Problem, tables: Tables, max_steps: i
 
     It need not prove all that the plain checker does, as it reads the trees in another form.
     """
-    listed, meter = list[tuple[int, ...]](), Meter(max_steps)
+    listed, meter, folded = list[tuple[int, ...]](), Meter(max_steps), fold(problem)
     scores = [level.score for level in reference.levels]
     known = [score for score in scores if score is not None]
     if None in scores[:-1] or known != sorted({*known}, reverse=True):
@@ -116,9 +116,8 @@ def _proved(reference: Reference, problem: Problem, tables: Tables, max_steps: i
             whole = isinstance(level.proof["steps"], int) and level.proof["steps"] <= max_steps
             if len(set(listed)) < len(listed) or (level.score is None) != (not level.labellings) or not whole:
                 return False
-            check_tree(
-                problem, tree_of(problem, tables, level.proof["tree"]), level.score, listed_before, meter
-            )
+            tree = tree_of(problem, tables, level.proof["tree"])
+            check_tree(problem, tree, level.score, listed_before, meter, folded=folded)
     except (Rejected, LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError):
         return False
     return True

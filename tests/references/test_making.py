@@ -13,12 +13,17 @@ from support import oracles
 from support.effort import examples
 from support.strategies import NEAR_TIES, cost_units, problems
 
+import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
+from formulations.grid import UNITS_PER_NAT
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer import checker
+from ilpinfer.references.generator import KINDS, generate
 from ilpinfer.references.making import Unproved, make
+from ilpinfer.references.proofs import plain_trees
 from ilpinfer.references.record import Reference
+from ilpinfer.references.tables import tables_of
 from ilpinfer.references.verification import Finding, verify
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
@@ -85,6 +90,48 @@ def test_references_keep_the_schema_and_mean_what_they_say(drawn):
     reference = make(instance.trellis, [case.rule for case in cases])
     VALIDATE(json.loads(json.dumps(reference.to_dict())))
     assert verify(reference, "meaning") == Finding(True)
+
+
+@settings(max_examples=examples(120), **SLOW)
+@given(st.one_of(problems(), problems(scores=NEAR_TIES)))
+def test_what_is_verified_passes_the_single_file_too(drawn):
+    instance, cases = drawn
+    rules = [case.rule for case in cases]
+    solution = ilpinfer.decode(instance.trellis, rules)
+    assert ilpinfer.verify(instance.trellis, rules, solution)
+    certificate_is_accepted(instance.trellis, rules, solution)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("T", "K"), [(8, 4), (25, 8)])
+def test_verified_certificates_of_generated_instances_pass_the_single_file_too(kind, T, K):
+    for instance in generate(kind, 8, seed=17, T=T, K=K, hardness=0.7):
+        solution = ilpinfer.decode(instance.trellis, instance.rules)
+        assert ilpinfer.verify(instance.trellis, instance.rules, solution)
+        certificate_is_accepted(instance.trellis, instance.rules, solution)
+
+
+def certificate_is_accepted(trellis, rules, solution):
+    """Check that the single file accepts the reference, and the proof of this very certificate in it."""
+    record = make(trellis, rules, ties=1).to_dict()
+    checker.check(json.loads(json.dumps(record)))
+    score = round(solution.score * UNITS_PER_NAT) if solution.has_labelling else None
+    assert record["levels"][0]["score"] == score
+    problem = compile_problem(trellis, rules)
+    trees = plain_trees(problem, tables_of(problem), solution.certificate.tree)
+    own = checker.read(json.loads(json.dumps(record)), *((0,) if score is None else ()))
+    path = [solution.ids.tolist()] if solution.has_labelling else []
+    assert any(
+        is_accepted(own, {"score": score, "labellings": path, "proof": {"tree": tree}}) for tree in trees
+    )
+
+
+def is_accepted(problem, level):
+    try:
+        checker.check_level(*problem, level, [], checker.MAX_STEPS)
+    except checker.Wrong:
+        return False
+    return True
 
 
 def second_order(seed, T=4, K=3):
