@@ -1,29 +1,49 @@
-"""References: problems with their optima, in files that carry the proof."""
+"""References: problems with their optima, in files that carry the proof. Names are imported when they are first used."""
 
-from ilpinfer.references.files import read, write
-from ilpinfer.references.generator import KINDS, Instance, generate
-from ilpinfer.references.making import Unproved, make
-from ilpinfer.references.record import InvalidReference, Level, Reference
-from ilpinfer.references.shipped import ShippedReferences
-from ilpinfer.references.tables import NoTables
-from ilpinfer.references.twins import program_of, write_programs
-from ilpinfer.references.verification import Finding, verify
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "KINDS",
-    "Finding",
-    "Instance",
-    "InvalidReference",
-    "Level",
-    "NoTables",
-    "Reference",
-    "ShippedReferences",
-    "Unproved",
-    "generate",
-    "make",
-    "program_of",
-    "read",
-    "verify",
-    "write",
-    "write_programs",
-]
+if TYPE_CHECKING:
+    from ilpinfer.references.files import read as read
+    from ilpinfer.references.files import write as write
+    from ilpinfer.references.generator import KINDS as KINDS
+    from ilpinfer.references.generator import Instance as Instance
+    from ilpinfer.references.generator import generate as generate
+    from ilpinfer.references.making import Unproved as Unproved
+    from ilpinfer.references.making import make as make
+    from ilpinfer.references.record import InvalidReference as InvalidReference
+    from ilpinfer.references.record import Level as Level
+    from ilpinfer.references.record import Reference as Reference
+    from ilpinfer.references.shipped import ShippedReferences as ShippedReferences
+    from ilpinfer.references.tables import NoTables as NoTables
+    from ilpinfer.references.twins import program_of as program_of
+    from ilpinfer.references.twins import write_programs as write_programs
+    from ilpinfer.references.verification import Finding as Finding
+    from ilpinfer.references.verification import verify as verify
+
+_HOMES = {
+    "KINDS": "generator",
+    "Finding": "verification",
+    "Instance": "generator",
+    "InvalidReference": "record",
+    "Level": "record",
+    "NoTables": "tables",
+    "Reference": "record",
+    "ShippedReferences": "shipped",
+    "Unproved": "making",
+    "generate": "generator",
+    "make": "making",
+    "program_of": "twins",
+    "read": "files",
+    "verify": "verification",
+    "write": "files",
+    "write_programs": "twins",
+}
+"""The module of each name; a check of references loads no code that makes them."""
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
