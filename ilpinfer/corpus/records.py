@@ -79,11 +79,11 @@ def json_lines(
         elif line.strip():
             where = f"{lines.name}, line {number}"
             try:
-                found = example(_parse(line, where), where, reading)
+                item = example(_parse(line, where), where, reading)
             except InputError as error:
                 yield Rejection(lines.name, number, str(error))
             else:
-                yield placed(found, lines.name, number, longest)
+                yield placed(item, lines.name, number, longest)
 
 
 def json_array(
@@ -108,19 +108,19 @@ def listed(
     for number, record in enumerate(records, begin):
         where = f"{name}, {what} {number}"
         try:
-            found = example(record, where, reading)
+            item = example(record, where, reading)
         except InputError as error:
             yield Rejection(name, number, str(error))
         else:
-            yield placed(found, name, number, longest)
+            yield placed(item, name, number, longest)
 
 
-def placed(found: Example, name: str, number: int, longest: int | None) -> Example | Rejection:
+def placed(item: Example, name: str, number: int, longest: int | None) -> Example | Rejection:
     """The example with its place, unless it has more than so many tokens."""
-    size = max(len(found.tokens), 0 if found.scores is None else found.scores.length)
+    size = max(len(item.tokens), 0 if item.scores is None else item.scores.length)
     if longest is not None and size > longest:
-        return Rejection(name, number, f"{found.where}: a sequence of more than {longest} tokens")
-    return replace(found, file=name, line=number)
+        return Rejection(name, number, f"{item.where}: a sequence of more than {longest} tokens")
+    return replace(item, file=name, line=number)
 
 
 def _parse(text: str, where: str) -> Any:

@@ -146,23 +146,23 @@ def files_of(source: str | Path) -> list[str]:
     if name == "-" or path.is_file():
         return [name]
     if path.is_dir():
-        found = sorted(
+        paths = sorted(
             str(each)
             for each in path.rglob("*")
             if each.name.endswith(SUFFIXES)
             and not any(part.startswith((".", "_")) for part in each.relative_to(path).parts)
             and each.is_file()
         )
-        if not found:
+        if not paths:
             raise InputError(f"{name}: a folder without files to read; they end in {', '.join(SUFFIXES)}")
-        return found
+        return paths
     if any(sign in name for sign in "*?[") and not path.exists():
         from glob import glob
 
-        found = sorted(each for each in glob(name, recursive=True) if Path(each).is_file())
-        if not found:
+        paths = sorted(each for each in glob(name, recursive=True) if Path(each).is_file())
+        if not paths:
             raise InputError(f"{name}: no file has such a name")
-        return found
+        return paths
     return [name]
 
 

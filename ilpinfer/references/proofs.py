@@ -16,23 +16,23 @@ PlainLeaf = dict[str, Any]
 def plain_trees(problem: Problem, tables: Tables, tree: Tree) -> Iterator[dict[str, Any]]:
     """The tree in the form of references, and after it trees that rule out more and take longer to check.
 
-    The cases of splits are always followed there, so that multipliers on them are left out.
+    The machines of splits always read along there, so that multipliers on them are left out.
     """
     alone = [n for n, machine in enumerate(tables.plain["machines"]) if machine["group"] is None]
 
     def pruned(leaf: PlainLeaf) -> PlainLeaf:
-        """Prices prune before machines are followed."""
+        """Prices prune before machines read along."""
         return {**leaf, "stages": [[], *leaf["stages"]]}
 
-    def followed(leaf: PlainLeaf) -> PlainLeaf:
-        """Machines with prices are followed too, one by one."""
+    def one_by_one(leaf: PlainLeaf) -> PlainLeaf:
+        """Machines with prices read along too, one by one."""
         return _with_stages(pruned(leaf), [price["machine"] for price in leaf["prices"]])
 
     def everything(leaf: PlainLeaf) -> PlainLeaf:
-        """All machines are followed."""
-        return _with_stages(followed(leaf), alone)
+        """All machines read along."""
+        return _with_stages(one_by_one(leaf), alone)
 
-    changes: tuple[Callable[[PlainLeaf], PlainLeaf], ...] = (dict, pruned, followed, everything)
+    changes: tuple[Callable[[PlainLeaf], PlainLeaf], ...] = (dict, pruned, one_by_one, everything)
     for change in changes:
         yield _plain_tree(problem, tables, tree, change)
 
@@ -71,7 +71,7 @@ def _case(split: Split, T: int, K: int) -> dict[str, Any]:
 
 
 def _plain_leaf(problem: Problem, tables: Tables, leaf: Leaf) -> PlainLeaf:
-    """A leaf: the prices that the lattice pays to machines, and the machines that are followed, stage by stage."""
+    """A leaf: the prices that the lattice pays to machines, and the machines that read along, stage by stage."""
     count, T, prices = len(problem.rules), problem.shape[0], list[Any]()
     for (rule, place), value in leaf.multipliers.items():
         if rule < count and value:

@@ -74,10 +74,10 @@ class ShippedReferences:
 
     def __getitem__(self, name: str) -> Reference:
         """The reference of a name; KeyError where there is none."""
-        found = next((reference for reference in self if reference.name == name), None)
-        if found is None:
+        match = next((reference for reference in self if reference.name == name), None)
+        if match is None:
             raise KeyError(name)
-        return found
+        return match
 
     def __repr__(self) -> str:
         return f"ShippedReferences({', '.join(KINDS)})"

@@ -47,12 +47,12 @@ def estimate(stream: ExampleStream, work: Work) -> Estimate:
 
     def good() -> Iterator[Example]:
         nonlocal rejected, count
-        for found in stream:
-            if isinstance(found, Rejection):
+        for record in stream:
+            if isinstance(record, Rejection):
                 rejected += 1
             else:
                 count += 1
-                yield found
+                yield record
 
     examples = good()
     proved = sum(s.status in PROVED for _, s in solved(islice(examples, 1), work, lambda: None))

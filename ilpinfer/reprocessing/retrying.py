@@ -41,7 +41,7 @@ class Retry:
     watch: Callable[[Entry], None] = lambda _: None
     entries: dict[int, Entry] = field(default_factory=dict)
 
-    def over(self, found: Iterable[Example | Rejection]) -> Outcome:
+    def over(self, records: Iterable[Example | Rejection]) -> Outcome:
         """Take up what is open, until the end of the examples or of the time.
 
         Raises
@@ -55,7 +55,7 @@ class Retry:
             raise OutputError(f"{self.folder.path}: the run has not finished; go on with --resume first")
         pending: Pending = deque()
         in_time = True
-        for shard in shards(found, self.size, lambda _: None):
+        for shard in shards(records, self.size, lambda _: None):
             there = self._written(shard)
             self.entries[shard.number] = there[0]
             if not there[0].unproved or not in_time:

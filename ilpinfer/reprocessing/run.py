@@ -58,7 +58,7 @@ class Run:
     first_rejection: str = ""
     first_failure: str = ""
 
-    def over(self, found: Iterable[Example | Rejection]) -> Outcome:
+    def over(self, records: Iterable[Example | Rejection]) -> Outcome:
         """Decode what is not there yet, until the end of the examples or of the time."""
         pending: Pending = deque()
         with self.folder.lines(REJECTED) as rejected, self.folder.lines(UNPROVED) as unproved:
@@ -69,7 +69,7 @@ class Run:
                 rejected.add({"file": rejection.file, "line": line, "reason": rejection.reason})
 
             try:
-                for shard in shards(found, self.size, reject):
+                for shard in shards(records, self.size, reject):
                     self.budget.check()
                     there = self._written(shard)
                     if there is not None:

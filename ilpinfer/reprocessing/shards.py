@@ -59,12 +59,12 @@ class Work:
 
 
 def shards(
-    found: Iterable[Example | Rejection], size: int, reject: Callable[[Rejection], None]
+    records: Iterable[Example | Rejection], size: int, reject: Callable[[Rejection], None]
 ) -> Iterator[Shard]:
     """Shards of `size` sequences, or fewer if these are long; `reject` receives what cannot be used."""
     number = begin = tokens = 0
     examples: list[Example] = []
-    for each in found:
+    for each in records:
         if isinstance(each, Rejection):
             reject(each)
             continue
