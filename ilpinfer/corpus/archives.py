@@ -52,6 +52,7 @@ def read_logits(path: str | Path, reading: LogitsOptions) -> Iterator[Example]:
     for number in range(len(sequences)):
         if "logits" not in sequences.get(number, {}):
             raise InputError(f"{path}: no logits_{number}, but {len(sequences)} sequences; they count from 0")
+    for number in range(len(sequences)):
         yield _example({**shared, **sequences[number]}, f"{path}, sequence {number}", reading)
 
 
