@@ -1,7 +1,4 @@
-"""A checker of references in one file: from their tables it recomputes what labellings are worth, and that no other is better.
-
-Standard library and whole numbers only. Exit code 0: all references hold, 1: some do not, 2: some cannot be read.
-"""
+"""Check references with whole numbers and the standard library; exit code 1: some are wrong, 2: some cannot be read."""
 
 import argparse
 import gzip
@@ -9,19 +6,17 @@ import json
 import sys
 import zlib
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 FORMAT = "ilpinfer reference 1"
 FINE = 2**10  # units of prices in a grid unit, which is 2^-20 nats
 NEVER, LARGEST, UNITS = -(2**200), 2**62, 2**52  # no sum of others comes near what is forbidden
-MAX_STEPS, MOST_KEPT, MOST_BYTES = 10**9, 2**22, 2**26
-
+MAX_STEPS, MOST_KEPT, MOST_BYTES = 10**9, 2**22, 2**26  # a step takes about 60 ns
 # For each token and prefix before it: 1 + its last label (0 if none), and steps (score, prefix that it becomes, label).
 Layers = list[list[tuple[int, list[tuple[int, int, int]]]]]
-Path = tuple[int, ...]  # label ids
 Machines = Sequence["Machine"]
-Budget = list[int]  # the steps that a check may still take, each about 60 ns
+Labels = Sequence[tuple[int, ...]]
+Budget = list[int]  # the steps that a check may still take
 
 
 class Wrong(Exception):
@@ -50,10 +45,9 @@ def whole(value: Any, shape: Sequence[int | None], low: int, high: int, *more: N
 
 
 class Machine(NamedTuple):
-    """An automaton that gains `gain[state][symbol]`, and to which the lattice pays `price[t][symbol]`.
+    """An automaton that gains `gain[state][symbol]`; the lattice pays it `price[t][symbol]`; of a group, only the least gain counts.
 
-    `values[table[t]]` has the symbol of each step, by 1 + label before (0 at token 0) and label; one row where the label before
-    does not matter. The last symbol is read after the last token. Of a group of machines, only the least gain counts.
+    `values[table[t]]` has the symbols by label, in one row or in a row for each 1 + label before (0 at token 0), and the last one.
     """
 
     values: list[list[list[int]]]
@@ -77,21 +71,18 @@ class Machine(NamedTuple):
 
     def case(self, loses: bool) -> "Machine":
         """It gains NEVER at the end, unless this one loses something there (or loses nothing)."""
-        ends = [NEVER * ((row[-1] < 0) is not loses) for row in self.gain]
-        return self._replace(gain=[[*([0] * (len(self.gain[0]) - 1)), end] for end in ends])
+        return self._replace(gain=[[0] * (len(g) - 1) + [NEVER * ((g[-1] < 0) != loses)] for g in self.gain])
 
     def row(self, t: int, before: int) -> list[int]:
-        rows = self.values[self.table[t]]
-        return rows[before if len(rows) > 1 else 0]
+        return (rows := self.values[self.table[t]])[before % len(rows)]
 
     def hopes(self, budget: Budget) -> list[dict[int, int]]:
         """For each t and state before token t, the most that can follow."""
         if self.group is not None:
             return [dict.fromkeys(range(len(self.next)), 0)] * (len(self.table) + 1)
         fronts, seen = [{0}], list[set[int]]()
-        for t, number in enumerate(self.table):
-            rows = self.values[number]
-            seen.append(set(chain(*(rows[:1] if t == 0 or len(rows) == 1 else rows[1:]))))
+        for t, rows in enumerate(self.values[number] for number in self.table):
+            seen.append(set().union(*(rows[:1] if t == 0 or len(rows) == 1 else rows[1:])))
             spend(budget, 50 + sum(map(len, rows)) + 5 * len(fronts[t]) * len(seen[t]))
             fronts.append({self.next[q][c] for q in fronts[t] for c in seen[t]})
         best = [dict.fromkeys(fronts.pop(), 0)]
@@ -101,42 +92,37 @@ class Machine(NamedTuple):
         return best[::-1]
 
 
-def among(paths: Sequence[Path], T: int, K: int) -> Machine:
+def among(paths: Labels, T: int, K: int) -> Machine:
     """The machine that loses something at the end of these labellings alone."""
-    prefixes = dict.fromkeys(chain([()], (path[:n] for n in range(1, T + 1) for path in paths)))
-    names: dict[Any, int] = {prefix: n for n, prefix in enumerate(prefixes)}
+    prefixes = [(), *(path[:n] for n in range(1, T + 1) for path in paths)]
+    names: dict[Any, int] = {prefix: n for n, prefix in enumerate(dict.fromkeys(prefixes))}
     moves = [[names.get((*each, k), len(names)) for k in range(K + 1)] for each in [*names, ("off",)]]
-    cost = [[0] * K + [int(len(each) == T)] for each in [*names, ()]]
-    tables = {"values": [[list(range(K))]], "table": [0] * T, "group": None}
-    return Machine.read({"next": moves, "cost": cost, **tables}, T, K)
+    gain = [[0] * K + [-(len(each) == T)] for each in [*names, ()]]
+    return Machine([[[*range(K)]], [[K] * K]], [0] * T + [1], moves, gain, [[0] * (K + 1)] * (T + 1))
 
 
 def follow(layers: Layers, machines: Machines, priced: Machines, limit: int, budget: Budget) -> Layers:
     """Prefixes that may pass the limit where machines read along and priced ones are paid; none where nothing passes it."""
-    worths, ahead = list[Any](), [0]
+    worths, ahead, result, kept = list[Any](), [0], Layers(), 0
     for t in range(len(layers) - 1, -1, -1):
         worths.append([])
         for before, steps in layers[t]:
-            own = [score for score, _, _ in steps]
-            for symbols, price in ((m.row(t, before), m.price[t]) for m in priced):
-                own = [score - price[symbols[k]] for score, (_, _, k) in zip(own, steps, strict=True)]
+            prices = [(m.row(t, before), m.price[t]) for m in priced]
+            own = [score - sum([price[symbols[k]] for symbols, price in prices]) for score, _, k in steps]
             spend(budget, 20 + 3 * len(steps) * (1 + len(priced)))
             worths[-1].append([(c + ahead[n], c, s, n, k) for c, (s, n, k) in zip(own, steps, strict=True)])
         ahead = [max((step[0] for step in steps), default=NEVER) for steps in worths[-1]]
     hopes, groups = [m.hopes(budget) for m in machines], list({m.group for m in machines} - {None})
     front: dict[Any, int] = {(0, (0,) * len(machines), (0,) * len(groups)): 0}
-    result, kept = Layers(), 0
     for t, layer in enumerate(layers):
         result.append([])
-        grown, values = dict[Any, int](), list[int]()
+        last, grown = t == len(layers) - 1, dict[Any, list[int]]()
         for (node, states, due), value in front.items():
-            before, hope, arcs = layer[node][0], sum(h[t][q] for h, q in zip(hopes, states, strict=True)), []
+            trios, arcs = list(zip(machines, states, hopes, strict=True)), []
+            before, hope = layer[node][0], sum(h[t][q] for _, q, h in trios)
             left = [step for step in worths[-1 - t][node] if value + hope + step[0] > limit]
             spend(budget, 50 + len(layer[node][1]) + 20 * len(left) * (1 + len(machines)))
-            trios = list(zip(machines, states, hopes, strict=True))
-            reads = [
-                (m.row(t, before), m.gain[q], m.next[q], m.price[t], m.group, h[t + 1]) for m, q, h in trios
-            ]
+            reads = [(m.row(t, before), m.gain[q], m.next[q], m.price[t], m.group, h) for m, q, h in trios]
             for worth, charged, score, target, label in left:
                 total, bound, after, paid = value + charged, value + worth, list[int](), list(due)
                 for symbols, gains, nexts, price, group, h in reads:
@@ -147,39 +133,35 @@ def follow(layers: Layers, machines: Machines, priced: Machines, limit: int, bud
                         gain, paid[place] = min(0, gain - paid[place]), min(gain, paid[place])
                     after.append(following)
                     score, total = score + gain, total + gain + price[symbol]
-                    bound += gain + price[symbol] + h[following]
+                    bound += gain + price[symbol] + h[t + 1][following]
                 if bound > limit:
-                    key = (target, tuple(after), tuple(paid)) if t < len(layers) - 1 else None
-                    place = grown.setdefault(key, len(grown))
-                    values += [total] * (place == len(values))
-                    values[place] = max(values[place], total)
-                    arcs.append((score, place, label))
+                    entry = grown.setdefault(last or (target, tuple(after), tuple(paid)), [len(grown), total])
+                    entry[1] = max(entry[1], total)
+                    arcs.append((score, entry[0], label))
             result[t].append((before, arcs))
-            kept += len(arcs)
-            need(kept <= MOST_KEPT, f"more than {MOST_KEPT} steps are left")
-        front = dict(zip(grown, values, strict=True))
+            need((kept := kept + len(arcs)) <= MOST_KEPT, f"more than {MOST_KEPT} steps are left")
+        front = {key: total for key, (_, total) in grown.items()}
     return result if front else []
 
 
 def check_leaf(layers: Layers, parts: Machines, cases: Machines, leaf: Any, limit: int, left: Budget) -> None:
     """Check that nothing passes the limit in a case, outside of which some machines gain NEVER."""
-    machines, slack, used = [*parts], dict[int, int](), list[int]()
-    plan: list[tuple[list[int], Machines]] = [([], cases)] if cases else []
+    machines, slack, top = [*parts, *cases], dict[int, int](), len(parts) - 1
     for entry in leaf["prices"]:
-        own = machines[number := whole(entry["machine"], (), 0, len(machines) - 1)]
+        own = machines[number := whole(entry["machine"], (), 0, top)]
         need(own.group is None and number not in slack, f"machine {number} has two prices, or may have none")
         rows = whole(entry["rows"], (None, len(own.gain[0])), -LARGEST, LARGEST)
         table = whole(entry["table"], (len(layers),), 0, len(rows) - 1)
         machines[number] = own._replace(price=[rows[n] for n in table])
         slack[number] = machines[number].hopes(left)[0][0]
-    for stage in leaf["stages"]:
-        plan.append((stage, [machines[number] for number in whole(stage, (None,), 0, len(machines) - 1)]))
-        used += [*stage, *{-1 - m.group for m in plan[-1][1] if m.group is not None}]
+    stages = [*(whole(stage, (None,), 0, top) for stage in leaf["stages"]), []]
+    groups = [-1 - group for stage in stages for group in {machines[n].group for n in stage} - {None}]
+    used = [*groups, *(number for stage in stages for number in stage)]
     need(len(set(used)) == len(used), "a machine or a group is followed twice")
-    for stage, following in [*plan, ([], [])]:
+    for stage in [[*range(len(parts), len(machines))], *stages][not cases :]:
         priced = [machines[number] for number in slack]
         slack = {number: most for number, most in slack.items() if number not in stage}
-        layers = follow(layers, following, priced, limit - sum(slack.values()), left)
+        layers = follow(layers, [machines[n] for n in stage], priced, limit - sum(slack.values()), left)
     need(not layers, "labellings that are worth more are not ruled out")
 
 
@@ -201,7 +183,7 @@ def read(record: Any, scale: int = FINE) -> tuple[Layers, Machines]:
     return layers, [Machine.read(each, T, K, scale) for each in tables["machines"]]
 
 
-def check_level(layers: Layers, machines: Machines, level: Any, before: Sequence[Path], most: int) -> int:
+def check_level(layers: Layers, machines: Machines, level: Any, before: Labels, most: int) -> int:
     """Check that no labelling but those before is better than those of a level, which are equal; the steps that it took."""
     score, budget, T, K = level["score"], [most], len(layers) - 1, len(layers[0][0][1])
     paths = list(map(tuple, whole(level["labellings"], (None, T), 0, K - 1)))
@@ -212,17 +194,16 @@ def check_level(layers: Layers, machines: Machines, level: Any, before: Sequence
     layers = follow(layers, [among(before, T, K).case(False)] if before else [], [], limit - FINE, budget)
     if paths:
         own = follow(layers, [among(paths, T, K).case(True), *machines], [], limit - FINE, budget)
-        ends = sum(len(steps) for _, steps in own[-1]) if own else 0
-        need(ends == len(paths), f"a labelling is not worth {score}")
+        need(own and sum(len(arcs) for _, arcs in own[-1]) == len(paths), f"a labelling is not worth {score}")
     waiting: list[tuple[Any, list[Machine]]] = [(level["proof"]["tree"], [])] if layers else []
     while waiting:
         node, cases = waiting.pop()
-        if "case" not in node:
+        if "case" in node:
+            case = Machine.read(node["case"], T, K)
+            spend(budget, 100 * T + 10 * sum(map(len, case.gain)))
+            waiting += [(node[side], [*cases, case.case(side == "above")]) for side in ("below", "above")]
+        else:
             check_leaf(layers, machines, cases, node, limit, budget)
-            continue
-        case = Machine.read(node["case"], T, K)
-        spend(budget, 100 * T + 10 * sum(map(len, case.gain)))
-        waiting += [(node[side], [*cases, case.case(side == "above")]) for side in ("below", "above")]
     return most - budget[0]
 
 
@@ -230,16 +211,14 @@ def check(record: Any, max_steps: int = MAX_STEPS) -> None:
     """Check a reference; Wrong says what does not hold."""
     try:
         need(record["format"] == FORMAT, f"it is not of the format {FORMAT!r}")
-        scores, listed = [level["score"] for level in record["levels"]], list[Path]()
-        problem = read(record)
-        need(scores and None not in scores[:-1], "it has no levels, or goes on below one without a score")
+        scores, listed, problem = [level["score"] for level in record["levels"]], list[Any](), read(record)
+        order = [-2 * LARGEST if score is None else score for score in scores]
+        need(order and order == sorted({*order}, reverse=True), "it has no levels, or they do not fall")
         need(record["status"] == ("infeasible" if scores[0] is None else "optimal"), "its status is wrong")
         for level in record["levels"]:
             own = read(record, 0) if level["score"] is None else problem
             check_level(*own, level, listed, whole(level["proof"]["steps"], (), 0, max_steps))
             listed += map(tuple, level["labellings"])
-        known = scores if scores[-1] is not None else scores[:-1]
-        need(known == sorted({*known}, reverse=True), "the scores of levels do not fall")
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError, MemoryError) as error:
         raise Wrong(f"it is malformed: {type(error).__name__}: {str(error)[:100]}") from None
 
@@ -250,12 +229,11 @@ def main() -> int:
     parser.add_argument("files", nargs="+", metavar="FILE", help="JSON, or .jsonl; either may be .gz")
     parser.add_argument("--max-steps", type=int, default=MAX_STEPS, help="of a proof; default about a minute")
     options, code = parser.parse_args(), 0
-    for path in options.files:
-        number, opened = 0, gzip.open if path.endswith(".gz") else open
+    for path, number in [(path, 0) for path in options.files]:
         try:
-            with opened(path, "rb") as stream:
-                take = stream.readline if ".jsonl" in path else stream.read
-                for number, text in enumerate(iter(lambda: take(MOST_BYTES), b""), 1):  # noqa: B023
+            with (gzip.open if path.endswith(".gz") else open)(path, "rb") as stream:
+                while text := (stream.readline if ".jsonl" in path else stream.read)(MOST_BYTES):
+                    number += 1
                     try:
                         check(json.loads(text), options.max_steps)
                     except Wrong as fault:

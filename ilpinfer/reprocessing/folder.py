@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ilpinfer.reprocessing.manifest import MANIFEST, Manifest, read_manifest
 from ilpinfer.reprocessing.tables import Entry, read_shard, shard_name
@@ -81,29 +81,25 @@ class Folder:
 
     def write(self, name: str, data: bytes) -> None:
         """Put a file in its place, whole and for good."""
-        path = self.path / name
-        part = path.with_name(name + PART)
-        try:
-            with write_errors(path):
-                with part.open("wb") as stream:
-                    stream.write(data)
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                os.replace(part, path)
-                _sync(self.path)
-        finally:
-            part.unlink(missing_ok=True)
+        with self._new_file(name) as stream, write_errors(self.path / name):
+            stream.write(data)
 
     @contextlib.contextmanager
     def lines(self, name: str) -> Iterator["JsonLines"]:
         """A file of JSON lines, which takes its place at the end; it is gone where an error ends the work."""
+        with self._new_file(name) as stream:
+            yield JsonLines(self.path / name, stream)
+
+    @contextlib.contextmanager
+    def _new_file(self, name: str) -> Iterator[BinaryIO]:
+        """A stream whose content takes its place at the end, for good."""
         path = self.path / name
         part = path.with_name(name + PART)
         try:
             with write_errors(path):
                 stream = part.open("wb")
             with stream:
-                yield JsonLines(path, stream)
+                yield stream
                 with write_errors(path):
                     stream.flush()
                     os.fsync(stream.fileno())
