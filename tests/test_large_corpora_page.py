@@ -40,7 +40,8 @@ def test_a_batch(names):
     assert result == {"labels": [wanted().labels] * 2, "score": [wanted().score] * 2, "proved": [True] * 2}
 
 
-def test_hugging_face(names):
+def test_hugging_face(names, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     pytest.importorskip("datasets")
     exec(block("hugging face"), names)
     assert names["dataset"]["labels"][:] == [wanted().labels] * 8
@@ -53,9 +54,14 @@ def test_dask(names):
     assert [each["labels"] for each in names["results"]] == [[wanted().labels] * 4] * 2
 
 
-def test_ray(names):
-    pytest.importorskip("ray")
-    exec(block("ray"), names)
+def test_ray(names, monkeypatch):
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, include_dashboard=False, _node_ip_address="127.0.0.1", log_to_driver=False)
+    try:
+        exec(block("ray"), names)
+    finally:
+        ray.shutdown()
     assert [list(row["labels"]) for row in names["rows"]] == [wanted().labels] * 8
 
 
