@@ -98,13 +98,17 @@ class Folder:
         try:
             with write_errors(path):
                 stream = part.open("wb")
-            with stream:
+            try:
                 yield stream
                 with write_errors(path):
                     stream.flush()
                     os.fsync(stream.fileno())
+                    stream.close()
                     os.replace(part, path)
                     _sync(self.path)
+            finally:
+                with contextlib.suppress(OSError):  # a full disk fails once more here, and hides the message
+                    stream.close()
         finally:
             part.unlink(missing_ok=True)
 

@@ -16,6 +16,7 @@ from ilpinfer.reprocessing import executors
 from ilpinfer.reprocessing.folder import Folder
 from ilpinfer.reprocessing.tables import read_shard
 from ilpinfer.system.locks import hold_lock
+from ilpinfer.system.output_paths import OutputError
 
 REPROCESS = ["reprocess", "in.tsv", "--model", "hmm.json", "--rules", "rules.toml", "--shard-size", "3"]
 HERE = [*REPROCESS, "--jobs", "1"]
@@ -219,6 +220,15 @@ def test_a_folder_that_another_run_holds(whole, capsys):
         code, _, err = run([*HERE, "--output", "whole", "--resume"], capsys)
     assert code == 2
     assert f"whole: pid {os.getpid()} on " in err and "is writing it; wait for its end" in err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("size", [1, 10**6])
+def test_a_full_device_is_named(tmp_path, size):
+    Path(tmp_path, "part-00000.parquet.part").symlink_to("/dev/full")
+    with pytest.raises(OutputError, match=r"part-00000.parquet: cannot be written: No space left on device"):
+        Folder(tmp_path).write("part-00000.parquet", b"x" * size)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_full_disk_keeps_what_is_there(whole, capsys, monkeypatch):
