@@ -57,16 +57,15 @@ def command(*arguments: str | Path) -> list[str]:
     return [sys.executable, "-m", "ilpinfer", *map(str, arguments)]
 
 
-def peak(process: int) -> int:
-    """Most kilobytes that a process and its children have held at once so far; 0 once it is gone."""
+def held(process: int) -> int:
+    """Kilobytes that a process and its children hold, with shared pages counted once; 0 once it is gone."""
     total = 0
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             status = (folder / "status").read_text()
-            values = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
-            if process in (int(folder.name), int(values["PPid"])):
-                total += int(values["VmRSS"].split()[0])
-        except (OSError, KeyError, ValueError):
+            if process in (int(folder.name), int(status.split("PPid:\t", 1)[1].split(None, 1)[0])):
+                total += int((folder / "smaps_rollup").read_text().split("\nPss:", 1)[1].split(None, 1)[0])
+        except (OSError, IndexError):
             continue
     return total
 
@@ -78,7 +77,7 @@ def measured(arguments: Sequence[str], first: Path | None = None) -> tuple[float
     while process.poll() is None:
         if first is not None and not row and first.exists() and first.stat().st_size:
             row = time.perf_counter() - began
-        most = max(most, peak(process.pid))
+        most = max(most, held(process.pid))
         time.sleep(0.02 if not row else 0.2)
     if process.returncode:
         raise SystemExit(f"exit code {process.returncode}: {' '.join(arguments)}")
@@ -172,7 +171,7 @@ def on_dask(arguments: Sequence[str], target: Path, workers: int, whole: list[st
     from distributed import LocalCluster
 
     with LocalCluster(
-        n_workers=workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+        n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
     ) as cluster:
         _, seconds, _ = measured([*arguments, "--scheduler", cluster.scheduler_address])
     return {"what": f"Dask, {workers} workers", "seconds": seconds, "same": content(target) == whole}

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import os
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,11 +115,7 @@ def _files(sources: Sequence[str]) -> list[str]:
         with about(file):
             if file != "-":
                 Path(file).open("rb").close()
-    twice = (
-        next((file for at, file in enumerate(files) if file in files[:at]), None)
-        if len(files) < 1000
-        else None
-    )
+    twice = next((file for file, count in Counter(files).items() if count > 1), None)
     if twice is not None:
         raise ValueError(f"{twice}: given twice; give it once")
     return files
@@ -190,7 +187,7 @@ def _say_estimate(options: ReprocessOptions, stream: ExampleStream, work: Work) 
         raise Failure("no sequence could be read, of which an estimate could be made", 2)
     jobs = options.jobs or os.cpu_count() or 1
     print(
-        f"{_several(result.sequences, 'sequence')} tried: {result.proved} proved, {result.rate:.0f} a second in one process, "
+        f"the first {_several(result.sequences, 'sequence')}: {result.proved} proved, {result.rate:.0f} a second in one process, "
         f"{_several(result.rejected, 'record')} rejected"
     )
     seconds = result.seconds(jobs)

@@ -28,7 +28,7 @@ def cluster():
             n_workers=2,
             threads_per_worker=1,
             processes=False,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             host="127.0.0.1",
             protocol="tcp",
         ) as cluster,
@@ -70,7 +70,7 @@ def test_a_scheduler_that_is_not_there(corpus, capsys, monkeypatch):  # noqa: F8
 
 def test_a_scheduler_without_workers(corpus, capsys):  # noqa: F811
     with distributed.LocalCluster(
-        n_workers=0, processes=False, dashboard_address=None, host="127.0.0.1", protocol="tcp"
+        n_workers=0, processes=False, dashboard_address="127.0.0.1:0", host="127.0.0.1", protocol="tcp"
     ) as empty:
         code, _, err = run(on(empty.scheduler_address), capsys)
     assert code == 2 and "has no workers; start some with dask worker" in err
@@ -78,7 +78,7 @@ def test_a_scheduler_without_workers(corpus, capsys):  # noqa: F811
 
 def test_a_worker_that_is_killed_costs_nothing(whole, capsys):  # noqa: F811
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", host="127.0.0.1"
     ) as cluster:
         with distributed.Client(cluster, set_as_default=False) as client:
             victim = next(iter(client.run(os.getpid).values()))
