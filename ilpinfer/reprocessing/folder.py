@@ -65,7 +65,7 @@ class Folder:
         elif not resume:
             raise OutputError(f"{self.path}: is not empty; go on with --resume, or choose another output")
         else:
-            self.manifest().check_same(manifest)
+            self.manifest().check_same(manifest, self.path)
 
     def shard(self, number: int, run: str) -> Written | None:
         """A shard that was written, or None; OutputError for one that is damaged or of another run."""

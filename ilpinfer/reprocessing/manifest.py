@@ -56,8 +56,8 @@ class Manifest:
         values = {**vars(self), "run": self.run, "shards": [entry.to_dict() for entry in self.shards]}
         return (json.dumps(values, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
 
-    def check_same(self, other: "Manifest", *, limits: bool = True) -> None:
-        """OutputError where another run has been here than the one that wants to go on.
+    def check_same(self, other: "Manifest", folder: Path, *, limits: bool = True) -> None:
+        """OutputError where another run has been in the folder than the one that wants to go on.
 
         `limits` says whether the time limit has to be the same, too.
         """
@@ -76,7 +76,7 @@ class Manifest:
         for what, before, now in pairs:
             if before != now:
                 raise OutputError(
-                    f"{MANIFEST}: the run was begun with {what} {_shown(before)}, now it is {_shown(now)}; go on with what it "
+                    f"{folder / MANIFEST}: the run was begun with {what} {_shown(before)}, now it is {_shown(now)}; go on with what it "
                     "was begun with, or choose another output"
                 )
 

@@ -50,7 +50,7 @@ class Retry:
             for a run that has not finished, and for an input that is not the one that it read.
         """
         before = self.folder.manifest()
-        before.check_same(self.manifest, limits=False)
+        before.check_same(self.manifest, self.folder.path, limits=False)
         if not before.finished:
             raise OutputError(f"{self.folder.path}: the run has not finished; go on with --resume first")
         pending: Pending = deque()

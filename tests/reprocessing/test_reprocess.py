@@ -146,7 +146,7 @@ def test_another_run_is_not_gone_on_with(whole, capsys, arguments, message):
     Path("other.json").write_text(json.dumps(model) + "\n\n")
     code, _, err = run([*HERE, "--output", "whole", "--resume", *arguments], capsys)
     assert code == 2
-    assert err.splitlines()[-1].startswith("ilpinfer: manifest.json: ")
+    assert err.splitlines()[-1].startswith("ilpinfer: whole/manifest.json: ")
     assert message in err
     assert contents("whole") == whole
 
