@@ -5,7 +5,7 @@ All functions here raise ValueError. `what` is the place of the value, for messa
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -161,6 +161,16 @@ def kind_of(value: Any) -> str:
     return kinds.get(type(value), f"{brief(value):.40}")
 
 
+def repeated(pairs: Iterable[tuple[Hashable, Any]]) -> Any:
+    """The first key that is there a second time; LookupError where all differ."""
+    keys = set[Hashable]()
+    for key, _ in pairs:
+        if key in keys:
+            return key
+        keys.add(key)
+    raise LookupError("all keys differ")
+
+
 def parse_json(content: str) -> Any:
     """The value of a JSON text; ValueError for other texts, a key given twice, NaN and infinities."""
     try:
@@ -174,9 +184,7 @@ def parse_json(content: str) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for place, name in enumerate(names) if name in names[:place])
-        raise ValueError(f"{twice!r:.60} is given twice in one object; give it once")
+        raise ValueError(f"{repeated(pairs)!r:.60} is given twice in one object; give it once")
     return result
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from formulations.errors import InferenceError
-from formulations.plain_values import items, table, whole, wholes
+from formulations.plain_values import items, repeated, table, whole, wholes
 
 MachineKey = tuple[int, int]
 """A rule by its place among the compiled rules, and a component or machine of it by its own.
@@ -221,7 +221,5 @@ def _keyed(pairs: Sequence[tuple[MachineKey, Any]], what: str) -> dict[MachineKe
     """The pairs as a dict; ValueError for a key that is there twice."""
     result = dict(pairs)
     if len(result) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for at, key in enumerate(keys) if key in keys[:at])
-        raise ValueError(f"{what} names {list(twice)} twice")
+        raise ValueError(f"{what} names {list(repeated(pairs))} twice")
     return result

@@ -14,6 +14,7 @@ from formulations.dtypes import Floats
 from formulations.errors import InferenceError
 from formulations.grid import snap
 from formulations.messages import suggestion
+from formulations.plain_values import repeated
 from ilpinfer.corpus.archives import OF_ALL, scores_of
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.lines import Lines
@@ -63,9 +64,7 @@ def loads(text: str) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for place, name in enumerate(names) if name in names[:place])
-        raise DuplicateKey(f"{twice!r} is given twice in one object; give it once")
+        raise DuplicateKey(f"{repeated(pairs)!r} is given twice in one object; give it once")
     return result
 
 
