@@ -13,6 +13,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx_copybutton",
 ]
+default_role = "code"
 exclude_patterns = ["_build", "**/.ipynb_checkpoints"]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_inline"]
