@@ -31,7 +31,9 @@ def sizes(python: Path) -> dict[str, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("wheel")
     parser.add_argument("--extras", default="plots", help="with commas between; each is installed on its own")
     options = parser.parse_args()
@@ -41,7 +43,9 @@ def main() -> None:
         largest = sorted(rows, key=rows.__getitem__, reverse=True)[:5]
         names = ", ".join(f"{name} {rows[name] / 1e6:.0f}" for name in largest)
         title = f"ilpinfer[{extra}]" if extra else "ilpinfer"
-        print(f"{title}: {len(rows)} packages, {sum(rows.values()) / 1e6:.0f} MB; largest: {names}", flush=True)
+        print(
+            f"{title}: {len(rows)} packages, {sum(rows.values()) / 1e6:.0f} MB; largest: {names}", flush=True
+        )
 
 
 if __name__ == "__main__":

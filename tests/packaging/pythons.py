@@ -47,7 +47,9 @@ def resolved(wheel: str, version: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("wheel")
     wheel, lines = str(Path(parser.parse_args().wheel).resolve()), []
     for version in VERSIONS:
