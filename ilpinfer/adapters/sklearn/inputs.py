@@ -116,7 +116,8 @@ def _check_value(value: Any, where: str) -> None:
         _check_item(value, where)
     elif isinstance(value, Real | np.bool_):
         if not math.isfinite(value):
-            raise SequenceError(f"{where} is {value}; expected a finite number: leave the feature out")
+            shown = "NaN" if math.isnan(value) else value
+            raise SequenceError(f"{where} is {shown}; expected a finite number: leave the feature out")
     elif not isinstance(value, str):
         raise SequenceError(f"{where} is {brief(value)}; expected a number, a text, true or false")
 
