@@ -64,8 +64,6 @@ def _hmm_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _crf_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     own: dict[str, Any] = {name: str(options[name]) for name in CRF_OPTIONS[:2] if name in options}
-    if isinstance(options.get("template"), Mapping):
-        own["template"] = options["template"]
     if "without_line_breaks" in options:
         own["without_line_breaks"] = plain_values.flag(options["without_line_breaks"], "without_line_breaks")
     return {**own, "parameters": {name: value for name, value in options.items() if name not in CRF_OPTIONS}}

@@ -73,7 +73,10 @@ class WordsOfRows(OfRows):
 
 class FeaturesOfRows(OfRows):
     def sequences(self, X):
-        return [[{f"x{i}": float(x) for i, x in enumerate(np.atleast_1d(row))}] for row in np.asarray(X)]
+        return [
+            [{f"x{i}": float(getattr(x, "real", x)) for i, x in enumerate(np.atleast_1d(row))}]
+            for row in np.asarray(X)
+        ]
 
 
 class HMMOfRows(WordsOfRows, ConstrainedHMM):

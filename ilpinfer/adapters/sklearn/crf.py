@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from formulations import LabelSet
+from formulations.messages import brief
 from ilpinfer.adapters.sklearn.inputs import Token
 from ilpinfer.adapters.sklearn.trained import TrainedEstimator
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.training import check_sequences, learn
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.models.training import rewrite, train
+from ilpinfer.models.training import rewrite
 
 CRFSUITE_NAMES: Mapping[str, str] = {
     "min_freq": "feature.minfreq",
@@ -105,17 +106,26 @@ class ConstrainedCRF(TrainedEstimator):
         return self.template is None
 
     def _train(self, pairs: list[Labelled]) -> CRF:
-        algorithm, options = SHORT_NAMES.get(self.algorithm, self.algorithm), self._options()
+        algorithm, parameters = SHORT_NAMES.get(self.algorithm, self.algorithm), self._parameters()
+        pairs = rewrite(pairs, self.scheme)
         if self.template is not None:
-            options |= {"template": self.template, "algorithm": algorithm}
-            model: CRF = train("crf", pairs, scheme=self.scheme, **options)
-            return model
-        pairs = check_sequences(rewrite(pairs, self.scheme), "training", self.scheme)
-        weights = learn(pairs, algorithm=algorithm, parameters=options)
+            return CRF.train(
+                pairs, self.template, algorithm=algorithm, parameters=parameters, scheme=self.scheme
+            )
+        weights = learn(
+            check_sequences(pairs, "training", self.scheme), algorithm=algorithm, parameters=parameters
+        )
         return CRF(LabelSet(weights.labels, self.scheme), weights)
 
-    def _options(self) -> dict[str, Any]:
-        """Parameters of the algorithm that are given."""
+    def _parameters(self) -> dict[str, Any]:
+        """Parameters of the algorithm that are given, by the names of CRFsuite."""
+        further = {} if self.parameters is None else self.parameters
+        if not isinstance(further, Mapping):
+            raise ValueError(
+                f"parameters is {brief(further)}; expected a dict from names of CRFsuite to values"
+            )
         own = {name: getattr(self, name) for name in ("c1", "c2", "max_iterations", *CRFSUITE_NAMES)}
         named = {CRFSUITE_NAMES.get(name, name): value for name, value in own.items() if value is not None}
-        return {**(self.parameters or {}), **named}
+        if both := [name for name in named if name in further]:
+            raise ValueError(f"{both[0]} is given twice: leave it out of parameters")
+        return {**further, **named}
