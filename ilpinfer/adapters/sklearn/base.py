@@ -24,6 +24,11 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.exact.marginals import NoLabelling
 from ilpinfer.models.crf import CRF
 
+NO_CHANCES = (
+    "no labelling keeps the hard rules, so that there are no probabilities; decode(X) says why, and "
+    'on_infeasible="none" gives None for it'
+)
+
 
 def takes_features(model: Any) -> bool:
     """Whether a model scores features that are given, rather than tokens."""
@@ -98,9 +103,9 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
             for number, trellis in enumerate(scored):
                 try:
                     table = decoder.marginals(trellis).labels.tolist()
-                except NoLabelling as error:
+                except NoLabelling:
                     if self.on_infeasible != "none":
-                        raise InfeasibleError(f"X[{number}]: {error}") from None
+                        raise InfeasibleError(f"X[{number}]: {NO_CHANCES}") from None
                     yield None
                 else:
                     yield [dict(zip(names, row, strict=True)) for row in table]

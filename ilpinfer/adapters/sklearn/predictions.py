@@ -16,6 +16,9 @@ Made = TypeVar("Made")
 ON_INFEASIBLE = ("raise", "relax", "none")
 """What is predicted where no labelling keeps the hard rules: an error, the labelling that breaks the fewest, or None."""
 
+NO_TOKENS = "but the trellis has none; give it tokens"
+NO_TOKENS_HERE = 'but X has features alone; token="word" says which feature is the token'
+
 
 class InfeasibleError(SequenceError):
     """A sequence without a labelling that keeps the hard rules."""
@@ -82,6 +85,8 @@ def _notice(numbers: Sequence[int]) -> str:
 def numbered(made: Iterable[Made]) -> list[Made]:
     """The elements of an iterable; a ValueError on the way names the number of the sequence, as `X[3]`.
 
+    Where rules look at tokens and X has none, it also names the parameter that gives them.
+
     Raises
     ------
     SequenceError
@@ -94,7 +99,8 @@ def numbered(made: Iterable[Made]) -> list[Made]:
     except SequenceError:
         raise
     except ValueError as cause:
-        raise SequenceError(f"X[{len(result)}]: {cause}") from cause
+        text = str(cause).replace(NO_TOKENS, NO_TOKENS_HERE)
+        raise SequenceError(f"X[{len(result)}]: {text}") from cause
     return result
 
 
