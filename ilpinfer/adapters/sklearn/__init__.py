@@ -4,9 +4,9 @@
 python-crfsuite. Needs scikit-learn: `pip install 'ilpinfer[sklearn]'`.
 """
 
-from ilpinfer.adapters.sklearn.needed import require_sklearn
+from ilpinfer.system.extras import require
 
-require_sklearn()
+require("ilpinfer.adapters.sklearn", "sklearn", "sklearn")
 
 from ilpinfer.adapters.sklearn.crf import ConstrainedCRF  # noqa: E402
 from ilpinfer.adapters.sklearn.crfsuite_decoder import ConstrainedDecoder  # noqa: E402
