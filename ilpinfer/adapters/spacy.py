@@ -1,48 +1,22 @@
 """The component `ilpinfer_ner` of spaCy: entities of a document under rules."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from formulations import LabelSet, RuleSet, Trellis, dump_rules, parse_rules
+from formulations.labels.label_set import OUTSIDE
 from formulations.messages import suggestion
 from ilpinfer.adapters import spacy_sources as sources
 from ilpinfer.adapters.decisions import AdapterError, as_rules, best_ids, check_choice, decide
+from ilpinfer.adapters.spacy_options import DEFAULTS, NAME, SAVED
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.corpus.logits import SCALES
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.counts import FieldTable
-from ilpinfer.system.optional_libraries import require
-
-NAME = "ilpinfer_ner"
-DEFAULTS: dict[str, Any] = {
-    "source": "user_data:ilpinfer_scores",
-    "rules": "",
-    "labels": [],
-    "scheme": "",
-    "scale": "log-softmax",
-    "method": "auto",
-    "time_limit": None,
-    "spans_key": None,
-    "beam_width": 16,
-    "beam_density": 0.0,
-    "smoothing": 1e-4,
-}
-"""The options of the component, as its config has them."""
-SAVED = (
-    "labels",
-    "scheme",
-    "scale",
-    "method",
-    "time_limit",
-    "spans_key",
-    "beam_width",
-    "beam_density",
-    "smoothing",
-)
 
 
 class ConstrainedNER:
@@ -61,7 +35,8 @@ class ConstrainedNER:
         recognizer of the pipeline, whose beam is searched again
     rules : the name of a catalogue entry, a path of a rule file, or TOML text; none if empty. A path that does not exist is
         an error when the first document comes, as a saved pipeline brings its rules along
-    labels : names of the K labels of scores, in order; with spans, fields that a document may lack
+    labels : names of the K labels of scores, in order; with spans, fields that a document may lack, beside those that the
+        rules declare; a beam has those of its recognizer
     scheme : of the labels; inferred from their names where empty
     scale : "log-softmax" or "raw", of scores; see `ilpinfer.models.external.from_logits`
     method, time_limit : as in `ilpinfer.decode`
@@ -193,7 +168,8 @@ class ConstrainedNER:
             )
         kind, _, name = source.partition(":")
         if kind == "spans":
-            return sources.spans_trellis(doc, name, self.labels)
+            fields = [*self.labels, *(field for field in self.rules.fields if "/" not in field)]
+            return sources.spans_trellis(doc, name, [field for field in fields if field != OUTSIDE])
         if name not in self.nlp.component_names:
             raise AdapterError(
                 f"{self.name}: no component {name!r}{suggestion(name, self.nlp.component_names)}"
@@ -211,46 +187,3 @@ class ConstrainedNER:
         table = FieldTable.of(labels, nested)
         found = sorted((first, last, table.names[f]) for f, first, last in table.spans(np.asarray(ids)))
         return [Span(doc, first, last + 1, label=field) for first, last, field in found]
-
-
-def _register() -> Callable[..., ConstrainedNER]:
-    """Make the factory known to spaCy, under its name."""
-    require("the component ilpinfer_ner", "spacy", "spacy")
-    from spacy.language import Language
-
-    def make_component(
-        nlp: Language,
-        name: str,
-        source: str | Callable[..., Any],
-        rules: str,
-        labels: list[str],
-        scheme: str,
-        scale: str,
-        method: str,
-        time_limit: float | None,
-        spans_key: str | None,
-        beam_width: int,
-        beam_density: float,
-        smoothing: float,
-    ) -> ConstrainedNER:
-        config = {key: value for key, value in locals().items() if key in DEFAULTS}
-        return ConstrainedNER(nlp, name, **config)
-
-    globals()["make_component"] = (
-        make_component  # before spaCy looks for it, by the entry point that leads here
-    )
-    Language.factory(
-        NAME,
-        default_config=DEFAULTS,
-        assigns=["doc.ents", "token.ent_iob", "token.ent_type"],
-        default_score_weights={"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None},
-        func=make_component,
-    )
-    return make_component
-
-
-def __getattr__(name: str) -> Any:
-    """`make_component`, the factory, which is known to spaCy from then on."""
-    if name != "make_component":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _register()
