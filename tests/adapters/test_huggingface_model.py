@@ -6,8 +6,8 @@ import pickle
 import numpy as np
 import pytest
 
-os.environ["HF_HUB_OFFLINE"] = "1"
 torch = pytest.importorskip("torch")
+os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
 transformers = pytest.importorskip("transformers")
 
 from formulations import constraints as C  # noqa: E402
