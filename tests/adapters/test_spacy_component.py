@@ -179,6 +179,34 @@ def test_spans_with_probabilities_become_entities_that_do_not_overlap():
     assert nlp(empty).ents == ()
 
 
+def test_a_span_categorizer_is_read_and_the_best_set_beats_the_greedy_one():
+    spacy.util.fix_random_seed(3)
+    nlp = spacy.blank("en")
+    categorizer = nlp.add_pipe("spancat", config={"threshold": 0.3, "max_positive": None})
+    for label in ("PER", "ORG"):
+        categorizer.add_label(label)
+    nlp.initialize()
+    nlp.add_pipe("ilpinfer_ner", config={"source": "spans:sc"})
+    doc = nlp(TEXT)
+    group = doc.spans["sc"]
+    odds = dict(zip(((s.start, s.end, s.label_) for s in group), group.attrs["scores"]))
+    assert len(odds) == len(group) > 5
+
+    def worth(spans):
+        return sum(math.log(p / (1 - p)) for p in (odds[s.start, s.end, s.label_] for s in spans))
+
+    ranked = [
+        span for _, span in sorted(zip(group.attrs["scores"].tolist(), group), key=lambda pair: -pair[0])
+    ]
+    greedy = []
+    for span in ranked:
+        if odds[span.start, span.end, span.label_] > 0.5 and all(
+            span.end <= other.start or other.end <= span.start for other in greedy
+        ):
+            greedy.append(span)
+    assert worth(doc.ents) >= worth(greedy) - 1e-4
+
+
 @pytest.fixture(scope="module")
 def recognizer():
     """A pipeline with a recognizer of a few steps of training."""
