@@ -1,0 +1,307 @@
+"""CoNLL-U, and CoNLL-U Plus with columns of its own: the format of the Universal Dependencies.
+
+Tokens are the words, lines with a whole number. Lines of multiword tokens, `3-4`, and of empty nodes, `8.1`, are passed over,
+and kept when labels are written back.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from formulations.labels.schemes import OUTSIDE
+from formulations.messages import suggestion
+from ilpinfer.corpus.column_form import ColumnNames
+from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
+from ilpinfer.corpus.lines import Lines
+from ilpinfer.corpus.passages import Passage
+from ilpinfer.corpus.separators import excerpt
+from ilpinfer.corpus.tokens import with_columns
+
+SUFFIXES = (".conllu", ".conllup")
+COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+NAMED_ENTITIES = "misc.NER"
+"""Where labels of fields are kept: under the key NER of the last column."""
+EMPTY = "_"
+_GLOBAL = "# global.columns ="
+_ID = re.compile(r"[1-9][0-9]*([-.][0-9]+)?|0\.[0-9]+")
+
+Row = tuple[int, list[str]]
+"""The number of a line, and its cells."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A column, or the values of a key in a column of `KEY=VALUE|KEY=VALUE`.
+
+    Parameters
+    ----------
+    at : number of the column from 0
+    key : empty for the whole cell
+    """
+
+    at: int
+    key: str = ""
+
+    @classmethod
+    def named(cls, name: str, columns: Sequence[str], where: str) -> "Cell":
+        """By number from 1, by name, or by `misc.KEY`; InputError for one that does not exist."""
+        whole, _, key = name.partition(".")
+        low = [column.lower() for column in columns]
+        if name.lower() in low:
+            return cls(low.index(name.lower()))
+        if key and whole.lower() in low:
+            return cls(low.index(whole.lower()), key)
+        if name.isdecimal() and name.isascii() and len(name) < 9 and 1 <= int(name) <= len(columns):
+            return cls(int(name) - 1)
+        hint = suggestion(name.lower(), low)
+        raise InputError(
+            f'{where}: no column "{name}"{hint}; a key of the last column is such as misc.{name}'
+        )
+
+    def of(self, cells: Sequence[str]) -> str:
+        """What a line has there; empty for nothing."""
+        if not self.key:
+            return cells[self.at]
+        return _values(cells[self.at]).get(self.key) or ""
+
+    def put(self, cells: Sequence[str], value: str) -> list[str]:
+        """The cells with a value there, or without any where it is empty."""
+        result = list(cells)
+        if not self.key:
+            result[self.at] = value or EMPTY
+            return result
+        values = {key: each for key, each in _values(cells[self.at]).items() if key != self.key}
+        if value:
+            values[self.key] = value
+        parts = [f"{key}={each}" if each is not None else key for key, each in values.items()]
+        result[self.at] = "|".join(parts) or EMPTY
+        return result
+
+
+def _values(cell: str) -> dict[str, str | None]:
+    """Keys and values of a cell; the value is None where a key stands alone."""
+    parts = () if cell in (EMPTY, "") else (part.partition("=") for part in cell.split("|"))
+    return {key: value if equals else None for key, equals, value in parts}
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """The lines of a sentence.
+
+    Parameters
+    ----------
+    lines : as they are, with comments
+    words : which of them are the tokens
+    columns : names of the columns
+    """
+
+    lines: tuple[str, ...]
+    words: tuple[int, ...]
+    columns: tuple[str, ...]
+
+
+def read_conllu(
+    lines: Lines, column: str, notify: Notify, longest: int | None = None, most: int | None = None
+) -> Iterator[Example | Rejection]:
+    """The sentences of a file; one with a line that cannot be read is rejected as a whole.
+
+    Parameters
+    ----------
+    lines : of the file
+    column : `LABEL` or `TOKEN,LABEL`, by name, number from 1 or `misc.KEY`; where it is empty, tokens are forms, and labels
+        are named entities (`misc.NER`) if the beginning of the file has any, and universal parts of speech if not
+    notify : receives which labels were taken where that was not said
+    longest : tokens of a sequence; longer ones are rejected, and None is for any
+    most : bytes that are looked at for named entities; None for the whole file
+
+    Raises
+    ------
+    InputError
+        for a column that does not exist.
+    """
+    names, head = (
+        ColumnNames.read(column),
+        lines.ahead(most, lambda texts: any("\t" in each for each in texts)),
+    )
+    columns = next((_global(line) for line in head if line.startswith(_GLOBAL)), COLUMNS)
+    token = Cell.named(names.token or "form", columns, lines.name)
+    label = (
+        None if names.unlabelled else Cell.named(names.label or _usual(head, columns), columns, lines.name)
+    )
+    if label and not names.label:
+        shown = NAMED_ENTITIES if label.key else columns[label.at].lower()
+        notify(f"{lines.name}: labels are {shown}; --column names others, such as xpos or misc.KEY")
+    for block in _blocks(lines):
+        if isinstance(block, Rejection):
+            yield block
+        elif (found := _sentence(block, lines.name, columns, token, label)) is not None:
+            size = len(found.tokens) if isinstance(found, Example) else 0
+            if longest is not None and size > longest:
+                why = f"{lines.name}, line {found.line}: a sequence of more than {longest} tokens"
+                found = Rejection(lines.name, found.line, why)
+            yield found
+
+
+def _global(line: str) -> tuple[str, ...]:
+    return tuple(line.removeprefix(_GLOBAL).split())
+
+
+def _usual(head: list[str], columns: Sequence[str]) -> str:
+    """The labels of a file that nobody named."""
+    low = [column.lower() for column in columns]
+    if "misc" in low:
+        misc = Cell(low.index("misc"), "NER")
+        rows = (line.rstrip("\r").split("\t") for line in head if "\t" in line)
+        if any(len(row) == len(columns) and misc.of(row) for row in rows):
+            return NAMED_ENTITIES
+    return "upos" if "upos" in low else str(len(columns))
+
+
+def _blocks(lines: Lines) -> Iterator[list[tuple[int, str]] | Rejection]:
+    """The numbered lines of each sentence; a rejection stands for the sentence that it is in."""
+    block: list[tuple[int, str]] = []
+    fault: Rejection | None = None
+    for number, line in lines:
+        if isinstance(line, Rejection):
+            fault = fault or line
+        elif line.strip():
+            block.append((number, line.rstrip("\r")))
+        else:
+            if block or fault:
+                yield fault or block
+            block, fault = [], None
+    if block or fault:
+        yield fault or block
+
+
+def _sentence(
+    block: list[tuple[int, str]], name: str, columns: tuple[str, ...], token: Cell, label: Cell | None
+) -> Example | Rejection | None:
+    """The sequence of a sentence; None for comments alone."""
+    words, rows = list[int](), list[Row]()
+    id_at = next((at for at, each in enumerate(columns) if each.lower() == "id"), None)
+    for at, (number, line) in enumerate(block):
+        if line.startswith("#"):
+            continue
+        cells = line.split("\t")
+        fault = _fault(cells, columns, id_at)
+        if fault:
+            return Rejection(name, number, f"{name}, line {number}: {excerpt(line)} {fault}")
+        if id_at is None or cells[id_at].isdecimal():
+            words.append(at)
+            rows.append((number, cells))
+    if not rows:
+        return None
+    labels = None if label is None else [label.of(cells) for _, cells in rows]
+    if labels is not None and label is not None:
+        if label.key:
+            labels = [each or OUTSIDE for each in labels]
+        elif all(each == EMPTY for each in labels):
+            labels = None
+        elif EMPTY in labels:
+            number, cells = rows[labels.index(EMPTY)]
+            shown = excerpt("\t".join(cells))
+            return Rejection(
+                name, number, f"{name}, line {number}: {shown} has no label in column {label.at + 1}"
+            )
+    others = [at for at in range(len(columns)) if at != token.at and (label is None or at != label.at)]
+    further = {columns[at].lower(): [cells[at] for _, cells in rows] for at in others}
+    further |= {str(at + 1): [cells[at] for _, cells in rows] for at in others}
+    texts = [token.of(cells) for _, cells in rows]
+    sentence = Sentence(tuple(line for _, line in block), tuple(words), columns)
+    begin = rows[0][0]
+    return Example(
+        with_columns(texts, further),
+        None if labels is None else tuple(labels),
+        f"{name}, line {begin}",
+        file=name,
+        line=begin,
+        passage=_passage(texts, rows, columns, sentence),
+    )
+
+
+def _fault(cells: list[str], columns: Sequence[str], id_at: int | None) -> str:
+    """What is wrong with a line; empty for nothing."""
+    if len(cells) != len(columns):
+        hint = "name the file .tsv or .conll where it has others" if tuple(columns) == COLUMNS else ""
+        return f"has {len(cells)} columns separated by tabs; expected {len(columns)}{'; ' * bool(hint)}{hint}"
+    if "" in cells:
+        return f"has nothing in column {cells.index('') + 1}; an empty one has {EMPTY}"
+    if id_at is not None and not _ID.fullmatch(cells[id_at]):
+        return f"has no number of a word in column {id_at + 1}, such as 3, 3-4 or 3.1"
+    return ""
+
+
+def _passage(texts: list[str], rows: list[Row], columns: Sequence[str], sentence: Sentence) -> Passage:
+    """The words as a text, with spaces between but where `SpaceAfter=No` says otherwise."""
+    low = [column.lower() for column in columns]
+    misc = Cell(low.index("misc"), "SpaceAfter") if "misc" in low else None
+    parts, offsets, begin = list[str](), [], 0
+    for text, (_, cells) in zip(texts, rows, strict=True):
+        space = "" if misc is not None and misc.of(cells) == "No" else " "
+        offsets.append((begin, begin + len(text)))
+        parts.append(text + space)
+        begin += len(parts[-1])
+    return Passage("".join(parts).rstrip(" "), tuple(offsets), "", "conllu", sentence)
+
+
+def conllu_text(examples: Sequence[Example], column: str, scheme: str) -> Iterator[str]:
+    """Sequences as sentences: those that were read of such a file with other labels, others with a word a line.
+
+    Parameters
+    ----------
+    examples : each with its passage
+    column : where labels stand, as `read_conllu` takes it; where it is empty, labels of fields stand under `misc.NER`, and
+        plain labels in upos
+    scheme : of the labels
+
+    Raises
+    ------
+    InputError
+        for a column that does not exist, and for a label that has no place in its column.
+    """
+    named = ColumnNames.read(column).label or ("upos" if scheme == "plain" else NAMED_ENTITIES)
+    before: tuple[str, ...] = COLUMNS
+    for example in examples:
+        assert example.passage is not None
+        sentence = example.passage.record if example.passage.format == "conllu" else _new(example)
+        if sentence.columns != before and not any(line.startswith(_GLOBAL) for line in sentence.lines):
+            yield f"{_GLOBAL} {' '.join(sentence.columns)}\n"
+        before = sentence.columns
+        yield "\n".join(_labelled(sentence, example, Cell.named(named, sentence.columns, example.where)))
+        yield "\n\n"
+
+
+def _labelled(sentence: Sentence, example: Example, place: Cell) -> list[str]:
+    result = list(sentence.lines)
+    if example.labels is None:
+        return result
+    for at, label in zip(sentence.words, example.labels, strict=True):
+        cells = result[at].split("\t")
+        if not label or any(sign in label for sign in "\t\r\n") or (place.key and "|" in label):
+            raise InputError(f"{example.where}: label {label!r} has no place in a cell of CoNLL-U; rename it")
+        value = "" if place.key and label == OUTSIDE else label
+        result[at] = "\t".join(place.put(cells, value))
+    return result
+
+
+def _new(example: Example) -> Sentence:
+    """A sentence of tokens, with their further columns where those have names of the format."""
+    assert example.passage is not None
+    text, offsets = example.passage.text, example.passage.offsets
+    further: Mapping[str, Sequence[str]] = example.columns
+    lines = []
+    for at, token in enumerate(example.tokens):
+        if not token or re.search(r"[\t\r\n]", token):
+            raise InputError(
+                f"{example.where}: token {at} is {token!r}, which has no place in a line of CoNLL-U"
+            )
+        cells = [str(at + 1), str(token), *(EMPTY,) * 8]
+        for place, column in enumerate(COLUMNS[2:], 2):
+            if further.get(column):
+                cells[place] = further[column][at] or EMPTY
+        if cells[-1] == EMPTY and at + 1 < len(offsets) and offsets[at][1] == offsets[at + 1][0]:
+            cells[-1] = "SpaceAfter=No"
+        lines.append("\t".join(cells))
+    shown = re.sub(r"\s", " ", text[offsets[0][0] : offsets[-1][1]])
+    return Sentence((f"# text = {shown}", *lines), tuple(range(1, len(lines) + 1)), COLUMNS)
