@@ -5,99 +5,22 @@ and kept when labels are written back.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from formulations.labels.schemes import OUTSIDE
-from formulations.messages import suggestion
 from ilpinfer.corpus.column_form import ColumnNames
-from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
+from ilpinfer.corpus.conllu_cells import COLUMNS, EMPTY, GLOBAL, NAMED_ENTITIES, Cell, Sentence
+from ilpinfer.corpus.examples import Example, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.passages import Passage
 from ilpinfer.corpus.separators import excerpt
 from ilpinfer.corpus.tokens import with_columns
 
 SUFFIXES = (".conllu", ".conllup")
-COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
-NAMED_ENTITIES = "misc.NER"
-"""Where labels of fields are kept: under the key NER of the last column."""
-EMPTY = "_"
-_GLOBAL = "# global.columns ="
 _ID = re.compile(r"[1-9][0-9]*([-.][0-9]+)?|0\.[0-9]+")
 
 Row = tuple[int, list[str]]
 """The number of a line, and its cells."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A column, or the values of a key in a column of `KEY=VALUE|KEY=VALUE`.
-
-    Parameters
-    ----------
-    at : number of the column from 0
-    key : empty for the whole cell
-    """
-
-    at: int
-    key: str = ""
-
-    @classmethod
-    def named(cls, name: str, columns: Sequence[str], where: str) -> "Cell":
-        """By number from 1, by name, or by `misc.KEY`; InputError for one that does not exist."""
-        whole, _, key = name.partition(".")
-        low = [column.lower() for column in columns]
-        if name.lower() in low:
-            return cls(low.index(name.lower()))
-        if key and whole.lower() in low:
-            return cls(low.index(whole.lower()), key)
-        if name.isdecimal() and name.isascii() and len(name) < 9 and 1 <= int(name) <= len(columns):
-            return cls(int(name) - 1)
-        hint = suggestion(name.lower(), low)
-        raise InputError(
-            f'{where}: no column "{name}"{hint}; a key of the last column is such as misc.{name}'
-        )
-
-    def of(self, cells: Sequence[str]) -> str:
-        """What a line has there; empty for nothing."""
-        if not self.key:
-            return cells[self.at]
-        return _values(cells[self.at]).get(self.key) or ""
-
-    def put(self, cells: Sequence[str], value: str) -> list[str]:
-        """The cells with a value there, or without any where it is empty."""
-        result = list(cells)
-        if not self.key:
-            result[self.at] = value or EMPTY
-            return result
-        values = {key: each for key, each in _values(cells[self.at]).items() if key != self.key}
-        if value:
-            values[self.key] = value
-        parts = [f"{key}={each}" if each is not None else key for key, each in values.items()]
-        result[self.at] = "|".join(parts) or EMPTY
-        return result
-
-
-def _values(cell: str) -> dict[str, str | None]:
-    """Keys and values of a cell; the value is None where a key stands alone."""
-    parts = () if cell in (EMPTY, "") else (part.partition("=") for part in cell.split("|"))
-    return {key: value if equals else None for key, equals, value in parts}
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """The lines of a sentence.
-
-    Parameters
-    ----------
-    lines : as they are, with comments
-    words : which of them are the tokens
-    columns : names of the columns
-    """
-
-    lines: tuple[str, ...]
-    words: tuple[int, ...]
-    columns: tuple[str, ...]
 
 
 def read_conllu(
@@ -123,7 +46,7 @@ def read_conllu(
         ColumnNames.read(column),
         lines.ahead(most, lambda texts: any("\t" in each for each in texts)),
     )
-    columns = next((_global(line) for line in head if line.startswith(_GLOBAL)), COLUMNS)
+    columns = next((_global(line) for line in head if line.startswith(GLOBAL)), COLUMNS)
     token = Cell.named(names.token or "form", columns, lines.name)
     label = (
         None if names.unlabelled else Cell.named(names.label or _usual(head, columns), columns, lines.name)
@@ -143,7 +66,7 @@ def read_conllu(
 
 
 def _global(line: str) -> tuple[str, ...]:
-    return tuple(line.removeprefix(_GLOBAL).split())
+    return tuple(line.removeprefix(GLOBAL).split())
 
 
 def _usual(head: list[str], columns: Sequence[str]) -> str:
@@ -243,65 +166,3 @@ def _passage(texts: list[str], rows: list[Row], columns: Sequence[str], sentence
         parts.append(text + space)
         begin += len(parts[-1])
     return Passage("".join(parts).rstrip(" "), tuple(offsets), "", "conllu", sentence)
-
-
-def conllu_text(examples: Sequence[Example], column: str, scheme: str) -> Iterator[str]:
-    """Sequences as sentences: those that were read of such a file with other labels, others with a word a line.
-
-    Parameters
-    ----------
-    examples : each with its passage
-    column : where labels stand, as `read_conllu` takes it; where it is empty, labels of fields stand under `misc.NER`, and
-        plain labels in upos
-    scheme : of the labels
-
-    Raises
-    ------
-    InputError
-        for a column that does not exist, and for a label that has no place in its column.
-    """
-    named = ColumnNames.read(column).label or ("upos" if scheme == "plain" else NAMED_ENTITIES)
-    before: tuple[str, ...] = COLUMNS
-    for example in examples:
-        assert example.passage is not None
-        sentence = example.passage.record if example.passage.format == "conllu" else _new(example)
-        if sentence.columns != before and not any(line.startswith(_GLOBAL) for line in sentence.lines):
-            yield f"{_GLOBAL} {' '.join(sentence.columns)}\n"
-        before = sentence.columns
-        yield "\n".join(_labelled(sentence, example, Cell.named(named, sentence.columns, example.where)))
-        yield "\n\n"
-
-
-def _labelled(sentence: Sentence, example: Example, place: Cell) -> list[str]:
-    result = list(sentence.lines)
-    if example.labels is None:
-        return result
-    for at, label in zip(sentence.words, example.labels, strict=True):
-        cells = result[at].split("\t")
-        if not label or any(sign in label for sign in "\t\r\n") or (place.key and "|" in label):
-            raise InputError(f"{example.where}: label {label!r} has no place in a cell of CoNLL-U; rename it")
-        value = "" if place.key and label == OUTSIDE else label
-        result[at] = "\t".join(place.put(cells, value))
-    return result
-
-
-def _new(example: Example) -> Sentence:
-    """A sentence of tokens, with their further columns where those have names of the format."""
-    assert example.passage is not None
-    text, offsets = example.passage.text, example.passage.offsets
-    further: Mapping[str, Sequence[str]] = example.columns
-    lines = []
-    for at, token in enumerate(example.tokens):
-        if not token or re.search(r"[\t\r\n]", token):
-            raise InputError(
-                f"{example.where}: token {at} is {token!r}, which has no place in a line of CoNLL-U"
-            )
-        cells = [str(at + 1), str(token), *(EMPTY,) * 8]
-        for place, column in enumerate(COLUMNS[2:], 2):
-            if further.get(column):
-                cells[place] = further[column][at] or EMPTY
-        if cells[-1] == EMPTY and at + 1 < len(offsets) and offsets[at][1] == offsets[at + 1][0]:
-            cells[-1] = "SpaceAfter=No"
-        lines.append("\t".join(cells))
-    shown = re.sub(r"\s", " ", text[offsets[0][0] : offsets[-1][1]])
-    return Sentence((f"# text = {shown}", *lines), tuple(range(1, len(lines) + 1)), COLUMNS)

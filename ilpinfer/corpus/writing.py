@@ -13,7 +13,7 @@ from typing import Any
 from formulations.messages import suggestion
 from ilpinfer.corpus import label_studio, prodigy
 from ilpinfer.corpus.brat import UNITS, brat_files
-from ilpinfer.corpus.conllu import conllu_text
+from ilpinfer.corpus.conllu_writing import conllu_text
 from ilpinfer.corpus.conversion import convert_all, shown_scheme
 from ilpinfer.corpus.docbin import docbin_bytes
 from ilpinfer.corpus.examples import Example, InputError
@@ -102,9 +102,8 @@ def write(
     Examples
     --------
     >>> from ilpinfer.corpus.examples import Example
-    >>> write([Example(("Ada", "slept"), ("B-name", "O"), "here")], "-", WriteOptions("columns"))
-    Ada	B-name
-    slept	O
+    >>> write([Example(("Ada", "slept"), ("B-name", "O"), "here")], "-", WriteOptions("json"))
+    {"tokens": ["Ada", "slept"], "labels": ["B-name", "O"]}
     1
     """
     options, name, known = options or WriteOptions(), str(path), list(examples)
