@@ -6,6 +6,7 @@ All of them are read and written by way of narwhals, `pip install 'ilpinfer[fram
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from formulations.messages import brief, suggestion
@@ -106,9 +107,9 @@ def with_solutions(
     1         7  slept     O
     2         8    Yes     O
     """
+    table = _table(frame)
     import narwhals as nw
 
-    table = _table(frame)
     parts, found = _parts(table, tokens, sequence), list(solutions)
     if len(parts) != len(found):
         raise InputError(f"{len(found)} solutions for a frame of {len(parts)} sequences; give one for each")
@@ -197,7 +198,7 @@ def _parts(table: "nw.DataFrame[Any]", tokens: str, sequence: str | Sequence[str
                 "name all columns that tell sequences apart"
             )
         known[keys[row]] = row
-    return [_Part(begin, end) for begin, end in zip(begins, [*begins[1:], len(keys)], strict=True)]
+    return [_Part(begin, end) for begin, end in pairwise([*begins, len(keys)])]
 
 
 def _filled(cells: list[Any], name: str) -> list[Any]:

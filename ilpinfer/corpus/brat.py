@@ -18,7 +18,7 @@ TEXT, ANNOTATIONS = ".txt", ".ann"
 UNITS = ("line", "document")
 """What a sequence is: a line of the text, or all of it."""
 GAPS = "discontinuous spans are read from their first character to their last one"
-BROKEN = "spans go on over a line break and are read as a span in each line"
+BROKEN = "spans that go on over a line break are read as a span in each line"
 
 _BOUND = re.compile(r"(T\S*)\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?")
 _OTHER = re.compile(r"[A-Z#*]\S*\t")

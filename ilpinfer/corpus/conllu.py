@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from formulations.labels.schemes import OUTSIDE
 from ilpinfer.corpus.column_form import ColumnNames
-from ilpinfer.corpus.conllu_cells import COLUMNS, EMPTY, GLOBAL, NAMED_ENTITIES, Cell, Sentence
+from ilpinfer.corpus.conllu_cells import COLUMNS, EMPTY, GLOBAL, NAMED_ENTITIES, Cell, Sentence, usual
 from ilpinfer.corpus.examples import Example, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.passages import Passage
@@ -49,7 +49,11 @@ def read_conllu(
     columns = next((_global(line) for line in head if line.startswith(GLOBAL)), COLUMNS)
     token = Cell.named(names.token or "form", columns, lines.name)
     label = (
-        None if names.unlabelled else Cell.named(names.label or _usual(head, columns), columns, lines.name)
+        None
+        if names.unlabelled
+        else Cell.named(
+            names.label or usual(columns, entities=_has_entities(head, columns)), columns, lines.name
+        )
     )
     if label and not names.label:
         shown = NAMED_ENTITIES if label.key else columns[label.at].lower()
@@ -69,15 +73,13 @@ def _global(line: str) -> tuple[str, ...]:
     return tuple(line.removeprefix(GLOBAL).split())
 
 
-def _usual(head: list[str], columns: Sequence[str]) -> str:
-    """The labels of a file that nobody named."""
-    low = [column.lower() for column in columns]
-    if "misc" in low:
-        misc = Cell(low.index("misc"), "NER")
-        rows = (line.rstrip("\r").split("\t") for line in head if "\t" in line)
-        if any(len(row) == len(columns) and misc.of(row) for row in rows):
-            return NAMED_ENTITIES
-    return "upos" if "upos" in low else str(len(columns))
+def _has_entities(head: list[str], columns: Sequence[str]) -> bool:
+    """Whether lines have labels of named entities."""
+    if "misc" not in map(str.lower, columns):
+        return False
+    cell = Cell.named(NAMED_ENTITIES, columns, "")
+    rows = (line.rstrip("\r").split("\t") for line in head if "\t" in line)
+    return any(len(row) == len(columns) and cell.of(row) for row in rows)
 
 
 def _blocks(lines: Lines) -> Iterator[list[tuple[int, str]] | Rejection]:

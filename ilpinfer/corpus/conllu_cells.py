@@ -83,3 +83,11 @@ class Sentence:
     lines: tuple[str, ...]
     words: tuple[int, ...]
     columns: tuple[str, ...]
+
+
+def usual(columns: Sequence[str], *, entities: bool) -> str:
+    """The column of labels that nobody named: of named entities or of parts of speech; the last one where there is none."""
+    low = [column.lower() for column in columns]
+    if entities and "misc" in low:
+        return NAMED_ENTITIES
+    return "upos" if "upos" in low else str(len(columns))

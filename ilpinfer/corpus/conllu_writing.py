@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from formulations.labels.schemes import OUTSIDE
 from ilpinfer.corpus.column_form import ColumnNames
-from ilpinfer.corpus.conllu_cells import COLUMNS, EMPTY, GLOBAL, NAMED_ENTITIES, Cell, Sentence
+from ilpinfer.corpus.conllu_cells import COLUMNS, EMPTY, GLOBAL, Cell, Sentence, usual
 from ilpinfer.corpus.examples import Example, InputError
 
 
@@ -16,7 +16,7 @@ def conllu_text(examples: Sequence[Example], column: str, scheme: str) -> Iterat
     ----------
     examples : each with its passage
     column : where labels stand, as `read_conllu` takes it; where it is empty, labels of fields stand under `misc.NER`, and
-        plain labels in upos
+        plain labels in upos. It is empty in sentences without labels
     scheme : of the labels
 
     Raises
@@ -24,7 +24,7 @@ def conllu_text(examples: Sequence[Example], column: str, scheme: str) -> Iterat
     InputError
         for a column that does not exist, and for a label that has no place in its column.
     """
-    named = ColumnNames.read(column).label or ("upos" if scheme == "plain" else NAMED_ENTITIES)
+    named = ColumnNames.read(column).label
     before: tuple[str, ...] = COLUMNS
     for example in examples:
         assert example.passage is not None
@@ -32,17 +32,16 @@ def conllu_text(examples: Sequence[Example], column: str, scheme: str) -> Iterat
         if sentence.columns != before and not any(line.startswith(GLOBAL) for line in sentence.lines):
             yield f"{GLOBAL} {' '.join(sentence.columns)}\n"
         before = sentence.columns
-        yield "\n".join(_labelled(sentence, example, Cell.named(named, sentence.columns, example.where)))
+        name = named or usual(sentence.columns, entities=scheme != "plain")
+        yield "\n".join(_labelled(sentence, example, Cell.named(name, sentence.columns, example.where)))
         yield "\n\n"
 
 
 def _labelled(sentence: Sentence, example: Example, place: Cell) -> list[str]:
     result = list(sentence.lines)
-    if example.labels is None:
-        return result
-    for at, label in zip(sentence.words, example.labels, strict=True):
+    for at, label in zip(sentence.words, example.labels or ("",) * len(sentence.words), strict=True):
         cells = result[at].split("\t")
-        if not label or any(sign in label for sign in "\t\r\n") or (place.key and "|" in label):
+        if any(sign in label for sign in "\t\r\n") or (place.key and "|" in label):
             raise InputError(f"{example.where}: label {label!r} has no place in a cell of CoNLL-U; rename it")
         value = "" if place.key and label == OUTSIDE else label
         result[at] = "\t".join(place.put(cells, value))

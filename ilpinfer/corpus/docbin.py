@@ -103,7 +103,9 @@ def docbin_bytes(examples: Sequence[Example], spans: Sequence[list[Span] | None]
         assert passage is not None
         known = passage.format == "spacy"
         doc = passage.record.copy() if known else _new(tokens, vocab, passage)
-        if found is not None:
+        if found is None:
+            doc.set_ents([], default="missing")
+        else:
             shift = 0 if known else passage.offsets[0][0]
             entities = [
                 doc.char_span(span.begin - shift, span.end - shift, label=span.label) for span in found

@@ -12,9 +12,9 @@ from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.passages import Doubts, Passage, Span
 from ilpinfer.corpus.tasks import place, task_example, text_value
 
-SKIPPED = "tasks were skipped by their annotators and are passed over"
-SEVERAL = "tasks have several annotations, of which the one marked as ground truth is read, or the first"
-MORE_LABELS = "spans have several labels, of which the first is read"
+SKIPPED = "tasks that their annotators skipped are passed over"
+SEVERAL = "of several annotations of a task the one marked as ground truth is read, or the first"
+MORE_LABELS = "of several labels of a span the first is read"
 _NAMES = {"from_name": "label", "to_name": "text"}
 """Names of the tags in a labelling configuration as Label Studio's template for named entities has them."""
 

@@ -140,20 +140,21 @@ class Doubts:
         self._found: dict[str, tuple[int, str]] = {}
 
     def add(self, kind: str, first: str) -> None:
-        """Count a case; `first` describes it, should it be the first of its kind."""
+        """Count a case; `first` describes it, should it be the first of its kind, and is empty where the number says all."""
         count, known = self._found.get(kind, (0, first))
         self._found[kind] = count + 1, known
 
     def tell(self, notify: Callable[[str], None]) -> None:
         """One notice a kind."""
         for kind, (count, first) in self._found.items():
-            notify(f"{self._file}: {count} {kind}{'; the first: ' * bool(first)}{first}")
+            more = f", and {count - 1} more" if count > 1 else ""
+            notify(f"{self._file}: {kind}: {first + more if first else count}")
         self._found.clear()
 
 
 SPLIT = "spans that do not begin and end between tokens are read as the whole tokens that they touch"
 EMPTY = "spans without any token are left out"
-OVERLAP = "spans overlap longer ones, or earlier ones of the same length, and are left out"
+OVERLAP = "spans that overlap longer ones, or earlier ones of the same length, are left out"
 
 
 def labels_of(spans: Iterable[Span], text: str, offsets: Offsets, doubts: Doubts) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from ilpinfer.corpus.tasks import place, task_example, text_value
 
 REFUSED = ("reject", "ignore")
 """Answers of tasks, and of spans, that are not taken."""
-PASSED_OVER = "tasks were rejected or ignored and are passed over"
+PASSED_OVER = "tasks that were rejected or ignored are passed over"
 _OF_OTHERS = ("label", "labels", "entities")
 """Keys by which other tools, and text classification, have their labels."""
 
