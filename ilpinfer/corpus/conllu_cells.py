@@ -38,10 +38,8 @@ class Cell:
             return cls(low.index(whole.lower()), key)
         if name.isdecimal() and name.isascii() and len(name) < 9 and 1 <= int(name) <= len(columns):
             return cls(int(name) - 1)
-        hint = suggestion(name.lower(), low)
-        raise InputError(
-            f'{where}: no column "{name}"{hint}; a key of the last column is such as misc.{name}'
-        )
+        more = "" if key or "misc" not in low else f"; a key of the last one is named such as misc.{name}"
+        raise InputError(f'{where}: no column "{name}"{suggestion(whole.lower(), low)}{more}')
 
     def of(self, cells: Sequence[str]) -> str:
         """What a line has there; empty for nothing."""
