@@ -13,6 +13,7 @@ from formulations.messages import brief, suggestion
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.tokens import with_columns
+from ilpinfer.system.extras import require
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -53,6 +54,8 @@ def sequences_of(
     InputError
         for a column that is missing, an empty token, a sequence whose rows are not next to each other, and lists of different
         lengths. Messages name the row, from 0, and the column.
+    MissingLibrary
+        where narwhals is not installed.
 
     Examples
     --------
@@ -150,10 +153,9 @@ class _Part:
 
 def _table(frame: Any) -> "nw.DataFrame[Any]":
     """The frame behind a common interface."""
-    try:
-        import narwhals as nw
-    except ImportError:
-        raise InputError("data frames need narwhals: pip install 'ilpinfer[frames]'") from None
+    require("a data frame", "frames", "narwhals")
+    import narwhals as nw
+
     try:
         return nw.from_native(frame, eager_only=True)
     except TypeError:

@@ -7,9 +7,9 @@ from formulations.labels.schemes import OUTSIDE
 from formulations.messages import brief
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.passages import Doubts, Passage, Span
+from ilpinfer.system.extras import require
 
 SUFFIX = ".spacy"
-NEEDED = "needs spaCy: pip install 'ilpinfer[spacy]'"
 MISSING = "tokens without a word about entities, beside others, are read as outside of them"
 
 
@@ -18,8 +18,10 @@ def read_docbin(path: str, notify: Notify, longest: int | None = None) -> Iterat
 
     Raises
     ------
+    MissingLibrary
+        where spaCy is not installed.
     InputError
-        where spaCy is missing, and for a file that is damaged or cannot be read.
+        for a file that is damaged or cannot be read.
     """
     spacy, tokens = _spacy(path)
     try:
@@ -43,11 +45,10 @@ def read_docbin(path: str, notify: Notify, longest: int | None = None) -> Iterat
 
 
 def _spacy(path: str) -> tuple[Any, Any]:
-    try:
-        import spacy
-        import spacy.tokens
-    except ImportError:
-        raise InputError(f"{path}: {NEEDED}") from None
+    require(path, "spacy", "spacy")
+    import spacy
+    import spacy.tokens
+
     return spacy, spacy.tokens
 
 
@@ -92,8 +93,8 @@ def docbin_bytes(examples: Sequence[Example], spans: Sequence[list[Span] | None]
 
     Raises
     ------
-    InputError
-        where spaCy is missing.
+    MissingLibrary
+        where spaCy is not installed.
     """
     spacy, tokens = _spacy(path)
     vocab = spacy.blank("xx").vocab

@@ -18,6 +18,7 @@ from ilpinfer.corpus.conversion import convert_all, shown_scheme
 from ilpinfer.corpus.docbin import docbin_bytes
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.passages import Passage, Span
+from ilpinfer.system.extras import require
 from ilpinfer.system.files import write_atomically
 from ilpinfer.system.output_paths import OutputError, output_path
 
@@ -98,6 +99,8 @@ def write(
         for a format that cannot be told, and labels or tokens that it has no place for.
     OutputError
         for an output that cannot be written.
+    MissingLibrary
+        for a format whose library is not installed.
 
     Examples
     --------
@@ -232,11 +235,10 @@ def _label_studio(examples: list[Example], scheme: str, options: WriteOptions, p
 
 
 def _parquet(examples: list[Example], scheme: str, options: WriteOptions, path: str) -> bytes:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise InputError(f"{path}: needs pyarrow: pip install 'ilpinfer[parquet]'") from None
+    require(path, "parquet", "pyarrow")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     texts = pa.list_(pa.string())
     columns = {
         "tokens": [list(map(str, each.tokens)) for each in examples],

@@ -12,6 +12,7 @@ from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.adapters.frames import sequences_of, with_solutions
 from ilpinfer.corpus.examples import InputError
+from ilpinfer.system.extras import MissingLibrary
 
 pytest.importorskip("narwhals")
 
@@ -246,7 +247,9 @@ def test_what_is_no_frame_is_refused():
 def test_without_narwhals_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "narwhals", None)
     frames = importlib.import_module("ilpinfer.adapters.frames")
-    with pytest.raises(InputError, match=r"data frames need narwhals: pip install 'ilpinfer\[frames\]'"):
+    with pytest.raises(
+        MissingLibrary, match=r"a data frame needs narwhals, which .*; pip install 'ilpinfer\[frames\]'"
+    ):
         frames.sequences_of(pd.DataFrame(ROWS))
-    with pytest.raises(InputError, match="narwhals"):
+    with pytest.raises(MissingLibrary, match="narwhals"):
         frames.with_solutions(pd.DataFrame(ROWS), [])

@@ -9,15 +9,20 @@ from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.sequences import read
 from ilpinfer.corpus.streams import CorpusForm, open_stream
 from ilpinfer.corpus.writing import WriteOptions, write
+from ilpinfer.system.extras import MissingLibrary
 
 
-def test_without_spacy_it_says_what_to_install(tmp_path, monkeypatch):
+def test_without_spacy_it_says_what_to_install(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "spacy", None)
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "x.spacy").write_bytes(b"")
-    with pytest.raises(InputError, match=r"x\.spacy: needs spaCy: pip install 'ilpinfer\[spacy\]'"):
-        read(tmp_path / "x.spacy")
-    with pytest.raises(InputError, match=r"new\.spacy: needs spaCy: pip install"):
+    with pytest.raises(
+        MissingLibrary, match=r"new\.spacy needs spacy, which .*; pip install 'ilpinfer\[spacy\]'"
+    ):
         write([Example(("Ada",), ("O",), "x")], tmp_path / "new.spacy")
+    code, out, err = run(["train", "x.spacy", "--output", "m.json"], capsys)
+    message = "ilpinfer: x.spacy needs spacy, which is not installed; pip install 'ilpinfer[spacy]'\n"
+    assert (code, out, err) == (2, "", message)
 
 
 @pytest.fixture
