@@ -32,6 +32,11 @@ def is_brat(path: str) -> bool:
     )
 
 
+def lacks_annotations(path: str) -> bool:
+    """Whether a file is a text among documents without being one."""
+    return path.endswith(TEXT) and not is_brat(path) and any(Path(path).parent.glob(f"*{ANNOTATIONS}"))
+
+
 def read_brat(
     path: str, notify: Notify, longest: int | None = None, unit: str = "line"
 ) -> Iterator[Example | Rejection]:
@@ -182,7 +187,9 @@ def _group(example: Example, at: int, unit: str) -> str:
     passage = _passage(example)
     if passage.format == "brat":
         return passage.document
-    return f"\0{at}" if unit == "document" else os.path.splitext(example.file)[0]
+    if unit == "document":
+        return f"\0{at}"
+    return os.path.splitext(example.file)[0] if os.path.isfile(example.file) else ""
 
 
 def _names(groups: list[str], count: int) -> dict[str, str]:
@@ -192,9 +199,7 @@ def _names(groups: list[str], count: int) -> dict[str, str]:
     width = max(4, len(str(count)))
     numbered = (str(number).zfill(width) for number in range(1, count + 1))
     return {
-        group: os.path.relpath(os.path.abspath(group), root)
-        if group and not group.startswith("\0") and os.path.basename(group) != "-"
-        else next(numbered)
+        group: os.path.relpath(os.path.abspath(group), root) if group in files else next(numbered)
         for group in groups
     }
 

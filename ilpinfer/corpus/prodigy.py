@@ -96,7 +96,7 @@ def task(passage: Passage, spans: list[Span] | None, predicted: bool) -> dict[st
         result = {key: value for key, value in passage.record.items() if key not in left_out}
     else:
         result = {"text": passage.text}
-    tokens = result.setdefault("tokens", _tokens_of(passage))
+    tokens = result["tokens"] = result.get("tokens") or _tokens_of(passage)
     if spans is not None:
         first = {token["start"]: at for at, token in enumerate(tokens)}
         last = {token["end"]: at for at, token in enumerate(tokens)}

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
+from formulations.messages import suggestion
 from ilpinfer.corpus import brat, conllu, docbin
 from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.columns import AHEAD, columns
@@ -57,6 +58,10 @@ class CorpusForm:
     longest: int | None = None
     longest_line: int | None = LONGEST
     unit: str = "line"
+
+    def __post_init__(self) -> None:
+        if self.unit not in brat.UNITS:
+            raise InputError(f'no unit "{self.unit}"{suggestion(self.unit, brat.UNITS)}')
 
 
 class ExampleStream:
@@ -139,6 +144,11 @@ class ExampleStream:
             yield from docbin.read_docbin(file, self._notify, form.longest)
         elif brat.is_brat(file):
             yield from brat.read_brat(file, self._notify, form.longest, form.unit)
+        elif len(self.files) > 1 and brat.lacks_annotations(file):
+            raise InputError(
+                f"{file}: no {Path(file).stem}{brat.ANNOTATIONS} beside it, as other texts of the folder have; an empty file says "
+                "that there are no annotations"
+            )
         else:
             with opened_lines(file, form.longest_line) as lines:
                 self._lines = lines

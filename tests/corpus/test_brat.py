@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from support.command_line import run
 
-from ilpinfer.corpus.examples import InputError, Rejection
+from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.sequences import read
 from ilpinfer.corpus.streams import CorpusForm, open_stream
 from ilpinfer.corpus.writing import WriteOptions, write
@@ -184,3 +184,28 @@ def test_output_that_is_refused(tmp_path):
     inputs = [tmp_path / "notes" / "a.ann", tmp_path / "notes" / "a.txt"]
     with pytest.raises(OutputError, match=r"a\.txt: is an input of this command"):
         write(examples, tmp_path / "notes", inputs=inputs)
+
+
+def test_a_text_without_annotations_among_documents_is_rejected(tmp_path):
+    document(tmp_path, "Ada\n", "")
+    (tmp_path / "b.txt").write_text("Grace slept.\n")
+    with open_stream(tmp_path, CorpusForm(), print) as stream:
+        good, bad = stream
+    assert good.tokens == ("Ada",)
+    assert bad.message == (
+        f"{tmp_path}/b.txt: no b.ann beside it, as other texts of the folder have; an empty file says that there are no "
+        "annotations"
+    )
+    (tmp_path / "b.ann").touch()
+    assert [each.tokens for each in read(tmp_path)] == [("Ada",), ("Grace", "slept", ".")]
+
+
+def test_a_unit_that_does_not_exist_is_refused(tmp_path):
+    with pytest.raises(InputError, match='no unit "page"; there are document, line'):
+        read(document(tmp_path), unit="page")
+
+
+def test_sequences_of_no_file_get_a_number(tmp_path):
+    write([Example(("Ada",), ("B-x",), "here"), Example(("Grace",), ("O",), "here")], tmp_path / "out")
+    assert (tmp_path / "out" / "0001.txt").read_text() == "Ada\nGrace\n"
+    assert (tmp_path / "out" / "0001.ann").read_text() == "T1\tx 0 3\tAda\n"

@@ -183,3 +183,10 @@ def test_a_broken_task_costs_itself_alone(tmp_path):
     assert list(good.tokens) == WANTED[1][0]
     assert [(each.line, type(each)) for each in bad] == [(n, Rejection) for n in (2, 3, 4)]
     assert bad[0].reason.startswith("not JSON: ") and bad[2].reason == "a sequence of more than 6 tokens"
+
+
+def test_a_task_with_an_empty_list_of_tokens_gets_some(tmp_path):
+    (example,), _ = found(tmp_path, lines({**BARE, "tokens": []}))
+    write([example], tmp_path / "out.jsonl", WriteOptions("prodigy"))
+    task = json.loads((tmp_path / "out.jsonl").read_text("utf-8"))
+    assert task["tokens"] == tokens(BARE["text"], (0, 5), (6, 11), (11, 12))
