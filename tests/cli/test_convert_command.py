@@ -74,6 +74,14 @@ def test_every_format_is_reprocessed(corpus, capsys):
     assert [tokens for tokens, _ in pairs("shards/part-00000.parquet")] == [t for t, _ in pairs("train.tsv")]
 
 
+def test_shards_leave_texts_behind(corpus):
+    from ilpinfer.reprocessing.shards import shards
+
+    (shard,) = shards(read(corpus, notify=lambda _: None), 10, print)
+    assert [(each.tokens, each.labels) for each in shard.examples] == pairs("train.tsv")
+    assert all(each.passage is None for each in shard.examples)
+
+
 def test_predicted_labels_go_into_the_documents(folder, capsys):  # noqa: F811
     Path("notes").mkdir()
     text = "Ada Lovelace. Notes on engines.\nGrace Hopper: Compilers.\n"
