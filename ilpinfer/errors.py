@@ -19,7 +19,7 @@ def describe(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         places = [_line(str(name)) for name in (error.filename, error.filename2) if name is not None]
         return ": ".join([" and ".join(places), error.strerror] if places else [error.strerror])
-    if isinstance(error, ValueError | RuntimeError | OSError) and text:
+    if isinstance(error, ValueError | RuntimeError | OSError | InferenceError) and text:
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 

@@ -17,6 +17,7 @@ from ilpinfer.cli.arguments import (
     decodes_input,
     reads_input,
 )
+from ilpinfer.cli.convert_command import convert
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.learning_commands import COMMANDS
 from ilpinfer.cli.reference_commands import references
@@ -432,7 +433,12 @@ def _methods(as_json: AsJson = False) -> None:
     show_methods(as_json)
 
 
-for _name, _command_function in {**COMMANDS, "reprocess": reprocess, **SERVICE_COMMANDS}.items():
+for _name, _command_function in {
+    **COMMANDS,
+    "reprocess": reprocess,
+    "convert": convert,
+    **SERVICE_COMMANDS,
+}.items():
     app.command(_name)(_command_function)
 
 app.add_typer(references, name="reference")

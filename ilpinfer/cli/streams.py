@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any, TextIO
 
+from formulations.errors import InferenceError
 from ilpinfer.errors import describe, traceback_wanted, where
 
 READER_GONE = 141
@@ -81,7 +82,10 @@ def report(error: Exception) -> int:
     text = describe(error)
     if isinstance(error, Failure):
         text = str(error)
-    elif not isinstance(error, ValueError | RuntimeError | OSError | MemoryError) and not traceback_wanted():
+    elif (
+        not isinstance(error, ValueError | RuntimeError | OSError | MemoryError | InferenceError)
+        and not traceback_wanted()
+    ):
         text += "; with ILPINFER_TRACEBACK=1 it says where"
     say(f"ilpinfer: {text}")
     return error.code if isinstance(error, Failure) else 2

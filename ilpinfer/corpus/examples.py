@@ -1,11 +1,12 @@
 """A sequence as it came from a file or a caller, and the error for one that cannot be used."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from formulations import LabelSet, Trellis
 from formulations.errors import InferenceError
+from ilpinfer.corpus.passages import Passage
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.corpus.tokens import column, column_names
 
@@ -62,6 +63,7 @@ class Example:
     rank : 1, or the place among several labellings of one sequence, as `ilpinfer decode --top` writes them
     file : that it came from; empty where it came from none
     line : number of its first line, item or row from 1; 0 where there is none
+    passage : where the tokens stand in a text; None where the file has tokens alone
     """
 
     tokens: tuple[str, ...]
@@ -71,6 +73,24 @@ class Example:
     rank: int = 1
     file: str = ""
     line: int = 0
+    passage: Passage | None = field(default=None, repr=False, compare=False)
+
+    def with_labels(self, labels: Sequence[str] | None) -> "Example":
+        """The same sequence with other labels, such as predicted ones, or with none.
+
+        Raises
+        ------
+        InputError
+            for another number of labels than of tokens.
+
+        Examples
+        --------
+        >>> Example(("Ada", "slept"), None, "here").with_labels(["name", "O"]).labels
+        ('name', 'O')
+        """
+        if labels is not None and self.tokens and len(labels) != len(self.tokens):
+            raise InputError(f"{self.where}: {len(labels)} labels for {len(self.tokens)} tokens")
+        return replace(self, labels=None if labels is None else tuple(labels))
 
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:

@@ -1,16 +1,14 @@
 """Plain text: a sequence a line, split into tokens."""
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from formulations.messages import suggestion
 from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.passages import WORDS
 from ilpinfer.corpus.sequences import text_of
 
-_PARTS = re.compile(r"\w+(?:[-.'’]\w+)*|[^\w\s]")
-
-SPLITS: Mapping[str, Callable[[str], list[str]]] = {"spaces": str.split, "punctuation": _PARTS.findall}
+SPLITS: Mapping[str, Callable[[str], list[str]]] = {"spaces": str.split, "punctuation": WORDS.findall}
 """How a line is split: at white space; or there, and before and after punctuation that does not stand within a word."""
 
 

@@ -1,6 +1,6 @@
 """Sequences from JSON: one object a line, a single object, or an array of objects.
 
-A record is such an object, an example is the sequence that it states.
+A record is such an object, an example is the sequence that it states. Tasks of annotation tools are told by their keys.
 """
 
 import json
@@ -15,10 +15,12 @@ from formulations.errors import InferenceError
 from formulations.grid import snap
 from formulations.messages import suggestion
 from formulations.plain_values import repeated
+from ilpinfer.corpus import label_studio, prodigy
 from ilpinfer.corpus.archives import OF_ALL, scores_of
-from ilpinfer.corpus.examples import Example, InputError, Rejection
+from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.logits import LogitsOptions
+from ilpinfer.corpus.passages import Doubts
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.corpus.tokens import with_columns
 
@@ -69,30 +71,42 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def json_lines(
-    lines: Lines, reading: LogitsOptions | None, longest: int | None = None
+    lines: Lines,
+    reading: LogitsOptions | None,
+    longest: int | None = None,
+    notify: Notify = lambda _: None,
 ) -> Iterator[Example | Rejection]:
     """Yield one example for each non-empty line; lines that state none, or one of more tokens than `longest`, are rejected."""
+    doubts = Doubts(lines.name)
     for number, line in lines:
         if isinstance(line, Rejection):
             yield line
         elif line.strip():
             where = f"{lines.name}, line {number}"
             try:
-                item = example(_parse(line, where), where, reading)
+                item = _any_example(_parse(line, where), where, reading, doubts)
             except InputError as error:
                 yield Rejection(lines.name, number, str(error))
             else:
-                yield placed(item, lines.name, number, longest)
+                if item is not None:
+                    yield placed(item, lines.name, number, longest)
+    doubts.tell(notify)
 
 
 def json_array(
-    text: str, name: str, reading: LogitsOptions | None, longest: int | None = None
+    text: str,
+    name: str,
+    reading: LogitsOptions | None,
+    longest: int | None = None,
+    notify: Notify = lambda _: None,
 ) -> Iterator[Example | Rejection]:
     """The sequences of a text that holds a list of objects; InputError where it holds none."""
     records = _parse(text, name)
     if not records:
         raise InputError(f"{name}: an empty list; {EXPECTED}")
-    yield from listed(records, name, "item", reading, longest)
+    doubts = Doubts(name)
+    yield from listed(records, name, "item", reading, longest, doubts=doubts)
+    doubts.tell(notify)
 
 
 def listed(
@@ -102,16 +116,25 @@ def listed(
     reading: LogitsOptions | None,
     longest: int | None = None,
     begin: int = 1,
+    doubts: Doubts | None = None,
 ) -> Iterator[Example | Rejection]:
-    """The sequences of records, which are counted from `begin`; `what` they are called in messages."""
+    """The sequences of records, which are counted from `begin`; `what` they are called in messages.
+
+    Tasks of annotation tools may be among them where `doubts` are taken.
+    """
     for number, record in enumerate(records, begin):
         where = f"{name}, {what} {number}"
         try:
-            item = example(record, where, reading)
+            item = (
+                example(record, where, reading)
+                if doubts is None
+                else _any_example(record, where, reading, doubts)
+            )
         except InputError as error:
             yield Rejection(name, number, str(error))
         else:
-            yield placed(item, name, number, longest)
+            if item is not None:
+                yield placed(item, name, number, longest)
 
 
 def placed(item: Example, name: str, number: int, longest: int | None) -> Example | Rejection:
@@ -131,6 +154,15 @@ def _parse(text: str, where: str) -> Any:
         raise InputError(f"{where}: {error}") from None
     except (ValueError, RecursionError):
         raise InputError(f"{where}: a number is too long, or lists are nested too deeply") from None
+
+
+def _any_example(record: Any, where: str, reading: LogitsOptions | None, doubts: Doubts) -> Example | None:
+    """The sequence of an object or of a task; None for a task that is passed over."""
+    if label_studio.is_task(record):
+        return label_studio.example(record, where, doubts)
+    if prodigy.is_task(record):
+        return prodigy.example(record, where, doubts)
+    return example(record, where, reading)
 
 
 def example(record: Any, where: str, reading: LogitsOptions | None) -> Example:

@@ -1,6 +1,8 @@
-"""Sequences of files of any size, one after the other: columns, JSON, archives of logits, Parquet and Arrow, and folders of them.
+"""Sequences of files of any size, one after the other: columns, JSON, archives of logits, Parquet and Arrow, annotated
+documents, and folders of them.
 
-What is read ahead has a limit, so that memory does not grow with the input. A JSON list, and an archive, are read whole.
+What is read ahead has a limit, so that memory does not grow with the input. A JSON list, an archive and a `DocBin` are read
+whole.
 """
 
 import contextlib
@@ -12,6 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
+from formulations.messages import suggestion
+from ilpinfer.corpus import brat, conllu, docbin
 from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.columns import AHEAD, columns
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
@@ -24,8 +28,9 @@ from ilpinfer.errors import ModelError
 MARKUP = ("<?xml", "<!doctype", "<html")
 """How files of markup begin, in lower case."""
 SUFFIXES = (
-    *(".tsv", ".txt", ".csv", ".conll", ".conllu", ".bio", ".iob", ".iob2"),
+    *(".tsv", ".txt", ".csv", ".conll", *conllu.SUFFIXES, ".bio", ".iob", ".iob2"),
     *(".jsonl", ".ndjson", ".json", ".npz"),
+    *(brat.ANNOTATIONS, docbin.SUFFIX),
     *TABLES,
 )
 """Endings of the files that are read of a folder."""
@@ -44,6 +49,7 @@ class CorpusForm:
     most : bytes of a file that its form is inferred from; None for all
     longest : tokens of a sequence; longer ones are rejected, and None is for any
     longest_line : bytes of a line; None for any
+    unit : of BRAT documents, `line` or `document`: what a sequence is
     """
 
     logits: LogitsOptions | None = None
@@ -51,6 +57,11 @@ class CorpusForm:
     most: int | None = AHEAD
     longest: int | None = None
     longest_line: int | None = LONGEST
+    unit: str = "line"
+
+    def __post_init__(self) -> None:
+        if self.unit not in brat.UNITS:
+            raise InputError(f'no unit "{self.unit}"{suggestion(self.unit, brat.UNITS)}')
 
 
 class ExampleStream:
@@ -106,15 +117,21 @@ class ExampleStream:
         return self.done + (0 if self._lines is None else self._lines.taken)
 
     def _all(self) -> Generator[Found, None, None]:
+        empty = True
         for file in self.files:
             try:
-                yield from self._file(file)
+                for each in self._file(file):
+                    empty = False
+                    yield each
             except (InputError, ModelError) as error:
+                empty = False
                 yield Rejection(file, 0, str(error))
             if file != "-":
                 with contextlib.suppress(OSError):
                     self.done += Path(file).stat().st_size
             self._lines = None
+        if empty:
+            yield Rejection(self.files[0], 0, f"{self.files[0]}: no sequence")
 
     def _file(self, file: str) -> Iterator[Found]:
         form = self._form
@@ -123,10 +140,22 @@ class ExampleStream:
                 yield placed(each, file, number, form.longest)
         elif file.endswith(TABLES):
             yield from read_table(file, form.logits, form.longest)
+        elif file.endswith(docbin.SUFFIX):
+            yield from docbin.read_docbin(file, self._notify, form.longest)
+        elif brat.is_brat(file):
+            yield from brat.read_brat(file, self._notify, form.longest, form.unit)
+        elif len(self.files) > 1 and brat.lacks_annotations(file):
+            raise InputError(
+                f"{file}: no {Path(file).stem}{brat.ANNOTATIONS} beside it, as other texts of the folder have; an empty file says "
+                "that there are no annotations"
+            )
         else:
             with opened_lines(file, form.longest_line) as lines:
                 self._lines = lines
-                yield from _of_text(lines, form, self._notify)
+                if file.endswith(conllu.SUFFIXES):
+                    yield from conllu.read_conllu(lines, form.column, self._notify, form.longest, form.most)
+                else:
+                    yield from _of_text(lines, form, self._notify)
 
 
 def open_stream(source: str | Path, form: CorpusForm, notify: Notify) -> ExampleStream:
@@ -151,6 +180,7 @@ def files_of(source: str | Path) -> list[str]:
             for each in path.rglob("*")
             if each.name.endswith(SUFFIXES)
             and not any(part.startswith((".", "_")) for part in each.relative_to(path).parts)
+            and not (each.name.endswith(brat.TEXT) and brat.is_brat(str(each)))
             and each.is_file()
         )
         if not paths:
@@ -194,7 +224,7 @@ def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
         raise InputError(
             f"{lines.name}: XML or HTML, by its first line; expected token<TAB>label lines or JSON lines"
         )
-    json_reader = _json_reader(lines, first.lstrip(), form)
+    json_reader = _json_reader(lines, first.lstrip(), form, notify)
     if json_reader is not None:
         yield from json_reader()
         return
@@ -208,14 +238,16 @@ def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
         )
 
 
-def _json_reader(lines: Lines, first: str, form: CorpusForm) -> Callable[[], Iterator[Found]] | None:
+def _json_reader(
+    lines: Lines, first: str, form: CorpusForm, notify: Notify
+) -> Callable[[], Iterator[Found]] | None:
     """What reads a text that is JSON, or None for one that is not."""
 
     def by_line() -> Iterator[Found]:
-        return json_lines(lines, form.logits, form.longest)
+        return json_lines(lines, form.logits, form.longest, notify)
 
     def whole(text: str) -> Callable[[], Iterator[Found]]:
-        return lambda: json_array(text, lines.name, form.logits, form.longest)
+        return lambda: json_array(text, lines.name, form.logits, form.longest, notify)
 
     if "\t" in first[:2]:
         return None

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.examples import Example, InputError, Rejection
@@ -68,7 +68,8 @@ def shards(
         if isinstance(each, Rejection):
             reject(each)
             continue
-        examples.append(each)
+        # shards are sent to other processes, which need no text of a whole document
+        examples.append(replace(each, passage=None))
         tokens += len(each.tokens)
         if len(examples) == size or tokens >= TOKENS:
             yield Shard(number, begin, tuple(examples))

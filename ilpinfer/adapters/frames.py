@@ -1,0 +1,284 @@
+"""Sequences in data frames of pandas, polars and Arrow: a row a token, or a row a sequence with lists in its cells.
+
+All of them are read and written by way of narwhals, `pip install 'ilpinfer[frames]'`.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from formulations.messages import brief, suggestion
+from ilpinfer.core.solution import Solution, finite
+from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.tokens import with_columns
+from ilpinfer.system.extras import require
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+Frame = TypeVar("Frame")
+ADDED = ("label", "score", "status", "violations")
+"""Columns that `with_solutions` adds."""
+
+
+def sequences_of(
+    frame: Any,
+    tokens: str = "token",
+    labels: str | None = "label",
+    sequence: str | Sequence[str] | None = "sentence",
+    columns: Sequence[str] = (),
+) -> list[Example]:
+    """The sequences of a data frame, in the order of its rows.
+
+    A frame has a row a token, or a row a sequence: then the cells of the columns of tokens and labels are lists, and the column
+    `sequence` is not read.
+
+    Parameters
+    ----------
+    frame : a DataFrame of pandas or polars, or an Arrow table
+    tokens : the column of the tokens
+    labels : the column of the labels; None where there are none
+    sequence : the column, or the columns, that tell sequences apart. A sequence begins where one of them changes; an empty cell
+        stands for that of the row before it. None for a frame that is a single sequence
+    columns : further columns that go with the tokens, for models that look at them; cells become texts
+
+    Returns
+    -------
+    list of Example
+        With `tokens` and `labels`. A sequence whose labels are all empty has None for labels.
+
+    Raises
+    ------
+    InputError
+        for a column that is missing, an empty token, a sequence whose rows are not next to each other, and lists of different
+        lengths. Messages name the row, from 0, and the column.
+    MissingLibrary
+        where narwhals is not installed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sentence": [7, 7, 8], "token": ["Ada", "slept", "Yes"], "label": ["name", "O", "O"]})
+    >>> [(each.tokens, each.labels) for each in sequences_of(frame)]
+    [(('Ada', 'slept'), ('name', 'O')), (('Yes',), ('O',))]
+    """
+    table = _table(frame)
+    parts = _parts(table, tokens, sequence)
+    cells = {name: _cells(table, name) for name in dict.fromkeys((tokens, labels, *columns)) if name}
+    return [_example(part, cells, tokens, labels, columns) for part in parts]
+
+
+def with_solutions(
+    frame: Frame,
+    solutions: Iterable[Solution | Sequence[str] | None],
+    tokens: str = "token",
+    sequence: str | Sequence[str] | None = "sentence",
+    prefix: str = "",
+) -> Frame:
+    """The frame with what was found for its sequences: columns `label`, `score`, `status` and `violations`.
+
+    Rows, their order, the index of pandas and all other columns stay. In a frame with a row a token every row of a sequence has
+    its score (nats), status and violations; in one with a row a sequence `label` has lists.
+
+    Parameters
+    ----------
+    frame : as `sequences_of` takes it
+    solutions : one for each sequence, in order: a Solution, or T labels or None, which have no score, status and violations
+    tokens, sequence : as for `sequences_of`
+    prefix : of the names of the columns, such as `"predicted_"`
+
+    Returns
+    -------
+    frame
+        A new one of the same kind. `violations` are the rules that are broken and how often, as JSON; an infeasible sequence
+        has no label and no score.
+
+    Raises
+    ------
+    InputError
+        for a column that is missing or there already, and where solutions do not fit the sequences.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sentence": [7, 7, 8], "token": ["Ada", "slept", "Yes"]}, index=[3, 1, 2])
+    >>> with_solutions(frame, [["name", "O"], ["O"]])
+       sentence  token label
+    3         7    Ada  name
+    1         7  slept     O
+    2         8    Yes     O
+    """
+    table = _table(frame)
+    import narwhals as nw
+
+    parts, found = _parts(table, tokens, sequence), list(solutions)
+    if len(parts) != len(found):
+        raise InputError(f"{len(found)} solutions for a frame of {len(parts)} sequences; give one for each")
+    scored = any(isinstance(each, Solution) for each in found)
+    rows = [row for part, each in zip(parts, found, strict=True) for row in _rows(part, each)]
+    lists = bool(parts) and parts[0].tokens is not None
+    kinds: Mapping[str, Any] = {
+        "label": nw.List(nw.String) if lists else nw.String,
+        "score": nw.Float64,
+        "status": nw.String,
+        "violations": nw.String,
+    }
+    added = []
+    for at, name in enumerate(ADDED[: len(ADDED) if scored else 1]):
+        if prefix + name in table.columns:
+            raise InputError(
+                f'the frame has a column "{prefix + name}" already; give another prefix, such as prefix="predicted_"'
+            )
+        kind = None if lists and name == "label" and table.implementation.is_pandas_like() else kinds[name]
+        values = [row[at] for row in rows]
+        added.append(nw.new_series(prefix + name, values, kind, backend=table.implementation))
+    result: Frame = table.with_columns(*added).to_native()
+    return result
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Rows of a sequence, begin and end; its tokens where they are a list in one row."""
+
+    begin: int
+    end: int
+    tokens: list[Any] | None = None
+
+    @property
+    def length(self) -> int:
+        return self.end - self.begin if self.tokens is None else len(self.tokens)
+
+
+def _table(frame: Any) -> "nw.DataFrame[Any]":
+    """The frame behind a common interface."""
+    require("a data frame", "frames", "narwhals")
+    import narwhals as nw
+
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except TypeError:
+        kind = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
+        hint = "; collect() it first" if hasattr(frame, "collect") else ""
+        raise InputError(
+            f"a {kind} is no data frame that is read: expected one of pandas or polars, or an Arrow table{hint}"
+        ) from None
+
+
+def _cells(table: "nw.DataFrame[Any]", name: str) -> list[Any]:
+    """The cells of a column, None for empty ones; InputError where it is missing."""
+    if name not in table.columns:
+        raise InputError(f'no column "{name}"{suggestion(name, map(str, table.columns))}')
+    column = table[name]
+    return [
+        None if empty else each
+        for each, empty in zip(column.to_list(), column.is_null().to_list(), strict=True)
+    ]
+
+
+def _parts(table: "nw.DataFrame[Any]", tokens: str, sequence: str | Sequence[str] | None) -> list[_Part]:
+    cells = _cells(table, tokens)
+    for row, cell in enumerate(cells):
+        if cell is None:
+            raise InputError(f'column "{tokens}", row {row}: no token; give a text, or leave the row out')
+    if cells and _is_list(cells[0]):
+        return [_Part(row, row + 1, _list(cell, row, tokens)) for row, cell in enumerate(cells)]
+    names = [] if sequence is None else [sequence] if isinstance(sequence, str) else list(sequence)
+    keys = list(
+        zip(*(_filled(_cells(table, name), name) for name in names), strict=True)
+        if names
+        else [()] * len(cells)
+    )
+    begins = [row for row in range(len(keys)) if row == 0 or keys[row] != keys[row - 1]]
+    known: dict[tuple[Any, ...], int] = {}
+    for row in begins:
+        if keys[row] in known:
+            shown = " and ".join(f'"{name}" {brief(key)}' for name, key in zip(names, keys[row], strict=True))
+            raise InputError(
+                f"row {row}: {shown} again, after other sequences since row {known[keys[row]]}; sort the frame by sequence, or "
+                "name all columns that tell sequences apart"
+            )
+        known[keys[row]] = row
+    return [_Part(begin, end) for begin, end in pairwise([*begins, len(keys)])]
+
+
+def _filled(cells: list[Any], name: str) -> list[Any]:
+    """Cells, with that of the row before in place of empty ones."""
+    if cells and cells[0] is None:
+        raise InputError(f'column "{name}", row 0: no sequence; the first row has to say which it belongs to')
+    result: list[Any] = []
+    for cell in cells:
+        result.append(result[-1] if cell is None else cell)
+    return result
+
+
+def _is_list(cell: Any) -> bool:
+    return not isinstance(cell, str | bytes) and hasattr(cell, "__len__") and hasattr(cell, "__getitem__")
+
+
+def _list(cell: Any, row: int, name: str) -> list[Any]:
+    if not _is_list(cell):
+        raise InputError(f'column "{name}", row {row}: {brief(cell)} is no list, but the first row has one')
+    return list(cell)
+
+
+def _example(
+    part: _Part, cells: Mapping[str, list[Any]], tokens: str, labels: str | None, columns: Sequence[str]
+) -> Example:
+    where = f"row {part.begin}"
+
+    def of(name: str) -> list[Any]:
+        if part.tokens is None:
+            return cells[name][part.begin : part.end]
+        if name == tokens:
+            return part.tokens
+        cell = cells[name][part.begin]
+        return [None] * part.length if cell is None else _list(cell, part.begin, name)
+
+    def row_of(at: int) -> str:
+        return f"row {part.begin + at}" if part.tokens is None else f"row {part.begin}, item {at}"
+
+    texts = of(tokens)
+    if not texts:
+        raise InputError(f'column "{tokens}", {where}: an empty list; leave the row out')
+    for at, text in enumerate(texts):
+        if not isinstance(text, str) or not text:
+            raise InputError(f'column "{tokens}", {row_of(at)}: {brief(text)} is no token; expected a text')
+    names = of(labels) if labels else None
+    if names is not None:
+        if len(names) != len(texts):
+            raise InputError(
+                f'column "{labels}", {where}: {len(names)} labels, but {len(texts)} tokens in column "{tokens}"'
+            )
+        names = None if all(name is None for name in names) else names
+    for at, name in enumerate(names or ()):
+        if not isinstance(name, str) or not name:
+            raise InputError(
+                f'column "{labels}", {row_of(at)}: {brief(name)} is no label; expected a text, or no label in the sequence'
+            )
+    further = {name: ["" if each is None else str(each) for each in of(name)] for name in columns}
+    try:
+        known = with_columns(texts, further)
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from None
+    return Example(known, None if names is None else tuple(names), where)
+
+
+def _rows(part: _Part, found: Solution | Sequence[str] | None) -> list[tuple[Any, ...]]:
+    """The cells of the added columns for each row of a sequence."""
+    if isinstance(found, Solution):
+        labels = list(found.labels) if found.has_labelling else None
+        broken = {rule: count for rule, count in found.violations.items() if count}
+        text = json.dumps(broken, ensure_ascii=False)
+        rest: tuple[Any, ...] = (finite(found.score), str(found.status), text)
+    elif isinstance(found, str):
+        raise InputError(f"row {part.begin}: {found!r} for labels; expected a list of labels, or a Solution")
+    else:
+        labels, rest = None if found is None else list(found), (None, None, None)
+    unlabelled: list[str | None] = [None] * part.length
+    if labels is not None and len(labels) != part.length:
+        raise InputError(f"row {part.begin}: {len(labels)} labels for a sequence of {part.length} tokens")
+    if part.tokens is not None:
+        return [(labels, *rest)]
+    return [(label, *rest) for label in labels or unlabelled]

@@ -1,0 +1,226 @@
+"""BRAT standoff: a text `NAME.txt` and its annotations `NAME.ann`.
+
+Text-bound annotations, lines that begin with T, are spans. Relations, events, attributes, normalisations and notes are left
+alone. Offsets count characters (code points) of the text.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from formulations.messages import brief
+from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
+from ilpinfer.corpus.passages import Doubts, Passage, Span, labels_of, token_offsets
+
+TEXT, ANNOTATIONS = ".txt", ".ann"
+UNITS = ("line", "document")
+"""What a sequence is: a line of the text, or all of it."""
+GAPS = "discontinuous spans are read from their first character to their last one"
+BROKEN = "spans that go on over a line break are read as a span in each line"
+
+_BOUND = re.compile(r"(T\S*)\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?")
+_OTHER = re.compile(r"[A-Z#*]\S*\t")
+_LINE = re.compile(r"[^\r\n]+")
+
+
+def is_brat(path: str) -> bool:
+    """Whether a file is a part of a document: annotations, or a text with annotations beside it."""
+    return path.endswith(ANNOTATIONS) or (
+        path.endswith(TEXT) and os.path.isfile(path.removesuffix(TEXT) + ANNOTATIONS)
+    )
+
+
+def lacks_annotations(path: str) -> bool:
+    """Whether a file is a text among documents without being one."""
+    return path.endswith(TEXT) and not is_brat(path) and any(Path(path).parent.glob(f"*{ANNOTATIONS}"))
+
+
+def read_brat(
+    path: str, notify: Notify, longest: int | None = None, unit: str = "line"
+) -> Iterator[Example | Rejection]:
+    """The sequences of a document.
+
+    Parameters
+    ----------
+    path : of the text or of the annotations; the other one lies beside it
+    notify : receives what labels cannot say of the spans
+    longest : tokens of a sequence; longer ones are rejected, and None is for any
+    unit : of `UNITS`
+
+    Raises
+    ------
+    InputError
+        for a file that is missing or cannot be read, and for a line of the annotations that is broken or does not fit the
+        text.
+    """
+    name = path.removesuffix(TEXT).removesuffix(ANNOTATIONS)
+    if not os.path.isfile(name + TEXT):
+        raise InputError(f"{path}: no {Path(name + TEXT).name} beside it, which has the text")
+    text, doubts = _read(name + TEXT), Doubts(name + ANNOTATIONS)
+    spans = list(_spans(_read(name + ANNOTATIONS), name + ANNOTATIONS, text, doubts))
+    stretches = [each.span() for each in _LINE.finditer(text)] if unit == "line" else [(0, len(text))]
+    for begin, end in stretches:
+        offsets = token_offsets(text, begin, end)
+        if not offsets:
+            continue
+        number = 1 + len(re.findall(r"\r\n|\r|\n", text[:begin]))
+        where = f"{name + TEXT}, line {number}"
+        if longest is not None and len(offsets) > longest:
+            yield Rejection(name + TEXT, number, f"{where}: a sequence of more than {longest} tokens")
+            continue
+        labels = labels_of(_within(spans, begin, end, doubts), text, offsets, doubts)
+        passage = Passage(text, offsets, name, "brat")
+        yield Example(passage.tokens, labels, where, file=name + TEXT, line=number, passage=passage)
+    doubts.tell(notify)
+
+
+def _read(path: str) -> str:
+    """The text of a file, with its line ends as they are, since offsets count them."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{path}, line {line}: byte {data[error.start]:#04x} is not UTF-8; save it as UTF-8"
+        ) from None
+
+
+def _spans(annotations: str, path: str, text: str, doubts: Doubts) -> Iterator[Span]:
+    for number, line in enumerate(annotations.split("\n"), 1):
+        line, where = line.rstrip("\r"), f"{path}, line {number}"
+        if not line.strip() or (not line.startswith("T") and _OTHER.match(line)):
+            continue
+        found = _BOUND.fullmatch(line)
+        if found is None:
+            raise InputError(
+                f"{where}: {brief(line)} is no annotation; expected T1<TAB>TYPE BEGIN END<TAB>TEXT"
+            )
+        parts = [tuple(map(int, part.split(" "))) for part in found[3].split(";")]
+        for begin, end in parts:
+            if not begin < end <= len(text):
+                fault = (
+                    f"beyond the text, which has {len(text)} characters" if begin < end else "without a text"
+                )
+                raise InputError(f"{where}: {found[1]} goes from {begin} to {end}, {fault}")
+        _check_text(found[4], [text[begin:end] for begin, end in parts], f"{where}: {found[1]}")
+        yield from _joined(parts, found[2], found[1], text, doubts)
+
+
+def _check_text(given: str | None, parts: list[str], what: str) -> None:
+    """Raise InputError where the annotation quotes another text than stands there; white space may differ."""
+    there = " ".join(parts)
+    if given is not None and given.split() != there.split():
+        raise InputError(
+            f"{what} is {brief(given)}, but {brief(there)} stands there; are the offsets of another version of the text?"
+        )
+
+
+def _joined(parts: list[tuple[int, ...]], label: str, name: str, text: str, doubts: Doubts) -> Iterator[Span]:
+    """The span of an annotation; parts with nothing but white space between, as at a line break, are no gap."""
+    parts = sorted(parts)
+    begin, end = parts[0][0], max(each[1] for each in parts)
+    between = [text[one[1] : two[0]] for one, two in pairwise(parts)]
+    if any(gap.strip() for gap in between):
+        doubts.add(GAPS, f"{name}: {brief(text[begin:end])} at {begin}-{end}")
+    yield Span(begin, end, label, name)
+
+
+def _within(spans: list[Span], begin: int, end: int, doubts: Doubts) -> Iterator[Span]:
+    """What a stretch of the text has of the spans."""
+    for span in spans:
+        if span.begin < end and begin < span.end:
+            if span.begin < begin:
+                doubts.add(BROKEN, f"{span.where} at {span.begin}-{span.end}")
+            yield Span(max(begin, span.begin), min(end, span.end), span.label, span.where)
+
+
+def brat_files(
+    examples: Sequence[Example], spans: Sequence[list[Span]], unit: str = "line"
+) -> Iterator[tuple[str, str]]:
+    """Names and contents of the files of sequences.
+
+    Sequences of a BRAT document make that document again, with its text as it is. Others are lines of one document for each
+    file that they came from, or with `unit="document"` documents with numbers for names.
+
+    Parameters
+    ----------
+    examples : each with its passage
+    spans : of each example
+    unit : of `UNITS`
+
+    Raises
+    ------
+    InputError
+        for a label with white space, which the format has no place for.
+    """
+    groups: dict[str, list[int]] = {}
+    for at, example in enumerate(examples):
+        for span in spans[at]:
+            if not span.label or re.search(r"\s", span.label):
+                raise InputError(
+                    f"{example.where}: label {brief(span.label)} has white space, which BRAT does not take; rename it"
+                )
+        groups.setdefault(_group(example, at, unit), []).append(at)
+    names = _names([*groups], len(examples))
+    for group, members in groups.items():
+        passages = [_passage(examples[at]) for at in members]
+        if passages[0].format == "brat":
+            text, found = passages[0].text, [span for at in members for span in spans[at]]
+        else:
+            text, found = _as_lines(passages, [spans[at] for at in members], unit)
+        yield names[group] + TEXT, text
+        yield names[group] + ANNOTATIONS, "".join(_written(sorted(found, key=lambda each: each.begin), text))
+
+
+def _passage(example: Example) -> Passage:
+    assert example.passage is not None
+    return example.passage
+
+
+def _group(example: Example, at: int, unit: str) -> str:
+    passage = _passage(example)
+    if passage.format == "brat":
+        return passage.document
+    if unit == "document":
+        return f"\0{at}"
+    return os.path.splitext(example.file)[0] if os.path.isfile(example.file) else ""
+
+
+def _names(groups: list[str], count: int) -> dict[str, str]:
+    """Names of documents: those of files, below the folder that all have in common; or numbers."""
+    files = [group for group in groups if group and not group.startswith("\0")]
+    root = os.path.commonpath([os.path.dirname(os.path.abspath(file)) for file in files]) if files else ""
+    width = max(4, len(str(count)))
+    numbered = (str(number).zfill(width) for number in range(1, count + 1))
+    return {
+        group: os.path.relpath(os.path.abspath(group), root) if group in files else next(numbered)
+        for group in groups
+    }
+
+
+def _as_lines(passages: list[Passage], spans: list[list[Span]], unit: str) -> tuple[str, list[Span]]:
+    """Texts below each other, each on one line unless it is a document of its own; and their spans there."""
+    texts, moved, begin = list[str](), list[Span](), 0
+    for passage, own in zip(passages, spans, strict=True):
+        text = passage.text if unit == "document" else re.sub(r"[\r\n]", " ", passage.text)
+        moved += [Span(begin + each.begin, begin + each.end, each.label) for each in own]
+        texts.append(text + "\n")
+        begin += len(text) + 1
+    return "".join(texts), moved
+
+
+def _written(spans: list[Span], text: str) -> Iterator[str]:
+    """Lines of annotations; a span over a line break has a part on each line, as the format asks."""
+    for number, span in enumerate(spans, 1):
+        parts = [
+            (span.begin + each.start(), span.begin + each.end())
+            for each in _LINE.finditer(text[span.begin : span.end])
+        ]
+        places = ";".join(f"{begin} {end}" for begin, end in parts)
+        yield f"T{number}\t{span.label} {places}\t{' '.join(text[begin:end] for begin, end in parts)}\n"

@@ -1,0 +1,202 @@
+"""Sequences as stretches of a text: character offsets of tokens, and spans of characters as labels of tokens and back."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from formulations.labels import schemes
+from formulations.labels.schemes import OUTSIDE, WRITABLE
+from formulations.messages import brief
+
+WORDS = re.compile(r"\w+(?:[-.'’]\w+)*|[^\w\s]")
+"""A token: letters and digits, with single hyphens, points and apostrophes between them; or one other character."""
+
+Offsets = tuple[tuple[int, int], ...]
+"""Begin and end of each token, in characters (code points) from 0; the end is behind the last character."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of a text with a label.
+
+    Parameters
+    ----------
+    begin, end : in characters of the text, the end behind the last one
+    label : the name of its field
+    where : for messages; empty where there are none
+    """
+
+    begin: int
+    end: int
+    label: str
+    where: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Where the tokens of a sequence stand.
+
+    Parameters
+    ----------
+    text : of the whole document
+    offsets : of the T tokens of the sequence in this text
+    document : the file of the document without its suffix; empty where the sequence has a record of its own
+    format : of the file that it came from
+    record : what the file had, for the writer of the same format; None where the text says all
+    """
+
+    text: str
+    offsets: Offsets
+    document: str = ""
+    format: str = ""
+    record: Any = None
+
+    @classmethod
+    def of_tokens(cls, tokens: Sequence[str]) -> "Passage":
+        """A text of tokens with single spaces between.
+
+        Examples
+        --------
+        >>> Passage.of_tokens(["Ada", "slept"])
+        Passage(text='Ada slept', offsets=((0, 3), (4, 9)), document='', format='', record=None)
+        """
+        offsets, begin = [], 0
+        for token in tokens:
+            offsets.append((begin, begin + len(token)))
+            begin += len(token) + 1
+        return cls(" ".join(tokens), tuple(offsets))
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The text of each token."""
+        return tuple(self.text[begin:end] for begin, end in self.offsets)
+
+    @property
+    def alone(self) -> "Passage":
+        """The passage with a text of its own where it is a part of a document: from its first token to its last one."""
+        if not self.document or not self.offsets:
+            return self
+        begin, end = self.offsets[0][0], self.offsets[-1][1]
+        return Passage(self.text[begin:end], tuple((a - begin, b - begin) for a, b in self.offsets))
+
+    def spans(self, labels: Sequence[str], scheme: str) -> list[Span]:
+        """The spans that labels of a scheme of one level, or plain ones, stand for.
+
+        A run of a field is a span from the begin of its first token to the end of its last one.
+
+        Raises
+        ------
+        ValueError
+            for a label that does not fit the scheme, and for nested labels.
+
+        Examples
+        --------
+        >>> Passage.of_tokens(["Ada", "Lovelace", "slept"]).spans(["B-name", "I-name", "O"], "bio")
+        [Span(begin=0, end=12, label='name', where='')]
+        """
+        if scheme not in ("plain", *WRITABLE):
+            raise ValueError(
+                f"labels of scheme {scheme} are nested; take the innermost fields with --scheme plain"
+            )
+        schemes.check(labels, scheme)
+        fields = [schemes.strip(label, scheme) for label in labels]
+        result: list[Span] = []
+        for (begin, end), label, begins in zip(
+            self.offsets, fields, schemes.begins(labels, scheme), strict=True
+        ):
+            if label == OUTSIDE:
+                continue
+            if begins:
+                result.append(Span(begin, end, label))
+            else:
+                result[-1] = Span(result[-1].begin, end, label)
+        return result
+
+
+def token_offsets(text: str, begin: int = 0, end: int | None = None) -> Offsets:
+    """The tokens of a text without tokens of its own: words and single signs, as `split="punctuation"` of plain text has them.
+
+    Examples
+    --------
+    >>> [("Lovelace, A."[b:e], b, e) for b, e in token_offsets("Lovelace, A.")]
+    [('Lovelace', 0, 8), (',', 8, 9), ('A', 10, 11), ('.', 11, 12)]
+    """
+    found = WORDS.finditer(text, begin, len(text) if end is None else end)
+    return tuple((each.start(), each.end()) for each in found if each[0] != "\ufeff")
+
+
+class Doubts:
+    """What a file's spans say that labels cannot, counted by kind, to be told once a file.
+
+    Parameters
+    ----------
+    file : for messages
+    """
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._found: dict[str, tuple[int, str]] = {}
+
+    def add(self, kind: str, first: str) -> None:
+        """Count a case; `first` describes it, should it be the first of its kind, and is empty where the number says all."""
+        count, known = self._found.get(kind, (0, first))
+        self._found[kind] = count + 1, known
+
+    def tell(self, notify: Callable[[str], None]) -> None:
+        """One notice a kind."""
+        for kind, (count, first) in self._found.items():
+            more = f", and {count - 1} more" if count > 1 else ""
+            notify(f"{self._file}: {kind}: {first + more if first else count}")
+        self._found.clear()
+
+
+SPLIT = "spans that do not begin and end between tokens are read as the whole tokens that they touch"
+EMPTY = "spans without any token are left out"
+OVERLAP = "spans that overlap longer ones, or earlier ones of the same length, are left out"
+
+
+def labels_of(spans: Iterable[Span], text: str, offsets: Offsets, doubts: Doubts) -> tuple[str, ...]:
+    """BIO labels of tokens by spans.
+
+    A span that ends within a token is read as the whole token. Of spans that overlap the longest is read, and of equally
+    long ones the first; the others are left out.
+
+    Parameters
+    ----------
+    spans : of the text, in any order
+    text : of the document
+    offsets : of the T tokens
+    doubts : receives what labels cannot say
+
+    Returns
+    -------
+    tuple of str
+        T labels.
+
+    Examples
+    --------
+    >>> labels_of([Span(0, 5, "name")], "Ada L.", ((0, 3), (4, 5), (5, 6)), Doubts("x"))
+    ('B-name', 'I-name', 'O')
+    """
+    begins, ends = [begin for begin, _ in offsets], [end for _, end in offsets]
+    placed: list[tuple[int, int, Span]] = []
+    for span in spans:
+        first, last = bisect_right(ends, span.begin), bisect_left(begins, span.end)
+        shown = f"{span.where}{': ' * bool(span.where)}{brief(text[span.begin : span.end])} at {span.begin}-{span.end}"
+        if first >= last:
+            doubts.add(EMPTY, shown)
+            continue
+        inside = text[offsets[first][0] : offsets[last - 1][1]]
+        if text[span.begin : span.end].strip() != inside:
+            doubts.add(SPLIT, f"{shown} as {brief(inside)}")
+        placed.append((first, last, span))
+    labels = [OUTSIDE] * len(offsets)
+    for first, last, span in sorted(placed, key=lambda each: (each[0] - each[1], each[0])):
+        if any(label != OUTSIDE for label in labels[first:last]):
+            shown = f"{span.where}{': ' * bool(span.where)}{brief(text[span.begin : span.end])}"
+            doubts.add(OVERLAP, f"{shown} at {span.begin}-{span.end}")
+            continue
+        labels[first:last] = [f"B-{span.label}", *[f"I-{span.label}"] * (last - first - 1)]
+    return tuple(labels)

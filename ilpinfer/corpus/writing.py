@@ -1,0 +1,260 @@
+"""Writing labelled sequences, in the formats that are read."""
+
+import io
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from formulations.messages import suggestion
+from ilpinfer.corpus import label_studio, prodigy
+from ilpinfer.corpus.brat import UNITS, brat_files
+from ilpinfer.corpus.conllu_writing import conllu_text
+from ilpinfer.corpus.conversion import convert_all, shown_scheme
+from ilpinfer.corpus.docbin import docbin_bytes
+from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.passages import Passage, Span
+from ilpinfer.system.extras import require
+from ilpinfer.system.files import write_atomically
+from ilpinfer.system.output_paths import OutputError, output_path
+
+BY_SUFFIX = {
+    **dict.fromkeys((".tsv", ".conll", ".bio", ".iob", ".iob2", ".txt"), "columns"),
+    **dict.fromkeys((".jsonl", ".ndjson"), "json"),
+    ".json": "label-studio",
+    ".conllu": "conllu",
+    ".spacy": "spacy",
+    ".parquet": "parquet",
+}
+"""The format of a file that ends so; a name without a suffix is a folder of BRAT documents."""
+FORMATS = ("columns", "json", "parquet", "conllu", "brat", "spacy", "prodigy", "label-studio")
+
+
+@dataclass(frozen=True)
+class WriteOptions:
+    """How sequences are written.
+
+    Parameters
+    ----------
+    format : of `FORMATS`; empty to tell it from the name of the output
+    scheme : that labels are rewritten to first, such as bio; empty to leave them
+    column : of CoNLL-U, where labels stand: `upos`, `misc.NER`
+    unit : of BRAT, what a sequence is: `line` of a document, or `document`
+    predicted : whether labels are a model's: they then are predictions in Label Studio, and tasks without an answer in Prodigy
+    """
+
+    format: str = ""
+    scheme: str = ""
+    column: str = ""
+    unit: str = "line"
+    predicted: bool = False
+
+    def format_of(self, path: str) -> str:
+        """The format of an output; InputError for one that does not exist or cannot be told."""
+        if self.unit not in UNITS:
+            raise InputError(f'no unit "{self.unit}"{suggestion(self.unit, UNITS)}')
+        if self.format:
+            if self.format not in FORMATS:
+                raise InputError(f'no format "{self.format}"{suggestion(self.format, FORMATS)}')
+            return self.format
+        suffix = Path(path).suffix
+        known = "brat" if Path(path).is_dir() or (not suffix and path != "-") else BY_SUFFIX.get(suffix, "")
+        if not known:
+            raise InputError(
+                f"{path}: its name does not say the format; name one of {', '.join(FORMATS)} (--to on the command line)"
+            )
+        return known
+
+
+def write(
+    examples: Iterable[Example],
+    path: str | Path,
+    options: WriteOptions | None = None,
+    inputs: Iterable[str | Path] = (),
+) -> int:
+    """Write sequences to a file, or to a folder of BRAT documents; a file appears whole or not at all.
+
+    What was read of a format is written back to the same one as it was, with other labels: texts, identifiers, and further
+    columns stay. Tokens without a text get single spaces between.
+
+    Parameters
+    ----------
+    examples : sequences, as `ilpinfer.corpus.sequences.read` gives them, with labels or without
+    path : of the output; `-` is standard output
+    options : format and labels; told from the name of the output where not given
+    inputs : files that must not be overwritten
+
+    Returns
+    -------
+    int
+        The number of files.
+
+    Raises
+    ------
+    InputError
+        for a format that cannot be told, and labels or tokens that it has no place for.
+    OutputError
+        for an output that cannot be written.
+    MissingLibrary
+        for a format whose library is not installed.
+
+    Examples
+    --------
+    >>> from ilpinfer.corpus.examples import Example
+    >>> write([Example(("Ada", "slept"), ("B-name", "O"), "here")], "-", WriteOptions("json"))
+    {"tokens": ["Ada", "slept"], "labels": ["B-name", "O"]}
+    1
+    """
+    options, name, known = options or WriteOptions(), str(path), list(examples)
+    format_, inputs = options.format_of(name), list(inputs)
+    if not known:
+        raise InputError(f"{name}: no sequence to write")
+    for example in known:
+        if not example.tokens:
+            raise InputError(f"{example.where}: scores without tokens; add tokens")
+    known, scheme = _in_scheme(known, options.scheme)
+    if format_ == "brat":
+        return _write_brat(known, name, scheme, options, inputs)
+    data = _WRITERS[format_](known, scheme, options, name)
+    if name != "-":
+        write_atomically(name, data, inputs)
+    elif isinstance(data, str):
+        sys.stdout.write(data)
+    else:
+        raise InputError(f"format {format_} is binary; name a file for the output")
+    return 1
+
+
+def _in_scheme(examples: list[Example], scheme: str) -> tuple[list[Example], str]:
+    """Sequences with their labels rewritten, and the scheme of the labels."""
+    given = [each.labels for each in examples if each.labels is not None]
+    labellings = convert_all(given, scheme) if scheme else given
+    rewritten = iter(labellings)
+    examples = [each if each.labels is None else each.with_labels(next(rewritten)) for each in examples]
+    return examples, shown_scheme(labellings)
+
+
+def _spans(
+    examples: Sequence[Example], scheme: str, *, whole: bool = False
+) -> tuple[list[Example], list[list[Span] | None]]:
+    """Sequences with a passage each, in its whole document or alone, and the spans of their labels."""
+    result, found = [], list[list[Span] | None]()
+    for example in examples:
+        passage = example.passage or Passage.of_tokens(example.tokens)
+        passage = passage if whole else passage.alone
+        result.append(replace(example, passage=passage))
+        try:
+            found.append(None if example.labels is None else passage.spans(example.labels, scheme))
+        except ValueError as error:
+            raise InputError(f"{example.where}: {error}") from None
+    return result, found
+
+
+def _write_brat(
+    examples: list[Example], path: str, scheme: str, options: WriteOptions, inputs: list[str | Path]
+) -> int:
+    if not path or path == "-" or os.path.isfile(path):
+        raise OutputError(f"{path or '--output'}: BRAT documents need a folder; name one")
+    known, spans = _spans(examples, scheme, whole=True)
+    files = list(brat_files(known, [each or [] for each in spans], options.unit))
+    places = [Path(path, name) for name, _ in files]
+    for place in places:
+        output_path(place, inputs)
+    for place, (_, text) in zip(places, files, strict=True):
+        write_atomically(place, text.encode(), inputs)
+    return len(files)
+
+
+def _columns(examples: list[Example], scheme: str, options: WriteOptions, path: str) -> str:
+    unlabelled = [each.where for each in examples if each.labels is None]
+    if unlabelled and len(unlabelled) < len(examples):
+        raise InputError(f"{unlabelled[0]}: no labels, but other sequences have some; write JSON lines")
+    return "\n".join("".join(_rows(each)) for each in examples)
+
+
+def _rows(example: Example) -> Iterator[str]:
+    for at, token in enumerate(example.tokens):
+        cells = [str(token)] if example.labels is None else [str(token), example.labels[at]]
+        for cell in cells:
+            if not cell.strip() or re.search(r"[\t\r\n]", cell):
+                raise InputError(
+                    f"{example.where}: token {at} has {cell!r}, which has no place in columns; write JSON lines"
+                )
+        yield "\t".join(cells) + "\n"
+
+
+def _record(example: Example) -> dict[str, Any]:
+    named = {name: list(cells) for name, cells in example.columns.items() if not name.isdecimal()}
+    return {
+        "tokens": list(map(str, example.tokens)),
+        **({} if example.labels is None else {"labels": list(example.labels)}),
+        **({"columns": named} if named else {}),
+    }
+
+
+def _json(examples: list[Example], scheme: str, options: WriteOptions, path: str) -> str:
+    return _json_lines(map(_record, examples))
+
+
+def _json_lines(records: Iterable[dict[str, Any]]) -> str:
+    return "".join(json.dumps(each, ensure_ascii=False, allow_nan=False) + "\n" for each in records)
+
+
+def _conllu(examples: list[Example], scheme: str, options: WriteOptions, path: str) -> str:
+    known, _ = _spans([each.with_labels(None) for each in examples], scheme)
+    labelled = [one.with_labels(two.labels) for one, two in zip(known, examples, strict=True)]
+    return "".join(conllu_text(labelled, options.column, scheme))
+
+
+def _docbin(examples: list[Example], scheme: str, options: WriteOptions, path: str) -> bytes:
+    return docbin_bytes(*_spans(examples, scheme), path)
+
+
+def _tasks(
+    task: Callable[[Passage, list[Span] | None, bool], dict[str, Any]],
+    examples: list[Example],
+    scheme: str,
+    predicted: bool,
+) -> Iterator[dict[str, Any]]:
+    for example, spans in zip(*_spans(examples, scheme), strict=True):
+        assert example.passage is not None
+        yield task(example.passage, spans, predicted)
+
+
+def _prodigy(examples: list[Example], scheme: str, options: WriteOptions, path: str) -> str:
+    return _json_lines(_tasks(prodigy.task, examples, scheme, options.predicted))
+
+
+def _label_studio(examples: list[Example], scheme: str, options: WriteOptions, path: str) -> str:
+    tasks = list(_tasks(label_studio.task, examples, scheme, options.predicted))
+    return json.dumps(tasks, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def _parquet(examples: list[Example], scheme: str, options: WriteOptions, path: str) -> bytes:
+    require(path, "parquet", "pyarrow")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    texts = pa.list_(pa.string())
+    columns = {
+        "tokens": [list(map(str, each.tokens)) for each in examples],
+        "labels": [None if each.labels is None else list(each.labels) for each in examples],
+    }
+    stream = io.BytesIO()
+    pq.write_table(pa.table(columns, pa.schema([(name, texts) for name in columns])), stream)
+    return stream.getvalue()
+
+
+_WRITERS: Mapping[str, Callable[[list[Example], str, WriteOptions, str], str | bytes]] = {
+    "columns": _columns,
+    "json": _json,
+    "parquet": _parquet,
+    "conllu": _conllu,
+    "spacy": _docbin,
+    "prodigy": _prodigy,
+    "label-studio": _label_studio,
+}

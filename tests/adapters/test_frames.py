@@ -1,0 +1,255 @@
+"""Sequences in data frames: the same from pandas, polars and Arrow, and solutions written back beside them."""
+
+import importlib
+import sys
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from ilpinfer.adapters.frames import sequences_of, with_solutions
+from ilpinfer.corpus.examples import InputError
+from ilpinfer.system.extras import MissingLibrary
+
+pytest.importorskip("narwhals")
+
+ROWS = {
+    "sentence": [7, 7, 9, 8],
+    "token": ["Ada", "slept", "Yes", "No"],
+    "label": ["name", "O", "O", None],
+    "pos": ["NN", "VB", None, "X"],
+}
+LISTS = {
+    "id": ["a", "b", "c"],
+    "tokens": [["Ada", "slept"], ["Yes"], ["No"]],
+    "labels": [["name", "O"], ["O"], None],
+}
+PAIRS = [(("Ada", "slept"), ("name", "O")), (("Yes",), ("O",)), (("No",), None)]
+
+
+def polars_frame(columns):
+    return pytest.importorskip("polars").DataFrame(columns)
+
+
+def of_arrow(columns):
+    return pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype)
+
+
+KINDS = [pd.DataFrame, polars_frame, pa.table, of_arrow, lambda columns: pa.table(columns).to_pandas()]
+kinds = pytest.mark.parametrize("made", KINDS, ids=["pandas", "polars", "arrow", "pandas-arrow", "numpy"])
+
+
+def pairs(examples):
+    return [(each.tokens, each.labels) for each in examples]
+
+
+def columns_of(frame):
+    """A frame as lists, empty cells as None."""
+    if isinstance(frame, pd.DataFrame):
+        frame = pa.Table.from_pandas(frame, preserve_index=False)
+    return frame.to_pydict() if isinstance(frame, pa.Table) else frame.to_dict(as_series=False)
+
+
+def trellis(length):
+    return Trellis.from_emissions([[0.0, -1.0]] * length, [[0.0, -0.5], [-0.5, 0.0]], labels=["name", "O"])
+
+
+def solutions():
+    """One without a broken rule, one that breaks one, and an infeasible one."""
+    soft = C.at_most_tokens("name", 1, penalty=0.25, name="one token")
+    return [
+        ilpinfer.decode(trellis(2), [soft]),
+        ilpinfer.decode(trellis(1), [soft]),
+        ilpinfer.decode(trellis(1), [C.exactly_tokens("name", 5)]),
+    ]
+
+
+@kinds
+def test_a_row_a_token(made):
+    examples = sequences_of(made(ROWS), columns=["pos"])
+    assert pairs(examples) == PAIRS
+    assert [each.columns for each in examples] == [{"pos": ("NN", "VB")}, {"pos": ("",)}, {"pos": ("X",)}]
+    assert [each.where for each in examples] == ["row 0", "row 2", "row 3"]
+    assert pairs(sequences_of(made(ROWS), labels=None)) == [(tokens, None) for tokens, _ in PAIRS]
+
+
+@kinds
+def test_a_row_a_sequence(made):
+    assert pairs(sequences_of(made(LISTS), tokens="tokens", labels="labels")) == PAIRS
+
+
+@kinds
+def test_solutions_of_tokens_are_written_back(made):
+    frame = made({name: ROWS[name] for name in ("sentence", "token", "pos")})
+    found = solutions()
+    result = with_solutions(frame, found)
+    assert type(result) is type(frame)
+    written = columns_of(result)
+    assert list(written) == ["sentence", "token", "pos", "label", "score", "status", "violations"]
+    assert written["token"] == ROWS["token"] and written["pos"] == ROWS["pos"]
+    assert written["label"] == ["name", "name", "name", None]
+    assert written["score"] == [found[0].score] * 2 + [found[1].score, None]
+    assert found[0].score == -0.25
+    assert written["status"] == ["optimal"] * 3 + ["infeasible"]
+    assert written["violations"][:3] == ['{"one token": 1}'] * 2 + ["{}"]
+    assert "label" not in columns_of(frame)
+
+
+@kinds
+def test_solutions_of_lists_are_written_back(made):
+    result = with_solutions(made(LISTS), solutions(), "tokens")
+    written = columns_of(result)
+    assert written["label"] == [["name", "name"], ["name"], None]
+    assert written["status"] == ["optimal", "optimal", "infeasible"]
+    assert written["tokens"] == LISTS["tokens"] and written["labels"] == LISTS["labels"]
+
+
+@kinds
+def test_what_was_written_is_read_again(made):
+    labels = [["B-name", "O"], ["O"], None]
+    result = with_solutions(made(ROWS), labels, prefix="new_")
+    assert pairs(sequences_of(result, labels="new_label")) == [
+        (tokens, each and tuple(each)) for (tokens, _), each in zip(PAIRS, labels)
+    ]
+    assert "new_score" not in columns_of(result)
+
+
+def test_the_index_of_pandas_stays():
+    index = pd.Index(["x", "x", "y", "a"], name="place")
+    result = with_solutions(pd.DataFrame(ROWS, index=index).drop(columns="label"), solutions())
+    assert result.index.equals(index) and result.index.name == "place"
+    assert result["label"].tolist()[:3] == ["name"] * 3 and result["token"].tolist() == ROWS["token"]
+
+
+def test_several_columns_and_empty_cells_tell_sequences_apart():
+    frame = pd.DataFrame(
+        {
+            "book": ["a", None, "b", "b"],
+            "line": [1.0, 2.0, 2.0, None],
+            "token": list("wxyz"),
+            "label": list("OOOO"),
+        }
+    )
+    assert [each.tokens for each in sequences_of(frame, sequence=["book", "line"])] == [
+        ("w",),
+        ("x",),
+        ("y", "z"),
+    ]
+    assert [each.tokens for each in sequences_of(frame, sequence=None)] == [tuple("wxyz")]
+
+
+def test_a_frame_without_rows_has_no_sequences():
+    frame = pd.DataFrame({"sentence": [], "token": [], "label": []})
+    assert sequences_of(frame) == []
+    assert columns_of(with_solutions(frame, [], prefix="p_")) == {
+        "sentence": [],
+        "token": [],
+        "label": [],
+        "p_label": [],
+    }
+
+
+def test_a_data_set_of_hugging_face_is_read_as_arrow(monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    datasets = pytest.importorskip("datasets")
+    table = datasets.Dataset.from_dict(LISTS).with_format("arrow")[:]
+    assert pairs(sequences_of(table, tokens="tokens", labels="labels")) == PAIRS
+    again = datasets.Dataset(with_solutions(table, solutions(), "tokens"))
+    assert again["label"][:] == [["name", "name"], ["name"], None]
+
+
+def test_train_and_decode_a_frame():
+    from ilpinfer.corpus.sequences import require_labels
+    from ilpinfer.models.training import train
+
+    frame = pd.DataFrame({**ROWS, "label": ["name", "O", "O", "O"]})
+    model = train("hmm", require_labels(sequences_of(frame)))
+    decoder = ilpinfer.Decoder([C.at_most_tokens("name", 1)], model=model)
+    found = [decoder.decode_tokens(each.tokens) for each in sequences_of(frame)]
+    result = with_solutions(frame, found, prefix="predicted_")
+    assert result["predicted_label"].tolist() == frame["label"].tolist()
+    assert result["predicted_status"].tolist() == ["optimal"] * 4
+
+
+def changed(**columns):
+    return {**ROWS, **columns}
+
+
+WRONG = [
+    ({"words": ROWS["token"]}, {}, 'no column "token"; there are words'),
+    (ROWS, {"tokens": "tokens"}, 'no column "tokens"; did you mean "token"?'),
+    (ROWS, {"labels": "labell"}, 'no column "labell"; did you mean "label"?'),
+    (ROWS, {"sequence": "sentences"}, 'no column "sentences"; did you mean "sentence"?'),
+    (ROWS, {"columns": ["tag"]}, 'no column "tag"; there are label, pos, sentence, token'),
+    (changed(token=["Ada", None, "Yes", "No"]), {}, 'column "token", row 1: no token; give a text, or leave the row out'),
+    (changed(token=["Ada", "", "Yes", "No"]), {}, "column \"token\", row 1: '' is no token; expected a text"),
+    (changed(token=[1, 2, 3, 4]), {}, 'column "token", row 0: 1 is no token; expected a text'),
+    (changed(label=["name", None, "O", "O"]), {}, 'column "label", row 1: None is no label; expected a text, or no label in the sequence'),
+    (changed(label=[1, 2, 3, 4]), {}, 'column "label", row 0: 1 is no label'),
+    (changed(sentence=[7, 8, 7, 9]), {}, 'row 2: "sentence" 7 again, after other sequences since row 0; sort the frame by sequence'),
+    (changed(sentence=[None, 7, 8, 9]), {}, 'column "sentence", row 0: no sequence; the first row has to say which'),
+    (
+        {"token": [["a", "b"], ["c"]], "label": [["O", "O"], ["O", "O"]]}, {},
+        'column "label", row 1: 2 labels, but 1 tokens in column "token"',
+    ),
+    ({"token": [["a"], []], "label": [["O"], []]}, {}, 'column "token", row 1: an empty list; leave the row out'),
+    ({"token": [["a", None]], "label": [["O", "O"]]}, {}, 'column "token", row 0, item 1: None is no token'),
+    ({"token": [["a", "b"]], "label": [["O", None]]}, {}, 'column "label", row 0, item 1: None is no label'),
+    ({"token": [["a"]], "label": [["O"]], "pos": [["X", "Y"]]}, {"columns": ["pos"]}, "row 0: column 'pos' is 2 texts; expected a text for each of 1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("columns", "options", "message"), WRONG)
+@pytest.mark.parametrize("made", [pd.DataFrame, pa.table], ids=["pandas", "arrow"])
+def test_what_does_not_fit_is_named_with_row_and_column(made, columns, options, message):
+    with pytest.raises(InputError) as caught:
+        sequences_of(made(columns), **options)
+    assert message.replace(" 7 again", "") in str(caught.value).replace(" 7.0 again", "").replace(
+        " 7 again", ""
+    )
+
+
+def test_cells_that_are_no_lists_are_named():
+    frame = pd.DataFrame({"token": [["a"], "b"], "label": [["O"], ["O"]]})
+    with pytest.raises(InputError, match="\"token\", row 1: 'b' is no list, but the first row has one"):
+        sequences_of(frame)
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        ([["O", "O"]], "1 solutions for a frame of 3 sequences; give one for each"),
+        ([["O", "O"], ["O", "O"], ["O"]], "row 2: 2 labels for a sequence of 1 tokens"),
+        ([["O", "O"], "O", ["O"]], "row 2: 'O' for labels; expected a list of labels, or a Solution"),
+        (PAIRS, 'the frame has a column "label" already; give another prefix, such as prefix="predicted_"'),
+    ],
+)
+def test_solutions_that_do_not_fit(found, message):
+    found = [pair[1] for pair in found] if found is PAIRS else found
+    with pytest.raises(InputError) as caught:
+        with_solutions(pd.DataFrame(ROWS), found)
+    assert message in str(caught.value)
+
+
+def test_what_is_no_frame_is_refused():
+    with pytest.raises(
+        InputError, match=r"a builtins\.dict is no data frame that is read: expected one of pandas"
+    ):
+        sequences_of(ROWS)
+    lazy = polars_frame(ROWS).lazy()
+    with pytest.raises(InputError, match=r"a polars\.LazyFrame is no data frame.*; collect\(\) it first"):
+        sequences_of(lazy)
+
+
+def test_without_narwhals_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "narwhals", None)
+    frames = importlib.import_module("ilpinfer.adapters.frames")
+    with pytest.raises(
+        MissingLibrary, match=r"a data frame needs narwhals, which .*; pip install 'ilpinfer\[frames\]'"
+    ):
+        frames.sequences_of(pd.DataFrame(ROWS))
+    with pytest.raises(MissingLibrary, match="narwhals"):
+        frames.with_solutions(pd.DataFrame(ROWS), [])

@@ -1,0 +1,211 @@
+"""BRAT standoff: documents read line by line or whole, written back, and what is broken in them."""
+
+from pathlib import Path
+
+import pytest
+from support.command_line import run
+
+from ilpinfer.corpus.examples import Example, InputError, Rejection
+from ilpinfer.corpus.sequences import read
+from ilpinfer.corpus.streams import CorpusForm, open_stream
+from ilpinfer.corpus.writing import WriteOptions, write
+from ilpinfer.system.output_paths import OutputError
+
+TEXT = "Ada Lovelace wrote Notes.\r\n\nGrace \U0001f600 Hopper lives in New\nYork.\n"
+ANNOTATIONS = """\
+T1\tname 0 12\tAda Lovelace
+T2\ttitle 19 24\tNotes
+R1\tWrote Arg1:T1 Arg2:T2
+T4\tplace 52 55;56 60\tNew York
+#1\tAnnotatorNotes T1\ta note
+A1\tSure T1
+*\tEquiv T1 T2
+E1\twriting:T2 who:T1
+
+T3\tname 28 42\tGrace \U0001f600 Hopper
+"""
+LINES = [
+    (["Ada", "Lovelace", "wrote", "Notes", "."], ["B-name", "I-name", "O", "B-title", "O"], 1),
+    (["Grace", "😀", "Hopper", "lives", "in", "New"], ["B-name", "I-name", "I-name", "O", "O", "B-place"], 3),
+    (["York", "."], ["B-place", "O"], 4),
+]
+
+
+def document(folder, text=TEXT, annotations=ANNOTATIONS, name="a"):
+    folder.mkdir(exist_ok=True, parents=True)
+    (folder / f"{name}.txt").write_bytes(text.encode())
+    (folder / f"{name}.ann").write_bytes(annotations.encode())
+    return folder
+
+
+def found(source, **options):
+    """Tokens, labels and line of each sequence, and the notices."""
+    notices = []
+    examples = read(source, notify=notices.append, **options)
+    return [(list(e.tokens), list(e.labels), e.line) for e in examples], notices
+
+
+@pytest.mark.parametrize("source", ["notes", "notes/a.ann", "notes/a.txt", "notes/*.ann"])
+def test_a_line_is_a_sequence(tmp_path, monkeypatch, source):
+    monkeypatch.chdir(tmp_path)
+    document(tmp_path / "notes")
+    lines, notices = found(source)
+    assert lines == LINES
+    assert notices == [
+        "notes/a.ann: spans that go on over a line break are read as a span in each line: T4 at 52-60"
+    ]
+
+
+def test_a_document_is_a_sequence(tmp_path):
+    (whole,), notices = found(document(tmp_path / "notes"), unit="document")
+    assert whole[0] == [token for tokens, _, _ in LINES for token in tokens]
+    assert whole[1][-4:] == ["O", "B-place", "I-place", "O"]
+    assert notices == []
+
+
+def test_a_text_without_annotations_beside_it_is_columns_as_before(tmp_path):
+    (tmp_path / "a.txt").write_text("Ada\tB-name\nslept\tO\n")
+    assert found(tmp_path)[0] == [(["Ada", "slept"], ["B-name", "O"], 1)]
+
+
+def test_an_empty_file_of_annotations_says_that_there_are_none(tmp_path):
+    assert found(document(tmp_path, "Ada slept\n", ""))[0] == [(["Ada", "slept"], ["O", "O"], 1)]
+
+
+@pytest.mark.parametrize("unit", ["line", "document"])
+def test_what_was_read_is_written_as_it_was(tmp_path, unit):
+    source = document(tmp_path / "notes")
+    document(tmp_path / "notes" / "more", "Maria\n", "T7\tname 0 5\tMaria\n", "b")
+    assert write(read(source, unit=unit, notify=print), tmp_path / "out", WriteOptions(unit=unit)) == 4
+    assert (tmp_path / "out" / "a.txt").read_bytes() == TEXT.encode()
+    place = "T4\tplace 52 55;56 60\tNew York\n"
+    if unit == "line":
+        place = "T4\tplace 52 55\tNew\nT5\tplace 56 60\tYork\n"
+    written = (tmp_path / "out" / "a.ann").read_text("utf-8")
+    assert written == (
+        "T1\tname 0 12\tAda Lovelace\nT2\ttitle 19 24\tNotes\n"
+        f"T3\tname 28 42\tGrace \U0001f600 Hopper\n{place}"
+    )
+    assert (tmp_path / "out" / "more" / "b.ann").read_text() == "T1\tname 0 5\tMaria\n"
+    assert found(tmp_path / "out", unit=unit)[0] == found(source, unit=unit)[0]
+
+
+def test_sequences_of_other_files_are_lines_of_a_document(tmp_path):
+    path = tmp_path / "train.tsv"
+    path.write_text("Ada\tB-name\nL.\tI-name\n\nslept\tO\n")
+    examples = read(path)
+    assert write(examples, tmp_path / "out") == 2
+    assert (tmp_path / "out" / "train.txt").read_text() == "Ada L.\nslept\n"
+    assert (tmp_path / "out" / "train.ann").read_text() == "T1\tname 0 6\tAda L.\n"
+    assert write(examples, tmp_path / "each", WriteOptions(unit="document")) == 4
+    assert sorted(path.name for path in (tmp_path / "each").iterdir()) == [
+        *("0001.ann", "0001.txt", "0002.ann", "0002.txt")
+    ]
+
+
+def test_discontinuous_spans_are_read_from_end_to_end(tmp_path):
+    folder = document(tmp_path, "heart and lung disease\n", "T1\tillness 0 5;15 22\theart disease\n")
+    lines, (notice,) = found(folder)
+    assert lines[0][1] == ["B-illness", *["I-illness"] * 3]
+    assert notice == (
+        f"{folder}/a.ann: discontinuous spans are read from their first character to their last one: T1: "
+        "'heart and lung disease' at 0-22"
+    )
+
+
+def test_spans_that_overlap_or_end_within_tokens_are_told(tmp_path):
+    annotations = "T1\tx 0 3\tAda\nT2\ty 0 12\tAda Lovelace\nT3\tz 19 23\tNote\n"
+    lines, (split, overlap) = found(document(tmp_path, "Ada Lovelace wrote Notes.", annotations))
+    assert lines[0][1] == ["B-y", "I-y", "O", "B-z", "O"]
+    assert overlap.endswith("are left out: T1: 'Ada' at 0-3")
+    assert split.endswith("that they touch: T3: 'Note' at 19-23 as 'Notes'")
+
+
+WRONG = [
+    ("T1\tname 0 12\nT2 name 19 24\tNotes\n", "a.ann, line 2: 'T2 name 19 24\\tNotes' is no annotation; expected T1<TAB>TYPE BEGIN END<TAB>TEXT"),
+    ("T1\tname 0 x\tAda\n", "a.ann, line 1: 'T1\\tname 0 x\\tAda' is no annotation"),
+    ("name 0 3\n", "a.ann, line 1: 'name 0 3' is no annotation"),
+    ("T1\tname 0 1200\tAda\n", "a.ann, line 1: T1 goes from 0 to 1200, beyond the text, which has 62 characters"),
+    ("T1\tname 4 4\t\n", "a.ann, line 1: T1 goes from 4 to 4, without a text"),
+    ("T1\tname 8 4\tx\n", "a.ann, line 1: T1 goes from 8 to 4, without a text"),
+    ("\nT1\tname 1 4\tAda\n", "a.ann, line 2: T1 is 'Ada', but 'da ' stands there; are the offsets of another version of the text?"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("annotations", "message"), WRONG)
+def test_broken_annotations_are_named_with_their_line(tmp_path, annotations, message, capsys, monkeypatch):
+    folder = document(tmp_path / "notes", annotations=annotations)
+    with pytest.raises(InputError) as caught:
+        read(folder)
+    assert f"{folder}/{message}" in str(caught.value)
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(["train", "notes", "--output", "m.json"], capsys)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"ilpinfer: notes/{message}" in err and not Path("m.json").exists()
+
+
+def test_a_broken_document_costs_itself_alone(tmp_path):
+    document(tmp_path, annotations="T1\n")
+    document(tmp_path, "Ada\n", "", "b")
+    with open_stream(tmp_path, CorpusForm(), print) as stream:
+        bad, good = stream
+    assert isinstance(bad, Rejection) and bad.file == f"{tmp_path}/a.ann" and good.tokens == ("Ada",)
+
+
+def test_files_that_are_missing_or_unreadable(tmp_path):
+    document(tmp_path)
+    (tmp_path / "a.txt").unlink()
+    with pytest.raises(InputError, match=r"a\.ann: no a\.txt beside it, which has the text"):
+        read(tmp_path)
+    (tmp_path / "a.txt").write_bytes(b"Ada\n\xff\n")
+    with pytest.raises(InputError, match=r"a\.txt, line 2: byte 0xff is not UTF-8; save it as UTF-8"):
+        read(tmp_path)
+    (tmp_path / "a.txt").write_bytes(b" \n")
+    (tmp_path / "a.ann").write_bytes(b"")
+    with pytest.raises(InputError, match=r"a\.ann: no sequence"):
+        read(tmp_path / "a.ann")
+
+
+def test_long_lines_are_rejected_where_a_limit_is_given(tmp_path):
+    document(tmp_path)
+    with open_stream(tmp_path, CorpusForm(longest=5), lambda _: None) as stream:
+        results = list(stream)
+    assert [isinstance(each, Rejection) for each in results] == [False, True, False]
+    assert results[1].message == f"{tmp_path}/a.txt, line 3: a sequence of more than 5 tokens"
+
+
+def test_output_that_is_refused(tmp_path):
+    examples = read(document(tmp_path / "notes"), notify=print)
+    (tmp_path / "out").write_text("")
+    with pytest.raises(OutputError, match="out: BRAT documents need a folder; name one"):
+        write(examples, tmp_path / "out", WriteOptions("brat"))
+    with pytest.raises(InputError, match=r"label 'a b' has white space, which BRAT does not take; rename it"):
+        write([examples[2].with_labels(["B-a b", "O"])], tmp_path / "new")
+    inputs = [tmp_path / "notes" / "a.ann", tmp_path / "notes" / "a.txt"]
+    with pytest.raises(OutputError, match=r"a\.txt: is an input of this command"):
+        write(examples, tmp_path / "notes", inputs=inputs)
+
+
+def test_a_text_without_annotations_among_documents_is_rejected(tmp_path):
+    document(tmp_path, "Ada\n", "")
+    (tmp_path / "b.txt").write_text("Grace slept.\n")
+    with open_stream(tmp_path, CorpusForm(), print) as stream:
+        good, bad = stream
+    assert good.tokens == ("Ada",)
+    assert bad.message == (
+        f"{tmp_path}/b.txt: no b.ann beside it, as other texts of the folder have; an empty file says that there are no "
+        "annotations"
+    )
+    (tmp_path / "b.ann").touch()
+    assert [each.tokens for each in read(tmp_path)] == [("Ada",), ("Grace", "slept", ".")]
+
+
+def test_a_unit_that_does_not_exist_is_refused(tmp_path):
+    with pytest.raises(InputError, match='no unit "page"; there are document, line'):
+        read(document(tmp_path), unit="page")
+
+
+def test_sequences_of_no_file_get_a_number(tmp_path):
+    write([Example(("Ada",), ("B-x",), "here"), Example(("Grace",), ("O",), "here")], tmp_path / "out")
+    assert (tmp_path / "out" / "0001.txt").read_text() == "Ada\nGrace\n"
+    assert (tmp_path / "out" / "0001.ann").read_text() == "T1\tx 0 3\tAda\n"

@@ -1,0 +1,180 @@
+"""Label Studio's tasks: annotations read from its JSON export, and predictions written for its import."""
+
+import json
+
+import pytest
+from support.command_line import run
+
+from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.sequences import read
+from ilpinfer.corpus.writing import WriteOptions, write
+
+TEXT = "Ada Lovelace wrote\nNotes."
+WORDS = ["Ada", "Lovelace", "wrote", "Notes", "."]
+LABELS = ["B-name", "I-name", "O", "B-title", "O"]
+
+
+def result(begin, end, label, text=None, **more):
+    value = {"start": begin, "end": end, "labels": [label], **({} if text is None else {"text": text})}
+    return {"value": value, "id": "a1", "from_name": "ner", "to_name": "body", "type": "labels", **more}
+
+
+def task(*results, text=TEXT, **more):
+    return {"id": 4, "data": {"text": text}, "annotations": [{"id": 9, "result": list(results)}], **more}
+
+
+SPANS = (result(0, 12, "name", "Ada Lovelace"), result(19, 24, "title"))
+OTHERS = (
+    {"type": "relation", "from_id": "a1", "to_id": "a2", "direction": "right"},
+    {"value": {"choices": ["good"]}, "type": "choices", "from_name": "q", "to_name": "body"},
+)
+TASK = task(*SPANS, *OTHERS, project=2)
+
+
+def found(folder, *tasks, indent=None):
+    path, notices = folder / "x.json", []
+    path.write_text(json.dumps(list(tasks), indent=indent), "utf-8")
+    return read(path, notify=notices.append), [each.replace(str(path), "x") for each in notices]
+
+
+def pairs(examples):
+    return [(list(each.tokens), each.labels and list(each.labels)) for each in examples]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_task_is_a_sequence(tmp_path, indent):
+    unlabelled, nothing = {"data": {"text": "Nobody looked"}}, task(text="None here")
+    examples, notices = found(
+        tmp_path, TASK, nothing, unlabelled, {**unlabelled, "annotations": []}, indent=indent
+    )
+    assert pairs(examples) == [
+        (WORDS, LABELS),
+        (["None", "here"], ["O", "O"]),
+        (["Nobody", "looked"], None),
+        (["Nobody", "looked"], None),
+    ]
+    assert notices == [] and [each.where for each in examples][1] == f"{tmp_path}/x.json, item 2"
+
+
+def test_the_text_may_have_any_name_where_there_is_only_one(tmp_path):
+    examples, _ = found(tmp_path, {"data": {"review": TEXT, "stars": 3}, "annotations": TASK["annotations"]})
+    assert pairs(examples) == [(WORDS, LABELS)]
+
+
+def test_of_several_annotations_one_is_read(tmp_path):
+    one, two = {"result": [SPANS[0]]}, {"result": list(SPANS), "ground_truth": True}
+    skipped = {"result": [], "was_cancelled": True}
+    (example,), notices = found(tmp_path, {**TASK, "annotations": [skipped, one, two]})
+    assert list(example.labels) == LABELS
+    assert notices == [
+        "x: of several annotations of a task the one marked as ground truth is read, or the first: x, item 1"
+    ]
+    (example,), notices = found(tmp_path, {**TASK, "annotations": [skipped, one]})
+    assert example.labels[3] == "O" and notices == []
+    examples, notices = found(tmp_path, TASK, {**TASK, "annotations": [skipped]})
+    assert len(examples) == 1 and notices == ["x: tasks that their annotators skipped are passed over: 1"]
+
+
+def test_of_several_labels_the_first_is_read(tmp_path):
+    both = result(0, 3, "name")
+    both["value"]["labels"].append("other")
+    (example,), notices = found(tmp_path, task(both))
+    assert example.labels[0] == "B-name"
+    assert notices == ["x: of several labels of a span the first is read: x, item 1: result 0: name, other"]
+
+
+def test_offsets_in_units_of_utf_16_are_told_by_the_text_of_the_span(tmp_path):
+    text = "\U0001f600 Ada \U0001f600 slept"
+    by_units = task(result(3, 6, "name", "Ada"), result(10, 15, "verb", "slept"), text=text)
+    by_characters = task(result(2, 5, "name", "Ada"), result(8, 13, "verb", "slept"), text=text)
+    without_text = task(result(2, 5, "name"), result(8, 13, "verb"), text=text)
+    examples, notices = found(tmp_path, by_units, by_characters, without_text)
+    assert (
+        pairs(examples)
+        == [(["\U0001f600", "Ada", "\U0001f600", "slept"], ["O", "B-name", "O", "B-verb"])] * 3
+    )
+    assert notices == []
+
+
+def test_line_breaks_in_the_text_of_a_span_may_be_escaped(tmp_path):
+    (example,), _ = found(tmp_path, task(result(13, 24, "x", "wrote\\nNotes")))
+    assert example.labels == ("O", "O", "B-x", "I-x", "O")
+
+
+def test_predictions_stand_beside_the_annotations(tmp_path):
+    (example,), _ = found(tmp_path, TASK)
+    new = example.with_labels(["O", "B-x", "I-x", "O", "O"])
+    write([new], tmp_path / "out.json", WriteOptions(predicted=True))
+    (written,) = json.loads((tmp_path / "out.json").read_text())
+    predictions = written.pop("predictions")
+    assert written == TASK
+    value = {"start": 4, "end": 18, "text": "Lovelace wrote", "labels": ["x"]}
+    assert predictions == [
+        {
+            "model_version": "ilpinfer",
+            "result": [
+                {"id": "span-0", "from_name": "ner", "to_name": "body", "type": "labels", "value": value}
+            ],
+        }
+    ]
+    assert read(tmp_path / "out.json")[0].labels == example.labels
+    write([example.with_labels(None)], tmp_path / "none.json", WriteOptions(predicted=True))
+    assert json.loads((tmp_path / "none.json").read_text()) == [TASK]
+
+
+def test_sequences_of_other_files_become_annotated_tasks(tmp_path):
+    examples = [Example(("Ada", "slept"), ("B-name", "O"), "x"), Example(("No",), None, "x")]
+    write(examples, tmp_path / "out.json")
+    first, second = json.loads((tmp_path / "out.json").read_text())
+    assert first["annotations"][0]["result"][0]["value"]["text"] == "Ada" and "predictions" not in first
+    assert (first["annotations"][0]["result"][0]["from_name"], second) == ("label", {"data": {"text": "No"}})
+    assert [(each.tokens, each.labels) for each in read(tmp_path / "out.json")] == [
+        (each.tokens, each.labels) for each in examples
+    ]
+
+
+def test_gold_labels_are_read_again(tmp_path):
+    examples, _ = found(tmp_path, TASK)
+    write(examples, tmp_path / "out.json")
+    assert pairs(read(tmp_path / "out.json")) == pairs(examples) == [(WORDS, LABELS)]
+
+
+WRONG = [
+    (task(result(0, 40, "x")), "item 1: result 0 goes from 0 to 40, beyond the text, which has 25 characters"),
+    (task(result(3, 3, "x")), "item 1: result 0 goes from 3 to 3; expected 0 <= start < end"),
+    (task(result(-2, 3, "x")), "item 1: result 0 goes from -2 to 3; expected 0 <= start < end"),
+    (task(result(0, 3, "x", "Eva")), "item 1: result 0 is 'Eva', but 'Ada' stands there; is the text another than was annotated?"),
+    (task(result(0, 40, "x", "Eva")), "item 1: result 0 goes from 0 to 40, beyond the text"),
+    (task(result("/p[1]", 3, "x")), "item 1: result 0: \"start\" is '/p[1]'; expected a whole number, as spans of plain text have it"),
+    (task(result(0, None, "x")), 'item 1: result 0: "end" is None; expected a whole number'),
+    (task({"value": {"start": 0, "end": 3, "labels": []}}), 'item 1: result 0: "labels" is []; expected a list of texts'),
+    (task({"value": 3}), "item 1: result 0 is {value = 3}; expected an object with \"value\""),
+    (task(3), 'item 1: result 0 is 3; expected an object with "value"'),
+    ({**TASK, "annotations": [{}]}, 'item 1: "result" of an annotation is None; expected a list'),
+    ({**TASK, "annotations": {"result": []}}, 'item 1: "annotations" is {result = []}; expected a list of objects with "result"'),
+    ({**TASK, "annotations": [3]}, 'item 1: "annotations" is [3]; expected a list of objects'),
+    ({"data": {"image": "a.png", "other": "b"}}, "item 1: data has 'image', 'other'; expected the text under \"text\""),
+    ({"data": {}}, 'item 1: data has nothing; expected the text under "text"'),
+    ({"data": {"text": 3}}, 'item 1: data: "text" is 3; expected a text'),
+    ({"data": {"text": "Ada"}}, "item 1: no labels; annotate it first"),
+    ({"data": {"text": "Ada"}, "annotations": []}, "item 1: no labels; annotate it first"),
+    ({"id": 1, "text": "Ada", "label": [{"start": 0, "end": 3, "labels": ["x"]}]}, 'item 1: no use for "label" beside "text"'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("record", "message"), WRONG)
+def test_what_is_wrong_with_a_task_is_named(tmp_path, record, message, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.json").write_text(json.dumps([record]))
+    code, out, err = run(["train", "x.json", "--output", "m.json"], capsys)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"ilpinfer: x.json, {message}" in err
+
+
+def test_an_export_that_is_cut_off_is_refused(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.json").write_text(json.dumps([TASK])[:-5])
+    code, out, err = run(["train", "x.json", "--output", "m.json"], capsys)
+    assert (code, out, err.count("\n")) == (2, "", 1) and err.startswith("ilpinfer: x.json: not JSON: ")
+    with pytest.raises(InputError):
+        read("x.json")
