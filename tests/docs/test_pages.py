@@ -1,0 +1,65 @@
+"""Every page of the documentation: its Python blocks run in order, and print what the page shows."""
+
+import ast
+import importlib.util
+
+import pytest
+from support.pages import blocks, run
+from support.places import ROOT
+
+DOCS = ROOT / "docs"
+PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+OWN_TESTS = {"large-corpora.md": "tests/test_large_corpora_page.py"}
+"""Pages whose blocks need files or services, and the tests that run them."""
+EXTRAS = {
+    "datasets",
+    "distributed",
+    "fastapi",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "pycrfsuite",
+    "sklearn",
+    "sklearn_crfsuite",
+    "spacy",
+    "torch",
+    "transformers",
+}
+"""Modules that a page may need and an installation may lack."""
+
+
+def imported(text: str) -> set[str]:
+    """The top-level modules that a block imports."""
+    tree = ast.parse(text)
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+    return {name.partition(".")[0] for name in names}
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in OWN_TESTS])
+def test_the_python_blocks_run_and_print_what_is_shown(name, tmp_path):
+    page = DOCS / name
+    given = blocks(page.read_text("utf-8"), "python")
+    for module in imported(given[0].text) & EXTRAS if given else ():
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{module} is not installed")
+    for block, printed in zip(given, run(page, given, tmp_path)):
+        if block.output is not None:
+            assert printed.rstrip() == block.output.rstrip(), f"{name}, line {block.line}"
+
+
+def test_pages_with_tests_of_their_own_have_them():
+    for page, test in OWN_TESTS.items():
+        assert page in PAGES
+        assert page in (ROOT / test).read_text("utf-8")
+
+
+def test_a_wrong_output_and_an_error_are_noticed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# P\n\n```python\nx = 1\nprint(x)\n```\n\n```text\n2\n```\n\n```python\nx.y\n```\n")
+    first, second = blocks(page.read_text(), "python")
+    assert (first.line, first.output, second.output) == (4, "2\n", None)
+    assert run(page, [first], tmp_path) == ["1\n"]
+    with pytest.raises(AssertionError, match=r"page\.md\", line 13"):
+        run(page, [first, second], tmp_path)
+    assert imported("import sklearn.base\nfrom torch import nn") == {"sklearn", "torch"}
