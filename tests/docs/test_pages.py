@@ -2,6 +2,10 @@
 
 import ast
 import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from support.pages import blocks, run
@@ -11,6 +15,8 @@ DOCS = ROOT / "docs"
 PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
 OWN_TESTS = {"large-corpora.md": "tests/test_large_corpora_page.py"}
 """Pages whose blocks need files or services, and the tests that run them."""
+WITH_COMMANDS = ["how-to/compare-decoders.md", "how-to/integer-program.md"]
+"""Pages whose shell blocks run, too, on the files that their Python blocks have written."""
 EXTRAS = {
     "datasets",
     "distributed",
@@ -63,3 +69,18 @@ def test_a_wrong_output_and_an_error_are_noticed(tmp_path):
     with pytest.raises(AssertionError, match=r"page\.md\", line 13"):
         run(page, [first, second], tmp_path)
     assert imported("import sklearn.base\nfrom torch import nn") == {"sklearn", "torch"}
+
+
+@pytest.mark.parametrize("name", WITH_COMMANDS)
+def test_the_commands_run_after_the_python_blocks(name, tmp_path):
+    page = (DOCS / name).read_text("utf-8")
+    run(DOCS / name, blocks(page, "python"), tmp_path)
+    commands = blocks(page, "sh")
+    assert commands
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    for block in commands:
+        shell = ["sh", "-e", "-c", block.text]
+        result = subprocess.run(
+            shell, cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+        )
+        assert result.returncode == 0, f"{name}, line {block.line}: {result.stderr}"
