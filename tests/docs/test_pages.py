@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -84,3 +85,20 @@ def test_the_commands_run_after_the_python_blocks(name, tmp_path):
             shell, cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
         )
         assert result.returncode == 0, f"{name}, line {block.line}: {result.stderr}"
+
+
+def anchors(page: str) -> set[str]:
+    """The anchors of the headings of a page, as GitHub and MyST make them."""
+    plain = re.sub(r"^(`{3,}).*?^\1[ \t]*$", "", page, flags=re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#+ (.+)$", plain, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_to_pages_and_headings(name):
+    page = (DOCS / name).read_text("utf-8")
+    for path, anchor in re.findall(r"\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)", page):
+        target = (DOCS / name).parent / path if path else DOCS / name
+        assert target.exists(), f"{name}: {path}"
+        if anchor:
+            assert anchor in anchors(target.read_text("utf-8")), f"{name}: {path}#{anchor}"
