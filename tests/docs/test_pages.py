@@ -14,10 +14,11 @@ from support.places import ROOT
 
 DOCS = ROOT / "docs"
 BUILT = DOCS / "_build"
-PAGES = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if BUILT not in page.parents)
-OWN_TESTS = {"large-corpora.md": "tests/test_large_corpora_page.py"}
+OF_DOCS = sorted(page for page in DOCS.rglob("*.md") if BUILT not in page.parents)
+PAGES = ["README.md", *(str(page.relative_to(ROOT)) for page in OF_DOCS)]
+OWN_TESTS = {"docs/large-corpora.md": "tests/test_large_corpora_page.py"}
 """Pages whose blocks need files or services, and the tests that run them."""
-WITH_COMMANDS = ["how-to/compare-decoders.md", "how-to/integer-program.md"]
+WITH_COMMANDS = ["docs/how-to/compare-decoders.md", "docs/how-to/integer-program.md"]
 """Pages whose shell blocks run, too, after their Python blocks, which write files for them."""
 EXTRAS = {
     "datasets",
@@ -46,7 +47,7 @@ def imported(text: str) -> set[str]:
 
 @pytest.mark.parametrize("name", [name for name in PAGES if name not in OWN_TESTS])
 def test_the_python_blocks_run_and_print_what_is_shown(name, tmp_path):
-    page = DOCS / name
+    page = ROOT / name
     given = blocks(page.read_text("utf-8"), "python")
     for module in imported(given[0].text) & EXTRAS if given else ():
         if importlib.util.find_spec(module) is None:
@@ -77,7 +78,7 @@ def run_commands(page: Path, folder: Path) -> None:
 def test_pages_with_tests_of_their_own_have_them():
     for page, test in OWN_TESTS.items():
         assert page in PAGES
-        assert page in (ROOT / test).read_text("utf-8")
+        assert Path(page).name in (ROOT / test).read_text("utf-8")
 
 
 def test_a_wrong_output_and_an_error_are_noticed(tmp_path):
@@ -100,9 +101,9 @@ def anchors(page: str) -> set[str]:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_links_lead_to_pages_and_headings(name):
-    page = (DOCS / name).read_text("utf-8")
+    page = (ROOT / name).read_text("utf-8")
     for path, anchor in re.findall(r"\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)", page):
-        target = (DOCS / name).parent / path if path else DOCS / name
+        target = (ROOT / name).parent / path if path else ROOT / name
         assert target.exists(), f"{name}: {path}"
         if anchor:
             assert anchor in anchors(target.read_text("utf-8")), f"{name}: {path}#{anchor}"
