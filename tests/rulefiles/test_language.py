@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.effort import at_most, examples
-from support.places import ROOT
 from support.strategies import LABEL_SETS, cases
 
 import ilpinfer
@@ -308,21 +307,6 @@ def test_a_rule_that_counts_once_is_folded_once():
     rule = C.logic("forall s, X in fields: a(s)", penalty=2.0, distance="binary")
     assert compile_problem(trellis, [rule]).fold().rules == ()
     assert ilpinfer.decode(trellis, [rule]).score == 1.0
-
-
-def test_what_the_guide_shows_is_read():
-    guide = (ROOT / "formulations/rulefiles/README.md").read_text("utf-8")
-    text = guide.split("## Files\n")[1].split("\n`scope =")[0].replace("\n    ", "\n")
-    rules = parse_rules(text)
-    assert [rule.title for rule in rules][:2] == ["an author before the title", "few runs"] and len(
-        rules
-    ) == 4
-    assert parse_rules(dump_rules(rules)) == rules
-    for line in (
-        "    2*runs(title) - tokens(note) <= 3",
-        "    forall t: title(t) -> exists s < t: author(s)",
-    ):
-        assert line in guide
 
 
 def test_time_limits_count_what_stating_a_formula_takes():
