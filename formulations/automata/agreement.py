@@ -16,9 +16,12 @@ class Agreement:
 
     Parameters
     ----------
-    kind : (K,) the kind of each label, from 0 to F - 1
-    tokens : (n,) ascending, at least two
-    length : T
+    kind : ndarray of int, shape (K,)
+        The kind of each label, from 0 to F - 1.
+    tokens : ndarray of int
+        (n,) ascending, at least two.
+    length : int
+        T.
     """
 
     kind: Integers

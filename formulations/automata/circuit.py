@@ -24,9 +24,12 @@ class Circuit:
 
     Parameters
     ----------
-    gates : nodes; shared with other circuits of the same sequence, or not
-    roots : a node for each grounding
-    length : T
+    gates : Gates
+        Nodes; shared with other circuits of the same sequence, or not.
+    roots : tuple of int
+        A node for each grounding.
+    length : int
+        T.
     """
 
     gates: Gates

@@ -30,10 +30,13 @@ class Automaton:
 
     Parameters
     ----------
-    next_state : (Q, S)
-    emits : (Q, S) violations emitted on reading a symbol
-    final : (Q,) violations emitted after the last token
-    backward : where that is smaller, an automaton that reads from right to left and emits as much in all
+    next_state : ndarray of int, shape (Q, S)
+    emits : ndarray of int, shape (Q, S)
+        Violations emitted on reading a symbol.
+    final : ndarray of int, shape (Q,)
+        Violations emitted after the last token.
+    backward : Automaton, optional
+        Where that is smaller, an automaton that reads from right to left and emits as much in all.
     """
 
     next_state: Integers
@@ -166,8 +169,10 @@ class Machine:
 
     Parameters
     ----------
-    steps : the symbol of each step of a labelling
-    automaton : reads them
+    steps : StepTable
+        The symbol of each step of a labelling.
+    automaton : Automaton
+        Reads them.
     """
 
     steps: StepTable
@@ -260,7 +265,7 @@ def automaton(
     Raises
     ------
     TooManyStates
-        where there are more than `MOST_STATES`.
+        Where there are more than `MOST_STATES`.
     """
     number, order, arcs = {start: 0}, [start], []
     for state in order:

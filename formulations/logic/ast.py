@@ -18,8 +18,10 @@ class Position:
 
     Parameters
     ----------
-    base : a variable's name, "last", or "" for token 0
-    shift : added to it
+    base : str
+        A variable's name, "last", or "" for token 0.
+    shift : int
+        Added to it.
     """
 
     base: str
@@ -44,8 +46,10 @@ class Name:
 
     Parameters
     ----------
-    selector : what is named; the variable's name for a variable
-    variable : whether it is one
+    selector : str, Group or list of str
+        What is named; the variable's name for a variable.
+    variable : bool, default False
+        Whether it is one.
     """
 
     selector: Selector
@@ -243,9 +247,12 @@ class Term:
 
     Parameters
     ----------
-    times : the coefficient
-    variable : the token's
-    formula : true or false of it
+    times : int
+        The coefficient.
+    variable : str
+        The token's.
+    formula : Formula
+        True or false of it.
     """
 
     times: int

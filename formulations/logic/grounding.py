@@ -26,9 +26,12 @@ class Grounder:
 
     Parameters
     ----------
-    labels : K of them
-    tokens : T of them
-    gates : the circuit that nodes are added to
+    labels : LabelSet
+        K of them.
+    tokens : sequence of str
+        T of them.
+    gates : Gates
+        The circuit that nodes are added to.
     """
 
     labels: LabelSet

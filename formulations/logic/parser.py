@@ -17,9 +17,12 @@ class FormulaError(InferenceError, ValueError):
 
     Parameters
     ----------
-    message : what is wrong
-    text : the formula
-    offset : the character at which it goes wrong
+    message : str
+        What is wrong.
+    text : str
+        The formula.
+    offset : int
+        The character at which it goes wrong.
     """
 
     def __init__(self, message: str, text: str, offset: int) -> None:
@@ -85,7 +88,7 @@ def parse(text: str, start: str) -> Any:
     Raises
     ------
     FormulaError
-        where it is none.
+        Where it is none.
     """
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 

@@ -30,18 +30,28 @@ class Analysis:
 
     Parameters
     ----------
-    rule : its name
-    form : template, linear or logic
-    kind : "local" (folds into the trellis), "linear" (a row), "regular" (an automaton) or "auxiliary" (a column
-        for each gate)
-    states : of its largest automaton; None where it would pass `MOST_STATES`
-    machines : how many automata or rows it is made of
-    partial : "exact" or "sound" where it can be evaluated on prefixes read left to right (Stokman 2011, section
-        4.1, the set P), "forced" where it is made to, "" where it cannot
-    bound : what a prefix shows of the violations to come
-    rows, columns : what it adds to an integer program of this size, σ included
-    warning : what to know before using it
-    apart : why it is stated anew for each sequence; empty where it is compiled once for all
+    rule : str
+        Its name.
+    form : str
+        Template, linear or logic.
+    kind : str
+        "local" (folds into the trellis), "linear" (a row), "regular" (an automaton) or "auxiliary" (a column
+        for each gate).
+    states : int or None
+        States of its largest automaton; None where it would pass `MOST_STATES`.
+    machines : int
+        How many automata or rows it is made of.
+    partial : str
+        "exact" or "sound" where it can be evaluated on prefixes read left to right (Stokman 2011, section
+        4.1, the set P), "forced" where it is made to, "" where it cannot.
+    bound : str
+        What a prefix shows of the violations to come.
+    rows, columns : int
+        What it adds to an integer program of this size, σ included.
+    warning : str, optional
+        What to know before using it.
+    apart : str, optional
+        Why it is stated anew for each sequence; empty where it is compiled once for all.
     """
 
     rule: str
@@ -72,7 +82,7 @@ def analyse(rules: RuleSet, labels: LabelSet, tokens: Sequence[str]) -> list[Ana
     Raises
     ------
     ValueError
-        for fields that are neither labels nor declared.
+        For fields that are neither labels nor declared.
     """
     K = len(labels)
     trellis = Trellis(np.zeros(K), np.zeros((len(tokens) - 1, K, K)), labels=labels, tokens=tokens)

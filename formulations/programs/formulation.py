@@ -34,10 +34,14 @@ class Formulation:
 
     Parameters
     ----------
-    program : rows and boxes, with objective 0
-    score, cost : (n,) what a unit of each column scores, and what it costs in penalties; grid units
-    lattice : the scores that `score` holds
-    column_names, row_names : what each column and row means
+    program : IntegerProgram
+        Rows and boxes, with objective 0.
+    score, cost : ndarray of int
+        (n,) what a unit of each column scores, and what it costs in penalties; grid units.
+    lattice : Lattice
+        The scores that `score` holds.
+    column_names, row_names : Blocks
+        What each column and row means.
     """
 
     program: IntegerProgram
@@ -87,9 +91,9 @@ def formulate(problem: Problem) -> Formulation:
     Raises
     ------
     TooLarge
-        where the path alone would have more than `MOST_COLUMNS` columns.
+        Where the path alone would have more than `MOST_COLUMNS` columns.
     OutOfTime
-        where a time limit is set, and passes meanwhile or would pass while the rows are put in order.
+        Where a time limit is set, and passes meanwhile or would pass while the rows are put in order.
     """
     T, K = problem.shape
     S = problem.lattice.states

@@ -27,8 +27,9 @@ def losses(lattice: Lattice) -> tuple[int, Integers]:
 
     Returns
     -------
-    the best score, grid units, and losses (S + (T-1)·S·K,) of the start and step columns of `IntegerProgram`;
-    `UNBOUNDED` where no completion exists
+    tuple of (int, ndarray of int)
+        The best score, grid units, and losses (S + (T-1)·S·K,) of the start and step columns of
+        `IntegerProgram`; `UNBOUNDED` where no completion exists.
     """
     T, K = lattice.shape
     S = lattice.states

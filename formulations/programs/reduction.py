@@ -17,9 +17,12 @@ class ReducedProgram:
 
     Parameters
     ----------
-    program : with the columns left
-    places : (n,) their places in the whole program
-    columns : how many there were
+    program : IntegerProgram
+        Program with the columns left.
+    places : ndarray of int
+        (n,) their places in the whole program.
+    columns : int
+        How many there were.
     """
 
     program: IntegerProgram
@@ -43,9 +46,13 @@ def reduce(
 
     Parameters
     ----------
-    lattice : the scores, or others at which no labelling that keeps to them is worth more than `bound` less its losses
-    path, value : a labelling, label ids (T,), to start from, and what it is worth in grid units; None for none
-    bound : the best score of the lattice where not given
+    lattice : Lattice
+        The scores, or others at which no labelling that keeps to them is worth more than `bound` less its
+        losses.
+    path, value : ndarray of int or None or int
+        A labelling, label ids (T,), to start from, and what it is worth in grid units; None for none.
+    bound : int, optional
+        The best score of the lattice where not given.
     """
     best, loss = losses(lattice)
     best = best if bound is None else bound
